@@ -1,0 +1,51 @@
+# Two commands on a fresh machine: `make reproduce` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+READY = $(VENV)/.ready
+OTHERS = 3.11 3.12 3.13
+
+.PHONY: help reproduce test test-others lint bench clean
+
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("skillfocus needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; set PYTHON=…") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet -e '.[dev]'
+	@touch $(READY)
+
+reproduce: $(READY)  ## discover focused VIC skills in FourRooms, show and draw what they do
+	@mkdir -p out
+	$(BIN)/skillfocus discover four-rooms focused-vic --out out --draw out/four-rooms.png
+
+lint: $(READY)  ## formatting, lint, types, the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports --no-cache
+
+test: $(READY) lint  ## everything that must hold; also under other Pythons found (3.11 to 3.13)
+	$(BIN)/python -m pytest
+	@$(MAKE) --no-print-directory test-others
+
+test-others: $(READY)
+	@own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	for v in $(OTHERS); do \
+	  if [ $$v = $$own ]; then continue; fi; \
+	  for p in python$$v $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$v.*/bin/python; do \
+	    if $$p -c '' 2>/dev/null; then break; fi; p=; \
+	  done; \
+	  if [ -z "$$p" ]; then echo "== Python $$v is not installed, so not tested"; continue; fi; \
+	  echo "== Python $$v"; \
+	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p .venv-$$v/.ready && \
+	  .venv-$$v/bin/python -m pytest || exit 1; \
+	done
+
+bench: $(READY)  ## speed, as ratios within one run
+	$(BIN)/python -W ignore benchmarks/bench.py
+
+clean:  ## remove what make made
+	rm -rf .venv .venv-* out build *.egg-info src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

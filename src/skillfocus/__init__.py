@@ -1,0 +1,70 @@
+"""skillfocus: discover focused skills, and measure exactly what else they change.
+
+Names are loaded when first used, so that `import skillfocus` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skillfocus import metrics as metrics
+    from skillfocus.discovery import discover as discover
+    from skillfocus.discovery import discover_many as discover_many
+    from skillfocus.errors import UserError as UserError
+    from skillfocus.factored import FactoredSpace as FactoredSpace
+    from skillfocus.factored import Variable as Variable
+    from skillfocus.learners.planning import Planning as Planning
+    from skillfocus.learners.q_learning import QLearning as QLearning
+    from skillfocus.objectives.assignment import assign as assign
+    from skillfocus.objectives.diayn import diayn as diayn
+    from skillfocus.objectives.dusdi import dusdi as dusdi
+    from skillfocus.objectives.focused import focused as focused
+    from skillfocus.objectives.lsd import lsd as lsd
+    from skillfocus.objectives.objective import Objective as Objective
+    from skillfocus.objectives.penalties import Penalty as Penalty
+    from skillfocus.objectives.penalties import changed_variables as changed_variables
+    from skillfocus.objectives.penalties import check_penalty as check_penalty
+    from skillfocus.objectives.penalties import weighted_norm as weighted_norm
+    from skillfocus.objectives.vic import vic as vic
+    from skillfocus.skills import Skills as Skills
+    from skillfocus.table import Table as Table
+    from skillfocus.table import tabulate as tabulate
+    from skillfocus.worlds.registry import make as make
+    from skillfocus.worlds.world import Outcome as Outcome
+    from skillfocus.worlds.world import World as World
+
+_HOMES = {
+    "factored": ["FactoredSpace", "Variable"],
+    "worlds.registry": ["make"],
+    "worlds.world": ["Outcome", "World"],
+    "table": ["Table", "tabulate"],
+    "objectives.objective": ["Objective"],
+    "objectives.vic": ["vic"],
+    "objectives.diayn": ["diayn"],
+    "objectives.lsd": ["lsd"],
+    "objectives.focused": ["focused"],
+    "objectives.dusdi": ["dusdi"],
+    "objectives.penalties": ["Penalty", "weighted_norm", "changed_variables", "check_penalty"],
+    "objectives.assignment": ["assign"],
+    "learners.planning": ["Planning"],
+    "learners.q_learning": ["QLearning"],
+    "skills": ["Skills"],
+    "discovery": ["discover", "discover_many"],
+    "errors": ["UserError"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = [*_HOME_OF, "metrics"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> object:
+    if name == "metrics":
+        return import_module("skillfocus.metrics")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'skillfocus' has no attribute {name!r}")
+    return getattr(import_module(f"skillfocus.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

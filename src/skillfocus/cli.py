@@ -1,0 +1,347 @@
+"""The command `skillfocus`. Heavy imports happen inside the commands that need them."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from rich.console import Console
+from tyro.conf import Positional, arg, subcommand
+
+from skillfocus.errors import UserError
+
+if TYPE_CHECKING:
+    from skillfocus.discovery import Learner
+    from skillfocus.metrics.side_effects import SkillEffects
+    from skillfocus.skills import Skills
+
+err = Console(stderr=True)
+
+
+@dataclass(frozen=True)
+class List:
+    """The worlds, objectives and learners there are."""
+
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        from skillfocus.objectives.registry import NAMES
+        from skillfocus.worlds.registry import WORLDS
+
+        worlds = []
+        for name, kind in WORLDS.items():
+            world = kind()  # pyright: ignore[reportCallIssue]
+            variables = dict(zip(world.space.names, world.space.sizes, strict=True))
+            worlds.append(
+                {"name": name, "id": world.id, "states": world.space.size, "variables": variables}
+            )
+        learners = ["planning", "q-learning"]
+        if self.json:
+            _print_json({"worlds": worlds, "objectives": list(NAMES), "learners": learners})
+            return
+        out = Console()
+        rows = [
+            [w["name"], w["id"], f"{w['states']:,}",
+             ", ".join(f"{k} ({n})" for k, n in w["variables"].items())]
+            for w in worlds
+        ]  # fmt: skip
+        out.print(_table("Worlds", ["name", "id", "states", "variables (values)"], rows))
+        out.print("Objectives:", ", ".join(NAMES), highlight=False)
+        out.print("Learners:  ", ", ".join(learners), highlight=False)
+        out.print("\nTry: skillfocus discover four-rooms focused-vic", highlight=False)
+
+
+@dataclass(frozen=True)
+class Discover:
+    """Discover skills in a world, say what each does, and save them.
+
+    Example: skillfocus discover four-rooms focused-vic --seeds 5
+    """
+
+    world: Positional[str]
+    """A world, such as four-rooms (see `skillfocus list`)."""
+    objective: Positional[str]
+    """What skills want, such as focused-vic, dusdi-diayn or lsd."""
+    learner: Literal["planning", "q-learning"] = "planning"
+    """How they are learned: exact planning, or the paper's Q-learning."""
+    skills: int = 16
+    """How many skills; goals (tools, resources, treasure) get two each, position the rest."""
+    targets: str | None = None
+    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
+    strength: float | None = None
+    """The penalty's strength lambda (default: 4, for LSD 2)."""
+    rate: float | None = None
+    """The weight of the discriminator's moving average, or LSD's step (default: the paper's)."""
+    weight: float | None = None
+    """DUSDi's weight on the variables that are no targets (default: 0.1)."""
+    gamma: float = 0.99
+    """The discount."""
+    rounds: int | None = None
+    """Rounds of planning (default 60)."""
+    episodes: int | None = None
+    """Episodes of Q-learning (default 1,000,000)."""
+    preset: Literal["default", "paper"] = "default"
+    """Q-learning's settings: what learns, or the paper's as literally as they can be read."""
+    step_limit: int | None = None
+    """The most steps a skill may take (default: the world's)."""
+    seed: int = 0
+    """The first seed."""
+    seeds: int = 1
+    """How many seeds, each an independent set of skills."""
+    workers: int | None = None
+    """Seeds learned at a time (default: one per core)."""
+    out: Path = Path("out")
+    """The folder for the files."""
+    draw: Path | None = None
+    """Also draw the first seed's skills to this .png, .svg or .pdf file."""
+    json: bool = False
+    """Print one JSON document; everything else goes to standard error."""
+
+    def run(self) -> None:
+        from skillfocus.discovery import discover_many
+        from skillfocus.objectives.registry import named
+        from skillfocus.worlds.registry import make
+
+        world = make(self.world)
+        objective = named(
+            self.objective, rate=self.rate, strength=self.strength, weight=self.weight
+        )
+        learner = self._learner()
+        if self.seeds < 1 or self.seed < 0:
+            raise UserError("--seeds must be at least 1 and --seed at least 0")
+        _writable_folder(self.out)
+        seeds = range(self.seed, self.seed + self.seeds)
+        runs: list[dict] = []
+        with _Progress(f"{self.world} {self.objective}", len(seeds)) as progress:
+            made = discover_many(
+                world, objective, seeds, workers=self.workers or os.cpu_count() or 1,
+                progress=progress.report, learner=learner, n_skills=self.skills,
+                targets=parse_targets(self.targets), step_limit=self.step_limit,
+            )  # fmt: skip
+            for seed, skills in zip(seeds, made, strict=True):
+                stem = f"{self.world}_{self.objective}_{self.learner}_seed{seed}"
+                file = skills.save(self.out / f"{stem}.skills")
+                if self.draw and seed == self.seed:
+                    _draw(skills, self.draw)
+                runs.append(_run_record(skills, file))
+        _show(runs, self.json)
+        if self.draw:
+            err.print(f"drawn: {self.draw}", highlight=False)
+
+    def _learner(self) -> Learner:
+        from skillfocus.learners.planning import Planning
+        from skillfocus.learners.q_learning import QLearning, paper
+
+        if self.learner == "planning":
+            if self.episodes is not None or self.preset != "default":
+                raise UserError("--episodes and --preset belong to --learner q-learning")
+            return Planning(gamma=self.gamma, **_given(rounds=self.rounds))
+        if self.rounds is not None:
+            raise UserError("--rounds belongs to --learner planning; use --episodes")
+        make = paper if self.preset == "paper" else QLearning
+        return make(gamma=self.gamma, **_given(episodes=self.episodes))
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Side effects and control of the targets of saved skills, exact where the world allows."""
+
+    files: Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
+    """Files of skills."""
+    sample: int | None = None
+    """Sample this many runs per skill even where exact values can be had."""
+    seed: int = 0
+    """The seed of the samples."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        from skillfocus.skills import Skills
+
+        if not self.files:
+            raise UserError("name at least one file of skills")
+        if self.sample is not None and self.sample < 2:
+            raise UserError(f"--sample is {self.sample}; it must be at least 2")
+        runs = []
+        with _Progress("evaluating", len(self.files)) as progress:
+            for number, file in enumerate(self.files):
+                progress.report(number, 0.0, file.name)
+                runs.append(_run_record(Skills.load(file), file, self.sample, self.seed))
+                progress.report(number, 1.0, file.name)
+        _show(runs, self.json)
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Versions, cores, the compiler's cache: what a bug report should say."""
+
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        from skillfocus.doctor import examine
+
+        findings, healthy = examine()
+        if self.json:
+            _print_json({"healthy": healthy, **findings})
+        else:
+            rows = [[name, str(value)] for name, value in findings.items()]
+            Console().print(_table("skillfocus doctor", ["what", "found"], rows))
+        if not healthy:
+            raise SystemExit(1)
+
+
+Command = (
+    Annotated[List, subcommand("list")]
+    | Annotated[Discover, subcommand("discover")]
+    | Annotated[Evaluate, subcommand("evaluate")]
+    | Annotated[Doctor, subcommand("doctor")]
+)
+
+
+def main() -> None:
+    """Run the command line: 0 done, 2 a user's mistake, 130 interrupted."""
+    try:
+        command = tyro.cli(
+            Command,  # pyright: ignore[reportArgumentType]
+            prog="skillfocus",
+            description="Discover focused skills, and measure exactly what else they change.",
+        )
+        command.run()
+    except UserError as error:
+        err.print(f"skillfocus: {error}", highlight=False, markup=False, soft_wrap=True)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        err.print("skillfocus: interrupted; files already written are whole", highlight=False)
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def parse_targets(text: str | None) -> dict[str, int] | None:
+    """`tool_1=2,position=4` as counts."""
+    if text is None:
+        return None
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, count = part.strip().rpartition("=")
+        if not equals or not count.strip().isdigit() or not name:
+            raise UserError(f"cannot read {part.strip()!r} in --targets; write NAME=COUNT,…")
+        if name.strip() in counts:
+            raise UserError(f"--targets names {name.strip()!r} twice")
+        counts[name.strip()] = int(count)
+    return counts
+
+
+def _given(**settings: object) -> dict:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _writable_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write to the folder {folder}; choose another with --out")
+
+
+def _draw(skills: Skills, path: Path) -> None:
+    from skillfocus.figures.trajectories import draw_skills
+
+    draw_skills(skills, path)
+
+
+def _run_record(
+    skills: Skills, file: Path, sample: int | None = None, seed: int = 0
+) -> dict[str, object]:
+    """One run as the JSON output has it: per skill, over fair starts and over all of them."""
+    import numpy as np
+
+    from skillfocus.metrics.side_effects import side_effects
+
+    def over(starts: str) -> list[SkillEffects]:
+        return side_effects(skills, starts, sample=sample, rng=np.random.default_rng(seed))
+
+    info = skills.info
+    return {
+        "world": skills.world.id,
+        "objective": info["objective"]["name"],  # pyright: ignore[reportIndexIssue]
+        "learner": info["learner"]["name"],  # pyright: ignore[reportIndexIssue]
+        "seed": info["seed"],
+        "file": str(file),
+        "skills": [
+            {
+                "skill": z,
+                "targets": list(fair.targets),
+                **fair.summary(),
+                "all_starts": everywhere.summary(),
+            }
+            for z, (fair, everywhere) in enumerate(zip(over("fair"), over("all"), strict=True))
+        ],
+    }
+
+
+def _show(runs: list[dict], json: bool) -> None:
+    if json:
+        _print_json({"runs": runs})
+        return
+    from skillfocus.figures.tables import effects_tables
+
+    out = Console()
+    for table in effects_tables(runs):
+        out.print(table)
+    for run in runs:
+        out.print(f"saved: {run['file']}", highlight=False, soft_wrap=True)
+
+
+def _table(title: str, columns: list[str], rows: list[list[str]]):
+    from skillfocus.figures.tables import table
+
+    return table(title, columns, rows)
+
+
+def _print_json(document: dict) -> None:
+    print(jsonlib.dumps(document, indent=2))
+
+
+class _Progress:
+    """One bar over all seeds on a terminal; otherwise a line per tenth."""
+
+    def __init__(self, what: str, total: int) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.what, self.total, self.tenth = what, total, 0
+        self.done: dict[int, float] = {}
+        self.bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
+            TimeRemainingColumn(), TextColumn("{task.fields[what]}"), console=err, transient=True,
+            disable=not err.is_terminal,
+        )  # fmt: skip
+        self.task = self.bar.add_task(what, total=1.0, what="compiling")
+
+    def __enter__(self) -> _Progress:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.bar.stop()
+
+    def report(self, seed: int, fraction: float, what: str) -> None:
+        self.done[seed] = fraction
+        overall = sum(self.done.values()) / self.total
+        self.bar.update(self.task, completed=overall, what=what)
+        if not err.is_terminal and int(overall * 10) > self.tenth:
+            self.tenth = int(overall * 10)
+            err.print(f"{self.what}: {overall:.0%}, {what}", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

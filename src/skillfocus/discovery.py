@@ -1,0 +1,123 @@
+"""`discover`: a world and an objective in, skills out."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from importlib.metadata import version
+from threading import Event
+
+import numpy as np
+
+from skillfocus.errors import UserError
+from skillfocus.learners.planning import Planning, Progress
+from skillfocus.learners.problem import make_problem
+from skillfocus.learners.q_learning import QLearning
+from skillfocus.objectives.assignment import Targets, assign, untargeted
+from skillfocus.objectives.objective import Objective
+from skillfocus.skills import Skills
+from skillfocus.table import Table, tabulate
+from skillfocus.worlds.world import World
+
+Learner = Planning | QLearning
+
+
+def discover(
+    world: World,
+    objective: Objective,
+    *,
+    seed: int,
+    learner: Learner | None = None,
+    n_skills: int = 16,
+    targets: Targets | None = None,
+    step_limit: int | None = None,
+    table: Table | None = None,
+    progress: Progress | None = None,
+) -> Skills:
+    """Discover skills. The learner is planning unless another is given; `targets` says how many
+    skills target what (default: the paper's assignment of `n_skills`); equal seeds give equal
+    skills, bit for bit. `table` saves tabulating the world again."""
+    learner = learner or Planning()
+    if not objective.targeted and targets is not None:
+        raise UserError(
+            f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
+            f"the targets out"
+        )
+    assignment = assign(world, n_skills, targets) if objective.targeted else untargeted(n_skills)
+    # A policy that remembers the whole first state would need states x states entries per action;
+    # Q-learning of plain objectives does without, as the paper's does.
+    remember = isinstance(learner, Planning) or (learner.remember and objective.targeted)
+    table = table or tabulate(world)
+    problem = make_problem(
+        table, objective, assignment, step_limit=step_limit or world.step_limit,
+        world_id=world.id, remember=remember,
+        teachable=isinstance(learner, Planning) or learner.teachable,
+    )  # fmt: skip
+    rng = np.random.default_rng(seed)
+    policy, _ = learner.learn(problem, rng, progress or _silent)
+    names = table.space.names
+    return Skills(
+        world=world,
+        table=table,
+        targets=tuple(tuple(names[i] for i in skill.targets) for skill in problem.skills),
+        remembered=tuple(tuple(names[i] for i in skill.remembered) for skill in problem.skills),
+        policy=policy,
+        step_limit=problem.step_limit,
+        info={
+            "objective": objective.describe(),
+            "learner": asdict(learner),
+            "seed": seed,
+            "versions": {
+                "skillfocus": version("skillfocus"),
+                "numpy": np.__version__,
+                "numba": version("numba"),
+                "python": platform.python_version(),
+            },
+        },
+    )
+
+
+def _silent(fraction: float, what: str) -> None:
+    del fraction, what
+
+
+def discover_many(
+    world: World,
+    objective: Objective,
+    seeds: Sequence[int],
+    *,
+    workers: int = 1,
+    progress: Callable[[int, float, str], None] | None = None,
+    **settings,
+) -> Iterator[Skills]:
+    """One set of skills per seed, in the order of the seeds, learned on `workers` threads (the
+    kernels run without the interpreter lock). `progress(seed, fraction, what)` may be called
+    from any of them. Leaving the iteration early stops the runs in flight."""
+    if len(set(seeds)) != len(seeds):
+        raise UserError(f"a seed is given twice in {list(seeds)}")
+    if workers < 1:
+        raise UserError(f"{workers} workers were asked for; at least 1 is needed")
+    table = tabulate(world)
+    stop = Event()
+
+    def one(seed: int) -> Skills:
+        def report(fraction: float, what: str) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            if progress is not None:
+                progress(seed, fraction, what)
+
+        return discover(world, objective, seed=seed, table=table, progress=report, **settings)
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        futures = [pool.submit(one, seed) for seed in seeds]
+        for future in futures:
+            while not future.done():
+                wait([future], timeout=0.2, return_when=FIRST_COMPLETED)
+            yield future.result()
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)

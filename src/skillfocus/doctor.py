@@ -1,0 +1,47 @@
+"""What `skillfocus doctor` finds."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+REQUIRED = ("skillfocus", "numpy", "numba", "scipy", "safetensors", "matplotlib", "tyro", "rich")
+
+
+def examine() -> tuple[dict[str, object], bool]:
+    """What was found, and whether everything needed works."""
+    found: dict[str, object] = {"python": platform.python_version(), "system": platform.platform()}
+    healthy = True
+    for name in REQUIRED:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "missing: reinstall skillfocus"
+            healthy = False
+    found["cores"] = os.cpu_count()
+    try:
+        found["compiled kernels"] = _compiled_kernels()
+    except Exception as error:  # the point is to report whatever is broken
+        found["compiled kernels"] = f"failed: {error}"
+        healthy = False
+    return found, healthy
+
+
+def _compiled_kernels() -> str:
+    """Plan and run skills in a corridor, and say where compiled code is kept."""
+    import skillfocus as sf
+    from skillfocus.learners import planning
+    from skillfocus.worlds.four_rooms import FourRooms
+
+    began = time.perf_counter()
+    sf.discover(FourRooms("#####\n#..T#\n#####"), sf.focused(sf.vic()), seed=0, n_skills=4,
+                learner=sf.Planning(rounds=2))  # fmt: skip
+    seconds = time.perf_counter() - began
+    folder = Path(planning.sweep.stats.cache_path or "")  # pyright: ignore[reportFunctionMemberAccess]
+    kept = (
+        f"kept in {folder}" if os.access(folder, os.W_OK) else f"not kept ({folder} is read-only)"
+    )
+    return f"work ({seconds:.1f} s), {kept}"

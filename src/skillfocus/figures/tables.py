@@ -1,0 +1,96 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+
+
+def table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
+    made = Table(title=title, title_justify="left", header_style="bold")
+    for number, column in enumerate(columns):
+        made.add_column(column, overflow="fold" if number else "ellipsis")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def effects_tables(runs: list[dict]) -> Iterator[Table]:
+    """What skills do: skill by skill for one run, target by target over several."""
+    if len(runs) == 1:
+        yield _one_run(runs[0])
+        return
+    groups: dict[tuple[str, ...], list[dict]] = {}
+    for run in runs:
+        groups.setdefault((run["world"], run["objective"], run["learner"]), []).append(run)
+    for names, members in groups.items():
+        yield _over_seeds(" ".join(names), members)
+
+
+def _one_run(run: dict) -> Table:
+    rows = []
+    for skill in run["skills"]:
+        everywhere = skill["all_starts"]
+        name, p = max(skill["side_effects_by_variable"].items(), key=lambda item: item[1])
+        rows.append(
+            [
+                str(skill["skill"]),
+                " + ".join(skill["targets"]) or "–",
+                _number(skill["changes_target"]),
+                _effects(skill),
+                f"{skill['steps']:.1f}",
+                f"{name} {p:.3f}" if p >= 0.0005 else "none",
+                _number(everywhere["changes_target"]),
+                f"{everywhere['side_effects']:.3f}",
+            ]
+        )
+    kind = "exact" if run["skills"][0]["exact"] else "sampled, 90 % intervals"
+    title = (
+        f"{run['objective']} in {run['world']} by {run['learner']}, seed {run['seed']}\n"
+        f"from starts within reach ({kind}); * from every start"
+    )
+    columns = [
+        "", "target", "changes it", "side effects", "steps", "most disturbed", "changes it*",
+        "side effects*",
+    ]  # fmt: skip
+    return table(title, columns, rows)
+
+
+def _over_seeds(title: str, runs: list[dict]) -> Table:
+    """Per target: the better skill's control, and side effects of all its skills."""
+    rows = []
+    targets = dict.fromkeys(tuple(s["targets"]) for run in runs for s in run["skills"])
+    for target in targets:
+        best, effects, worst, steps = [], [], [], []
+        for run in runs:
+            mine = [s for s in run["skills"] if tuple(s["targets"]) == target]
+            best.append(max((s["changes_target"] or 0.0) for s in mine))
+            effects.append(sum(s["side_effects"] for s in mine) / len(mine))
+            worst.append(max(s["side_effects"] for s in mine))
+            steps.append(sum(s["steps"] for s in mine) / len(mine))
+        n = len(runs)
+        rows.append(
+            [
+                " + ".join(target) or "–",
+                f"{sum(best) / n:.3f} ({min(best):.3f})" if target else "–",
+                f"{sum(effects) / n:.3f}",
+                f"{max(worst):.3f}",
+                f"{sum(steps) / n:.1f}",
+            ]
+        )
+    columns = [
+        "target", "best skill changes it (worst seed)", "side effects per skill", "worst skill",
+        "steps",
+    ]  # fmt: skip
+    return table(f"{title}, {len(runs)} seeds, from starts within reach", columns, rows)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _effects(skill: dict) -> str:
+    low, high = skill["side_effects_interval"]
+    spread = "" if skill["exact"] else f" ± {(high - low) / 2:.3f}"
+    return f"{skill['side_effects']:.3f}{spread}"

@@ -1,0 +1,102 @@
+"""What skills do, drawn: one panel per skill, its path from one first state if nothing slips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from skillfocus.errors import UserError
+from skillfocus.factored import State
+from skillfocus.skills import Skills
+from skillfocus.worlds.grid import WALL, GridWorld
+
+COLOURS = {
+    WALL: "#1b1b1b", "T": "#e8528c", "R": "#d2c42b", "P": "#1f9c4b",
+    "M": "#70500f", "X": "#ffd60a", "W": "#aef0ef",
+}  # fmt: skip
+START, PATH, HOME = "#b3c4de", "#2f7fb8", "#0b3954"
+
+
+def likely_path(skills: Skills, skill: int, start: State) -> list[State]:
+    """The states of a skill if every action has its likeliest outcome."""
+    table = skills.table
+    path = [table.number(start)]
+    context = skills.contexts[skill, path[0]]
+    for _ in range(skills.step_limit):
+        action = skills.policy_of(skill)[path[-1], context]
+        if action == table.n_actions:
+            break
+        outcome = table.probabilities[path[-1], action].argmax()
+        path.append(int(table.successors[path[-1], action, outcome]))
+    return [table.state(s) for s in path]
+
+
+def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
+    """Write a figure (the suffix says which format) of all skills, each from one first state
+    (default: the world's showcase)."""
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
+    figure = skills_figure(skills, start)
+    try:
+        figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        plt.close(figure)
+    return path
+
+
+def skills_figure(skills: Skills, start: State | None = None) -> Figure:
+    world = skills.world
+    if not isinstance(world, GridWorld):
+        raise UserError(f"{world.id} has no map to draw on")
+    start = start or world.showcase
+    columns = min(len(skills), 4 if len(skills) <= 16 else 8)
+    rows = -(-len(skills) // columns)
+    figure, panels = plt.subplots(
+        rows, columns, figsize=(2.2 * columns, 2.45 * rows), squeeze=False, layout="constrained"
+    )
+    for panel in panels.flat[len(skills) :]:
+        panel.axis("off")
+    for z, panel in enumerate(panels.flat[: len(skills)]):
+        _panel(panel, world, skills, z, start)
+    return figure
+
+
+def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) -> None:
+    height, width = len(world.map.rows), len(world.map.rows[0])
+    for r in range(height):
+        for c in range(width):
+            glyph = world.glyph_now((r, c), start) if (r, c) in world.map.index else WALL
+            if glyph in COLOURS:
+                panel.add_patch(Rectangle((c, r), 1, 1, color=COLOURS[glyph], lw=0))
+    states = likely_path(skills, z, start)
+    cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
+    panel.add_patch(Rectangle((cells[0, 1], cells[0, 0]), 1, 1, color=START, lw=0))
+    away = np.abs(cells - cells[0]).sum(axis=1).argmax()
+    out = np.where(np.arange(len(cells)) <= away, -0.13, 0.13)  # the way back beside the way out
+    across, down = cells[:, 1] + 0.5 + out, cells[:, 0] + 0.5 + out
+    panel.plot(across, down, color=PATH, lw=1.8, solid_joinstyle="miter")
+    panel.plot(across[-1], down[-1], "o", color=HOME, ms=5)
+    names = skills.table.space.names
+    changes = [
+        name
+        for name, first, last in zip(names, states[0], states[-1], strict=True)
+        if first != last
+    ]
+    target = " + ".join(skills.targets[z]) or "any"
+    panel.set_title(
+        f"skill {z} for {target}\nchanges {', '.join(changes) or 'nothing'}", fontsize=7.5
+    )
+    panel.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xticks=[], yticks=[])

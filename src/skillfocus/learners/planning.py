@@ -1,0 +1,247 @@
+"""Planning: exact value-iteration sweeps that alternate with updates of the rewards.
+
+Each round, every skill's values over (state, context) are swept towards the optimum of its
+current reward T(s, c):
+
+    V(s, c) = max( T(s, c),  e T(s, c) + gamma max_a sum_m p_m [V(s_m, c) - cost_m] )
+
+Terminating takes T. For rewards earned at the end, e = 0; for rewards earned at every step,
+e = 1 - gamma, and a skill that terminates goes on earning, which in these units is worth T too.
+Then the skills are run, and what they did updates the rewards' parameters. At the end the values
+are solved from scratch, because a warm start forgets rewards that have dropped only slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from skillfocus.errors import UserError
+from skillfocus.learners.problem import Problem
+from skillfocus.learners.rewards import learn_rewards, skill_reward
+from skillfocus.simulation import run_many, table_arrays
+
+TOLERANCE = 1e-5
+BLOCK = 256
+"""Contexts swept together: few enough for their values to stay in the cache."""
+Progress = Callable[[float, str], None]
+"""progress(fraction done, what is going on)"""
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def backup(v, s, a, successors, probabilities, costs, value):
+    """value[c] = sum_m p_m v[s_m, c] - cost, with the outcomes padded to a multiple of four."""
+    for m in range(0, successors.shape[2], 4):
+        p0 = probabilities[s, a, m]
+        p1 = probabilities[s, a, m + 1]
+        p2 = probabilities[s, a, m + 2]
+        p3 = probabilities[s, a, m + 3]
+        v0 = v[successors[s, a, m]]
+        v1 = v[successors[s, a, m + 1]]
+        v2 = v[successors[s, a, m + 2]]
+        v3 = v[successors[s, a, m + 3]]
+        if m == 0:
+            cost = costs[s, a]
+            for c in range(value.shape[0]):
+                value[c] = p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c] - cost
+        else:
+            for c in range(value.shape[0]):
+                value[c] += p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def sweep(v, t, earned, gamma, successors, probabilities, costs, backwards):
+    """One in-place sweep over all states, all contexts at once; `costs` are the expected event
+    costs [s, a]. Returns the largest change. (Plain loops over c are what vectorises.)"""
+    n, width = v.shape
+    best = np.empty(width, np.float32)
+    value = np.empty(width, np.float32)
+    change = np.zeros(width, np.float32)
+    for i in range(n):
+        s = n - 1 - i if backwards else i
+        backup(v, s, 0, successors, probabilities, costs, best)
+        for a in range(1, successors.shape[1]):
+            if successors.shape[2] == 4:  # the same as below in one pass: twice as fast
+                cost = costs[s, a]
+                p0 = probabilities[s, a, 0]
+                p1 = probabilities[s, a, 1]
+                p2 = probabilities[s, a, 2]
+                p3 = probabilities[s, a, 3]
+                v0 = v[successors[s, a, 0]]
+                v1 = v[successors[s, a, 1]]
+                v2 = v[successors[s, a, 2]]
+                v3 = v[successors[s, a, 3]]
+                for c in range(width):
+                    q = p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c] - cost
+                    best[c] = max(best[c], q)
+            else:
+                backup(v, s, a, successors, probabilities, costs, value)
+                for c in range(width):
+                    best[c] = max(best[c], value[c])
+        row = v[s]
+        stop = t[s]
+        for c in range(width):
+            new = max(stop[c], earned * stop[c] + gamma * best[c])
+            change[c] = max(change[c], abs(new - row[c]))
+            row[c] = new
+    return change.max()
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def greedy(v, t, earned, gamma, successors, probabilities, costs):
+    """The best action for every state and context; to terminate wherever nothing is better."""
+    n, width = v.shape
+    n_actions = successors.shape[1]
+    policy = np.empty((n, width), np.uint8)
+    best = np.empty(width, np.float32)
+    value = np.empty(width, np.float32)
+    choice = np.empty(width, np.int32)
+    tolerance = np.float32(TOLERANCE)
+    for s in range(n):
+        choice[:] = 0
+        backup(v, s, 0, successors, probabilities, costs, best)
+        for a in range(1, n_actions):
+            backup(v, s, a, successors, probabilities, costs, value)
+            for c in range(width):
+                better = value[c] > best[c] + tolerance
+                best[c] = value[c] if better else best[c]
+                choice[c] = a if better else choice[c]
+        stop = t[s]
+        for c in range(width):
+            stops = earned * stop[c] + gamma * best[c] <= stop[c] + tolerance
+            policy[s, c] = n_actions if stops else choice[c]
+    return policy
+
+
+@dataclass(frozen=True)
+class Planning:
+    """The settings of the planner."""
+
+    rounds: int = 60
+    sweeps: int = 2
+    rollouts: int = 500
+    """Runs of each skill per round that update the rewards."""
+    gamma: float = 0.99
+    final_sweeps: int = 300
+    name: str = "planning"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+        if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
+            raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
+
+    def learn(
+        self, problem: Problem, rng: np.random.Generator, progress: Progress
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """The skills' policies (flat, see `simulation`) and the rewards' parameters."""
+        model = Model(problem, self.gamma)
+        params = problem.initial_params(rng)
+        values = np.zeros(problem.offsets[-1], dtype=np.float32)
+        policy = np.empty(problem.offsets[-1], dtype=np.uint8)
+        for number in range(self.rounds):
+            progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
+            for z in range(len(problem.skills)):
+                model.improve(z, params, values, self.sweeps, cold=number == 0, policy=policy)
+            skills, starts = draw_starts(problem, params, self.rollouts, rng)
+            paths, _ = run_many(
+                table_arrays(problem.table), policy, problem.offsets, problem.widths,
+                problem.contexts, skills, starts, problem.step_limit, problem.table.n_marks, rng,
+            )  # fmt: skip
+            learn_rewards(problem, params, skills, paths, problem.rate)
+        progress(self.rounds / (self.rounds + 1), "solving for the final skills")
+        for z in range(len(problem.skills)):
+            model.improve(z, params, values, self.final_sweeps, cold=True, policy=policy)
+        return policy, params
+
+
+def check_gamma(gamma: float) -> None:
+    if not 0 < gamma <= 1:
+        raise UserError(f"gamma is {gamma}; it must be above 0 and at most 1")
+
+
+class Model:
+    """What the sweeps need of a problem, laid out for them."""
+
+    def __init__(self, problem: Problem, gamma: float) -> None:
+        if problem.objective.every_step and gamma == 1:
+            raise UserError(f"{problem.objective.name} earns at every step: gamma must be below 1")
+        self.problem = problem
+        self.gamma = np.float32(gamma)
+        self.earned = np.float32(1 - gamma if problem.objective.every_step else 0)
+        table = problem.table
+        padding = ((0, 0), (0, 0), (0, -table.successors.shape[2] % 4))
+        self.successors = np.ascontiguousarray(np.pad(table.successors, padding))
+        self.probabilities = np.pad(table.probabilities, padding).astype(np.float32)
+
+    def improve(
+        self,
+        z: int,
+        params: tuple[np.ndarray, ...],
+        values: np.ndarray,
+        sweeps: int,
+        cold: bool,
+        policy: np.ndarray,
+    ) -> None:
+        """Sweep skill z's part of `values` and write its part of `policy`."""
+        problem = self.problem
+        t = skill_reward(problem, params, z)
+        part = slice(problem.offsets[z], problem.offsets[z + 1])
+        v = values[part].reshape(t.shape)
+        if cold:
+            v[:] = t
+        skill = problem.skills[z]
+        costs = (problem.table.probabilities * skill.event_cost).sum(axis=2).astype(np.float32)
+        chosen = policy[part].reshape(t.shape)
+        for first in range(0, t.shape[1], BLOCK):
+            block = slice(first, first + BLOCK)
+            values_here, t_here = (
+                np.ascontiguousarray(v[:, block]),
+                np.ascontiguousarray(t[:, block]),
+            )
+            arguments = (
+                t_here,
+                self.earned,
+                self.gamma,
+                self.successors,
+                self.probabilities,
+                costs,
+            )
+            for number in range(sweeps):
+                if sweep(values_here, *arguments, number % 2 == 1) < TOLERANCE:
+                    break
+            v[:, block] = values_here
+            chosen[:, block] = greedy(values_here, *arguments)
+
+
+def draw_starts(
+    problem: Problem, params: tuple[np.ndarray, ...], per_skill: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Skills and first states to run, in random order: skills uniformly, or by a learned prior."""
+    n = per_skill * len(problem.skills)
+    wished = rng.integers(problem.table.n_states, size=n)
+    if problem.objective.learns_prior:
+        shares = prior(problem, params).cumsum(axis=0)[:, wished]
+        skills = np.minimum((rng.random(n) >= shares).sum(axis=0), len(problem.skills) - 1)
+    else:
+        skills = rng.integers(len(problem.skills), size=n)
+    starts = np.empty(n, dtype=np.int64)
+    for z, skill in enumerate(problem.skills):
+        mine = np.flatnonzero(skills == z)
+        teaches = np.isin(wished[mine], skill.starts)
+        other = skill.starts[rng.integers(len(skill.starts), size=len(mine))]
+        starts[mine] = np.where(teaches, wished[mine], other)
+    return skills, starts
+
+
+def prior(problem: Problem, params: tuple[np.ndarray, ...]) -> np.ndarray:
+    """[skill, state]: the learned probability of each skill in a first state."""
+    shares = np.ones((len(problem.skills), problem.table.n_states))
+    for z, skill in enumerate(problem.skills):
+        for term in skill.terms:
+            group = problem.groups[term.group]
+            nu = np.exp(params[term.group][term.component, -1, group.starts.of_state])
+            shares[z] *= group.n_components * nu
+    return shares / shares.sum(axis=0)

@@ -1,0 +1,271 @@
+"""A learning problem: a table, an objective and an assignment, as arrays both learners use.
+
+A policy sees the current state and the *context*: what its reward still needs of the first
+state. That is the first value of whatever the reward compares with (the targets of VIC and LSD)
+and of the variables the penalty watches that can still be changed back. A watched variable that
+only ever moves on needs no place in the context: its penalty is paid when it changes, which is a
+side-effects penalty over histories in the sense of Definition 4.
+
+Where contexts times states would exceed `CELL_LIMIT`, the context forgets variables that only
+move on, the largest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skillfocus.errors import UserError
+from skillfocus.objectives.assignment import Assignment
+from skillfocus.objectives.objective import Objective, Term
+from skillfocus.table import Table
+
+CELL_LIMIT = 128_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """Numbers for the combinations of some variables' values that occur in a table."""
+
+    of_state: np.ndarray
+    example: np.ndarray
+    """A state that shows each combination."""
+
+    @property
+    def size(self) -> int:
+        return len(self.example)
+
+
+def number_values(table: Table, variables: Sequence[int]) -> Numbering:
+    codes = table.space.encode(table.values, variables)
+    _, example, of_state = np.unique(codes, return_index=True, return_inverse=True)
+    return Numbering(of_state.astype(np.int32), example.astype(np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The variables one copy of the base reward looks at, and what it sees of the start."""
+
+    values: Numbering
+    starts: Numbering
+    coordinates: np.ndarray
+    n_components: int
+
+    @property
+    def entries(self) -> int:
+        return self.n_components * self.values.size * self.starts.size
+
+
+@dataclass(frozen=True, eq=False)
+class SkillTerm:
+    group: int
+    component: int
+    weight: float
+    start_in_context: np.ndarray
+    """The group's start value in each context of the skill."""
+
+
+@dataclass(frozen=True, eq=False)
+class SkillProblem:
+    """One skill: what it remembers, what it earns, what it must not change, where it may start."""
+
+    targets: tuple[int, ...]
+    remembered: tuple[int, ...]
+    context: Numbering
+    terms: tuple[SkillTerm, ...]
+    penalty: np.ndarray
+    """[now, then]: the penalty on watched variables that can be changed back."""
+    penalty_now: np.ndarray
+    penalty_then: np.ndarray
+    event_cost: np.ndarray
+    """[s, a, m]: the penalty of an outcome that changes a watched variable for good."""
+    starts: np.ndarray
+    """States in which every target can still change."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    table: Table
+    objective: Objective
+    base: Objective
+    """Where init, reward and update come from: the objective, or its sparse twin."""
+    assignment: Assignment
+    groups: tuple[Group, ...]
+    skills: tuple[SkillProblem, ...]
+    step_limit: int
+    rate: float
+
+    def initial_params(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        return tuple(
+            np.ascontiguousarray(
+                self.base.init(g.n_components, g.starts.size, g.coordinates, rng),
+                dtype=np.float32,
+            )
+            for g in self.groups
+        )
+
+    @property
+    def widths(self) -> np.ndarray:
+        """The number of contexts of each skill."""
+        return np.array([skill.context.size for skill in self.skills], dtype=np.int64)
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where each skill begins in a flat array over (skill, state, context)."""
+        sizes = self.widths * self.table.n_states
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def contexts(self) -> np.ndarray:
+        """[skill, state]: the context of a skill that starts in a state."""
+        return np.stack([skill.context.of_state for skill in self.skills])
+
+
+def make_problem(
+    table: Table,
+    objective: Objective,
+    assignment: Assignment,
+    *,
+    step_limit: int,
+    world_id: str,
+    remember: bool = True,
+    teachable: bool = True,
+    cell_limit: int = CELL_LIMIT,
+) -> Problem:
+    """`remember=False` gives skills that do not know where they began (one context only);
+    `teachable=False` lets training start where the targets can no longer change."""
+    if step_limit < 1:
+        raise UserError(f"the step limit is {step_limit}; it must be at least 1")
+    builder = _Builder(table, objective, assignment, cell_limit if remember else None)
+    skills = tuple(builder.skill(z, remember, teachable) for z in range(len(assignment)))
+    groups = tuple(builder.groups)
+    base = objective.base_for(max(group.entries for group in groups))
+    rate = objective.rate_for(world_id)
+    return Problem(table, objective, base, assignment, groups, skills, step_limit, rate)
+
+
+class _Builder:
+    def __init__(
+        self, table: Table, objective: Objective, assignment: Assignment, cell_limit: int | None
+    ) -> None:
+        self.table, self.objective, self.assignment = table, objective, assignment
+        self.groups: list[Group] = []
+        self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
+        self.numberings: dict[tuple[int, ...], Numbering] = {}
+        self.forgotten: frozenset[int] = frozenset()
+        if cell_limit is not None:
+            self._forget_down_to(cell_limit)
+
+    def numbering(self, variables: tuple[int, ...]) -> Numbering:
+        if variables not in self.numberings:
+            self.numberings[variables] = number_values(self.table, variables)
+        return self.numberings[variables]
+
+    def start_variables(self, term: Term) -> tuple[int, ...]:
+        """What a term sees of the first state: everything it looks at, if it is a target's (or
+        the whole state's) reward; of a discriminator of the others, what can be changed back."""
+        if not self.objective.uses_start:
+            return ()
+        seen = term.variables
+        if term.weight < 0:
+            seen = tuple(j for j in seen if self.table.reversible[j])
+        return tuple(j for j in seen if j not in self.forgotten)
+
+    def context_variables(self, z: int) -> tuple[int, ...]:
+        targets = self.assignment.targets(z)
+        needed: set[int] = set()
+        for term in self.objective.terms(targets, len(self.table.space)):
+            needed.update(self.start_variables(term))
+        if self.objective.penalty is not None:
+            needed.update(np.flatnonzero(self._watched(targets) & self.table.reversible).tolist())
+        return tuple(sorted(needed))
+
+    def _watched(self, targets: tuple[int, ...]) -> np.ndarray:
+        return ~np.isin(np.arange(len(self.table.space)), targets)
+
+    def _cells(self) -> int:
+        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
+        return self.table.n_states * sum(self.numbering(each).size for each in contexts)
+
+    def _forget_down_to(self, cell_limit: int) -> None:
+        """Forget variables that only move on, the largest first, until policies fit."""
+        sizes = self.table.space.sizes
+        candidates = [j for j in range(len(sizes)) if not self.table.reversible[j]]
+        for largest in sorted(candidates, key=lambda j: -sizes[j]):
+            if self._cells() <= cell_limit:
+                return
+            self.forgotten |= {largest}
+        if self._cells() > cell_limit:
+            raise UserError(
+                f"{len(self.assignment)} skills need {self._cells():,} cells of policy, more than "
+                f"{cell_limit:,}: use fewer skills, or a world with fewer reversible variables"
+            )
+
+    def group(self, term: Term) -> int:
+        key = (term.variables, term.target)
+        if key not in self.known:
+            remembered = self.start_variables(term)
+            # Forgotten variables first: a start's number is then the number of the value with
+            # the forgotten ones at their first value, so that it has coordinates.
+            ordered = tuple(j for j in term.variables if j not in remembered) + remembered
+            values, starts = self.numbering(ordered), self.numbering(remembered)
+            points = [
+                self.table.space.variables[j].coordinates[self.table.values[values.example, j]]
+                for j in ordered
+            ]
+            n = (
+                len(self.assignment)
+                if term.target is None
+                else self.assignment.n_components(term.target)
+            )
+            self.known[key] = len(self.groups)
+            coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
+            self.groups.append(Group(values, starts, coordinates, n))
+        return self.known[key]
+
+    def skill(self, z: int, remember: bool, teachable: bool) -> SkillProblem:
+        table, penalty = self.table, self.objective.penalty
+        targets = self.assignment.targets(z)
+        remembered = self.context_variables(z) if remember else ()
+        context = self.numbering(remembered)
+        terms = []
+        for term in self.objective.terms(targets, len(table.space)):
+            place = self.group(term)
+            component = z if term.target is None else self.assignment.skills[z][term.target]
+            in_context = self.groups[place].starts.of_state[context.example]
+            terms.append(SkillTerm(place, component, term.weight, in_context))
+        watched = self._watched(targets)
+        undone = tuple(np.flatnonzero(watched & table.reversible).tolist())
+        now = self.numbering(undone if penalty else ())
+        costs = np.zeros((now.size, now.size), dtype=np.float32)
+        events = np.zeros(table.successors.shape, dtype=np.float32)
+        if penalty is not None:
+            costs = _pairwise(table, now.example, penalty, watched & table.reversible)
+            events = _events(table, penalty, watched & ~table.reversible)
+        starts = np.arange(table.n_states)
+        if teachable and targets:
+            starts = np.flatnonzero(table.can_change[:, list(targets)].all(axis=1))
+            if not len(starts):
+                names = ", ".join(table.space.names[i] for i in targets)
+                raise UserError(f"no action ever changes {names}, so no skill can target it")
+        return SkillProblem(
+            targets, remembered, context, tuple(terms), costs, now.of_state,
+            now.of_state[context.example], events, starts.astype(np.int64),
+        )  # fmt: skip
+
+
+def _pairwise(table: Table, examples: np.ndarray, penalty, watched: np.ndarray) -> np.ndarray:
+    n = len(examples)
+    states = table.values[examples]
+    given = penalty(table.space, np.tile(states, (n, 1)), np.repeat(states, n, axis=0), watched)
+    return given.reshape(n, n).astype(np.float32)
+
+
+def _events(table: Table, penalty, watched: np.ndarray) -> np.ndarray:
+    shape = table.successors.shape
+    before = np.broadcast_to(np.arange(shape[0])[:, None, None], shape).reshape(-1)
+    after = table.successors.reshape(-1)
+    given = penalty(table.space, table.values[before], table.values[after], watched)
+    return given.reshape(shape).astype(np.float32)

@@ -1,0 +1,271 @@
+"""Tabular Q-learning of skills, as the paper has it, with what it takes to make it learn.
+
+A skill's values q[s, a, c] over state, action (the last one terminates) and context c are moved
+towards
+
+    q(s, a, c) <- e T(s, c) + gamma [max_a' q(s', a', c) - cost],    q(s, terminate, c) <- T(s, c)
+
+with T the skill's reward and e as in `planning`. Episodes follow Algorithm 1, except that the
+reward is computed before the discriminator hears of the episode (after an update with weight 0.7
+almost every outcome looks like success), and that skills take turns in blocks of episodes.
+`docs/q-learning.md` says what each switch below does for learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from skillfocus.errors import UserError
+from skillfocus.learners.planning import Progress, check_gamma, prior
+from skillfocus.learners.problem import Problem
+from skillfocus.objectives.compiled import REWARD, UPDATE, ensure_compiled, no_update
+from skillfocus.simulation import reset_marks, step, table_arrays
+
+# Loops over contexts count from 0 over slices: only such loops vectorise.
+
+
+@njit(nogil=True)
+def earned_in(reward, terms, penalty, s, low, high, scratch, out):
+    """out[c] = T(s, c) for the contexts low <= c < high; `penalty` is the penalty of s in each."""
+    out, penalty = out[low:high], penalty[low:high]
+    for c in range(out.shape[0]):
+        out[c] = -penalty[c]
+    for params, values, component, weight, in_context, value_of, _, n_starts in terms:
+        starts = in_context[low:high]
+        if out.shape[0] == 1:
+            out[0] += weight * reward(params, values, component, starts[0], value_of[s])
+            continue
+        for start in range(n_starts):
+            scratch[start] = weight * reward(params, values, component, start, value_of[s])
+        for c in range(out.shape[0]):
+            out[c] += scratch[starts[c]]
+
+
+@njit(cache=True, nogil=True)
+def improve(row, following, here, earned, gamma, cost, step_size, low, high, best):
+    """Move the values `row` of one state and action towards their targets, given all the values
+    of the state that followed."""
+    row, here, best = row[low:high], here[low:high], best[low:high]
+    first, second = following[0, low:high], following[1, low:high]
+    for c in range(row.shape[0]):
+        best[c] = max(first[c], second[c])
+    for a in range(2, following.shape[0]):
+        values = following[a, low:high]
+        for c in range(row.shape[0]):
+            best[c] = max(best[c], values[c])
+    for c in range(row.shape[0]):
+        row[c] += step_size * (earned * here[c] + gamma * (best[c] - cost) - row[c])
+
+
+@njit(cache=True, nogil=True)
+def copy_row(row, values):
+    for c in range(row.shape[0]):
+        row[c] = values[c]
+
+
+@njit(cache=True, nogil=True)
+def best_action(values, c):
+    """The greedy action; to terminate on ties."""
+    choice = values.shape[0] - 1
+    for a in range(values.shape[0] - 1):
+        if values[a, c] > values[choice, c]:
+            choice = a
+    return choice
+
+
+@njit(nogil=True)
+def episodes(
+    reward, update, count, arrays, q, terms, contexts, starts, event_cost, penalty, penalty_now,
+    between, limit, n_marks, remembers, step_size, epsilon, greedy_share, gamma, earned,
+    rate, every_step, hindsight, walk, own_behaviour, counterfactual, rng,
+):  # fmt: skip
+    """Run and learn from `count` episodes of one skill; q is [state, action, context], `penalty`
+    [now, context], `between` [now, then] for skills that do not remember their start."""
+    n_states, terminate, width = q.shape[0], q.shape[1] - 1, q.shape[2]
+    here = np.empty(width, np.float32)
+    there = np.empty(width, np.float32)
+    best = np.empty(width, np.float32)
+    scratch = np.empty(n_states, np.float32)
+    marked = np.zeros(n_marks, np.uint8)
+    path = np.empty(limit + 1, np.int64)
+    for _ in range(count):
+        greedy = rng.random() < greedy_share
+        if hindsight and not greedy:  # whatever is lived here teaches every context
+            s = int(rng.random() * n_states)
+        else:
+            s = starts[int(rng.random() * starts.shape[0])]
+        own = contexts[s]
+        low, high = (0, width) if hindsight else (own, own + 1)
+        if not remembers:
+            penalty[:, 0] = between[:, penalty_now[s]]
+            for term in terms:
+                term[4][0] = term[6][s]
+        reset_marks(arrays[4], s, marked, rng)
+        steps = 0
+        path[0] = s
+        earned_in(reward, terms, penalty[penalty_now[s]], s, low, high, scratch, here)
+        if counterfactual:
+            copy_row(q[s, terminate, low:high], here[low:high])
+        while steps < limit:
+            if not greedy and rng.random() < epsilon:
+                a = int(rng.random() * (terminate if walk else terminate + 1))
+            else:
+                a = best_action(q[s], own)
+                if a == terminate and walk and not greedy:
+                    a = int(rng.random() * terminate)
+            if a == terminate:
+                break
+            following, m = step(arrays, s, a, marked, rng)
+            cost = np.float32(0.0)
+            if following == arrays[0][s, a, m]:
+                cost = event_cost[s, a, m]
+            costs = penalty[penalty_now[following]]
+            earned_in(reward, terms, costs, following, low, high, scratch, there)
+            if counterfactual:
+                copy_row(q[following, terminate, low:high], there[low:high])
+            improve(q[s, a], q[following], here, earned, gamma, cost, step_size, low, high, best)
+            here, there = there, here
+            s = following
+            steps += 1
+            path[steps] = s
+        if not counterfactual:
+            for c in range(low, high):
+                q[s, terminate, c] += step_size * (here[c] - q[s, terminate, c])
+        if greedy or not own_behaviour:
+            for params, values, component, _, _, value_of, start_of, _ in terms:
+                start = start_of[path[0]]
+                for t in range(1 if every_step else limit, limit + 1):
+                    seen = value_of[path[min(t, steps)]]
+                    update(params, values, component, start, seen, rate)
+
+
+@dataclass(frozen=True)
+class QLearning:
+    """The settings of Q-learning; `paper()` is the literal preset."""
+
+    episodes: int = 1_000_000
+    alpha: float = 0.1
+    decay: float = 0.0
+    """alpha falls as exp(-decay n), n the skill's episodes so far."""
+    gamma: float = 0.99
+    epsilon: float = 1.0
+    """The probability of a random move, in episodes that explore."""
+    greedy_share: float = 0.2
+    """The share of episodes that follow the skill without exploring."""
+    pace: float = 0.001
+    """Multiplies the rewards' learning rate, so that values keep up with the rewards."""
+    block: int = 50
+    """Episodes a skill runs before another one is drawn."""
+    remember: bool = True
+    """Skills know where they began. Off: policies of the current state alone."""
+    hindsight: bool = True
+    """Every transition updates every context, not only the one it was lived in."""
+    walk: bool = True
+    """Exploration walks; it does not terminate."""
+    own_behaviour: bool = True
+    """Only episodes without exploration update the rewards."""
+    counterfactual: bool = True
+    """The value of terminating is known in every state entered; set it there."""
+    teachable: bool = True
+    """What a skill does is only taken into account where its targets could still change."""
+    name: str = "q-learning"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+        if min(self.episodes, self.block) < 1:
+            raise UserError("episodes and block must be at least 1")
+        if not 0 < self.alpha <= 1 or self.decay < 0 or not self.pace > 0:
+            raise UserError("alpha must be in (0, 1], decay 0 or more, pace positive")
+        if not (0 <= self.epsilon <= 1 and 0 <= self.greedy_share <= 1):
+            raise UserError("epsilon and greedy_share must be between 0 and 1")
+        if self.own_behaviour and self.greedy_share == 0:
+            raise UserError("with own_behaviour, greedy_share must be above 0")
+
+    def learn(
+        self, problem: Problem, rng: np.random.Generator, progress: Progress
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """The skills' policies (flat, see `simulation`) and the rewards' parameters."""
+        if problem.objective.every_step and self.gamma == 1:
+            raise UserError(f"{problem.objective.name} earns at every step: gamma must be below 1")
+        params = problem.initial_params(rng)
+        shape = (problem.table.n_states, problem.table.n_actions + 1)
+        q = [np.zeros((*shape, int(width)), dtype=np.float32) for width in problem.widths]
+        runs = [self._runner(problem, params, z, q[z], rng) for z in range(len(q))]
+        done = np.zeros(len(q), dtype=np.int64)
+        for first in range(0, self.episodes, self.block):
+            progress(first / self.episodes, f"episode {first:,} of {self.episodes:,}")
+            z = self._draw_skill(problem, params, rng)
+            count = min(self.block, self.episodes - first)
+            runs[z](count, np.float32(self.alpha * np.exp(-self.decay * done[z])))
+            done[z] += count
+        return np.concatenate([greedy_policy(values).ravel() for values in q]), params
+
+    @staticmethod
+    def _draw_skill(
+        problem: Problem, params: tuple[np.ndarray, ...], rng: np.random.Generator
+    ) -> int:
+        """Uniformly, or by a learned prior averaged over first states."""
+        if problem.objective.learns_prior:
+            return int(rng.choice(len(problem.skills), p=prior(problem, params).mean(axis=1)))
+        return int(rng.integers(len(problem.skills)))
+
+    def _runner(
+        self,
+        problem: Problem,
+        params: tuple[np.ndarray, ...],
+        z: int,
+        q: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Callable[[int, np.float32], None]:
+        """A function that runs episodes of one skill."""
+        skill, objective, table = problem.skills[z], problem.objective, problem.table
+        reward = ensure_compiled(problem.base.reward, REWARD)
+        update = ensure_compiled(problem.base.update or no_update, UPDATE)
+        terms = tuple(
+            (
+                params[term.group], group.coordinates, term.component, term.weight,
+                term.start_in_context.copy(), group.values.of_state, group.starts.of_state,
+                group.starts.size,
+            )
+            for term, group in ((term, problem.groups[term.group]) for term in skill.terms)
+        )  # fmt: skip
+        fixed = (
+            table_arrays(table), q, terms, skill.context.of_state, skill.starts, skill.event_cost,
+            np.ascontiguousarray(skill.penalty[:, skill.penalty_then]), skill.penalty_now,
+            skill.penalty, problem.step_limit,
+            table.n_marks, self.remember,
+        )  # fmt: skip
+        settings = (
+            self.epsilon, self.greedy_share, np.float32(self.gamma),
+            np.float32(1 - self.gamma if objective.every_step else 0), problem.rate * self.pace,
+            objective.every_step, self.hindsight and self.remember, self.walk,
+            self.own_behaviour, self.counterfactual, rng,
+        )  # fmt: skip
+
+        def run(count: int, step_size: np.float32) -> None:
+            episodes(reward, update, count, *fixed, step_size, *settings)
+
+        return run
+
+
+def paper(gamma: float = 0.99, episodes: int = 320_000) -> QLearning:
+    """The paper's settings as literally as they can be read (appendix): alpha 0.1, falling as
+    exp(-0.0005 n); the discriminator's own weight; epsilon-greedy episodes that all feed it, and
+    start anywhere. Policies still see the context of s_0 and learn from every transition in every
+    context, without which nothing focused can be expressed or learned at all."""
+    return QLearning(
+        episodes=episodes, gamma=gamma, alpha=0.1, decay=0.0005, epsilon=0.1, greedy_share=0.0,
+        pace=1.0, block=1, own_behaviour=False, counterfactual=False, walk=False, teachable=False,
+    )  # fmt: skip
+
+
+def greedy_policy(q: np.ndarray) -> np.ndarray:
+    """[state, context]: the best action; to terminate on ties."""
+    terminate = q.shape[1] - 1
+    moves = q[:, :-1].argmax(axis=1)
+    stops = q[:, -1] >= q[:, :-1].max(axis=1)
+    return np.where(stops, terminate, moves).astype(np.uint8)

@@ -1,0 +1,93 @@
+"""The kernels that turn an objective's functions into numbers, for any objective."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from skillfocus.learners.problem import Problem
+from skillfocus.objectives.compiled import (
+    PARAMS,
+    REWARD,
+    REWARD_POINTER,
+    UPDATE,
+    UPDATE_POINTER,
+    VALUES,
+    ensure_compiled,
+    no_update,
+)
+
+_INTS = types.Array(types.int32, 1, "C")
+
+
+@njit(
+    types.void(REWARD_POINTER, PARAMS, VALUES, types.int64, types.Array(types.float32, 2, "C")),
+    cache=True, nogil=True,
+)  # fmt: skip
+def _fill(reward, params, values, skill, out):
+    for value in range(out.shape[0]):
+        for start in range(out.shape[1]):
+            out[value, start] = reward(params, values, skill, start, value)
+
+
+@njit(
+    types.void(UPDATE_POINTER, PARAMS, VALUES, _INTS, _INTS, types.Array(types.int32, 2, "C"),
+               types.float64),
+    cache=True, nogil=True,
+)  # fmt: skip
+def _learn(update, params, values, skills, starts, seen, rate):
+    for i in range(skills.shape[0]):
+        for t in range(seen.shape[1]):
+            update(params, values, skills[i], starts[i], seen[i, t], rate)
+
+
+@njit(cache=True, nogil=True)
+def _add(out, table, rows, columns, weight):
+    """out[s, c] += weight * table[rows[s], columns[c]]"""
+    for s in range(out.shape[0]):
+        row = table[rows[s]]
+        for c in range(out.shape[1]):
+            out[s, c] += weight * row[columns[c]]
+
+
+def skill_reward(problem: Problem, params: tuple[np.ndarray, ...], z: int) -> np.ndarray:
+    """[state, context]: what skill z earns in a state, penalty on undoable changes included."""
+    skill = problem.skills[z]
+    reward = ensure_compiled(problem.base.reward, REWARD)
+    out = np.zeros((problem.table.n_states, skill.context.size), dtype=np.float32)
+    for term in skill.terms:
+        group = problem.groups[term.group]
+        table = np.empty((group.values.size, group.starts.size), dtype=np.float32)
+        _fill(reward, params[term.group], group.coordinates, term.component, table)
+        _add(out, table, group.values.of_state, term.start_in_context, np.float32(term.weight))
+    _add(out, skill.penalty, skill.penalty_now, skill.penalty_then, np.float32(-1.0))
+    return out
+
+
+def learn_rewards(
+    problem: Problem,
+    params: tuple[np.ndarray, ...],
+    skills: np.ndarray,
+    paths: np.ndarray,
+    rate: float,
+) -> None:
+    """Update the parameters, in place, from runs of skills in the order given: from the last
+    state, or from every state entered where the objective earns at every step."""
+    update = ensure_compiled(problem.base.update or no_update, UPDATE)
+    seen = paths[:, 1:] if problem.objective.every_step else paths[:, -1:]
+    for place, group in enumerate(problem.groups):
+        component = np.full(len(problem.skills), -1, dtype=np.int32)
+        for z, skill in enumerate(problem.skills):
+            for term in skill.terms:
+                if term.group == place:
+                    component[z] = term.component
+        mine = component[skills] >= 0
+        _learn(
+            update,
+            params[place],
+            group.coordinates,
+            component[skills[mine]],
+            group.starts.of_state[paths[mine, 0]],
+            np.ascontiguousarray(group.values.of_state[seen[mine]]),
+            rate,
+        )

@@ -1,0 +1,86 @@
+"""Which skills target what: each skill is a set of components, one per target variable.
+
+The paper writes a skill as z = (z^1, ..., z^N) with z^i = 0 where i is no target. Here a skill is
+a mapping {variable: component}; two skills that share a component want the same of a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skillfocus.errors import UserError
+from skillfocus.factored import FactoredSpace
+from skillfocus.worlds.world import World
+
+Skill = Mapping[str, int]
+Targets = Mapping[str, int] | Sequence[Skill]
+"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or skills one by one."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    skills: tuple[dict[int, int], ...]
+    """Per skill, {variable's place: component}; empty for objectives without targets."""
+
+    def __len__(self) -> int:
+        return len(self.skills)
+
+    def targets(self, skill: int) -> tuple[int, ...]:
+        return tuple(sorted(self.skills[skill]))
+
+    def n_components(self, variable: int) -> int:
+        return 1 + max(parts[variable] for parts in self.skills if variable in parts)
+
+
+def assign(world: World, n_skills: int = 16, targets: Targets | None = None) -> Assignment:
+    """The paper's assignment (two skills per goal, the rest on the variable that roams), or the
+    user's own."""
+    if n_skills < 1:
+        raise UserError(f"{n_skills} skills were asked for; at least 1 is needed")
+    if targets is None:
+        goals = dict.fromkeys(world.goals, 2)
+        rest = n_skills - sum(goals.values())
+        if rest < 0:
+            raise UserError(
+                f"{n_skills} skills are too few: {world.id} has {len(goals)} goals with two "
+                f"skills each, so ask for {2 * len(goals)} or more, or give your own targets"
+            )
+        targets = {**goals, world.roams: rest} if rest else goals
+    skills = _from_counts(targets) if isinstance(targets, Mapping) else [dict(t) for t in targets]
+    return Assignment(tuple(_checked(world.space, skill) for skill in skills))
+
+
+def untargeted(n_skills: int) -> Assignment:
+    """Skills that are told apart by the whole state, as the plain objectives have them."""
+    if n_skills < 2:
+        raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
+    return Assignment(tuple({} for _ in range(n_skills)))
+
+
+def _from_counts(counts: Mapping[str, int]) -> list[dict[str, int]]:
+    used: dict[str, int] = {}
+    skills = []
+    for names, count in counts.items():
+        if count < 1:
+            raise UserError(f"target {names!r} has {count} skills; give it at least 1")
+        parts = names.split("+")
+        for _ in range(count):
+            skills.append({name: used.get(name, 0) for name in parts})
+            for name in parts:
+                used[name] = used.get(name, 0) + 1
+    return skills
+
+
+def _checked(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+    if not skill:
+        raise UserError("a skill has no target variable; every focused skill needs at least one")
+    if any(component < 0 for component in skill.values()):
+        raise UserError(f"skill {dict(skill)} has a negative component")
+    places = {space.index(name): int(component) for name, component in skill.items()}
+    if len(places) == len(space):
+        raise UserError(
+            f"a skill targets every variable ({', '.join(space.names)}); targets must be a proper "
+            f"subset, otherwise nothing is left to keep unchanged"
+        )
+    return places

@@ -1,0 +1,24 @@
+"""DUSDi (Hu et al. 2024): tell the skill by its target, and not by anything else.
+
+    r(z, s) = sum over targets i of [log d_i(z | s^i) - log nu] - w [log e_i(z | s^not-i) - log nu]
+
+e_i is a second discriminator that sees every variable but i. It penalises *decodability*, not
+change: a skill that always disturbs the others in the same way pays nothing.
+"""
+
+from __future__ import annotations
+
+from skillfocus.errors import UserError
+from skillfocus.objectives.objective import Objective
+
+
+def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
+    """The DUSDi variant of an objective that learns a discriminator."""
+    if not objective.discriminates:
+        raise UserError(
+            f"dusdi({objective.name}) has no meaning: DUSDi compares skill discriminators and "
+            f"{objective.name} has none; use focused({objective.name}) instead"
+        )
+    if not weight >= 0:
+        raise UserError(f"DUSDi's weight is {weight}; it must be 0 or more")
+    return objective.with_targets("dusdi", others_weight=weight)

@@ -1,0 +1,83 @@
+"""Running skills: the compiled steps that learners, skills and sampled metrics share.
+
+Policies are one flat array of bytes. Skill z in context c does `policy[offset[z] + s * width[z]
++ c]` in state s; the action after the last move means "terminate". What a context is, is the
+learner's business (`learners/problem.py`); here it is a number looked up from the first state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from skillfocus.table import Table
+
+TableArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def table_arrays(table: Table) -> TableArrays:
+    """What the kernels need of a table."""
+    return table.successors, table.cumulative, table.marks, table.again, table.marks_in
+
+
+@njit(cache=True, nogil=True)
+def reset_marks(marks_in, s, marked, rng):
+    """Set as many hidden marks as state s shows, at random places."""
+    marked[:] = 0
+    missing = marks_in[s]
+    while missing > 0:
+        k = int(rng.random() * marked.shape[0])
+        if marked[k] == 0:
+            marked[k] = 1
+            missing -= 1
+
+
+@njit(cache=True, nogil=True)
+def step(arrays, s, a, marked, rng):
+    """One move: draw an outcome, mind the hidden marks, return (next state, outcome drawn)."""
+    successors, cumulative, marks, again, _ = arrays
+    u = rng.random()
+    m = 0
+    while u >= cumulative[s, a, m]:
+        m += 1
+    mark = marks[s, a, m]
+    if mark >= 0:
+        if marked[mark]:
+            return again[s, a, m], m
+        marked[mark] = 1
+    return successors[s, a, m], m
+
+
+@njit(cache=True, nogil=True)
+def run_skill(arrays, policy, offset, width, context, s, limit, marked, rng, path):
+    """Follow one skill from s; `path` receives the states. Returns the number of steps."""
+    terminate = arrays[0].shape[1]
+    reset_marks(arrays[4], s, marked, rng)
+    path[0] = s
+    for t in range(limit):
+        a = policy[offset + s * width + context]
+        if a == terminate:
+            return t
+        s, _ = step(arrays, s, a, marked, rng)
+        path[t + 1] = s
+    return limit
+
+
+@njit(cache=True, nogil=True)
+def run_many(arrays, policy, offsets, widths, contexts, skills, starts, limit, n_marks, rng):
+    """Run skill `skills[i]` from `starts[i]`: paths [i, t] (the last state repeated) and steps.
+    `contexts[z, s]` is the context of skill z when it starts in s."""
+    n = skills.shape[0]
+    paths = np.empty((n, limit + 1), np.int32)
+    steps = np.empty(n, np.int32)
+    marked = np.zeros(n_marks, np.uint8)
+    for i in range(n):
+        z = skills[i]
+        s = starts[i]
+        t = run_skill(
+            arrays, policy, offsets[z], widths[z], contexts[z, s], s, limit, marked, rng, paths[i]
+        )
+        steps[i] = t
+        for later in range(t + 1, limit + 1):
+            paths[i, later] = paths[i, t]
+    return paths, steps

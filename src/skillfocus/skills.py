@@ -1,0 +1,229 @@
+"""A set of skills: what they do, what they target, and where they came from.
+
+A file of skills is one safetensors file: the policies as bytes, and a JSON header with the
+rest and a digest of everything. Reading one parses and checks; nothing in it is ever run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from skillfocus.errors import UserError
+from skillfocus.factored import State
+from skillfocus.learners.problem import Numbering, number_values
+from skillfocus.simulation import run_many, table_arrays
+from skillfocus.table import Table, tabulate
+from skillfocus.worlds.registry import make
+from skillfocus.worlds.world import World
+
+FORMAT, VERSION = "skillfocus-skills", 1
+
+
+@dataclass(frozen=True, eq=False)
+class Skills:
+    world: World
+    table: Table
+    targets: tuple[tuple[str, ...], ...]
+    """Per skill, the variables it targets; none for plain objectives."""
+    remembered: tuple[tuple[str, ...], ...]
+    """Per skill, the variables whose first value its policy sees."""
+    policy: np.ndarray
+    """All policies as bytes, skill after skill, each [state, context]; see `simulation`."""
+    step_limit: int
+    info: dict[str, object] = field(default_factory=dict)
+    """Objective, learner, seed and versions, as JSON can hold them."""
+
+    def __post_init__(self) -> None:
+        if len(self.policy) != self.offsets[-1]:
+            raise UserError(
+                f"the policies have {len(self.policy):,} entries where {len(self.targets)} skills "
+                f"of {self.world.id} need {self.offsets[-1]:,}"
+            )
+        if len(self.policy) and self.policy.max() > self.table.n_actions:
+            raise UserError(f"the policies name actions that {self.world.id} does not have")
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Skills)
+            and self._header() == other._header()
+            and np.array_equal(self.policy, other.policy)
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        objective = self.info.get("objective", {})
+        name = objective.get("name", "?") if isinstance(objective, dict) else "?"
+        return f"<{len(self)} {name} skills in {self.world.id}, seed {self.info.get('seed')}>"
+
+    @cached_property
+    def _numberings(self) -> tuple[Numbering, ...]:
+        known = {
+            names: number_values(self.table, sorted(self.table.space.index(n) for n in names))
+            for names in set(self.remembered)
+        }
+        return tuple(known[names] for names in self.remembered)
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        return np.array([numbering.size for numbering in self._numberings], dtype=np.int64)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(self.widths * self.table.n_states)]).astype(np.int64)
+
+    @cached_property
+    def contexts(self) -> np.ndarray:
+        """[skill, first state]: the context."""
+        return np.stack([numbering.of_state for numbering in self._numberings])
+
+    def policy_of(self, skill: int) -> np.ndarray:
+        """[state, context]: actions; the number of actions stands for "terminate"."""
+        part = self.policy[self.offsets[skill] : self.offsets[skill + 1]]
+        return part.reshape(self.table.n_states, self.widths[skill])
+
+    def action(self, skill: int, first: State, now: State) -> str | None:
+        """What a skill that began in `first` does in `now`; None if it terminates."""
+        context = self.contexts[skill, self.table.number(first)]
+        choice = int(self.policy_of(skill)[self.table.number(now), context])
+        return None if choice == self.table.n_actions else self.world.actions[choice]
+
+    def rollout(self, skill: int, start: State, rng: np.random.Generator) -> list[State]:
+        """Run a skill from a state until it terminates or reaches the step limit: the states."""
+        if not 0 <= skill < len(self):
+            raise UserError(f"there is no skill {skill}; skills are numbered 0 to {len(self) - 1}")
+        paths, steps = self.run(np.array([skill]), np.array([self.table.number(start)]), rng)
+        return [self.table.state(s) for s in paths[0, : steps[0] + 1]]
+
+    def run(
+        self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Run many skills from many (numbered) states: paths [run, t], the last state repeated,
+        and the number of steps each took."""
+        return run_many(
+            table_arrays(self.table), self.policy, self.offsets, self.widths, self.contexts,
+            np.asarray(skills, np.int64), np.asarray(starts, np.int64), self.step_limit,
+            self.table.n_marks, rng,
+        )  # fmt: skip
+
+    def _header(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "world": {"id": self.world.id, "settings": self.world.settings},
+            "fingerprint": self.table.fingerprint,
+            "targets": [list(names) for names in self.targets],
+            "remembered": [list(names) for names in self.remembered],
+            "step_limit": self.step_limit,
+            "info": self.info,
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write one file, whole or not at all."""
+        from safetensors.numpy import save
+
+        path = Path(path)
+        header = json.dumps(self._header(), sort_keys=True)
+        metadata = {"skillfocus": header, "digest": _digest(header, self.policy)}
+        write_whole(path, save({"policy": self.policy}, metadata=metadata))
+        return path
+
+    @staticmethod
+    def load(path: str | Path, world: World | None = None) -> Skills:
+        """Read a file of skills. `world` is needed where the world is not a built-in one."""
+        policy, header = _read(Path(path))
+        try:
+            made = world or make(header["world"]["id"], **header["world"]["settings"])
+            table = tabulate(made)
+            for names in (*header["targets"], *header["remembered"]):
+                for name in names:
+                    table.space.index(name)
+            if table.fingerprint != header["fingerprint"]:
+                raise UserError(
+                    f"{path} holds skills for another world than this {made.id}: they were "
+                    f"learned in {header['world']['id']} with {header['world']['settings']}"
+                )
+            return Skills(
+                made,
+                table,
+                tuple(tuple(names) for names in header["targets"]),
+                tuple(tuple(names) for names in header["remembered"]),
+                policy,
+                int(header["step_limit"]),
+                header["info"],
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None
+
+
+def _digest(header: str, policy: np.ndarray) -> str:
+    digest = hashlib.sha256(header.encode())
+    digest.update(policy.tobytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> tuple[np.ndarray, dict]:
+    """The policies and the header of a file, or one sentence on why not."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise UserError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if "skillfocus" not in metadata or list(file.keys()) != ["policy"]:
+                raise UserError(f"{path} was not written by skillfocus")
+            policy = file.get_tensor("policy")
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} is not a readable skills file: {error}") from None
+    if policy.dtype != np.uint8 or policy.ndim != 1:
+        raise UserError(f"{path} is not a usable skills file: its policies are not bytes")
+    if _digest(metadata["skillfocus"], policy) != metadata.get("digest"):
+        raise UserError(f"{path} is damaged: its contents do not match its digest")
+    try:
+        header = json.loads(metadata["skillfocus"])
+    except (json.JSONDecodeError, RecursionError):
+        raise UserError(f"{path} is not a usable skills file: its header is not JSON") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise UserError(f"{path} was not written by skillfocus")
+    if header.get("version") != VERSION:
+        raise UserError(
+            f"{path} has version {header.get('version')} of the format, this program reads "
+            f"version {VERSION}: use the skillfocus that wrote it"
+        )
+    return policy, header
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write to a temporary name beside the target, sync, rename: a file that is there is whole."""
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {path.parent} to write {path.name} to")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise UserError(f"cannot write to {path.parent}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise UserError(f"cannot write {path}: {error.strerror}") from None
+        raise

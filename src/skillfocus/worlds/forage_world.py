@@ -1,0 +1,72 @@
+"""ForageWorld: resources to collect, plants that do not grow back (Section 5 of the paper).
+
+Variables   position, resource_1 … (units collected, 0 to `needed`), plant_1 … (1: destroyed)
+Actions     up, right, down, left; they slip
+Arrival     entering a resource's cell collects one unit, up to `needed`; entering a plant's
+            cell destroys it for good
+Starts      every combination of the variables
+Versions    v0: the map and the slips of the paper's Figure 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skillfocus.errors import UserError
+from skillfocus.factored import State, Variable
+from skillfocus.worlds.grid import FREE, Cell, GridWorld
+from skillfocus.worlds.world import Outcome
+
+MAP = """
+########
+#.....R#
+#.....P#
+#......#
+#P.....#
+#.....P#
+#R.....#
+########
+"""
+
+
+class ForageWorld(GridWorld):
+    id = "ForageWorld-v0"
+    legend = {"R": "resource", "P": "plant"}
+    showcase_cell = (6, 2)  # where the trajectories of Figure 1 start
+
+    def __init__(
+        self, drawing: str = MAP, slip: float = 0.1, step_limit: int = 20, needed: int = 2
+    ) -> None:
+        if needed < 1:
+            raise UserError(f"needed is {needed}; it must be at least 1")
+        self.needed = needed
+        super().__init__(drawing, slip, step_limit)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {**super().settings, "needed": self.needed}
+
+    def other_variables(self) -> Iterable[Variable]:
+        self.resources, self.plants = self.map.find("R"), self.map.find("P")
+        if not self.resources:
+            raise UserError("the map has no resource 'R'")
+        counts = tuple(range(self.needed + 1))
+        yield from (Variable(f"resource_{i + 1}", counts) for i in range(len(self.resources)))
+        yield from (Variable(f"plant_{i + 1}", (0, 1)) for i in range(len(self.plants)))
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        return self.space.names[1 : 1 + len(self.resources)]
+
+    def arrive(self, state: list[int], cell: Cell) -> Outcome:
+        if cell in self.resources:
+            place = 1 + self.resources.index(cell)
+            state[place] = min(state[place] + 1, self.needed)
+        if cell in self.plants:
+            state[1 + len(self.resources) + self.plants.index(cell)] = 1
+        return Outcome(1.0, tuple(state))
+
+    def glyph_now(self, cell: Cell, state: State) -> str:
+        if cell in self.plants and state[1 + len(self.resources) + self.plants.index(cell)] == 1:
+            return FREE
+        return super().glyph_now(cell, state)

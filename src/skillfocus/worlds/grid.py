@@ -1,0 +1,155 @@
+"""Worlds drawn as maps: cells, four moves that slip, and whatever happens on arrival.
+
+A grid world is declared by its map and by `arrive`: what the variables become when the agent
+enters a cell. Moves: the intended one happens with probability 1 - slip, each of the other
+three with slip / 3; a move into a wall stays put and counts as no arrival.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+
+from skillfocus.errors import UserError
+from skillfocus.factored import FactoredSpace, State, Variable
+from skillfocus.worlds.world import Outcome, World
+
+Cell = tuple[int, int]
+ACTIONS = ("up", "right", "down", "left")
+MOVES: tuple[Cell, ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
+WALL, FREE = "#", "."
+
+
+class Map:
+    """A parsed map: its free cells in reading order, and where each glyph stands."""
+
+    def __init__(self, drawing: str, legend: Mapping[str, str]) -> None:
+        self.rows = drawing.strip("\n").splitlines()
+        if not self.rows:
+            raise UserError("the map is empty")
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.rows[0]):
+                raise UserError(
+                    f"map row {number} has {len(row)} cells, the first has {len(self.rows[0])}"
+                )
+            for column, glyph in enumerate(row):
+                if glyph not in legend and glyph not in (WALL, FREE):
+                    known = ", ".join(f"{g!r} {what}" for g, what in legend.items())
+                    raise UserError(
+                        f"map row {number}, column {column} has the unknown glyph {glyph!r} "
+                        f"(known: '#' wall, '.' free, {known})"
+                    )
+        self.cells: tuple[Cell, ...] = tuple(
+            (r, c)
+            for r, row in enumerate(self.rows)
+            for c, glyph in enumerate(row)
+            if glyph != WALL
+        )
+        if not self.cells:
+            raise UserError("the map has no free cell")
+        self.index = {cell: i for i, cell in enumerate(self.cells)}
+        self._require_connected(legend)
+
+    def glyph(self, cell: Cell) -> str:
+        return self.rows[cell[0]][cell[1]]
+
+    def find(self, glyph: str) -> list[Cell]:
+        """The cells that show a glyph, in reading order."""
+        return [cell for cell in self.cells if self.glyph(cell) == glyph]
+
+    def move(self, cell: Cell, direction: int) -> Cell:
+        target = (cell[0] + MOVES[direction][0], cell[1] + MOVES[direction][1])
+        return target if target in self.index else cell
+
+    def _require_connected(self, legend: Mapping[str, str]) -> None:
+        start = next((c for c in self.cells if self.glyph(c) == FREE), self.cells[0])
+        reached, frontier = {start}, [start]
+        while frontier:
+            cell = frontier.pop()
+            new = {self.move(cell, direction) for direction in range(4)} - reached
+            reached |= new
+            frontier.extend(new)
+        for cell in self.cells:
+            if cell not in reached:
+                what = legend.get(self.glyph(cell), "free cell")
+                raise UserError(
+                    f"the {what} at map row {cell[0]}, column {cell[1]} cannot be reached"
+                )
+
+
+class GridWorld(World):
+    """A world on a map whose first variable is the agent's position."""
+
+    legend: Mapping[str, str]
+    showcase_cell: Cell
+    actions = ACTIONS
+
+    def __init__(self, drawing: str, slip: float, step_limit: int) -> None:
+        if not 0 <= slip < 1:
+            raise UserError(f"slip is {slip}; it must be at least 0 and less than 1")
+        if step_limit < 1:
+            raise UserError(f"step_limit is {step_limit}; it must be at least 1")
+        self.map = Map(drawing, self.legend)
+        self.slip = slip
+        self.step_limit = step_limit
+        self.space = FactoredSpace((Variable("position", self.map.cells), *self.other_variables()))
+
+    @abstractmethod
+    def other_variables(self) -> Iterable[Variable]:
+        """The variables besides position."""
+
+    @abstractmethod
+    def arrive(self, state: list[int], cell: Cell) -> Outcome:
+        """What follows (with probability 1) when the agent has entered `cell`; `state` has the
+        new position and is the callee's to change."""
+
+    @property
+    def roams(self) -> str:
+        return "position"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {
+            "drawing": "\n".join(self.map.rows),
+            "slip": self.slip,
+            "step_limit": self.step_limit,
+        }
+
+    def states(self) -> Iterable[State]:
+        return itertools.product(*(range(size) for size in self.space.sizes))
+
+    @property
+    def showcase(self) -> State:
+        """A first state to show skills from: nothing has changed, the agent at `showcase_cell`."""
+        cell = self.showcase_cell if self.showcase_cell in self.map.index else self.map.cells[0]
+        return (self.map.index[cell], *([0] * (len(self.space) - 1)))
+
+    def transition(self, state: State, action: int) -> list[Outcome]:
+        cell = self.map.cells[state[0]]
+        merged: dict[tuple[State, int, State | None], float] = {}
+        for direction in range(4):
+            probability = 1 - self.slip if direction == action else self.slip / 3
+            target = self.map.move(cell, direction)
+            if target == cell:
+                outcome = Outcome(1.0, state)
+            else:
+                outcome = self.arrive([self.map.index[target], *state[1:]], target)
+            key = (outcome.state, outcome.mark, outcome.again)
+            merged[key] = merged.get(key, 0.0) + probability
+        return [Outcome(p, *key) for key, p in merged.items() if p > 0]
+
+    def draw(self, state: State) -> str:
+        """The map with the agent as `@`, and below it the other variables."""
+        rows = [list(row) for row in self.map.rows]
+        for cell in self.map.cells:
+            rows[cell[0]][cell[1]] = self.glyph_now(cell, state)
+        row, column = self.map.cells[state[0]]
+        rows[row][column] = "@"
+        labels = list(self.space.labels(state).items())[1:]
+        return "\n".join(["".join(row) for row in rows] + [f"{k}={v}" for k, v in labels])
+
+    def glyph_now(self, cell: Cell, state: State) -> str:
+        """The glyph of a cell in a state: the map's own unless a world says otherwise."""
+        del state
+        return self.map.glyph(cell)

@@ -1,0 +1,48 @@
+"""Small worlds with known answers, and random ones."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from skillfocus.factored import FactoredSpace, Variable
+from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.world import Outcome, World
+
+CORRIDOR = "#####\n#..T#\n#####"
+
+
+def corridor(slip: float = 0.0, step_limit: int = 6) -> FourRooms:
+    """Three cells in a row, a tool in the third: 6 states, numbered 2 * cell + tool."""
+    return FourRooms(CORRIDOR, slip=slip, step_limit=step_limit)
+
+
+class RandomWorld(World):
+    """Random sparse dynamics over a few small variables; every combination is a state."""
+
+    id = "Random-v0"
+    step_limit = 5
+
+    def __init__(self, seed: int, sizes: tuple[int, ...] = (3, 2), n_actions: int = 2) -> None:
+        rng = np.random.default_rng(seed)
+        self.space = FactoredSpace(
+            tuple(Variable(f"v{i}", tuple(range(n))) for i, n in enumerate(sizes))
+        )
+        self.actions = tuple(f"a{i}" for i in range(n_actions))
+        self.follows = {}
+        states = list(self.states())
+        for state in states:
+            for action in range(n_actions):
+                n = int(rng.integers(1, 6))
+                chosen = rng.choice(len(states), size=min(n, len(states)), replace=False)
+                shares = rng.dirichlet(np.ones(len(chosen)))
+                self.follows[state, action] = [
+                    Outcome(float(p), states[i]) for p, i in zip(shares, chosen, strict=True)
+                ]
+
+    def states(self):
+        return itertools.product(*(range(size) for size in self.space.sizes))
+
+    def transition(self, state, action):
+        return self.follows[state, action]

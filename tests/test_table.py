@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.simulation import reset_marks, step, table_arrays
+from skillfocus.worlds.world import Outcome
+
+
+def test_a_corridor_by_hand():
+    table = sf.tabulate(corridor())
+    assert table.n_states == 6
+    start, end = table.number((0, 0)), table.number((1, 0))
+    right = 1
+    assert table.successors[start, right][table.probabilities[start, right] > 0].tolist() == [end]
+    assert table.state(table.successors[end, right, 0]) == (2, 1)
+
+
+@given(st.integers(0, 30))
+def test_tables_say_what_worlds_say(seed):
+    world = RandomWorld(seed, sizes=(3, 2, 2), n_actions=3)
+    table = sf.tabulate(world)
+    for s in range(table.n_states):
+        for a in range(table.n_actions):
+            expected = {
+                table.number(o.state): o.probability for o in world.transition(table.state(s), a)
+            }
+            got = dict.fromkeys(expected, 0.0)
+            for m in range(table.successors.shape[2]):
+                if table.probabilities[s, a, m]:
+                    got[int(table.successors[s, a, m])] += table.probabilities[s, a, m]
+            assert got == pytest.approx(expected)
+    assert (table.cumulative[:, :, -1] == 1).all()
+
+
+def test_reversible_is_what_can_come_back(four_rooms_table):
+    assert four_rooms_table.reversible.tolist() == [True, False, False, False, False]
+    mud = sf.tabulate(sf.make("mud-world"))
+    assert mud.reversible.tolist() == [True, True, False, False]
+
+
+def test_can_change(four_rooms_table):
+    table = four_rooms_table
+    assert table.can_change[table.number((0, 0, 1, 0, 0))].tolist() == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_the_limit_is_named():
+    with pytest.raises(UserError, match=r"more than 1,000 states.*limit"):
+        sf.tabulate(sf.make("four-rooms"), limit=1000)
+
+
+def test_probabilities_that_do_not_sum_to_one_are_refused():
+    world = RandomWorld(0)
+    world.follows[(0, 0), 1] = [Outcome(0.4, (0, 0))]
+    with pytest.raises(UserError, match=r"'a1' in state .* sum to 0.4"):
+        sf.tabulate(world)
+
+
+def test_fingerprints_tell_worlds_apart():
+    prints = {
+        sf.tabulate(world).fingerprint
+        for world in (corridor(), corridor(slip=0.1), sf.make("forage-world"))
+    }
+    assert len(prints) == 3
+    assert sf.tabulate(corridor()).fingerprint == sf.tabulate(corridor()).fingerprint
+
+
+def test_steps_have_the_table_s_frequencies(rng):
+    table = sf.tabulate(sf.make("four-rooms"))
+    s = table.number((30, 0, 0, 0, 0))
+    arrays, marked = table_arrays(table), np.zeros(0, np.uint8)
+    drawn = [step(arrays, s, 2, marked, rng)[0] for _ in range(6000)]
+    for m in range(table.successors.shape[2]):
+        p = table.probabilities[s, 2, m]
+        share = np.mean(np.array(drawn) == table.successors[s, 2, m])
+        assert abs(share - p) < 5 * np.sqrt(p * (1 - p) / 6000) + 1e-12
+
+
+def test_marks_count_a_cell_once(rng):
+    """Walk out of the mud, back and out again: the second time the cell is muddy already."""
+    world = sf.make("mud-world", slip=0.0)
+    table = sf.tabulate(world)
+    cell = world.map.index
+    s = table.number((cell[(3, 5)], 1, 0, 0))
+    marked = np.zeros(table.n_marks, np.uint8)
+    arrays = table_arrays(table)
+    reset_marks(table.marks_in, s, marked, rng)
+    counts = []
+    for action in (1, 3, 1, 1):
+        s, _ = step(arrays, s, action, marked, rng)
+        counts.append(table.state(s)[3])
+    assert counts == [1, 1, 1, 2]
+    assert marked.sum() == 2
+
+
+def test_marks_shown_are_set_at_random(rng):
+    table = sf.tabulate(sf.make("mud-world"))
+    s = table.number((0, 0, 0, 7))
+    seen = np.zeros(table.n_marks)
+    for _ in range(500):
+        marked = np.zeros(table.n_marks, np.uint8)
+        reset_marks(table.marks_in, s, marked, rng)
+        assert marked.sum() == 7
+        seen += marked
+    assert (seen > 0).all()
