@@ -150,7 +150,7 @@ class Planning:
                 table_arrays(problem.table), policy, problem.offsets, problem.widths,
                 problem.contexts, skills, starts, problem.step_limit, problem.table.n_marks, rng,
             )  # fmt: skip
-            learn_rewards(problem, params, skills, paths, problem.rate)
+            learn_rewards(problem, params, skills, paths, problem.rate, rng)
         progress(self.rounds / (self.rounds + 1), "solving for the final skills")
         for z in range(len(problem.skills)):
             model.improve(z, params, values, self.final_sweeps, cold=True, policy=policy)

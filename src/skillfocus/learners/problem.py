@@ -96,6 +96,8 @@ class Problem:
     skills: tuple[SkillProblem, ...]
     step_limit: int
     rate: float
+    remembers: bool
+    """Whether policies see contexts; if not, each episode is judged by its own start."""
 
     def initial_params(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         return tuple(
@@ -143,7 +145,7 @@ def make_problem(
     groups = tuple(builder.groups)
     base = objective.base_for(max(group.entries for group in groups))
     rate = objective.rate_for(world_id)
-    return Problem(table, objective, base, assignment, groups, skills, step_limit, rate)
+    return Problem(table, objective, base, assignment, groups, skills, step_limit, rate, remember)
 
 
 class _Builder:

@@ -237,12 +237,12 @@ class QLearning:
             table_arrays(table), q, terms, skill.context.of_state, skill.starts, skill.event_cost,
             np.ascontiguousarray(skill.penalty[:, skill.penalty_then]), skill.penalty_now,
             skill.penalty, problem.step_limit,
-            table.n_marks, self.remember,
+            table.n_marks, problem.remembers,
         )  # fmt: skip
         settings = (
             self.epsilon, self.greedy_share, np.float32(self.gamma),
             np.float32(1 - self.gamma if objective.every_step else 0), problem.rate * self.pace,
-            objective.every_step, self.hindsight and self.remember, self.walk,
+            objective.every_step, self.hindsight and problem.remembers, self.walk,
             self.own_behaviour, self.counterfactual, rng,
         )  # fmt: skip
 

@@ -31,14 +31,12 @@ def _fill(reward, params, values, skill, out):
 
 
 @njit(
-    types.void(UPDATE_POINTER, PARAMS, VALUES, _INTS, _INTS, types.Array(types.int32, 2, "C"),
-               types.float64),
+    types.void(UPDATE_POINTER, PARAMS, VALUES, _INTS, _INTS, _INTS, types.float64),
     cache=True, nogil=True,
 )  # fmt: skip
 def _learn(update, params, values, skills, starts, seen, rate):
     for i in range(skills.shape[0]):
-        for t in range(seen.shape[1]):
-            update(params, values, skills[i], starts[i], seen[i, t], rate)
+        update(params, values, skills[i], starts[i], seen[i], rate)
 
 
 @njit(cache=True, nogil=True)
@@ -70,11 +68,16 @@ def learn_rewards(
     skills: np.ndarray,
     paths: np.ndarray,
     rate: float,
+    rng: np.random.Generator,
 ) -> None:
-    """Update the parameters, in place, from runs of skills in the order given: from the last
-    state, or from every state entered where the objective earns at every step."""
+    """Update the parameters, in place, from runs of skills: from each last state, or from every
+    state entered where the objective earns at every step. The order is random: a moving average
+    that hears forty states of one run in a row would remember that run alone."""
     update = ensure_compiled(problem.base.update or no_update, UPDATE)
     seen = paths[:, 1:] if problem.objective.every_step else paths[:, -1:]
+    order = rng.permutation(seen.size)
+    run = order // seen.shape[1]
+    seen, first, skills = seen.ravel()[order], paths[run, 0], skills[run]
     for place, group in enumerate(problem.groups):
         component = np.full(len(problem.skills), -1, dtype=np.int32)
         for z, skill in enumerate(problem.skills):
@@ -87,7 +90,7 @@ def learn_rewards(
             params[place],
             group.coordinates,
             component[skills[mine]],
-            group.starts.of_state[paths[mine, 0]],
-            np.ascontiguousarray(group.values.of_state[seen[mine]]),
+            group.starts.of_state[first[mine]],
+            group.values.of_state[seen[mine]],
             rate,
         )

@@ -41,9 +41,8 @@ def initial(random: bool) -> Init:
             for value in range(n_values):
                 params[:, value, :] = rng.standard_exponential((n, n_starts), dtype=np.float32)
             if n_starts == n_values:
-                stays = rng.standard_exponential(n, dtype=np.float32)
                 same = np.arange(n_values)
-                params[:, same, same] = stays[:, None]
+                params[:, same, same] = rng.standard_exponential((n, 1), dtype=np.float32)
             d = params[:, :-1]
             d /= d.sum(axis=0)
             np.maximum(d, LOWEST, out=d)

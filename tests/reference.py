@@ -1,0 +1,149 @@
+"""Slow, plain versions of the kernels, written for reading: what the fast ones must equal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def policy_iteration(table, stop, earned, gamma, event_cost):
+    """The exact values of one context, by policy iteration with linear solves: terminating pays
+    `stop[s]`; moving pays earned * stop[s] + gamma * E[value of what follows - its cost]."""
+    n, terminate = table.n_states, table.n_actions
+    move = np.zeros((n, terminate, n))
+    cost = np.zeros((n, terminate))
+    for s in range(n):
+        for a in range(terminate):
+            for m, p in enumerate(table.probabilities[s, a]):
+                move[s, a, table.successors[s, a, m]] += p
+                cost[s, a] += p * event_cost[s, a, m]
+    policy = np.full(n, terminate)
+    while True:
+        matrix, right = np.eye(n), np.array(stop, dtype=float)
+        for s in range(n):
+            if policy[s] != terminate:
+                matrix[s] -= gamma * move[s, policy[s]]
+                right[s] = earned * stop[s] - gamma * cost[s, policy[s]]
+        values = np.linalg.solve(matrix, right)
+        moving = earned * stop[:, None] + gamma * (move @ values - cost)
+        best = np.concatenate([moving, stop[:, None]], axis=1)
+        current = best[np.arange(n), policy]
+        better = best.max(axis=1) > current + 1e-10
+        if not better.any():
+            return values
+        policy = np.where(better, best.argmax(axis=1), policy)
+
+
+class PlainQ:
+    """Q-learning of one skill in plain Python: dictionaries, one context at a time."""
+
+    def __init__(self, problem, params, z, learner):
+        self.problem, self.params, self.skill, self.learner = (
+            problem,
+            params,
+            problem.skills[z],
+            learner,
+        )
+        self.reward = problem.base.reward.py_func
+        self.update = problem.base.update.py_func
+        self.q = {}
+        self.terminate = problem.table.n_actions
+
+    def value(self, s, a, c):
+        return self.q.get((s, a, c), 0.0)
+
+    def earned(self, s, c):
+        """T(s, c): the terms' rewards minus the penalty on what can be changed back."""
+        skill, total = self.skill, 0.0
+        for term in skill.terms:
+            group = self.problem.groups[term.group]
+            total += term.weight * self.reward(
+                self.params[term.group], group.coordinates, term.component,
+                self.start(term, group, c), group.values.of_state[s],
+            )  # fmt: skip
+        then = skill.penalty_then[c] if self.problem.remembers else skill.penalty_now[self.first]
+        return total - skill.penalty[skill.penalty_now[s], then]
+
+    def start(self, term, group, c):
+        """The context's, or, for a skill without memory, that of the episode."""
+        if self.problem.remembers:
+            return term.start_in_context[c]
+        return group.starts.of_state[self.first]
+
+    def best(self, s, c):
+        """The greedy action; to terminate on ties."""
+        values = [self.value(s, a, c) for a in range(self.terminate)]
+        stop = self.value(s, self.terminate, c)
+        return self.terminate if max(values) <= stop else values.index(max(values))
+
+    def step(self, s, a, rng):
+        u = rng.random()
+        for m, limit in enumerate(self.problem.table.cumulative[s, a]):
+            if u < limit:
+                return int(self.problem.table.successors[s, a, m]), m
+        raise AssertionError("probabilities end at 1")
+
+    def episodes(self, count, step_size, rng):
+        learner, skill, objective = self.learner, self.skill, self.problem.objective
+        gamma = learner.gamma
+        dense = 1 - gamma if objective.every_step else 0.0
+        n_contexts = skill.context.size
+        for _ in range(count):
+            greedy = rng.random() < learner.greedy_share
+            hindsight = learner.hindsight and self.problem.remembers
+            if hindsight and not greedy:
+                s = int(rng.random() * self.problem.table.n_states)
+            else:
+                s = int(skill.starts[int(rng.random() * len(skill.starts))])
+            own = int(skill.context.of_state[s])
+            contexts = range(n_contexts) if hindsight else [own]
+            self.first = s
+            path = [s]
+            if learner.counterfactual:
+                for c in contexts:
+                    self.q[s, self.terminate, c] = self.earned(s, c)
+            while len(path) <= self.problem.step_limit:
+                if not greedy and rng.random() < learner.epsilon:
+                    a = int(rng.random() * (self.terminate + (not learner.walk)))
+                else:
+                    a = self.best(s, own)
+                    if a == self.terminate and learner.walk and not greedy:
+                        a = int(rng.random() * self.terminate)
+                if a == self.terminate:
+                    break
+                following, m = self.step(s, a, rng)
+                for c in contexts:
+                    if learner.counterfactual:
+                        self.q[following, self.terminate, c] = self.earned(following, c)
+                    best = max(self.value(following, b, c) for b in range(self.terminate + 1))
+                    target = dense * self.earned(s, c) + gamma * (best - skill.event_cost[s, a, m])
+                    old = self.value(s, a, c)
+                    self.q[s, a, c] = old + step_size * (target - old)
+                s = following
+                path.append(s)
+            if not learner.counterfactual:
+                for c in contexts:
+                    old = self.value(s, self.terminate, c)
+                    self.q[s, self.terminate, c] = old + step_size * (self.earned(s, c) - old)
+            if greedy or not learner.own_behaviour:
+                self.learn(path)
+
+    def learn(self, path):
+        limit = self.problem.step_limit
+        times = range(1, limit + 1) if self.problem.objective.every_step else [limit]
+        for term in self.skill.terms:
+            group = self.problem.groups[term.group]
+            for t in times:
+                seen = path[min(t, len(path) - 1)]
+                self.update(
+                    self.params[term.group], group.coordinates, term.component,
+                    group.starts.of_state[path[0]], group.values.of_state[seen],
+                    self.problem.rate * self.learner.pace,
+                )  # fmt: skip
+
+    def table(self):
+        """[state, action, context], as the kernel has it."""
+        n = self.problem.table.n_states
+        values = np.zeros((n, self.terminate + 1, self.skill.context.size))
+        for (s, a, c), value in self.q.items():
+            values[s, a, c] = value
+        return values

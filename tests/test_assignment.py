@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.objectives.assignment import untargeted
+
+
+@pytest.mark.parametrize(
+    ("world", "rest"), [("four-rooms", 8), ("forage-world", 12), ("mud-world", 14)]
+)
+def test_the_paper_s_assignment(world, rest):
+    made = sf.make(world)
+    assignment = sf.assign(made)
+    counts = Counter(
+        made.space.names[i] for z in range(len(assignment)) for i in assignment.targets(z)
+    )
+    assert counts == {**dict.fromkeys(made.goals, 2), "position": rest}
+
+
+def test_the_appendix_s_skill_counts(four_rooms):
+    assert all(0 not in skill for skill in sf.assign(four_rooms, 8).skills)
+    assert sum(0 in skill for skill in sf.assign(four_rooms, 24).skills) == 16
+
+
+def test_components_count_up_per_variable(four_rooms):
+    made = sf.assign(four_rooms, targets={"tool_1": 2, "tool_1+position": 2})
+    assert made.skills == ({1: 0}, {1: 1}, {1: 2, 0: 0}, {1: 3, 0: 1})
+    assert made.n_components(1) == 4
+
+
+def test_skills_one_by_one(four_rooms):
+    made = sf.assign(four_rooms, targets=[{"tool_1": 0}, {"tool_1": 0, "tool_2": 1}])
+    assert made.targets(1) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "targets", "message"),
+    [
+        (5, None, "5 skills are too few.*ask for 8 or more"),
+        (0, None, "at least 1"),
+        (16, {"tol_1": 2}, "did you mean 'tool_1'"),
+        (16, {"tool_1": 0}, "give it at least 1"),
+        (16, {"position+tool_1+tool_2+tool_3+tool_4": 1}, "proper subset"),
+        (16, [{}], "no target"),
+        (16, [{"tool_1": -1}], "negative component"),
+    ],
+)
+def test_bad_assignments_are_refused(four_rooms, n, targets, message):
+    with pytest.raises(UserError, match=message):
+        sf.assign(four_rooms, n, targets)
+
+
+def test_one_plain_skill_cannot_be_told_from_others():
+    with pytest.raises(UserError, match="at least 2"):
+        untargeted(1)
+
+
+NAMES = ["position", "tool_1", "tool_2", "tool_3", "tool_4"]
+
+
+@given(
+    st.dictionaries(
+        st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True).map("+".join),
+        st.integers(1, 4), min_size=1, max_size=4,
+    )
+)  # fmt: skip
+def test_counts_give_as_many_skills_with_distinct_components(counts):
+    world = sf.make("four-rooms")
+    made = sf.assign(world, targets=counts)
+    assert len(made) == sum(counts.values())
+    for variable in range(5):
+        used = [skill[variable] for skill in made.skills if variable in skill]
+        assert used == list(range(len(used)))

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor
+from reference import policy_iteration
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.learners.planning import BLOCK, Model
+from skillfocus.learners.problem import make_problem
+from skillfocus.learners.rewards import skill_reward
+from skillfocus.objectives.assignment import assign, untargeted
+
+OBJECTIVES = [
+    sf.vic(), sf.diayn(), sf.lsd(), sf.dusdi(sf.vic()), sf.dusdi(sf.diayn()),
+    sf.focused(sf.vic()), sf.focused(sf.diayn()), sf.focused(sf.lsd()),
+]  # fmt: skip
+
+
+def make(world, objective, targets=None, n_skills=4):
+    table = sf.tabulate(world)
+    made = assign(world, n_skills, targets) if objective.targeted else untargeted(n_skills)
+    return make_problem(table, objective, made, step_limit=world.step_limit, world_id=world.id)
+
+
+@given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.9, 0.99]))
+def test_sweeps_reach_what_policy_iteration_finds(seed, objective, gamma):
+    """Values, and the value of the greedy policy, for every skill and context; random worlds
+    have up to five outcomes per action, so both paths of the sweep are taken."""
+    world = RandomWorld(seed, sizes=(3, 2), n_actions=1 + seed % 3)
+    problem = make(world, objective, {"v0": 2, "v1": 2})
+    params = problem.initial_params(np.random.default_rng(seed))
+    model = Model(problem, gamma)
+    values = np.zeros(problem.offsets[-1], np.float32)
+    policy = np.zeros(problem.offsets[-1], np.uint8)
+    for z, skill in enumerate(problem.skills):
+        model.improve(z, params, values, 5000, cold=True, policy=policy)
+        part = slice(problem.offsets[z], problem.offsets[z + 1])
+        got = values[part].reshape(problem.table.n_states, -1)
+        stop = skill_reward(problem, params, z).astype(float)
+        for c in range(skill.context.size):
+            exact = policy_iteration(
+                problem.table, stop[:, c], float(model.earned), gamma, skill.event_cost
+            )
+            assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
+            follows = policy[part].reshape(got.shape)[:, c]
+            stops = follows == problem.table.n_actions
+            assert stop[stops, c] == pytest.approx(exact[stops], abs=2e-2)
+
+
+def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
+    """A plain objective's contexts span several blocks; each must equal a problem of its own."""
+    problem = make(four_rooms, sf.lsd(), n_skills=2)
+    assert problem.widths[0] > 3 * BLOCK
+    params = problem.initial_params(rng)
+    model = Model(problem, 0.99)
+    values = np.zeros(problem.offsets[-1], np.float32)
+    policy = np.zeros(problem.offsets[-1], np.uint8)
+    model.improve(0, params, values, 400, cold=True, policy=policy)
+    got = values[: problem.offsets[1]].reshape(1664, -1)
+    stop = skill_reward(problem, params, 0).astype(float)
+    for c in (0, BLOCK - 1, BLOCK, 1663):
+        exact = policy_iteration(problem.table, stop[:, c], 0.0, 0.99, problem.skills[0].event_cost)
+        assert got[:, c] == pytest.approx(exact, abs=2e-3)
+
+
+def test_a_focused_skill_fetches_the_tool_and_comes_home():
+    """By hand: from the first cell, right, right (the tool), left, left, terminate."""
+    world = corridor(slip=0.0)
+    skills = sf.discover(
+        world, sf.focused(sf.vic()), seed=1, targets={"tool_1": 2}, learner=sf.Planning(rounds=20)
+    )
+    paths = {tuple(skills.rollout(z, (0, 0), np.random.default_rng(0))) for z in range(2)}
+    assert paths == {((0, 0),), ((0, 0), (1, 0), (2, 1), (1, 1), (0, 1))}
+
+
+def test_a_skill_without_a_penalty_stays_where_the_tool_was():
+    world = corridor(slip=0.0)
+    skills = sf.discover(
+        world, sf.focused(sf.vic(), strength=0.0), seed=1, targets={"tool_1": 2},
+        learner=sf.Planning(rounds=20),
+    )  # fmt: skip
+    paths = {tuple(skills.rollout(z, (0, 0), np.random.default_rng(0))) for z in range(2)}
+    assert ((0, 0), (1, 0), (2, 1)) in paths
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"gamma": 0.0}, "gamma is 0.0"), ({"gamma": 1.1}, "gamma is 1.1"),
+     ({"rounds": 0}, "at least 1")],
+)  # fmt: skip
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(UserError, match=message):
+        sf.Planning(**settings)
+
+
+def test_dense_rewards_need_a_discount():
+    with pytest.raises(UserError, match="gamma must be below 1"):
+        sf.discover(
+            corridor(), sf.focused(sf.diayn()), seed=0, n_skills=3, learner=sf.Planning(gamma=1.0)
+        )
