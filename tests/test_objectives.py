@@ -181,13 +181,24 @@ def test_diayn_learns_from_every_state_entered(rng):
     assert np.delete(d, here) == pytest.approx(0.5)
 
 
-def test_random_discriminators_are_distributions_and_share_who_stays(rng):
+def test_random_discriminators_deal_values_out_to_skills(rng):
     _, problem = setup(sf.vic(), n_skills=5)
     d = np.exp(problem.initial_params(rng)[0][:, :-1])
     assert d.sum(axis=0) == pytest.approx(1.0, abs=2e-3)
-    stays = np.diagonal(d, axis1=1, axis2=2)
-    assert np.allclose(stays, stays[:, :1])
+    owner = d.argmax(axis=0)
+    stays = np.diagonal(owner)
+    assert (stays == stays[0]).all()
     assert d.std() > 0.1
+    for start in range(6):  # six values, five skills: each owns one, one of them two
+        assert len(set(owner[:, start])) == 5
+
+
+def test_two_skills_of_a_binary_variable_begin_with_a_value_each(rng):
+    for objective in (sf.focused(sf.vic()), sf.focused(sf.diayn())):
+        _, problem = setup(objective)
+        for _ in range(20):
+            d = problem.initial_params(rng)[problem.skills[0].terms[0].group]
+            assert d[:, 0, 0].argmax() != d[:, 1, 0].argmax()
 
 
 def test_spectral_normalisation_keeps_phi_lipschitz(rng):

@@ -83,7 +83,7 @@ class Discover:
     gamma: float = 0.99
     """The discount."""
     rounds: int | None = None
-    """Rounds of planning (default 60)."""
+    """Rounds of planning (default 40)."""
     episodes: int | None = None
     """Episodes of Q-learning (default 1,000,000)."""
     preset: Literal["default", "paper"] = "default"

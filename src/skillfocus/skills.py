@@ -1,7 +1,7 @@
 """A set of skills: what they do, what they target, and where they came from.
 
-A file of skills is one safetensors file: the policies as bytes, and a JSON header with the
-rest and a digest of everything. Reading one parses and checks; nothing in it is ever run.
+A file of skills is one safetensors file: the policies as bytes, and in its metadata a digest of
+everything, then a JSON header with the rest. Reading one parses and checks; nothing in it is ever run.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ from skillfocus.worlds.registry import make
 from skillfocus.worlds.world import World
 
 FORMAT, VERSION = "skillfocus-skills", 1
+DIGEST = 64
+"""Characters of the digest that stands before the header."""
+LONGEST = 100_000
+"""More steps than any skill may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,12 @@ class Skills:
     """Objective, learner, seed and versions, as JSON can hold them."""
 
     def __post_init__(self) -> None:
+        if len(self.remembered) != len(self.targets):
+            raise UserError(
+                f"{len(self.targets)} skills have targets, {len(self.remembered)} have contexts"
+            )
+        if not 1 <= self.step_limit <= LONGEST:
+            raise UserError(f"the step limit is {self.step_limit}; it must be 1 to {LONGEST:,}")
         if len(self.policy) != self.offsets[-1]:
             raise UserError(
                 f"the policies have {len(self.policy):,} entries where {len(self.targets)} skills "
@@ -136,7 +146,7 @@ class Skills:
 
         path = Path(path)
         header = json.dumps(self._header(), sort_keys=True)
-        metadata = {"skillfocus": header, "digest": _digest(header, self.policy)}
+        metadata = {"skillfocus": _digest(header, self.policy) + header}
         write_whole(path, save({"policy": self.policy}, metadata=metadata))
         return path
 
@@ -164,7 +174,9 @@ class Skills:
                 int(header["step_limit"]),
                 header["info"],
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except UserError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None
 
 
@@ -190,10 +202,11 @@ def _read(path: Path) -> tuple[np.ndarray, dict]:
         raise UserError(f"{path} is not a readable skills file: {error}") from None
     if policy.dtype != np.uint8 or policy.ndim != 1:
         raise UserError(f"{path} is not a usable skills file: its policies are not bytes")
-    if _digest(metadata["skillfocus"], policy) != metadata.get("digest"):
+    digest, text = metadata["skillfocus"][:DIGEST], metadata["skillfocus"][DIGEST:]
+    if _digest(text, policy) != digest:
         raise UserError(f"{path} is damaged: its contents do not match its digest")
     try:
-        header = json.loads(metadata["skillfocus"])
+        header = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         raise UserError(f"{path} is not a usable skills file: its header is not JSON") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:

@@ -120,7 +120,7 @@ def greedy(v, t, earned, gamma, successors, probabilities, costs):
 class Planning:
     """The settings of the planner."""
 
-    rounds: int = 60
+    rounds: int = 40
     sweeps: int = 2
     rollouts: int = 500
     """Runs of each skill per round that update the rewards."""

@@ -8,9 +8,12 @@ d(z') <- (1 - w) d(z') + w [z' = z]. The parameters hold log d, and log nu besid
           params[z, slot, 0] = log d, with the pair's key in the last two rows; pairs not in it
           are uniform. A full neighbourhood forgets its first entry, so memory is bounded.
 
-The initial d is a Dirichlet draw per entry, because skills that start out equal stay equal (a
-uniform start is available). Entries whose value equals their start share one draw: which skill
-stays where it is, is then the same for every start.
+The initial d is random, because skills that start out equal stay equal (a uniform start is
+available): a Dirichlet draw per entry, its largest share given to the entry's owner. Values are
+dealt out to owners in turn, counted from the start's own value, so that the skill that stays
+where it is does so from every start, and with as many skills as values each gets one. A skill
+that owned nothing would earn less than nothing wherever it ended, and with a discount it would
+put off ending for ever.
 """
 
 from __future__ import annotations
@@ -38,18 +41,25 @@ def initial(random: bool) -> Init:
         n_values = len(values)
         params = np.full((n, n_values + 1, n_starts), -math.log(n), dtype=np.float32)
         if random:
+            owner = deal(n, n_values, rng)
+            starts = np.arange(n_starts)
             for value in range(n_values):
-                params[:, value, :] = rng.standard_exponential((n, n_starts), dtype=np.float32)
-            if n_starts == n_values:
-                same = np.arange(n_values)
-                params[:, same, same] = rng.standard_exponential((n, 1), dtype=np.float32)
-            d = params[:, :-1]
-            d /= d.sum(axis=0)
-            np.maximum(d, LOWEST, out=d)
-            np.log(d, out=d)
+                d = rng.standard_exponential((n, n_starts), dtype=np.float32)
+                d /= d.sum(axis=0)
+                mine, largest = owner[(value - starts) % n_values], d.argmax(axis=0)
+                held = d[mine, starts]
+                d[mine, starts] = d[largest, starts]
+                d[largest, starts] = held
+                params[:, value] = np.log(np.maximum(d, LOWEST))
         return params
 
     return init
+
+
+def deal(n: int, n_values: int, rng: np.random.Generator) -> np.ndarray:
+    """An owner for each value, all skills in turn, in random order."""
+    rounds = -(-n_values // n)
+    return np.concatenate([rng.permutation(n) for _ in range(rounds)])[:n_values]
 
 
 def initial_sparse(

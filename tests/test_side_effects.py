@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.metrics import fair_starts, round_trips, shortest_steps, side_effects
+
+RIGHT, LEFT, STOP = 1, 3, 4
+
+
+def fetcher(slip: float, step_limit: int) -> sf.Skills:
+    """A hand-written skill for the corridor: fetch the tool, walk home, terminate there."""
+    world = corridor(slip=slip, step_limit=step_limit)
+    table = sf.tabulate(world)
+    policy = np.empty((6, 3), np.uint8)  # contexts are the first cell
+    for s in range(6):
+        cell, tool = table.state(s)
+        for home in range(3):
+            away = RIGHT if cell < home else LEFT
+            policy[s, home] = RIGHT if not tool else STOP if cell == home else away
+    return sf.Skills(world, table, (("tool_1",),), (("position",),), policy.ravel(), step_limit)
+
+
+def test_equation_1_by_hand():
+    """Slip 0.3, two steps from the middle cell. After step 1: 0.7 at the tool, 0.1 at the left,
+    0.2 where it was. After step 2: picked and home 0.49; picked, away 0.7*0.3 + 0.2*0.7 = 0.35;
+    not picked, home 0.1*0.7 + 0.2*0.2 = 0.11; not picked, left 0.1*0.3 + 0.2*0.1 = 0.05."""
+    skills = fetcher(slip=0.3, step_limit=2)
+    start = np.array([skills.table.number((1, 0))])
+    (effects,) = side_effects(skills, start)
+    assert effects.changes_target == pytest.approx(0.84)
+    assert effects.side_effects == pytest.approx(0.40)
+    assert effects.by_variable == pytest.approx({"position": 0.40})
+    assert effects.amount[0] == pytest.approx([0.40, 0.84])  # one cell away either way
+    assert effects.steps[0] == pytest.approx(2.0)
+    ends = {skills.table.state(s): p for s, p in enumerate(effects.ends) if p > 0}
+    assert ends == pytest.approx({(1, 1): 0.49, (2, 1): 0.35, (1, 0): 0.11, (0, 0): 0.05})
+
+
+def test_without_slips_it_comes_home_and_stops():
+    skills = fetcher(slip=0.0, step_limit=10)
+    start = np.array([skills.table.number((0, 0))])
+    (effects,) = side_effects(skills, start)
+    assert (effects.changes_target, effects.side_effects) == (1.0, 0.0)
+    assert effects.steps.tolist() == [4.0]
+
+
+def enumerate_ends(table, policy, context, s, steps):
+    """Every branch, one after another: [(probability, last state, steps taken)]."""
+    a = policy[s, context]
+    if steps == 0 or a == table.n_actions:
+        return [(1.0, s, 0)]
+    return [
+        (p * q, last, t + 1)
+        for p, following in zip(table.probabilities[s, a], table.successors[s, a], strict=True)
+        if p > 0
+        for q, last, t in enumerate_ends(table, policy, context, following, steps - 1)
+    ]
+
+
+@given(st.integers(0, 200))
+def test_exact_values_equal_enumeration_in_random_worlds(seed):
+    world = RandomWorld(seed, sizes=(2, 2, 2), n_actions=2)
+    table = sf.tabulate(world)
+    rng = np.random.default_rng(seed)
+    policy = rng.integers(3, size=(8, 2)).astype(np.uint8)
+    skills = sf.Skills(world, table, (("v0",),), (("v1",),), policy.ravel(), 3)
+    (effects,) = side_effects(skills, np.arange(8))
+    for first in range(8):
+        ends = enumerate_ends(table, policy, table.state(first)[1], first, 3)
+        changed = sum(p * (table.values[last] != table.values[first]) for p, last, _ in ends)
+        assert effects.changed[first] == pytest.approx(changed)
+        assert effects.per_start[first] == pytest.approx(changed[1] + changed[2])
+        assert effects.controlled[first] == pytest.approx(changed[0])
+        assert effects.steps[first] == pytest.approx(sum(p * t for p, _, t in ends))
+    assert effects.ends.sum() == pytest.approx(1.0)
+
+
+def test_two_targets_count_only_if_both_change():
+    world = RandomWorld(3, sizes=(2, 2, 2), n_actions=2)
+    table = sf.tabulate(world)
+    policy = np.random.default_rng(0).integers(3, size=8).astype(np.uint8)
+    skills = sf.Skills(world, table, (("v0", "v1"),), ((),), policy, 3)
+    (effects,) = side_effects(skills, np.arange(8))
+    for first in range(8):
+        ends = enumerate_ends(table, policy[:, None], 0, first, 3)
+        both = sum(
+            p for p, last, _ in ends if (table.values[last] != table.values[first])[:2].all()
+        )
+        assert effects.controlled[first] == pytest.approx(both)
+
+
+def test_sampled_agrees_with_exact(focused_vic, rng):
+    exact = side_effects(focused_vic, "all")
+    sampled = side_effects(focused_vic, "all", sample=3000, rng=rng)
+    for a, b in zip(exact, sampled, strict=True):
+        spread = max(b.per_start.std() / np.sqrt(3000), 1e-3)
+        assert abs(a.side_effects - b.side_effects) < 5 * spread
+        assert abs(a.changes_target - b.changes_target) < 0.05
+        assert abs(a.steps.mean() - b.steps.mean()) < 5 * b.steps.std() / np.sqrt(3000) + 1e-9
+        assert a.interval == (a.side_effects, a.side_effects)
+        assert b.interval[0] <= b.side_effects <= b.interval[1]
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    skills = fetcher(slip=0.3, step_limit=2)
+    start = np.array([skills.table.number((1, 0))])
+    rng = np.random.default_rng(5)
+    hits = 0
+    for _ in range(400):
+        (effects,) = side_effects(skills, start, sample=200, rng=rng)
+        hits += effects.interval[0] <= 0.40 <= effects.interval[1]
+    assert 0.84 < hits / 400 < 0.96
+
+
+def test_a_world_that_hides_state_is_sampled(rng):
+    world = sf.make("mud-world")
+    table = sf.tabulate(world)
+    idle = np.full(table.n_states, table.n_actions, np.uint8)
+    skills = sf.Skills(world, table, (("treasure",),), ((),), idle, 20)
+    with pytest.raises(UserError, match="pass rng"):
+        side_effects(skills)
+    (effects,) = side_effects(skills, rng=rng)
+    assert not effects.exact
+    assert effects.side_effects == 0.0
+    assert (table.values[effects.starts][:, 1:] == 0).all()
+
+
+def test_round_trips_by_hand():
+    table = sf.tabulate(corridor(slip=0.1))
+    starts = np.array([table.number((cell, 0)) for cell in range(3)])
+    assert shortest_steps(table, starts[:1])[0, table.number((2, 1))] == 2
+    # From the tool's own cell: one step away and back in picks it up.
+    assert round_trips(table, [1], starts).tolist() == [4, 2, 2]
+    assert fair_starts(table, [1], 4, roams=0).tolist() == [starts[1], starts[2]]
+    assert fair_starts(table, [1], 6, roams=0).tolist() == starts.tolist()
+    gone = np.array([table.number((0, 1))])
+    assert round_trips(table, [1], gone).tolist() == [np.inf]
+
+
+def test_the_mud_errand_is_as_long_as_it_looks():
+    """From beside the puddle at (3, 7): 4 steps to the treasure through (3, 4), 4 to the puddle
+    at (4, 8), 2 home."""
+    world = sf.make("mud-world")
+    table = sf.tabulate(world)
+    start = np.array([table.number((world.map.index[(3, 7)], 0, 0, 0))])
+    assert round_trips(table, [2], start).tolist() == [10]
+
+
+def test_no_start_within_reach_is_said(four_rooms, focused_vic):
+    short = sf.Skills(
+        four_rooms, focused_vic.table, focused_vic.targets, focused_vic.remembered,
+        focused_vic.policy, 1,
+    )  # fmt: skip
+    with pytest.raises(UserError, match="no first state lets a skill change tool_1"):
+        side_effects(short)
+    with pytest.raises(UserError, match="'fair', 'all'"):
+        side_effects(short, "some")

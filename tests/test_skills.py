@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor
+from safetensors.numpy import load_file, save_file
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.skills import write_whole
+
+
+@pytest.fixture(scope="module")
+def skills():
+    return sf.discover(
+        corridor(slip=0.1), sf.focused(sf.vic()), seed=2, n_skills=4, learner=sf.Planning(rounds=5)
+    )
+
+
+@pytest.fixture
+def file(skills, tmp_path):
+    return skills.save(tmp_path / "a.skills")
+
+
+def test_saved_and_loaded_are_equal(skills, file):
+    loaded = sf.Skills.load(file)
+    assert loaded == skills
+    assert loaded.info == skills.info
+    assert loaded.info["seed"] == 2
+    assert loaded.info["objective"]["name"] == "focused-vic"
+    assert set(loaded.info["versions"]) == {"skillfocus", "numpy", "numba", "python"}
+    assert [f.name for f in file.parent.iterdir()] == ["a.skills"]
+
+
+def test_the_same_file_twice_is_the_same_bytes(skills, file, tmp_path):
+    assert skills.save(tmp_path / "b.skills").read_bytes() == file.read_bytes()
+
+
+def test_other_skills_are_not_equal(skills):
+    other = sf.discover(
+        corridor(slip=0.1), sf.focused(sf.vic()), seed=3, n_skills=4, learner=sf.Planning(rounds=5)
+    )
+    assert other != skills
+
+
+def test_rollouts_follow_the_policy_from_any_state(skills, rng):
+    table = skills.table
+    for first in range(table.n_states):
+        for z in range(len(skills)):
+            path = skills.rollout(z, table.state(first), rng)
+            assert path[0] == table.state(first)
+            assert len(path) <= skills.step_limit + 1
+            for now, following in zip(path, path[1:], strict=False):
+                action = skills.action(z, path[0], now)
+                assert action is not None
+                a = skills.world.actions.index(action)
+                possible = table.successors[table.number(now), a][
+                    table.probabilities[table.number(now), a] > 0
+                ]
+                assert table.number(following) in possible
+            if len(path) <= skills.step_limit:
+                assert skills.action(z, path[0], path[-1]) is None
+
+
+def test_a_truncated_file_is_refused_at_any_length(skills, file):
+    content = file.read_bytes()
+    for length in (0, 1, 7, 8, 50, len(content) // 2, len(content) - 1):
+        file.write_bytes(content[:length])
+        with pytest.raises(UserError) as error:
+            sf.Skills.load(file)
+        assert "\n" not in str(error.value)
+
+
+@given(st.data())
+def test_a_file_with_a_flipped_bit_is_refused(skills, tmp_path_factory, data):
+    file = tmp_path_factory.getbasetemp() / "flipped.skills"
+    content = bytearray(skills.save(file).read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= 1 << data.draw(st.integers(0, 7))
+    file.write_bytes(content)
+    with pytest.raises(UserError):
+        sf.Skills.load(file)
+
+
+def rewrite(file, change):
+    """Change the header and mend the digest, as a tamperer would."""
+    from safetensors import safe_open
+
+    from skillfocus.skills import DIGEST, _digest
+
+    with safe_open(file, framework="numpy") as opened:
+        header = json.loads(opened.metadata()["skillfocus"][DIGEST:])
+    policy = load_file(file)["policy"]
+    policy = change(header, policy)
+    text = json.dumps(header)
+    save_file({"policy": policy}, file, metadata={"skillfocus": _digest(text, policy) + text})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h, p: h.update(version=99) or p, "version 99"),
+        (lambda h, p: h.update(format="x") or p, "not written by skillfocus"),
+        (lambda h, p: h["world"].update(id="Elsewhere-v0") or p, "unknown world"),
+        (lambda h, p: h["world"]["settings"].update(slip=0.2) or p, "another world"),
+        (lambda h, p: h["world"]["settings"].update(shell="rm") or p, "does not take"),
+        (lambda h, p: h["targets"].append(["tool_1"]) or p, "5 skills have targets"),
+        (lambda h, p: h["targets"][0].append("tool_9") or p, "unknown variable"),
+        (lambda h, p: h.pop("targets") and p, "bad header"),
+        (lambda h, p: h.update(targets=7) or p, "bad header"),
+        (lambda h, p: h.update(step_limit="many") or p, "bad header"),
+        (lambda h, p: h.update(step_limit=10**9) or p, "step limit"),
+        (lambda h, p: p[:-1].copy(), "entries"),
+        (lambda h, p: np.full_like(p, 200), "actions"),
+        (lambda h, p: p.astype(np.float32), "not bytes"),
+    ],
+)
+def test_a_tampered_file_is_refused_with_a_sentence(file, change, message):
+    rewrite(file, change)
+    with pytest.raises(UserError, match=message):
+        sf.Skills.load(file)
+
+
+def test_foreign_files_are_refused(tmp_path):
+    foreign = tmp_path / "weights.safetensors"
+    save_file({"w": np.zeros(3)}, foreign)
+    with pytest.raises(UserError, match="not written by skillfocus"):
+        sf.Skills.load(foreign)
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(UserError, match="not a readable skills file"):
+        sf.Skills.load(tmp_path / "text")
+    with pytest.raises(UserError, match="no file"):
+        sf.Skills.load(tmp_path / "missing")
+    with pytest.raises(UserError, match="no file"):
+        sf.Skills.load(tmp_path)
+
+
+def test_skills_of_another_world_are_refused(file):
+    with pytest.raises(UserError, match="another world"):
+        sf.Skills.load(file, world=corridor(slip=0.2))
+
+
+def test_a_user_s_own_world_comes_along_on_loading(tmp_path):
+    world = RandomWorld(1)
+    made = sf.discover(
+        world, sf.focused(sf.vic()), seed=0, n_skills=4, learner=sf.Planning(rounds=3)
+    )
+    file = made.save(tmp_path / "own.skills")
+    assert sf.Skills.load(file, world=RandomWorld(1)) == made
+    with pytest.raises(UserError, match="unknown world"):
+        sf.Skills.load(file)
+
+
+def test_nothing_half_written_is_left(skills, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(UserError, match="No space left"):
+        skills.save(tmp_path / "full.skills")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr("os.fsync", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "x", b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_named(skills, tmp_path):
+    with pytest.raises(UserError, match="no folder"):
+        skills.save(tmp_path / "nowhere" / "a.skills")
+
+
+def test_an_unknown_skill_is_named(skills, rng):
+    with pytest.raises(UserError, match="numbered 0 to 3"):
+        skills.rollout(4, (0, 0), rng)
