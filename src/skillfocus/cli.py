@@ -115,6 +115,10 @@ class Discover:
         learner = self._learner()
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
+        if self.draw:
+            from skillfocus.figures.trajectories import check_drawable
+
+            check_drawable(world, self.draw)
         _writable_folder(self.out)
         seeds = range(self.seed, self.seed + self.seeds)
         runs: list[dict] = []
@@ -128,7 +132,9 @@ class Discover:
                 stem = f"{self.world}_{self.objective}_{self.learner}_seed{seed}"
                 file = skills.save(self.out / f"{stem}.skills")
                 if self.draw and seed == self.seed:
-                    _draw(skills, self.draw)
+                    from skillfocus.figures.trajectories import draw_skills
+
+                    draw_skills(skills, self.draw)
                 runs.append(_run_record(skills, file))
         _show(runs, self.json)
         if self.draw:
@@ -251,12 +257,6 @@ def _writable_folder(folder: Path) -> None:
         raise UserError(f"cannot make the folder {folder}: {error.strerror}") from None
     if not os.access(folder, os.W_OK):
         raise UserError(f"cannot write to the folder {folder}; choose another with --out")
-
-
-def _draw(skills: Skills, path: Path) -> None:
-    from skillfocus.figures.trajectories import draw_skills
-
-    draw_skills(skills, path)
 
 
 def _run_record(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 
 def table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
-    made = Table(title=title, title_justify="left", header_style="bold")
+    made = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for number, column in enumerate(columns):
         made.add_column(column, overflow="fold" if number else "ellipsis")
     for row in rows:

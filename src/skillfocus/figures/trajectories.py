@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import matplotlib
@@ -18,6 +19,7 @@ from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.skills import Skills
 from skillfocus.worlds.grid import WALL, GridWorld
+from skillfocus.worlds.world import World
 
 COLOURS = {
     WALL: "#1b1b1b", "T": "#e8528c", "R": "#d2c42b", "P": "#1f9c4b",
@@ -40,13 +42,20 @@ def likely_path(skills: Skills, skill: int, start: State) -> list[State]:
     return [table.state(s) for s in path]
 
 
+def check_drawable(world: World, path: Path) -> None:
+    """Say now what would stop `draw_skills` later."""
+    if not isinstance(world, GridWorld):
+        raise UserError(f"{world.id} has no map to draw on")
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
+
+
 def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
     """Write a figure (the suffix says which format) of all skills, each from one first state
     (default: the world's showcase)."""
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
+    check_drawable(skills.world, path)
     figure = skills_figure(skills, start)
     try:
         figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
