@@ -9,9 +9,12 @@ from rich.table import Table
 
 
 def table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
-    made = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
-    for number, column in enumerate(columns):
-        made.add_column(column, overflow="fold" if number else "ellipsis")
+    made = Table(
+        title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0), pad_edge=False,
+    )  # fmt: skip
+    for column in columns:
+        made.add_column(column, overflow="fold")
     for row in rows:
         made.add_row(*row)
     return made
@@ -52,8 +55,8 @@ def _one_run(run: dict) -> Table:
         f"from starts within reach ({kind}); * from every start"
     )
     columns = [
-        "", "target", "changes it", "side effects", "steps", "most disturbed", "changes it*",
-        "side effects*",
+        "", "target", "changes it", "side effects", "steps", "most disturbed", "changes*",
+        "effects*",
     ]  # fmt: skip
     return table(title, columns, rows)
 
@@ -93,5 +96,5 @@ def _number(value: float | None) -> str:
 
 def _effects(skill: dict) -> str:
     low, high = skill["side_effects_interval"]
-    spread = "" if skill["exact"] else f" ± {(high - low) / 2:.3f}"
+    spread = "" if skill["exact"] else f" ±{(high - low) / 2:.3f}"
     return f"{skill['side_effects']:.3f}{spread}"

@@ -15,56 +15,62 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from skillfocus.errors import UserError
 from skillfocus.learners.planning import Progress, check_gamma, prior
 from skillfocus.learners.problem import Problem
-from skillfocus.objectives.compiled import REWARD, UPDATE, ensure_compiled, no_update
+from skillfocus.objectives.compiled import (
+    PARAMS,
+    ROW_POINTER,
+    UPDATE_POINTER,
+    VALUES,
+    compiled_row,
+    compiled_update,
+)
 from skillfocus.simulation import reset_marks, step, table_arrays
 
-# Loops over contexts count from 0 over slices: only such loops vectorise.
+# Loops over contexts count from 0 over slices, and look-ups use unsigned numbers: the compiler then
+# knows that no index is negative, and only then does it vectorise.
+
+
+@njit(cache=True, nogil=True)
+def add_gathered(out, base, table, index, weight):
+    """out = base + weight * table[index]"""
+    for c in range(out.shape[0]):
+        out[c] = base[c] + weight * table[index[c]]
 
 
 @njit(nogil=True)
-def earned_in(reward, terms, penalty, s, low, high, scratch, out):
-    """out[c] = T(s, c) for the contexts low <= c < high; `penalty` is the penalty of s in each."""
-    out, penalty = out[low:high], penalty[low:high]
-    for c in range(out.shape[0]):
-        out[c] = -penalty[c]
+def earned_in(row, terms, bonus, s, low, high, scratch, out):
+    """out[c] = T(s, c) for the contexts low <= c < high; `bonus` is minus the penalty of s."""
+    out, base = out[low:high], bonus[low:high]
     for params, values, component, weight, in_context, value_of, _, n_starts in terms:
-        starts = in_context[low:high]
-        if out.shape[0] == 1:
-            out[0] += weight * reward(params, values, component, starts[0], value_of[s])
-            continue
-        for start in range(n_starts):
-            scratch[start] = weight * reward(params, values, component, start, value_of[s])
-        for c in range(out.shape[0]):
-            out[c] += scratch[starts[c]]
+        alone = high - low == 1
+        first = in_context[low] if alone else 0
+        last = first + 1 if alone else n_starts
+        row(params, values, component, value_of[s], first, last, scratch)
+        add_gathered(out, base, scratch, in_context[low:high], np.float32(weight))
+        base = out
 
 
 @njit(cache=True, nogil=True)
-def improve(row, following, here, earned, gamma, cost, step_size, low, high, best):
-    """Move the values `row` of one state and action towards their targets, given all the values
-    of the state that followed."""
-    row, here, best = row[low:high], here[low:high], best[low:high]
+def improve(values, following, here, earned, gamma, cost, step_size, low, high, best):
+    """Move the values of one state and action towards their targets, given all the values of the
+    state that followed."""
+    values, here = values[low:high], here[low:high]
     first, second = following[0, low:high], following[1, low:high]
-    for c in range(row.shape[0]):
+    for c in range(values.shape[0]):
         best[c] = max(first[c], second[c])
     for a in range(2, following.shape[0]):
-        values = following[a, low:high]
-        for c in range(row.shape[0]):
-            best[c] = max(best[c], values[c])
-    for c in range(row.shape[0]):
-        row[c] += step_size * (earned * here[c] + gamma * (best[c] - cost) - row[c])
-
-
-@njit(cache=True, nogil=True)
-def copy_row(row, values):
-    for c in range(row.shape[0]):
-        row[c] = values[c]
+        row = following[a, low:high]
+        for c in range(values.shape[0]):
+            best[c] = max(best[c], row[c])
+    for c in range(values.shape[0]):
+        values[c] += step_size * (earned * here[c] + gamma * (best[c] - cost) - values[c])
 
 
 @njit(cache=True, nogil=True)
@@ -77,17 +83,16 @@ def best_action(values, c):
     return choice
 
 
-@njit(nogil=True)
 def episodes(
-    reward, update, count, arrays, q, terms, contexts, starts, event_cost, penalty, penalty_now,
+    row, update, count, arrays, q, terms, contexts, starts, event_cost, bonus, penalty_now,
     between, limit, n_marks, remembers, step_size, epsilon, greedy_share, gamma, earned,
     rate, every_step, hindsight, walk, own_behaviour, counterfactual, rng,
 ):  # fmt: skip
-    """Run and learn from `count` episodes of one skill; q is [state, action, context], `penalty`
-    [now, context], `between` [now, then] for skills that do not remember their start."""
+    """Run and learn from `count` episodes of one skill; q is [state, action, context], `bonus`
+    minus the penalty [now, context], `between` the penalty [now, then] for skills that do not
+    remember their start."""
     n_states, terminate, width = q.shape[0], q.shape[1] - 1, q.shape[2]
-    here = np.empty(width, np.float32)
-    there = np.empty(width, np.float32)
+    spare = np.empty((2, width), np.float32)
     best = np.empty(width, np.float32)
     scratch = np.empty(n_states, np.float32)
     marked = np.zeros(n_marks, np.uint8)
@@ -101,15 +106,14 @@ def episodes(
         own = contexts[s]
         low, high = (0, width) if hindsight else (own, own + 1)
         if not remembers:
-            penalty[:, 0] = between[:, penalty_now[s]]
+            bonus[:, 0] = -between[:, penalty_now[s]]
             for term in terms:
                 term[4][0] = term[6][s]
         reset_marks(arrays[4], s, marked, rng)
         steps = 0
         path[0] = s
-        earned_in(reward, terms, penalty[penalty_now[s]], s, low, high, scratch, here)
-        if counterfactual:
-            copy_row(q[s, terminate, low:high], here[low:high])
+        here = q[s, terminate] if counterfactual else spare[0]
+        earned_in(row, terms, bonus[penalty_now[s]], s, low, high, scratch, here)
         while steps < limit:
             if not greedy and rng.random() < epsilon:
                 a = int(rng.random() * (terminate if walk else terminate + 1))
@@ -123,12 +127,11 @@ def episodes(
             cost = np.float32(0.0)
             if following == arrays[0][s, a, m]:
                 cost = event_cost[s, a, m]
-            costs = penalty[penalty_now[following]]
-            earned_in(reward, terms, costs, following, low, high, scratch, there)
-            if counterfactual:
-                copy_row(q[following, terminate, low:high], there[low:high])
+            there = q[following, terminate] if counterfactual else spare[(steps + 1) % 2]
+            bonuses = bonus[penalty_now[following]]
+            earned_in(row, terms, bonuses, following, low, high, scratch, there)
             improve(q[s, a], q[following], here, earned, gamma, cost, step_size, low, high, best)
-            here, there = there, here
+            here = there
             s = following
             steps += 1
             path[steps] = s
@@ -141,6 +144,25 @@ def episodes(
                 for t in range(1 if every_step else limit, limit + 1):
                     seen = value_of[path[min(t, steps)]]
                     update(params, values, component, start, seen, rate)
+
+
+@lru_cache
+def episodes_kernel(n_terms: int) -> Callable:
+    """`episodes`, compiled for skills with that many reward terms, and kept on disk."""
+    ints, numbers = types.Array(types.int32, 1, "C"), types.float32
+    ints3, matrix = types.Array(types.int32, 3, "C"), types.Array(numbers, 2, "C")
+    cube, places = types.Array(numbers, 3, "C"), types.Array(types.uint32, 1, "C")
+    arrays = types.Tuple((ints3, types.Array(types.float64, 3, "C"), ints3, ints3, ints))
+    term = types.Tuple(
+        (PARAMS, VALUES, types.int64, types.float64, places, ints, ints, types.int64)
+    )
+    signature = types.void(
+        ROW_POINTER, UPDATE_POINTER, types.int64, arrays, cube, types.UniTuple(term, n_terms),
+        ints, types.Array(types.int64, 1, "C"), cube, matrix, ints, matrix, types.int64,
+        types.int64, types.boolean, numbers, types.float64, types.float64, numbers, numbers,
+        types.float64, *[types.boolean] * 5, types.npy_rng,
+    )  # fmt: skip
+    return njit(signature, cache=True, nogil=True)(episodes)
 
 
 @dataclass(frozen=True)
@@ -223,19 +245,19 @@ class QLearning:
     ) -> Callable[[int, np.float32], None]:
         """A function that runs episodes of one skill."""
         skill, objective, table = problem.skills[z], problem.objective, problem.table
-        reward = ensure_compiled(problem.base.reward, REWARD)
-        update = ensure_compiled(problem.base.update or no_update, UPDATE)
+        row, update = compiled_row(problem.base.reward), compiled_update(problem.base.update)
+        kernel = episodes_kernel(len(skill.terms))
         terms = tuple(
             (
                 params[term.group], group.coordinates, term.component, term.weight,
-                term.start_in_context.copy(), group.values.of_state, group.starts.of_state,
+                term.start_in_context.astype(np.uint32), group.values.of_state, group.starts.of_state,
                 group.starts.size,
             )
             for term, group in ((term, problem.groups[term.group]) for term in skill.terms)
         )  # fmt: skip
         fixed = (
             table_arrays(table), q, terms, skill.context.of_state, skill.starts, skill.event_cost,
-            np.ascontiguousarray(skill.penalty[:, skill.penalty_then]), skill.penalty_now,
+            np.ascontiguousarray(-skill.penalty[:, skill.penalty_then]), skill.penalty_now,
             skill.penalty, problem.step_limit,
             table.n_marks, problem.remembers,
         )  # fmt: skip
@@ -247,7 +269,7 @@ class QLearning:
         )  # fmt: skip
 
         def run(count: int, step_size: np.float32) -> None:
-            episodes(reward, update, count, *fixed, step_size, *settings)
+            kernel(row, update, count, *fixed, step_size, *settings)
 
         return run
 

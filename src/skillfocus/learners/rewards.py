@@ -8,26 +8,23 @@ from numba import njit, types
 from skillfocus.learners.problem import Problem
 from skillfocus.objectives.compiled import (
     PARAMS,
-    REWARD,
-    REWARD_POINTER,
-    UPDATE,
+    ROW_POINTER,
     UPDATE_POINTER,
     VALUES,
-    ensure_compiled,
-    no_update,
+    compiled_row,
+    compiled_update,
 )
 
 _INTS = types.Array(types.int32, 1, "C")
 
 
 @njit(
-    types.void(REWARD_POINTER, PARAMS, VALUES, types.int64, types.Array(types.float32, 2, "C")),
+    types.void(ROW_POINTER, PARAMS, VALUES, types.int64, types.Array(types.float32, 2, "C")),
     cache=True, nogil=True,
 )  # fmt: skip
-def _fill(reward, params, values, skill, out):
+def _fill(row, params, values, skill, out):
     for value in range(out.shape[0]):
-        for start in range(out.shape[1]):
-            out[value, start] = reward(params, values, skill, start, value)
+        row(params, values, skill, value, 0, out.shape[1], out[value])
 
 
 @njit(
@@ -51,12 +48,12 @@ def _add(out, table, rows, columns, weight):
 def skill_reward(problem: Problem, params: tuple[np.ndarray, ...], z: int) -> np.ndarray:
     """[state, context]: what skill z earns in a state, penalty on undoable changes included."""
     skill = problem.skills[z]
-    reward = ensure_compiled(problem.base.reward, REWARD)
+    row = compiled_row(problem.base.reward)
     out = np.zeros((problem.table.n_states, skill.context.size), dtype=np.float32)
     for term in skill.terms:
         group = problem.groups[term.group]
         table = np.empty((group.values.size, group.starts.size), dtype=np.float32)
-        _fill(reward, params[term.group], group.coordinates, term.component, table)
+        _fill(row, params[term.group], group.coordinates, term.component, table)
         _add(out, table, group.values.of_state, term.start_in_context, np.float32(term.weight))
     _add(out, skill.penalty, skill.penalty_now, skill.penalty_then, np.float32(-1.0))
     return out
@@ -73,7 +70,7 @@ def learn_rewards(
     """Update the parameters, in place, from runs of skills: from each last state, or from every
     state entered where the objective earns at every step. The order is random: a moving average
     that hears forty states of one run in a row would remember that run alone."""
-    update = ensure_compiled(problem.base.update or no_update, UPDATE)
+    update = compiled_update(problem.base.update)
     seen = paths[:, 1:] if problem.objective.every_step else paths[:, -1:]
     order = rng.permutation(seen.size)
     run = order // seen.shape[1]

@@ -1,7 +1,8 @@
-"""Compiling an objective's two functions, once, to one fixed signature.
+"""Compiling an objective's two functions to fixed signatures.
 
-With a fixed signature a kernel can call them through a pointer and stay cached on disk whatever
-the objective; kernels that want speed take the same functions and inline them.
+Kernels call them through pointers, so that a kernel is compiled once, and kept on disk, whatever
+the objective. A call through a pointer costs as much as dozens of rewards; so rewards are asked
+for by the row: of one skill at one value, for a range of starts.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from numba.core.typing.templates import Signature
 
 PARAMS = types.Array(types.float32, 3, "C")
 VALUES = types.Array(types.float64, 2, "C")
+FLOATS = types.Array(types.float32, 1, "C")
 _ARGUMENTS = (PARAMS, VALUES, types.int64, types.int64, types.int64)
 REWARD = types.float64(*_ARGUMENTS)
 UPDATE = types.void(*_ARGUMENTS, types.float64)
-REWARD_POINTER = FunctionType(REWARD)
+ROW = types.void(*_ARGUMENTS, types.int64, FLOATS)
+ROW_POINTER = FunctionType(ROW)
 UPDATE_POINTER = FunctionType(UPDATE)
 
 
@@ -31,18 +34,36 @@ def update_function(function: Callable) -> Callable:
 
 
 @update_function
-def no_update(params, values, skill, start, value, rate):
+def _no_update(params, values, skill, start, value, rate):
     """For objectives with nothing to learn."""
 
 
 _compiled: dict[tuple[Callable, Signature], Callable] = {}
 
 
-def ensure_compiled(function: Callable, signature: Signature) -> Callable:
+def compiled_update(update: Callable | None) -> Callable:
+    return _no_update if update is None else _ensure(update, UPDATE)
+
+
+def compiled_row(reward: Callable) -> Callable:
+    """row(params, values, skill, value, first, last, out): out[start] = reward(…) for each start
+    from `first` to before `last`."""
+    if (reward, ROW) not in _compiled:
+        inner = _ensure(reward, REWARD)
+
+        @njit(ROW, nogil=True)
+        def row(params, values, skill, value, first, last, out):
+            for start in range(first, last):
+                out[start] = inner(params, values, skill, start, value)
+
+        _compiled[reward, ROW] = row
+    return _compiled[reward, ROW]
+
+
+def _ensure(function: Callable, signature: Signature) -> Callable:
     """A user's plain Python function, compiled on first use; compiled ones pass through."""
     if hasattr(function, "py_func"):
         return function
-    key = (function, signature)
-    if key not in _compiled:
-        _compiled[key] = njit(signature, nogil=True)(function)
-    return _compiled[key]
+    if (function, signature) not in _compiled:
+        _compiled[function, signature] = njit(signature, nogil=True)(function)
+    return _compiled[function, signature]

@@ -1,0 +1,209 @@
+"""Speed, as ratios within one run, since machines differ and are noisy: `make bench`.
+
+Each figure is the best of several tries; the ratio's two sides are tried in turn.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+from rich.console import Console
+
+import skillfocus as sf
+from skillfocus.figures.tables import table as make_table
+from skillfocus.learners import planning
+from skillfocus.learners.problem import make_problem
+from skillfocus.learners.rewards import skill_reward
+from skillfocus.simulation import step, table_arrays
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from reference import PlainQ
+
+WORLD = sf.make("four-rooms")
+TABLE = sf.tabulate(WORLD)
+OBJECTIVE = sf.focused(sf.vic())
+
+
+def best_of(tries: int, *runs: Callable[[], float]) -> list[float]:
+    """The best of each run's figures (higher is better), tried in turn."""
+    found = [[run() for run in runs] for _ in range(tries)]
+    return [max(column) for column in zip(*found, strict=True)]
+
+
+def problem(targets):
+    assignment = sf.assign(WORLD, targets=targets)
+    return make_problem(TABLE, OBJECTIVE, assignment, step_limit=40, world_id=WORLD.id)
+
+
+@njit(nogil=True)
+def touch(arrays, q, penalty, penalty_now, in_context, count, limit, rng):
+    """What a step of Q-learning must read and write, and no arithmetic: the values of the state
+    that follows, one row written back, one row updated, the penalty and the starts of contexts."""
+    marked = np.zeros(0, np.uint8)
+    n, terminate, width = q.shape[0], q.shape[1] - 1, q.shape[2]
+    here = np.zeros(width, np.float32)
+    table = np.zeros(n, np.float32)
+    for _ in range(count):
+        s = int(rng.random() * n)
+        for _ in range(limit):
+            rng.random()
+            a = int(rng.random() * terminate)
+            following, _ = step(arrays, s, a, marked, rng)
+            row = penalty[penalty_now[following]]
+            stop = q[following, terminate]
+            for c in range(width):
+                here[c] = row[c] + table[in_context[c]]
+                stop[c] = here[c]
+            for b in range(terminate):
+                row = q[following, b]
+                for c in range(width):
+                    here[c] = max(here[c], row[c])
+            row = q[s, a]
+            for c in range(width):
+                row[c] = here[c] - row[c]
+            s = following
+
+
+def q_learning_kernel(rows: list[list[str]]) -> None:
+    one = problem({"tool_1": 2})
+    learner = sf.QLearning(greedy_share=1e-9)
+    params = one.initial_params(np.random.default_rng(0))
+    q = np.zeros((TABLE.n_states, 5, int(one.widths[0])), np.float32)
+    run = learner._runner(one, params, 0, q, np.random.default_rng(1))
+    run(1, np.float32(0.1))
+    plain = PlainQ(one, params, 0, learner)
+    skill = one.skills[0]
+    penalty = np.ascontiguousarray(skill.penalty[:, skill.penalty_then])
+    arguments = (penalty, skill.penalty_now, skill.terms[0].start_in_context.astype(np.uint32))
+    arrays, rng = table_arrays(TABLE), np.random.default_rng(2)
+    touch(arrays, q.copy(), *arguments, 1, 40, rng)
+    spare = q.copy()
+
+    def kernel() -> float:
+        began = time.perf_counter()
+        run(500, np.float32(0.1))
+        return 500 * 40 / (time.perf_counter() - began)
+
+    def slow() -> float:
+        began = time.perf_counter()
+        plain.episodes(1, 0.1, np.random.default_rng(3))
+        return 40 / (time.perf_counter() - began)
+
+    def memory() -> float:
+        began = time.perf_counter()
+        touch(arrays, spare, *arguments, 500, 40, rng)
+        return 500 * 40 / (time.perf_counter() - began)
+
+    fast, plainly, accesses = best_of(7, kernel, slow, memory)
+    rows.append(["Q-learning steps/s (208 contexts each)", f"{fast:,.0f}", ""])
+    rows.append(["… over plain Python", f"{fast / plainly:,.0f} x", "at least 200 x"])
+    rows.append(["… cost over memory accesses alone", f"{accesses / fast:.2f} x", "at most 2 x"])
+
+
+def planning_sweeps(rows: list[list[str]]) -> None:
+    one = problem({"tool_1": 2})
+    model = planning.Model(one, 0.99)
+    t = skill_reward(one, one.initial_params(np.random.default_rng(0)), 0)
+    v = t.copy()
+    costs = (TABLE.probabilities * one.skills[0].event_cost).sum(axis=2).astype(np.float32)
+    arguments = (t, model.earned, model.gamma, model.successors, model.probabilities, costs)
+    planning.sweep(v, *arguments, False)
+
+    def sweeps() -> float:
+        began = time.perf_counter()
+        for number in range(20):
+            planning.sweep(v, *arguments, number % 2 == 1)
+        return 20 * t.size / (time.perf_counter() - began)
+
+    (speed,) = best_of(10, sweeps)
+    rows.append(["planning, cell updates/s on one core", f"{speed / 1e9:.2f} G", "at least 0.5 G"])
+
+
+def threads(rows: list[list[str]]) -> None:
+    for name, learner in (
+        ("planning", sf.Planning(rounds=15)),
+        ("Q-learning", sf.QLearning(episodes=40_000)),
+    ):
+
+        def seeds_per_second(workers: int, learner=learner) -> float:
+            began = time.perf_counter()
+            made = sf.discover_many(WORLD, OBJECTIVE, range(4), workers=workers, learner=learner)
+            return len(list(made)) / (time.perf_counter() - began)
+
+        seeds_per_second(1)
+        one, two = best_of(3, lambda: seeds_per_second(1), lambda: seeds_per_second(2))  # noqa: B023
+        rows.append([f"{name}: two threads over one", f"{two / one:.2f} x", "at least 1.8 x"])
+
+
+CHILD = """
+import resource, time, skillfocus as sf
+world = sf.make("four-rooms")
+sf.discover(world, sf.{objective}, seed=0, learner=sf.{learner})
+began = time.perf_counter()
+sf.discover(world, sf.{objective}, seed=0{rest})
+seconds = time.perf_counter() - began
+print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def one_seed(rows: list[list[str]]) -> None:
+    """Time and peak memory of a default run, in a process of its own."""
+    for name in ("focused(sf.vic())", "focused(sf.diayn())", "focused(sf.lsd())"):
+        code = CHILD.format(objective=name, learner="Planning(rounds=1)", rest="")
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        seconds, memory = (float(word) for word in output.stdout.split())
+        what = f"one FourRooms seed, {name.replace('sf.', '')}"
+        rows.append([what, f"{seconds:.1f} s, {memory:.0f} MB", "about 10 s, under 1 GB"])
+
+
+def compiling(rows: list[list[str]]) -> None:
+    """A first run with an empty cache of compiled code, the run after it, and the difference."""
+    code = (
+        "import time, skillfocus as sf; b = time.perf_counter(); w = sf.make('four-rooms');"
+        "sf.discover(w, sf.{o}, seed=0, n_skills=8, learner=sf.{l}); print(time.perf_counter() - b)"
+    )
+    for objective in ("focused(sf.vic())", "focused(sf.lsd())", "dusdi(sf.diayn())"):
+        for learner in ("Planning(rounds=1)", "QLearning(episodes=8)"):
+            with tempfile.TemporaryDirectory() as cache:
+                environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+                command = [sys.executable, "-c", code.format(o=objective, l=learner)]
+                first, second = (
+                    float(subprocess.run(command, env=environment, capture_output=True,
+                                         check=True).stdout)
+                    for _ in range(2)
+                )  # fmt: skip
+            what = f"{objective.replace('sf.', '')}, {learner.split('(')[0]}: first, next run"
+            rows.append([what, f"{first:.1f} s, {second:.1f} s", ""])
+
+
+def commands(rows: list[list[str]]) -> None:
+    for word in ("--help", "list"):
+        command = [sys.executable, "-m", "skillfocus.cli", word]
+
+        def speed(command=command) -> float:
+            began = time.perf_counter()
+            subprocess.run(command, capture_output=True, check=True)
+            return 1 / (time.perf_counter() - began)
+
+        (fastest,) = best_of(5, speed)
+        rows.append([f"skillfocus {word}", f"{1 / fastest:.2f} s", "under 0.5 s"])
+
+
+def main() -> None:
+    rows: list[list[str]] = []
+    for part in (q_learning_kernel, planning_sweeps, threads, one_seed, compiling, commands):
+        print(f"measuring: {part.__name__.replace('_', ' ')} …", file=sys.stderr, flush=True)
+        part(rows)
+    Console().print(make_table("skillfocus bench", ["what", "measured", "aim"], rows))
+
+
+if __name__ == "__main__":
+    main()
