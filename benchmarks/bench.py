@@ -139,7 +139,7 @@ def threads(rows: list[list[str]]) -> None:
             return len(list(made)) / (time.perf_counter() - began)
 
         seeds_per_second(1)
-        one, two = best_of(3, lambda: seeds_per_second(1), lambda: seeds_per_second(2))  # noqa: B023
+        one, two = best_of(3, lambda: seeds_per_second(1), lambda: seeds_per_second(2))
         rows.append([f"{name}: two threads over one", f"{two / one:.2f} x", "at least 1.8 x"])
 
 

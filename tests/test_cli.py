@@ -78,12 +78,12 @@ def test_tables_are_for_reading(found):
 def test_list_and_help_answer_quickly_and_without_heavy_imports():
     for arguments in (["--help"], ["list"], ["list", "--json"]):
         code = (
-            "import sys; sys.argv = ['skillfocus', *%r]\n"
+            f"import sys; sys.argv = ['skillfocus', *{arguments!r}]\n"
             "from skillfocus.cli import main\n"
             "try:\n    main()\nexcept SystemExit:\n    pass\n"
             "heavy = {'numba', 'scipy', 'matplotlib'} & set(sys.modules)\n"
             "sys.exit(f'imported {heavy}' if heavy else 0)"
-        ) % (arguments,)
+        )
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=False
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -54,7 +55,7 @@ def test_rollouts_follow_the_policy_from_any_state(skills, rng):
             path = skills.rollout(z, table.state(first), rng)
             assert path[0] == table.state(first)
             assert len(path) <= skills.step_limit + 1
-            for now, following in zip(path, path[1:], strict=False):
+            for now, following in itertools.pairwise(path):
                 action = skills.action(z, path[0], now)
                 assert action is not None
                 a = skills.world.actions.index(action)

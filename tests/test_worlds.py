@@ -158,5 +158,7 @@ def test_any_map_parses_or_names_the_problem(data):
         for action in range(4):
             found = world.transition(state, action)
             assert sum(o.probability for o in found) == pytest.approx(1.0)
-            assert all(0 <= i < n for o in found for i, n in zip(o.state, world.space.sizes))
+            assert all(
+                0 <= i < n for o in found for i, n in zip(o.state, world.space.sizes, strict=True)
+            )
         assert world.draw(state).count("@") == 1

@@ -1,7 +1,8 @@
 """A set of skills: what they do, what they target, and where they came from.
 
 A file of skills is one safetensors file: the policies as bytes, and in its metadata a digest of
-everything, then a JSON header with the rest. Reading one parses and checks; nothing in it is ever run.
+everything, then a JSON header with the rest. Reading one parses and checks; nothing in it is
+ever run.
 """
 
 from __future__ import annotations

@@ -250,8 +250,8 @@ class QLearning:
         terms = tuple(
             (
                 params[term.group], group.coordinates, term.component, term.weight,
-                term.start_in_context.astype(np.uint32), group.values.of_state, group.starts.of_state,
-                group.starts.size,
+                term.start_in_context.astype(np.uint32), group.values.of_state,
+                group.starts.of_state, group.starts.size,
             )
             for term, group in ((term, problem.groups[term.group]) for term in skill.terms)
         )  # fmt: skip
