@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import skillfocus as sf
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+def run(code: list[str], cwd: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, *code], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+    return done.stdout
+
+
+def test_the_readme_s_example_runs(tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert len(code.strip().splitlines()) <= 12
+    output = run(["-c", code], tmp_path)
+    assert len(output.splitlines()) == 16
+    assert "tool_1: changed 1.00, side effects 0.02" in output
+    assert (tmp_path / "four-rooms.skills").is_file()
+
+
+EXPECTED = {
+    "quickstart": "skill 15 for position",
+    "own_objective": "tool_1: fetched 1.00, position changed 0.02",
+    "own_penalty": "refused: only-plants is 0 from",
+    "own_world": "skill 4 for on",
+}
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+def test_examples_run(example, tmp_path):
+    assert EXPECTED[example.stem] in run([str(example)], tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+        assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_deviations_are_numbered_without_gaps_and_cited_ones_exist():
+    text = (ROOT / "docs" / "deviations.md").read_text()
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. ", text, flags=re.M)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    for page in PAGES:
+        for cited in re.findall(r"[Dd]eviations? ([\d, to]+)", page.read_text()):
+            assert all(int(n) in numbers for n in re.findall(r"\d+", cited))
+
+
+def test_versions_agree():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"version: {version}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_constraints_pin_exactly_and_name_no_address():
+    lines = (ROOT / "constraints.txt").read_text().split()
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][0-9a-z.]*", line) for line in lines)
+
+
+def test_public_names_are_there():
+    assert 20 <= len(sf.__all__) <= 35
+    for name in sf.__all__:
+        assert getattr(sf, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = sf.nothing
