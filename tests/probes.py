@@ -8,6 +8,7 @@ import numpy as np
 
 from skillfocus.factored import FactoredSpace, Variable
 from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.mud_world import MudWorld
 from skillfocus.worlds.world import Outcome, World
 
 CORRIDOR = "#####\n#..T#\n#####"
@@ -18,13 +19,23 @@ def corridor(slip: float = 0.0, step_limit: int = 6) -> FourRooms:
     return FourRooms(CORRIDOR, slip=slip, step_limit=step_limit)
 
 
+TINY_MUD = "########\n#..MXMW#\n########"
+
+
+def tiny_mud(slip: float = 0.1) -> MudWorld:
+    """A corridor with mud, the treasure and a puddle in a row: two vacant cells, so two marks."""
+    return MudWorld(TINY_MUD, slip=slip, step_limit=6, most_muddy=2)
+
+
 class RandomWorld(World):
-    """Random sparse dynamics over a few small variables; every combination is a state."""
+    """Random sparse dynamics over a few small variables; every combination is a state. The last
+    variable only ever rises if `one_way`."""
 
     id = "Random-v0"
     step_limit = 5
 
-    def __init__(self, seed: int, sizes: tuple[int, ...] = (3, 2), n_actions: int = 2) -> None:
+    def __init__(self, seed: int, sizes: tuple[int, ...] = (3, 2), n_actions: int = 2,
+                 one_way: bool = False) -> None:  # fmt: skip
         rng = np.random.default_rng(seed)
         self.space = FactoredSpace(
             tuple(Variable(f"v{i}", tuple(range(n))) for i, n in enumerate(sizes))
@@ -37,9 +48,12 @@ class RandomWorld(World):
                 n = int(rng.integers(1, 6))
                 chosen = rng.choice(len(states), size=min(n, len(states)), replace=False)
                 shares = rng.dirichlet(np.ones(len(chosen)))
-                self.follows[state, action] = [
-                    Outcome(float(p), states[i]) for p, i in zip(shares, chosen, strict=True)
-                ]
+                follows: dict[tuple[int, ...], float] = {}
+                for p, i in zip(shares, chosen, strict=True):
+                    last = max(state[-1], states[i][-1]) if one_way else states[i][-1]
+                    target = (*states[i][:-1], last)
+                    follows[target] = follows.get(target, 0.0) + float(p)
+                self.follows[state, action] = [Outcome(p, s) for s, p in follows.items()]
 
     def states(self):
         return itertools.product(*(range(size) for size in self.space.sizes))

@@ -75,12 +75,22 @@ class PlainQ:
         stop = self.value(s, self.terminate, c)
         return self.terminate if max(values) <= stop else values.index(max(values))
 
+    def reset_marks(self, s, rng):
+        table = self.problem.table
+        self.marked = set()
+        while len(self.marked) < table.marks_in[s]:
+            self.marked.add(int(rng.random() * table.n_marks))
+
     def step(self, s, a, rng):
-        u = rng.random()
-        for m, limit in enumerate(self.problem.table.cumulative[s, a]):
-            if u < limit:
-                return int(self.problem.table.successors[s, a, m]), m
-        raise AssertionError("probabilities end at 1")
+        """What follows, and the penalty if that changed something for good."""
+        table, u = self.problem.table, rng.random()
+        m = next(m for m, limit in enumerate(table.cumulative[s, a]) if u < limit)
+        mark = int(table.marks[s, a, m])
+        again = mark in self.marked
+        if mark >= 0:
+            self.marked.add(mark)
+        following = int((table.again if again else table.successors)[s, a, m])
+        return following, 0.0 if again else self.skill.event_cost[s, a, m]
 
     def episodes(self, count, step_size, rng):
         learner, skill, objective = self.learner, self.skill, self.problem.objective
@@ -98,6 +108,7 @@ class PlainQ:
             contexts = range(n_contexts) if hindsight else [own]
             self.first = s
             path = [s]
+            self.reset_marks(s, rng)
             if learner.counterfactual:
                 for c in contexts:
                     self.q[s, self.terminate, c] = self.earned(s, c)
@@ -110,12 +121,12 @@ class PlainQ:
                         a = int(rng.random() * self.terminate)
                 if a == self.terminate:
                     break
-                following, m = self.step(s, a, rng)
+                following, cost = self.step(s, a, rng)
                 for c in contexts:
                     if learner.counterfactual:
                         self.q[following, self.terminate, c] = self.earned(following, c)
                     best = max(self.value(following, b, c) for b in range(self.terminate + 1))
-                    target = dense * self.earned(s, c) + gamma * (best - skill.event_cost[s, a, m])
+                    target = dense * self.earned(s, c) + gamma * (best - cost)
                     old = self.value(s, a, c)
                     self.q[s, a, c] = old + step_size * (target - old)
                 s = following

@@ -30,8 +30,8 @@ def make(world, objective, targets=None, n_skills=4):
 def test_sweeps_reach_what_policy_iteration_finds(seed, objective, gamma):
     """Values, and the value of the greedy policy, for every skill and context; random worlds
     have up to five outcomes per action, so both paths of the sweep are taken."""
-    world = RandomWorld(seed, sizes=(3, 2), n_actions=1 + seed % 3)
-    problem = make(world, objective, {"v0": 2, "v1": 2})
+    world = RandomWorld(seed, sizes=(3, 2), n_actions=1 + seed % 3, one_way=seed % 2 == 0)
+    problem = make(world, objective, {"v0": 2} if seed % 2 == 0 else {"v0": 2, "v1": 2})
     params = problem.initial_params(np.random.default_rng(seed))
     model = Model(problem, gamma)
     values = np.zeros(problem.offsets[-1], np.float32)
@@ -49,6 +49,31 @@ def test_sweeps_reach_what_policy_iteration_finds(seed, objective, gamma):
             follows = policy[part].reshape(got.shape)[:, c]
             stops = follows == problem.table.n_actions
             assert stop[stops, c] == pytest.approx(exact[stops], abs=2e-2)
+
+
+def test_costs_of_changes_for_good_reach_the_values():
+    """By hand: the step that picks the tool up costs a position skill the penalty's strength, 2."""
+    world = corridor(slip=0.0)
+    problem = make(world, sf.focused(sf.lsd(rate=1e-9)), {"position": 2})
+    params = problem.initial_params(np.random.default_rng(0))
+    params[0][0] = 0.0
+    params[0][0, 0, 1] = params[0][0, -2, 1] = (
+        1.0  # W = (1, 0): skill 0 earns 1 a cell to the right
+    )
+    model = Model(problem, 0.9)
+    values, policy = (
+        np.zeros(problem.offsets[-1], np.float32),
+        np.zeros(problem.offsets[-1], np.uint8),
+    )
+    model.improve(0, params, values, 100, cold=True, policy=policy)
+    table = problem.table
+    start = table.number((1, 0))
+    context = problem.skills[0].context.of_state[start]
+    got = values[: problem.offsets[1]].reshape(6, -1)[start, context]
+    assert got == 0.0  # going right would pay 0.9 (1 - 2)
+    free = table.number((1, 1))
+    got = values[: problem.offsets[1]].reshape(6, -1)[free, context]
+    assert got == pytest.approx(0.9)
 
 
 def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):

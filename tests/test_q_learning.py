@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from probes import RandomWorld, corridor
+from probes import RandomWorld, corridor, tiny_mud
 from reference import PlainQ
 
 import skillfocus as sf
@@ -24,7 +24,17 @@ SWITCHES = [
     ids=lambda o: o.name,
 )  # fmt: skip
 def test_the_kernel_does_what_the_plain_version_does(objective, switch):
-    world = corridor(slip=0.1)
+    compare(corridor(slip=0.1), objective, switch)
+
+
+@pytest.mark.parametrize(
+    "objective", [sf.focused(sf.vic()), sf.focused(sf.diayn())], ids=lambda o: o.name
+)
+def test_it_does_so_where_state_is_hidden(objective):
+    compare(tiny_mud(), objective, {})
+
+
+def compare(world, objective, switch):
     learner = QLearning(episodes=60, **{**FAST, **switch})
     problem = make_problem(
         sf.tabulate(world), objective, assign(world, 4), step_limit=6, world_id=world.id,
@@ -33,7 +43,7 @@ def test_the_kernel_does_what_the_plain_version_does(objective, switch):
     for z in range(4):
         params = problem.initial_params(np.random.default_rng(3))
         twin = tuple(array.copy() for array in params)
-        q = np.zeros((6, 5, int(problem.widths[z])), np.float32)
+        q = np.zeros((problem.table.n_states, 5, int(problem.widths[z])), np.float32)
         learner._runner(problem, params, z, q, np.random.default_rng(7))(60, np.float32(0.1))
         plain = PlainQ(problem, twin, z, learner)
         plain.episodes(60, 0.1, np.random.default_rng(7))
