@@ -110,7 +110,7 @@ def test_leaving_early_stops_the_rest(four_rooms):
     )  # fmt: skip
     next(runs)
     runs.close()
-    assert len(seen) < 10
+    assert len(seen) <= 5  # the one yielded, and at most two ahead per worker
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ OBJECTIVES = [
 
 def make(world, objective, targets=None, n_skills=4):
     table = sf.tabulate(world)
-    made = assign(world, n_skills, targets) if objective.targeted else untargeted(n_skills)
+    made = assign(world, targets=targets) if objective.targeted else untargeted(n_skills)
     return make_problem(table, objective, made, step_limit=world.step_limit, world_id=world.id)
 
 

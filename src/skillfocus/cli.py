@@ -70,8 +70,8 @@ class Discover:
     """What skills want, such as focused-vic, dusdi-diayn or lsd."""
     learner: Literal["planning", "q-learning"] = "planning"
     """How they are learned: exact planning, or the paper's Q-learning."""
-    skills: int = 16
-    """How many skills; goals (tools, resources, treasure) get two each, position the rest."""
+    skills: int | None = None
+    """How many skills (default 16): goals (tools, …) get two each, position the rest."""
     targets: str | None = None
     """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
     strength: float | None = None

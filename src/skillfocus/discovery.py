@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from importlib.metadata import version
 from threading import Event
@@ -15,7 +16,7 @@ from skillfocus.errors import UserError
 from skillfocus.learners.planning import Planning, Progress
 from skillfocus.learners.problem import make_problem
 from skillfocus.learners.q_learning import QLearning
-from skillfocus.objectives.assignment import Targets, assign, untargeted
+from skillfocus.objectives.assignment import N_SKILLS, Targets, assign, untargeted
 from skillfocus.objectives.objective import Objective
 from skillfocus.skills import Skills
 from skillfocus.table import Table, tabulate
@@ -30,14 +31,14 @@ def discover(
     *,
     seed: int,
     learner: Learner | None = None,
-    n_skills: int = 16,
+    n_skills: int | None = None,
     targets: Targets | None = None,
     step_limit: int | None = None,
     table: Table | None = None,
     progress: Progress | None = None,
 ) -> Skills:
     """Discover skills. The learner is planning unless another is given; `targets` says how many
-    skills target what (default: the paper's assignment of `n_skills`); equal seeds give equal
+    skills target what (default: the paper's assignment of `n_skills`, 16); equal seeds give equal
     skills, bit for bit. `table` saves tabulating the world again."""
     learner = learner or Planning()
     if not objective.targeted and targets is not None:
@@ -45,7 +46,9 @@ def discover(
             f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
             f"the targets out"
         )
-    assignment = assign(world, n_skills, targets) if objective.targeted else untargeted(n_skills)
+    assignment = (
+        assign(world, n_skills, targets) if objective.targeted else untargeted(n_skills or N_SKILLS)
+    )
     # A policy that remembers the whole first state would need states x states entries per action;
     # Q-learning of plain objectives does without, as the paper's does.
     remember = isinstance(learner, Planning) or (learner.remember and objective.targeted)
@@ -112,12 +115,16 @@ def discover_many(
         return discover(world, objective, seed=seed, table=table, progress=report, **settings)
 
     pool = ThreadPoolExecutor(workers)
+    waiting = deque(seeds)
+    pending: deque[Future[Skills]] = deque()
     try:
-        futures = [pool.submit(one, seed) for seed in seeds]
-        for future in futures:
-            while not future.done():
-                wait([future], timeout=0.2, return_when=FIRST_COMPLETED)
-            yield future.result()
+        while waiting or pending:
+            # A few seeds ahead of the caller, never all: memory does not grow with the seeds.
+            while waiting and len(pending) < 2 * workers:
+                pending.append(pool.submit(one, waiting.popleft()))
+            while not pending[0].done():
+                wait([pending[0]], timeout=0.2)  # short, so that Ctrl-C is heard
+            yield pending.popleft().result()
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)

@@ -13,6 +13,8 @@ from skillfocus.errors import UserError
 from skillfocus.factored import FactoredSpace
 from skillfocus.worlds.world import World
 
+N_SKILLS = 16
+"""How many skills the paper's experiments have."""
 Skill = Mapping[str, int]
 Targets = Mapping[str, int] | Sequence[Skill]
 """Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or skills one by one."""
@@ -33,21 +35,25 @@ class Assignment:
         return 1 + max(parts[variable] for parts in self.skills if variable in parts)
 
 
-def assign(world: World, n_skills: int = 16, targets: Targets | None = None) -> Assignment:
-    """The paper's assignment (two skills per goal, the rest on the variable that roams), or the
-    user's own."""
-    if n_skills < 1:
-        raise UserError(f"{n_skills} skills were asked for; at least 1 is needed")
+def assign(world: World, n_skills: int | None = None, targets: Targets | None = None) -> Assignment:
+    """The paper's assignment of so many skills (16 unless said otherwise): two per goal, the rest
+    on the variable that roams. Or the user's own."""
     if targets is None:
+        wanted = N_SKILLS if n_skills is None else n_skills
         goals = dict.fromkeys(world.goals, 2)
-        rest = n_skills - sum(goals.values())
-        if rest < 0:
+        rest = wanted - sum(goals.values())
+        if rest < 0 or wanted < 1:
             raise UserError(
-                f"{n_skills} skills are too few: {world.id} has {len(goals)} goals with two "
+                f"{wanted} skills are too few: {world.id} has {len(goals)} goals with two "
                 f"skills each, so ask for {2 * len(goals)} or more, or give your own targets"
             )
         targets = {**goals, world.roams: rest} if rest else goals
     skills = _from_counts(targets) if isinstance(targets, Mapping) else [dict(t) for t in targets]
+    if n_skills is not None and len(skills) != n_skills:
+        raise UserError(
+            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
+            f"one of the two out"
+        )
     return Assignment(tuple(_checked(world.space, skill) for skill in skills))
 
 
