@@ -13,6 +13,7 @@ from probes import corridor
 
 import skillfocus as sf
 from skillfocus.errors import UserError
+from skillfocus.learners.planning import draw_starts, prior
 from skillfocus.learners.problem import make_problem
 from skillfocus.learners.rewards import learn_rewards, skill_reward
 from skillfocus.objectives.assignment import assign, untargeted
@@ -236,11 +237,21 @@ def test_the_learned_prior_favours_what_pays(rng):
     grown = 0.5 * math.exp(0.01 * math.log(1.8))  # one step of exponentiated gradient
     nu = np.exp(params[tool][:, -1, 0])
     assert nu == pytest.approx([grown / (grown + 0.5), 0.5 / (grown + 0.5)], rel=1e-6)
-    from skillfocus.learners.planning import prior
-
     shares = prior(problem, params)
     assert shares.sum(axis=0) == pytest.approx(1.0)
     assert shares[0, table.number((0, 0))] == pytest.approx(nu[0] / 2, rel=1e-5)
+
+
+def test_skills_are_drawn_by_the_learned_prior(rng):
+    _, problem = setup(sf.focused(sf.vic(prior="learned")))
+    params = problem.initial_params(rng)
+    tool = problem.skills[0].terms[0].group
+    params[tool][:, -1, :] = np.log([[0.9], [0.1]])
+    skills, starts = draw_starts(problem, params, 5000, rng)
+    counts = np.bincount(skills, minlength=4) / len(skills)
+    assert counts == pytest.approx([0.45, 0.05, 0.25, 0.25], abs=0.02)
+    for z, skill in enumerate(problem.skills):
+        assert np.isin(starts[skills == z], skill.starts).all()
 
 
 def test_sparse_discriminators_equal_dense_ones(rng):

@@ -9,6 +9,7 @@ from probes import RandomWorld, corridor
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.metrics import fair_starts, round_trips, shortest_steps, side_effects
+from skillfocus.worlds.four_rooms import FourRooms
 
 RIGHT, LEFT, STOP = 1, 3, 4
 
@@ -139,6 +140,9 @@ def test_round_trips_by_hand():
     assert round_trips(table, [1], starts).tolist() == [4, 2, 2]
     assert fair_starts(table, [1], 4, roams=0).tolist() == [starts[1], starts[2]]
     assert fair_starts(table, [1], 6, roams=0).tolist() == starts.tolist()
+    mirrored = sf.tabulate(FourRooms("#####\n#T..#\n#####"))
+    starts = np.array([mirrored.number((cell, 0)) for cell in range(3)])
+    assert round_trips(mirrored, [1], starts).tolist() == [2, 2, 4]
     gone = np.array([table.number((0, 1))])
     assert round_trips(table, [1], gone).tolist() == [np.inf]
 
