@@ -40,7 +40,7 @@ test-others: $(READY)
 	  if [ -z "$$p" ]; then echo "== Python $$v is not installed, so not tested"; continue; fi; \
 	  echo "== Python $$v"; \
 	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p .venv-$$v/.ready && \
-	  .venv-$$v/bin/python -m pytest || exit 1; \
+	  .venv-$$v/bin/python -m pytest -m 'not slow' || exit 1; \
 	done
 
 bench: $(READY)  ## speed, as ratios within one run

@@ -34,6 +34,7 @@ def found(tmp_path_factory):
     return folder, json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_discover_gives_what_programs_rely_on(found):
     folder, document = found
     assert [r["seed"] for r in document["runs"]] == [0, 1]
@@ -56,6 +57,7 @@ def test_discover_gives_what_programs_rely_on(found):
     assert (folder / "four-rooms.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_evaluate_repeats_discover_s_numbers(found):
     folder, document = found
     files = [record["file"] for record in document["runs"]]
@@ -64,6 +66,7 @@ def test_evaluate_repeats_discover_s_numbers(found):
     assert json.loads(done.stdout) == document
 
 
+@pytest.mark.slow
 def test_tables_are_for_reading(found):
     folder, document = found
     one = run("evaluate", document["runs"][0]["file"], cwd=folder)
@@ -99,6 +102,7 @@ def test_doctor_is_well():
     assert json.loads(done.stdout)["healthy"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -136,6 +140,7 @@ def test_a_read_only_folder_is_named(tmp_path, monkeypatch):
         cli._writable_folder(tmp_path / "locked")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_nothing_half_written(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "skillfocus.cli", "discover", "four-rooms", "focused-vic",

@@ -36,6 +36,7 @@ def test_focused_vic_fetches_every_tool_and_comes_home(focused_vic):
     assert max(e.side_effects for e in effects) <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [sf.diayn, sf.lsd])
 def test_focused_diayn_and_lsd_do_too(four_rooms, base):
     targets = {"tool_1": 2, "tool_3": 2, "position": 4}
@@ -46,6 +47,7 @@ def test_focused_diayn_and_lsd_do_too(four_rooms, base):
     assert max(e.side_effects for e in effects) <= 0.10
 
 
+@pytest.mark.slow
 def test_dusdi_fetches_and_does_not_return(four_rooms):
     skills = sf.discover(four_rooms, sf.dusdi(sf.vic()), seed=0, learner=sf.Planning(rounds=30))
     effects = [e for e in side_effects(skills) if e.targets == ("tool_2",)]
@@ -54,6 +56,7 @@ def test_dusdi_fetches_and_does_not_return(four_rooms):
     assert best.by_variable["position"] > 0.9
 
 
+@pytest.mark.slow
 def test_forage_skills_spare_the_plants():
     world = sf.make("forage-world")
     skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=40))
@@ -67,6 +70,7 @@ def test_forage_skills_spare_the_plants():
         assert best.side_effects - plants <= 0.10
 
 
+@pytest.mark.slow
 def test_mud_skills_wash_before_they_come_home():
     world = sf.make("mud-world")
     skills = sf.discover(
@@ -80,6 +84,7 @@ def test_mud_skills_wash_before_they_come_home():
     assert best.amount[:, world.space.index("muddy_cells")].mean() <= 3
 
 
+@pytest.mark.slow
 def test_two_target_skills_change_both(four_rooms):
     skills = sf.discover(
         four_rooms, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=30),

@@ -23,6 +23,7 @@ def run(code: list[str], cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_readme_s_example_runs(tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
     assert len(code.strip().splitlines()) <= 12
@@ -40,6 +41,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
 def test_examples_run(example, tmp_path):
     assert EXPECTED[example.stem] in run([str(example)], tmp_path)
