@@ -116,6 +116,8 @@ def test_doctor_is_well():
         (["discover", "four-rooms", "focused-vic", "--targets", "tool_1"], "NAME=COUNT"),
         (["discover", "four-rooms", "vic", "--targets", "tool_1=2"], "have no targets"),
         (["discover", "four-rooms", "focused-vic", "--seeds", "0"], "--seeds"),
+        (["discover", "four-rooms", "focused-vic", "--workers", "0"], "0 workers"),
+        (["discover", "four-rooms", "focused-vic", "--skills", "9"], "only one skill"),
         (["discover", "four-rooms", "focused-vic", "--episodes", "5"], "--learner q-learning"),
         (["discover", "four-rooms", "focused-vic", "--out", "/proc/nothing"], "folder"),
         (["discover", "four-rooms", "focused-vic", "--draw", "a.gif", "--rounds", "1"], ".png"),
@@ -156,7 +158,21 @@ def test_ctrl_c_ends_with_130_and_nothing_half_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_other_settings_other_files():
+    plain = cli.Discover("four-rooms", "vic")
+    assert plain._stem("FourRooms-v0") == "FourRooms-v0_vic_planning"
+    stems = {
+        cli.Discover("four-rooms", "focused-vic", **settings)._stem("FourRooms-v0")
+        for settings in ({}, {"strength": 10.0}, {"strength": 2.0}, {"targets": "tool_1=2"},
+                         {"learner": "q-learning"}, {"learner": "q-learning", "preset": "paper"})
+    }  # fmt: skip
+    assert len(stems) == 6
+
+
 def test_targets_are_read():
+    assert cli.parse_targets("tool_1 + position = 3") == {"tool_1 + position": 3}
+    with pytest.raises(UserError, match="NAME=COUNT"):
+        cli.parse_targets("tool_1=²")
     assert cli.parse_targets("tool_1=2, tool_1+position=3") == {"tool_1": 2, "tool_1+position": 3}
     with pytest.raises(UserError, match="twice"):
         cli.parse_targets("tool_1=2,tool_1=3")

@@ -103,7 +103,7 @@ def test_progress_rises_to_the_end(four_rooms):
         progress=lambda fraction, what: seen.append(fraction),
     )  # fmt: skip
     assert seen == sorted(seen)
-    assert len(seen) == 5
+    assert len(seen) == 4 + 16  # four rounds, then the last solution of each skill
     assert 0 <= seen[0] < seen[-1] < 1
 
 
@@ -123,13 +123,36 @@ def test_leaving_early_stops_the_rest(four_rooms):
     [
         ({"objective": sf.vic(), "targets": {"tool_1": 2}}, "vic skills have no targets"),
         ({"n_skills": 1}, "too few"),
+        ({"n_skills": 0}, "too few"),
+        ({"n_skills": 3}, "only one skill targets position"),
+        ({"n_skills": None, "targets": {"tool_1": 1}}, "only one skill targets tool_1"),
+        ({"n_skills": None, "targets": {"tool_1+tool_1": 2}}, "twice"),
+        ({"objective": sf.vic(), "n_skills": 0}, "at least 2"),
         ({"step_limit": -1}, "step limit"),
+        ({"step_limit": 0}, "step limit"),
+        ({"step_limit": 10**6}, "step limit"),
+        ({"seed": -1}, "seed is -1"),
     ],
 )
 def test_bad_requests_are_refused(settings, message):
     objective = settings.pop("objective", sf.focused(sf.vic()))
     with pytest.raises(UserError, match=message):
-        sf.discover(corridor(), objective, seed=0, **{"n_skills": 3, **settings})
+        sf.discover(corridor(), objective, **{"seed": 0, "n_skills": 4, **settings})
+
+
+def test_numpy_s_seeds_can_be_saved(tmp_path):
+    skills = sf.discover(
+        corridor(), sf.focused(sf.vic()), seed=np.int64(3), n_skills=4, learner=QUICK
+    )
+    assert sf.Skills.load(skills.save(tmp_path / "a.skills")).info["seed"] == 3
+
+
+def test_a_reward_that_cannot_be_compiled_is_named():
+    def broken(params, values, skill, start, value):
+        return undefined_name  # noqa: F821
+
+    with pytest.raises(UserError, match="broken cannot be compiled"):
+        sf.discover(corridor(), sf.focused(sf.Objective("broken", broken)), seed=0, n_skills=4)
 
 
 def test_a_seed_twice_is_refused(four_rooms):

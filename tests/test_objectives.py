@@ -303,6 +303,8 @@ def test_every_name_makes_its_objective(name):
         (lambda: sf.focused(sf.vic(), strength=-1.0), "strength is -1.0"),
         (lambda: sf.focused(sf.vic(), strength=float("nan")), "strength is nan"),
         (lambda: sf.dusdi(sf.vic(), weight=-0.1), "weight is -0.1"),
+        (lambda: sf.dusdi(sf.vic(), weight=float("inf")), "finite"),
+        (lambda: sf.dusdi(sf.vic(prior="learned")), "no learned prior"),
         (lambda: sf.vic(1.5), "above 0 and at most 1"),
         (lambda: sf.vic(prior="guess"), "'uniform' or 'learned'"),
         (lambda: sf.diayn(0.0), "above 0"),

@@ -122,8 +122,12 @@ def test_bad_settings_are_refused(settings, message):
         sf.Planning(**settings)
 
 
-def test_dense_rewards_need_a_discount():
-    with pytest.raises(UserError, match="gamma must be below 1"):
-        sf.discover(
-            corridor(), sf.focused(sf.diayn()), seed=0, n_skills=3, learner=sf.Planning(gamma=1.0)
-        )
+@pytest.mark.parametrize("base", [sf.vic, sf.diayn])
+def test_without_a_discount_skills_still_arrive(base):
+    skills = sf.discover(
+        corridor(slip=0.1, step_limit=20), sf.focused(base()), seed=0, targets={"tool_1": 2},
+        learner=sf.Planning(gamma=1.0),
+    )  # fmt: skip
+    best = max(sf.metrics.side_effects(skills), key=lambda e: e.changes_target)
+    assert best.changes_target > 0.99
+    assert best.side_effects < 0.05

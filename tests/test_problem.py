@@ -45,7 +45,7 @@ def test_plain_skills_remember_everything_that_fits(four_rooms):
 
 
 def test_forgotten_variables_keep_the_coordinates_of_starts():
-    """LSD measures from the start; what is forgotten counts from its first value."""
+    """LSD measures from the start; what is forgotten does not count."""
     mud = sf.make("mud-world")
     problem, _ = remembered(mud, sf.lsd())
     group, table = problem.groups[0], problem.table
@@ -55,6 +55,13 @@ def test_forgotten_variables_keep_the_coordinates_of_starts():
         row, column = mud.map.cells[position]
         # the forgotten count comes first, then what is remembered
         assert group.coordinates[start].tolist() == [0, row, column, muddy, treasure]
+        assert group.coordinates[group.values.of_state[s]].tolist() == [
+            0,
+            row,
+            column,
+            muddy,
+            treasure,
+        ]
 
 
 def test_too_large_to_remember_is_said(four_rooms):

@@ -73,10 +73,10 @@ def test_plain_objectives_learn_without_memory():
 
 def test_the_learned_prior_is_drawn_from():
     skills = sf.discover(
-        corridor(), sf.focused(sf.vic(prior="learned")), seed=0, n_skills=3,
+        corridor(), sf.focused(sf.vic(prior="learned")), seed=0, n_skills=4,
         learner=QLearning(episodes=500),
     )  # fmt: skip
-    assert len(skills) == 3
+    assert len(skills) == 4
 
 
 def test_it_fetches_and_returns_in_four_rooms(four_rooms):
@@ -95,8 +95,12 @@ def test_greedy_policies_terminate_on_ties():
     assert greedy_policy(q).tolist() == [[2, 1]]
 
 
-def test_the_paper_s_preset():
-    assert (paper().alpha, paper().decay, paper().gamma, paper().pace) == (0.1, 0.0005, 0.99, 1.0)
+def test_the_paper_s_preset_departs_where_it_must():
+    preset = paper()
+    assert (preset.alpha, preset.gamma) == (0.1, 0.99)
+    assert not any([preset.own_behaviour, preset.counterfactual, preset.teachable])
+    assert preset.remember
+    assert preset.hindsight
 
 
 @pytest.mark.parametrize(

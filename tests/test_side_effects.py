@@ -147,6 +147,23 @@ def test_round_trips_by_hand():
     assert round_trips(table, [1], gone).tolist() == [np.inf]
 
 
+class Countdown(RandomWorld):
+    """Fuel runs from its last value down to its first."""
+
+    def transition(self, state, action):
+        return [sf.Outcome(1.0, (state[0], max(state[1] - action, 0)))]
+
+
+def test_untouched_is_where_nothing_leads(four_rooms_table):
+    table = sf.tabulate(Countdown(0, sizes=(2, 3)))
+    assert fair_starts(table, [1], 5, roams=0).tolist() == [
+        s for s in range(6) if table.state(s)[1] == 2
+    ]
+    assert four_rooms_table.untouched[four_rooms_table.number((0, 0, 1, 0, 0))].tolist() == [
+        True, True, False, True, True,
+    ]  # fmt: skip
+
+
 def test_the_mud_errand_is_as_long_as_it_looks():
     """From beside the puddle at (3, 7): 4 steps to the treasure through (3, 4), 4 to the puddle
     at (4, 8), 2 home."""
@@ -156,12 +173,22 @@ def test_the_mud_errand_is_as_long_as_it_looks():
     assert round_trips(table, [2], start).tolist() == [10]
 
 
-def test_no_start_within_reach_is_said(four_rooms, focused_vic):
+def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focused_vic):
     short = sf.Skills(
         four_rooms, focused_vic.table, focused_vic.targets, focused_vic.remembered,
-        focused_vic.policy, 1,
+        focused_vic.policy, 2,
     )  # fmt: skip
-    with pytest.raises(UserError, match="no first state lets a skill change tool_1"):
-        side_effects(short)
+    effects = side_effects(short)
+    assert effects[0].summary()["changes_target"] is None
+    assert effects[0].summary()["starts"] == 0
+    assert effects[-1].summary()["starts"] == 1664  # position needs one step only
+    assert (
+        side_effects(short, sample=10, rng=np.random.default_rng(0))[0].summary()["steps"] is None
+    )
     with pytest.raises(UserError, match="'fair', 'all'"):
         side_effects(short, "some")
+    for bad in (np.array([-1]), np.array([1664]), np.ones(1664, dtype=bool)):
+        with pytest.raises(UserError, match="numbers of states, 0 to 1663"):
+            side_effects(short, bad)
+    with pytest.raises(UserError, match="at least 2"):
+        side_effects(short, sample=1, rng=np.random.default_rng(0))

@@ -63,7 +63,41 @@ def test_the_limit_is_named():
 def test_probabilities_that_do_not_sum_to_one_are_refused():
     world = RandomWorld(0)
     world.follows[(0, 0), 1] = [Outcome(0.4, (0, 0))]
-    with pytest.raises(UserError, match=r"'a1' in state .* sum to 0.4"):
+    with pytest.raises(UserError, match=r"'a1' in state .* probabilities \[0.4\]"):
+        sf.tabulate(world)
+    for shares in ([1.5, -0.5], [float("nan"), 1.0]):
+        world.follows[(0, 0), 1] = [Outcome(p, (0, 0)) for p in shares]
+        with pytest.raises(UserError, match="0 or more and sum to 1"):
+            sf.tabulate(world)
+
+
+@pytest.mark.parametrize("state", [(0,), (3, 0), (0, -1)])
+def test_states_that_are_none_are_refused(state):
+    world = RandomWorld(0)
+    world.follows[(0, 0), 1] = [Outcome(1.0, state)]
+    with pytest.raises(UserError, match="is no state"):
+        sf.tabulate(world)
+
+
+def test_marks_that_cannot_be_are_refused():
+    world = RandomWorld(0)
+    world.follows[(0, 0), 1] = [Outcome(1.0, (0, 0), mark=0)]
+    with pytest.raises(UserError, match="sets mark 0 but has n_marks = 0"):
+        sf.tabulate(world)
+    mud = sf.make("mud-world")
+    mud.marks_in = lambda state: 87
+    with pytest.raises(UserError, match="marks_in must be between"):
+        sf.tabulate(mud)
+
+
+def test_no_states_and_no_actions_are_refused():
+    world = RandomWorld(0)
+    world.actions = ()
+    with pytest.raises(UserError, match="0 actions"):
+        sf.tabulate(world)
+    world = RandomWorld(0)
+    world.states = lambda: []
+    with pytest.raises(UserError, match="no state to start from"):
         sf.tabulate(world)
 
 

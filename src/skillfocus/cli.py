@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json as jsonlib
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
@@ -57,6 +59,12 @@ class List:
         out.print("\nTry: skillfocus discover four-rooms focused-vic", highlight=False)
 
 
+ELSEWHERE = (
+    "world", "objective", "learner", "seed", "seeds", "workers", "out", "draw", "json",
+)  # fmt: skip
+"""What a file's name says by itself, or what does not change its contents."""
+
+
 @dataclass(frozen=True)
 class Discover:
     """Discover skills in a world, say what each does, and save them.
@@ -77,7 +85,8 @@ class Discover:
     strength: float | None = None
     """The penalty's strength lambda (default: 4, for LSD 2)."""
     rate: float | None = None
-    """The weight of the discriminator's moving average, or LSD's step (default: the paper's)."""
+    """The weight of the discriminator's moving average, or LSD's step (default: the paper's);
+    Q-learning slows it down (docs/q-learning.md)."""
     weight: float | None = None
     """DUSDi's weight on the variables that are no targets (default: 0.1)."""
     gamma: float = 0.99
@@ -87,7 +96,7 @@ class Discover:
     episodes: int | None = None
     """Episodes of Q-learning (default 1,000,000)."""
     preset: Literal["default", "paper"] = "default"
-    """Q-learning's settings: what learns, or the paper's as literally as they can be read."""
+    """Q-learning's settings: what learns best, or as near to the paper's as learns at all."""
     step_limit: int | None = None
     """The most steps a skill may take (default: the world's)."""
     seed: int = 0
@@ -115,30 +124,43 @@ class Discover:
         learner = self._learner()
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
+        _writable_folder(self.out)
         if self.draw:
             from skillfocus.figures.trajectories import check_drawable
 
             check_drawable(world, self.draw)
-        _writable_folder(self.out)
         seeds = range(self.seed, self.seed + self.seeds)
+        workers = (os.cpu_count() or 1) if self.workers is None else self.workers
         runs: list[dict] = []
         with _Progress(f"{self.world} {self.objective}", len(seeds)) as progress:
             made = discover_many(
-                world, objective, seeds, workers=self.workers or os.cpu_count() or 1,
+                world, objective, seeds, workers=workers,
                 progress=progress.report, learner=learner, n_skills=self.skills,
                 targets=parse_targets(self.targets), step_limit=self.step_limit,
             )  # fmt: skip
             for seed, skills in zip(seeds, made, strict=True):
-                stem = f"{self.world}_{self.objective}_{self.learner}_seed{seed}"
-                file = skills.save(self.out / f"{stem}.skills")
+                file = skills.save(self.out / f"{self._stem(world.id)}_seed{seed}.skills")
                 if self.draw and seed == self.seed:
                     from skillfocus.figures.trajectories import draw_skills
 
                     draw_skills(skills, self.draw)
                 runs.append(_run_record(skills, file))
         _show(runs, self.json)
+        for run in runs:
+            err.print(f"saved: {run['file']}", highlight=False, soft_wrap=True)
         if self.draw:
-            err.print(f"drawn: {self.draw}", highlight=False)
+            err.print(f"drawn: {self.draw}", highlight=False, soft_wrap=True)
+
+    def _stem(self, world_id: str) -> str:
+        """A file name that differs where the settings do."""
+        chosen = {
+            name: str(value)
+            for name, value in vars(self).items()
+            if value != getattr(Discover, name, None) and name not in ELSEWHERE
+        }
+        tag = hashlib.sha256(jsonlib.dumps(chosen, sort_keys=True).encode()).hexdigest()[:6]
+        stem = f"{world_id}_{self.objective}_{self.learner}"
+        return f"{stem}_{tag}" if chosen else stem
 
     def _learner(self) -> Learner:
         from skillfocus.learners.planning import Planning
@@ -237,12 +259,12 @@ def parse_targets(text: str | None) -> dict[str, int] | None:
         return None
     counts: dict[str, int] = {}
     for part in text.split(","):
-        name, equals, count = part.strip().rpartition("=")
-        if not equals or not count.strip().isdigit() or not name:
+        name, equals, count = (word.strip() for word in part.rpartition("="))
+        if not equals or not name or not (count.isascii() and count.isdecimal()):
             raise UserError(f"cannot read {part.strip()!r} in --targets; write NAME=COUNT,…")
-        if name.strip() in counts:
-            raise UserError(f"--targets names {name.strip()!r} twice")
-        counts[name.strip()] = int(count)
+        if name in counts:
+            raise UserError(f"--targets names {name!r} twice")
+        counts[name] = int(count)
     return counts
 
 
@@ -270,12 +292,13 @@ def _run_record(
     def over(starts: str) -> list[SkillEffects]:
         return side_effects(skills, starts, sample=sample, rng=np.random.default_rng(seed))
 
-    info = skills.info
+    objective, learner = (_record(skills.info.get(key)) for key in ("objective", "learner"))
     return {
         "world": skills.world.id,
-        "objective": info["objective"]["name"],  # pyright: ignore[reportIndexIssue]
-        "learner": info["learner"]["name"],  # pyright: ignore[reportIndexIssue]
-        "seed": info["seed"],
+        "objective": objective.get("name", "?"),
+        "strength": objective.get("strength"),
+        "learner": learner.get("name", "?"),
+        "seed": skills.info.get("seed"),
         "file": str(file),
         "skills": [
             {
@@ -289,6 +312,10 @@ def _run_record(
     }
 
 
+def _record(value: object) -> dict:
+    return value if isinstance(value, dict) else {}
+
+
 def _show(runs: list[dict], json: bool) -> None:
     if json:
         _print_json({"runs": runs})
@@ -298,8 +325,6 @@ def _show(runs: list[dict], json: bool) -> None:
     out = Console()
     for table in effects_tables(runs):
         out.print(table)
-    for run in runs:
-        out.print(f"saved: {run['file']}", highlight=False, soft_wrap=True)
 
 
 def _table(title: str, columns: list[str], rows: list[list[str]]):
@@ -319,6 +344,7 @@ class _Progress:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self.what, self.total, self.tenth = what, total, 0
+        self.lock = Lock()
         self.done: dict[int, float] = {}
         self.bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
@@ -335,12 +361,13 @@ class _Progress:
         self.bar.stop()
 
     def report(self, seed: int, fraction: float, what: str) -> None:
-        self.done[seed] = fraction
-        overall = sum(self.done.values()) / self.total
-        self.bar.update(self.task, completed=overall, what=what)
-        if not err.is_terminal and int(overall * 10) > self.tenth:
-            self.tenth = int(overall * 10)
-            err.print(f"{self.what}: {overall:.0%}, {what}", highlight=False)
+        with self.lock:
+            self.done[seed] = fraction
+            overall = sum(self.done.values()) / self.total
+            self.bar.update(self.task, completed=overall, what=what)
+            if not err.is_terminal and int(overall * 10) > self.tenth:
+                self.tenth = int(overall * 10)
+                err.print(f"{self.what}: {overall:.0%}, {what}", highlight=False)
 
 
 if __name__ == "__main__":

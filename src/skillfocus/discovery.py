@@ -16,7 +16,13 @@ from skillfocus.errors import UserError
 from skillfocus.learners.planning import Planning, Progress
 from skillfocus.learners.problem import make_problem
 from skillfocus.learners.q_learning import QLearning
-from skillfocus.objectives.assignment import N_SKILLS, Targets, assign, untargeted
+from skillfocus.objectives.assignment import (
+    N_SKILLS,
+    Assignment,
+    Targets,
+    assign,
+    untargeted,
+)
 from skillfocus.objectives.objective import Objective
 from skillfocus.skills import Skills
 from skillfocus.table import Table, tabulate
@@ -47,17 +53,24 @@ def discover(
             f"the targets out"
         )
     assignment = (
-        assign(world, n_skills, targets) if objective.targeted else untargeted(n_skills or N_SKILLS)
+        assign(world, n_skills, targets)
+        if objective.targeted
+        else untargeted(N_SKILLS if n_skills is None else n_skills)
     )
-    # A policy that remembers the whole first state would need states x states entries per action;
-    # Q-learning of plain objectives does without, as the paper's does.
-    remember = isinstance(learner, Planning) or (learner.remember and objective.targeted)
+    if seed < 0:
+        raise UserError(f"seed is {seed}; it must be 0 or more")
+    if objective.discriminates:
+        _require_company(world, assignment)
     table = table or tabulate(world)
     problem = make_problem(
-        table, objective, assignment, step_limit=step_limit or world.step_limit,
-        world_id=world.id, remember=remember,
-        teachable=isinstance(learner, Planning) or learner.teachable,
-    )  # fmt: skip
+        table,
+        objective,
+        assignment,
+        step_limit=world.step_limit if step_limit is None else step_limit,
+        world_id=world.id,
+        remember=learner.remembers(objective),
+        teachable=learner.teachable,
+    )
     rng = np.random.default_rng(seed)
     policy, _ = learner.learn(problem, rng, progress or _silent)
     names = table.space.names
@@ -71,7 +84,7 @@ def discover(
         info={
             "objective": objective.describe(),
             "learner": asdict(learner),
-            "seed": seed,
+            "seed": int(seed),
             "versions": {
                 "skillfocus": version("skillfocus"),
                 "numpy": np.__version__,
@@ -80,6 +93,19 @@ def discover(
             },
         },
     )
+
+
+def _require_company(world: World, assignment: Assignment) -> None:
+    """A discriminator tells skills apart: a skill alone on its target would earn 0 for anything."""
+    for variable, name in enumerate(world.space.names):
+        if (
+            any(variable in skill for skill in assignment.skills)
+            and assignment.n_components(variable) < 2
+        ):
+            raise UserError(
+                f"only one skill targets {name}, so there is nothing to tell it from; give "
+                f"{name} at least 2 skills, or none"
+            )
 
 
 def _silent(fraction: float, what: str) -> None:

@@ -7,9 +7,11 @@ lists its values; numbers and tuples of numbers are their own coordinates, anyth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 
@@ -39,11 +41,11 @@ class Variable:
     @cached_property
     def coordinates(self) -> np.ndarray:
         """The values as points, one row each."""
-        try:
-            points = np.array(self.values, dtype=np.float64)
-        except (TypeError, ValueError):
+        rows = [value if isinstance(value, tuple) else (value,) for value in self.values]
+        numbers = all(isinstance(x, Real) and np.isfinite(float(x)) for row in rows for x in row)
+        if not numbers or len({len(row) for row in rows}) != 1:
             return np.eye(len(self.values)) / np.sqrt(2)
-        return points.reshape(len(self.values), -1)
+        return np.array(rows, dtype=np.float64)
 
     @cached_property
     def distances(self) -> np.ndarray:
@@ -84,7 +86,7 @@ class FactoredSpace:
     @property
     def size(self) -> int:
         """The number of combinations of values."""
-        return int(np.prod(self.sizes, dtype=object))
+        return math.prod(self.sizes)
 
     def index(self, name: str) -> int:
         """The place of a variable; an unknown name is an error that suggests the nearest."""
@@ -96,19 +98,12 @@ class FactoredSpace:
         """One integer per row of value indices (mixed radix, last variable fastest), over all
         variables or the chosen ones. No variables gives code 0 for every state."""
         columns = range(len(self)) if variables is None else variables
+        if math.prod(self.sizes[column] for column in columns) > 2**62:
+            raise UserError("too many combinations of values to number: use fewer variables")
         code = np.zeros(len(states), dtype=np.int64)
         for column in columns:
             code = code * self.sizes[column] + states[:, column]
         return code
-
-    def decode(self, codes: np.ndarray, variables: Sequence[int] | None = None) -> np.ndarray:
-        """Undo `encode`: value indices, one row per code; variables not chosen are 0."""
-        columns = list(range(len(self)) if variables is None else variables)
-        states = np.zeros((len(codes), len(self)), dtype=np.int64)
-        rest = np.asarray(codes, dtype=np.int64)
-        for column in reversed(columns):
-            rest, states[:, column] = np.divmod(rest, self.sizes[column])
-        return states
 
     def labels(self, state: Iterable[int]) -> dict[str, Hashable]:
         """A state as {name: value}."""

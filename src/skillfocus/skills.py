@@ -20,17 +20,15 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.factored import State
-from skillfocus.learners.problem import Numbering, number_values
+from skillfocus.learners.problem import LONGEST, Numbering, number_values
 from skillfocus.simulation import run_many, table_arrays
 from skillfocus.table import Table, tabulate
-from skillfocus.worlds.registry import make
+from skillfocus.worlds.registry import WORLD_IDS, make
 from skillfocus.worlds.world import World
 
 FORMAT, VERSION = "skillfocus-skills", 1
 DIGEST = 64
 """Characters of the digest that stands before the header."""
-LONGEST = 100_000
-"""More steps than any skill may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +111,6 @@ class Skills:
 
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> list[State]:
         """Run a skill from a state until it terminates or reaches the step limit: the states."""
-        if not 0 <= skill < len(self):
-            raise UserError(f"there is no skill {skill}; skills are numbered 0 to {len(self) - 1}")
         paths, steps = self.run(np.array([skill]), np.array([self.table.number(start)]), rng)
         return [self.table.state(s) for s in paths[0, : steps[0] + 1]]
 
@@ -123,6 +119,10 @@ class Skills:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Run many skills from many (numbered) states: paths [run, t], the last state repeated,
         and the number of steps each took."""
+        if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
+            raise UserError(f"skills are numbered 0 to {len(self) - 1}")
+        if len(starts) and not 0 <= min(starts) <= max(starts) < self.table.n_states:
+            raise UserError(f"states are numbered 0 to {self.table.n_states - 1}")
         return run_many(
             table_arrays(self.table), self.policy, self.offsets, self.widths, self.contexts,
             np.asarray(skills, np.int64), np.asarray(starts, np.int64), self.step_limit,
@@ -156,6 +156,11 @@ class Skills:
         """Read a file of skills. `world` is needed where the world is not a built-in one."""
         policy, header = _read(Path(path))
         try:
+            if world is None and header["world"]["id"] not in WORLD_IDS:
+                raise UserError(
+                    f"{path} holds skills for {header['world']['id']!r}, which is not built in: "
+                    f"pass the world, as in Skills.load(path, world=…)"
+                )
             made = world or make(header["world"]["id"], **header["world"]["settings"])
             table = tabulate(made)
             for names in (*header["targets"], *header["remembered"]):
@@ -233,7 +238,9 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -19,9 +19,12 @@ from scipy.sparse.csgraph import connected_components
 
 from skillfocus.errors import UserError
 from skillfocus.factored import FactoredSpace, State
-from skillfocus.worlds.world import World
+from skillfocus.worlds.world import Outcome, World
 
 STATE_LIMIT = 200_000
+MOST_ACTIONS = 254
+Row = list[tuple[float, int, int, int]]
+"""The outcomes of an action: probability, successor, mark, successor if the mark was set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,7 @@ class Table:
     again: np.ndarray
     marks_in: np.ndarray
     n_marks: int
+    actions: tuple[str, ...]
 
     @property
     def n_states(self) -> int:
@@ -68,6 +72,9 @@ class Table:
         """Per variable, which value can become which other one in a single step."""
         source, action, slot = np.nonzero(self.probabilities > 0)
         target = self.successors[source, action, slot]
+        marked = self.marks[source, action, slot] >= 0
+        repeated = self.again[source, action, slot][marked]
+        source, target = np.append(source, source[marked]), np.append(target, repeated)
         changes = []
         for j, size in enumerate(self.space.sizes):
             change = np.zeros((size, size), dtype=bool)
@@ -96,12 +103,27 @@ class Table:
         return np.stack(columns, axis=1)
 
     @cached_property
+    def untouched(self) -> np.ndarray:
+        """[state, variable]: whether the value is one that no change leads to (of a variable that
+        can come back: its first value)."""
+        columns = []
+        for j, change in enumerate(self._value_changes):
+            fresh = np.asarray(~change.any(axis=0))
+            if self.reversible[j]:
+                fresh = np.arange(len(change)) == 0
+            columns.append(fresh[self.values[:, j]])
+        return np.stack(columns, axis=1)
+
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of the dynamics and the variables: equal for equal worlds."""
         digest = hashlib.sha256()
         for variable in self.space.variables:
             digest.update(f"{variable.name}|{variable.values}|{variable.largest_distance}".encode())
-        for array in (self.values, self.successors, self.probabilities, self.marks, self.again):
+        digest.update(f"{self.n_marks}|{self.actions}".encode())
+        for array in (
+            self.values, self.successors, self.probabilities, self.marks, self.again, self.marks_in,
+        ):  # fmt: skip
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -110,47 +132,82 @@ def tabulate(world: World, limit: int = STATE_LIMIT) -> Table:
     """Enumerate every state that can be reached from `world.states()`."""
     numbers: dict[State, int] = {}
     order: list[State] = []
+    if not 1 <= len(world.actions) <= MOST_ACTIONS:
+        raise UserError(f"{world.id} has {len(world.actions)} actions; 1 to {MOST_ACTIONS} can be")
 
     def number(state: State) -> int:
+        state = tuple(state)
         if state not in numbers:
             if len(order) >= limit:
                 raise UserError(
                     f"{world.id} has more than {limit:,} states: use fewer variables or values, "
                     f"or raise the limit with tabulate(world, limit=…)"
                 )
+            _check_state(world, state)
             numbers[state] = len(order)
             order.append(state)
         return numbers[state]
 
     for state in world.states():
-        number(tuple(state))
-    outcomes: list[list[list[tuple[float, int, int, int]]]] = []
+        number(state)
+    if not order:
+        raise UserError(f"{world.id} names no state to start from")
+    outcomes: list[list[Row]] = []
     done = 0
     while done < len(order):
         state = order[done]
         done += 1
-        per_action = []
+        outcomes.append([])
         for action in range(len(world.actions)):
-            rows = []
-            total = 0.0
-            for outcome in world.transition(state, action):
-                target = number(outcome.state)
-                again = target if outcome.again is None else number(outcome.again)
-                rows.append((outcome.probability, target, outcome.mark, again))
-                total += outcome.probability
-            if abs(total - 1) > 1e-9 or min(row[0] for row in rows) < 0:
-                raise UserError(
-                    f"{world.id}: the outcomes of {world.actions[action]!r} in state "
-                    f"{world.space.labels(state)} have probabilities that sum to {total:g}, not 1"
-                )
-            per_action.append(rows)
-        outcomes.append(per_action)
-    return _arrays(world, order, outcomes)
+            found = world.transition(state, action)
+            _check_outcomes(world, state, action, found)
+            outcomes[-1].append(
+                [
+                    (o.probability, number(o.state), o.mark, number(o.again or o.state))
+                    for o in found
+                ]
+            )
+    table = _arrays(world, order, outcomes)
+    _check_marks(world, table)
+    return table
 
 
-def _arrays(
-    world: World, order: list[State], outcomes: list[list[list[tuple[float, int, int, int]]]]
-) -> Table:
+def _check_state(world: World, state: State) -> None:
+    sizes = world.space.sizes
+    if len(state) != len(sizes) or not all(0 <= i < n for i, n in zip(state, sizes, strict=True)):
+        raise UserError(
+            f"{world.id}: {state} is no state: it takes {len(sizes)} value indices below {sizes}"
+        )
+
+
+def _check_outcomes(world: World, state: State, action: int, found: list[Outcome]) -> None:
+    shares = [o.probability for o in found]
+    if not abs(sum(shares) - 1) <= 1e-9 or min(shares) < 0:
+        raise UserError(
+            f"{world.id}: the outcomes of {world.actions[action]!r} in state "
+            f"{world.space.labels(state)} have probabilities {shares}, which must be 0 or more "
+            f"and sum to 1"
+        )
+    marks = [o.mark for o in found]
+    if max(marks) >= world.n_marks:
+        raise UserError(f"{world.id} sets mark {max(marks)} but has n_marks = {world.n_marks}")
+
+
+def _check_marks(world: World, table: Table) -> None:
+    if (table.marks_in > table.n_marks).any() or (table.marks_in < 0).any():
+        raise UserError(f"{world.id}: marks_in must be between 0 and n_marks = {table.n_marks}")
+    source, action, slot = np.nonzero(table.marks >= 0)
+    before, after = table.values[source], table.values[table.again[source, action, slot]]
+    lasting = (before != after) & ~table.reversible
+    if lasting.any():
+        name = table.space.names[int(lasting.any(axis=0).argmax())]
+        raise UserError(
+            f"{world.id}: an outcome whose mark is set already changes {name} for good; only the "
+            f"first time may do that"
+        )
+
+
+def _arrays(world: World, order: list[State], outcomes: list[list[Row]]) -> Table:
     width = max(len(rows) for per_action in outcomes for rows in per_action)
     shape = (len(order), len(world.actions), width)
     successors = np.broadcast_to(np.arange(shape[0], dtype=np.int32)[:, None, None], shape).copy()
@@ -173,4 +230,5 @@ def _arrays(
         again=again,
         marks_in=np.array([world.marks_in(state) for state in order], dtype=np.int32),
         n_marks=world.n_marks,
+        actions=tuple(world.actions),
     )

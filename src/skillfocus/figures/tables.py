@@ -25,28 +25,31 @@ def effects_tables(runs: list[dict]) -> Iterator[Table]:
     if len(runs) == 1:
         yield _one_run(runs[0])
         return
-    groups: dict[tuple[str, ...], list[dict]] = {}
+    groups: dict[tuple, list[dict]] = {}
     for run in runs:
-        groups.setdefault((run["world"], run["objective"], run["learner"]), []).append(run)
-    for names, members in groups.items():
-        yield _over_seeds(" ".join(names), members)
+        targets = tuple(tuple(skill["targets"]) for skill in run["skills"])
+        key = (run["world"], run["objective"], run["learner"])
+        groups.setdefault((key, run["strength"], targets), []).append(run)
+    for (names, strength, _), members in groups.items():
+        suffix = "" if strength is None else f", strength {strength:g}"
+        yield _over_seeds(" ".join(names) + suffix, members)
 
 
 def _one_run(run: dict) -> Table:
     rows = []
     for skill in run["skills"]:
         everywhere = skill["all_starts"]
-        name, p = max(skill["side_effects_by_variable"].items(), key=lambda item: item[1])
+        name, p = max(skill["side_effects_by_variable"].items(), key=lambda item: item[1] or 0.0)
         rows.append(
             [
                 str(skill["skill"]),
                 " + ".join(skill["targets"]) or "–",
                 _number(skill["changes_target"]),
                 _effects(skill),
-                f"{skill['steps']:.1f}",
-                f"{name} {p:.3f}" if p >= 0.0005 else "none",
+                _number(skill["steps"], 1),
+                f"{name} {p:.3f}" if p and p >= 0.0005 else "none",
                 _number(everywhere["changes_target"]),
-                f"{everywhere['side_effects']:.3f}",
+                _number(everywhere["side_effects"]),
             ]
         )
     kind = "exact" if run["skills"][0]["exact"] else "sampled, 90 % intervals"
@@ -68,12 +71,17 @@ def _over_seeds(title: str, runs: list[dict]) -> Table:
     for target in targets:
         best, effects, worst, steps = [], [], [], []
         for run in runs:
-            mine = [s for s in run["skills"] if tuple(s["targets"]) == target]
+            mine = [s for s in run["skills"] if tuple(s["targets"]) == target and s["starts"]]
+            if not mine:
+                continue
             best.append(max((s["changes_target"] or 0.0) for s in mine))
             effects.append(sum(s["side_effects"] for s in mine) / len(mine))
             worst.append(max(s["side_effects"] for s in mine))
             steps.append(sum(s["steps"] for s in mine) / len(mine))
-        n = len(runs)
+        if not best:
+            rows.append([" + ".join(target), "no start within reach", "–", "–", "–"])
+            continue
+        n = len(best)
         rows.append(
             [
                 " + ".join(target) or "–",
@@ -90,11 +98,12 @@ def _over_seeds(title: str, runs: list[dict]) -> Table:
     return table(f"{title}, {len(runs)} seeds, from starts within reach", columns, rows)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _effects(skill: dict) -> str:
+    if skill["exact"] or skill["side_effects"] is None:
+        return _number(skill["side_effects"])
     low, high = skill["side_effects_interval"]
-    spread = "" if skill["exact"] else f" ±{(high - low) / 2:.3f}"
-    return f"{skill['side_effects']:.3f}{spread}"
+    return f"{skill['side_effects']:.3f} ±{(high - low) / 2:.3f}"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from skillfocus.errors import UserError
 from skillfocus.factored import State
-from skillfocus.skills import Skills
+from skillfocus.skills import Skills, write_whole
 from skillfocus.worlds.grid import WALL, GridWorld
 from skillfocus.worlds.world import World
 
@@ -48,21 +44,22 @@ def check_drawable(world: World, path: Path) -> None:
         raise UserError(f"{world.id} has no map to draw on")
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+    if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write to {path.parent}, so {path.name} cannot be drawn there")
 
 
 def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
     """Write a figure (the suffix says which format) of all skills, each from one first state
     (default: the world's showcase)."""
     check_drawable(skills.world, path)
-    figure = skills_figure(skills, start)
-    try:
-        figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        plt.close(figure)
+    drawn = io.BytesIO()
+    kind = path.suffix.lower().removeprefix(".")
+    skills_figure(skills, start).savefig(
+        drawn, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None
+    )
+    write_whole(path, drawn.getvalue())
     return path
 
 
@@ -73,9 +70,8 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     start = start or world.showcase
     columns = min(len(skills), 4 if len(skills) <= 16 else 8)
     rows = -(-len(skills) // columns)
-    figure, panels = plt.subplots(
-        rows, columns, figsize=(2.2 * columns, 2.45 * rows), squeeze=False, layout="constrained"
-    )
+    figure = Figure(figsize=(2.2 * columns, 2.45 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False)
     for panel in panels.flat[len(skills) :]:
         panel.axis("off")
     for z, panel in enumerate(panels.flat[: len(skills)]):

@@ -22,6 +22,7 @@ from numba import njit
 from skillfocus.errors import UserError
 from skillfocus.learners.problem import Problem
 from skillfocus.learners.rewards import learn_rewards, skill_reward
+from skillfocus.objectives.objective import Objective
 from skillfocus.simulation import run_many, table_arrays
 
 TOLERANCE = 1e-5
@@ -126,12 +127,19 @@ class Planning:
     """Runs of each skill per round that update the rewards."""
     gamma: float = 0.99
     final_sweeps: int = 300
+    teachable: bool = True
+    """Runs start where the skill's targets can still change."""
     name: str = "planning"
 
     def __post_init__(self) -> None:
         check_gamma(self.gamma)
         if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
+
+    def remembers(self, objective: Objective) -> bool:
+        """Whether policies see the context of s_0: always, the tables fit."""
+        del objective
+        return True
 
     def learn(
         self, problem: Problem, rng: np.random.Generator, progress: Progress
@@ -151,10 +159,15 @@ class Planning:
                 problem.contexts, skills, starts, problem.step_limit, problem.table.n_marks, rng,
             )  # fmt: skip
             learn_rewards(problem, params, skills, paths, problem.rate, rng)
-        progress(self.rounds / (self.rounds + 1), "solving for the final skills")
         for z in range(len(problem.skills)):
+            done = (self.rounds + z / len(problem.skills)) / (self.rounds + 1)
+            progress(done, f"solving for skill {z} of {len(problem.skills)}")
             model.improve(z, params, values, self.final_sweeps, cold=True, policy=policy)
         return policy, params
+
+
+LARGEST_GAMMA = 0.9999
+"""Without any discount every way is as good as every other, the one that never arrives too."""
 
 
 def check_gamma(gamma: float) -> None:
@@ -162,16 +175,24 @@ def check_gamma(gamma: float) -> None:
         raise UserError(f"gamma is {gamma}; it must be above 0 and at most 1")
 
 
+def earned_share(objective: Objective, gamma: float) -> float:
+    """e: the share of its reward that a skill earns by passing through a state."""
+    return 1 - gamma if objective.every_step else 0.0
+
+
 class Model:
     """What the sweeps need of a problem, laid out for them."""
 
     def __init__(self, problem: Problem, gamma: float) -> None:
-        if problem.objective.every_step and gamma == 1:
-            raise UserError(f"{problem.objective.name} earns at every step: gamma must be below 1")
+        gamma = min(gamma, LARGEST_GAMMA)
         self.problem = problem
         self.gamma = np.float32(gamma)
-        self.earned = np.float32(1 - gamma if problem.objective.every_step else 0)
+        self.earned = np.float32(earned_share(problem.objective, gamma))
         table = problem.table
+        self.costs = [
+            (table.probabilities * skill.event_cost).sum(axis=2).astype(np.float32)
+            for skill in problem.skills
+        ]
         padding = ((0, 0), (0, 0), (0, -table.successors.shape[2] % 4))
         self.successors = np.ascontiguousarray(np.pad(table.successors, padding))
         self.probabilities = np.pad(table.probabilities, padding).astype(np.float32)
@@ -192,8 +213,6 @@ class Model:
         v = values[part].reshape(t.shape)
         if cold:
             v[:] = t
-        skill = problem.skills[z]
-        costs = (problem.table.probabilities * skill.event_cost).sum(axis=2).astype(np.float32)
         chosen = policy[part].reshape(t.shape)
         for first in range(0, t.shape[1], BLOCK):
             block = slice(first, first + BLOCK)
@@ -207,7 +226,7 @@ class Model:
                 self.gamma,
                 self.successors,
                 self.probabilities,
-                costs,
+                self.costs[z],
             )
             for number in range(sweeps):
                 if sweep(values_here, *arguments, number % 2 == 1) < TOLERANCE:

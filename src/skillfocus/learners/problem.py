@@ -20,9 +20,12 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.objectives.assignment import Assignment
 from skillfocus.objectives.objective import Objective, Term
+from skillfocus.objectives.penalties import Penalty
 from skillfocus.table import Table
 
 CELL_LIMIT = 128_000_000
+LONGEST = 100_000
+"""More steps than any skill may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +141,8 @@ def make_problem(
 ) -> Problem:
     """`remember=False` gives skills that do not know where they began (one context only);
     `teachable=False` lets training start where the targets can no longer change."""
-    if step_limit < 1:
-        raise UserError(f"the step limit is {step_limit}; it must be at least 1")
+    if not 1 <= step_limit <= LONGEST:
+        raise UserError(f"the step limit is {step_limit}; it must be 1 to {LONGEST:,}")
     builder = _Builder(table, objective, assignment, cell_limit if remember else None)
     skills = tuple(builder.skill(z, remember, teachable) for z in range(len(assignment)))
     groups = tuple(builder.groups)
@@ -156,6 +159,7 @@ class _Builder:
         self.groups: list[Group] = []
         self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
         self.numberings: dict[tuple[int, ...], Numbering] = {}
+        self.penalties: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
         self.forgotten: frozenset[int] = frozenset()
         if cell_limit is not None:
             self._forget_down_to(cell_limit)
@@ -210,11 +214,12 @@ class _Builder:
         if key not in self.known:
             remembered = self.start_variables(term)
             # Forgotten variables first: a start's number is then the number of the value with
-            # the forgotten ones at their first value, so that it has coordinates.
+            # the forgotten ones at their first value. Their coordinates are 0: they do not count.
             ordered = tuple(j for j in term.variables if j not in remembered) + remembered
             values, starts = self.numbering(ordered), self.numbering(remembered)
             points = [
                 self.table.space.variables[j].coordinates[self.table.values[values.example, j]]
+                * (j not in self.forgotten)
                 for j in ordered
             ]
             n = (
@@ -224,6 +229,15 @@ class _Builder:
             )
             self.known[key] = len(self.groups)
             coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
+            if (
+                self.forgotten
+                and not self.objective.discriminates
+                and not np.array_equal(coordinates[starts.of_state], coordinates[values.of_state])
+            ):
+                raise UserError(
+                    f"{self.objective.name} needs more of the first state than fits in memory: "
+                    f"use fewer skills, or a smaller world"
+                )
             self.groups.append(Group(values, starts, coordinates, n))
         return self.known[key]
 
@@ -241,11 +255,12 @@ class _Builder:
         watched = self._watched(targets)
         undone = tuple(np.flatnonzero(watched & table.reversible).tolist())
         now = self.numbering(undone if penalty else ())
-        costs = np.zeros((now.size, now.size), dtype=np.float32)
-        events = np.zeros(table.successors.shape, dtype=np.float32)
-        if penalty is not None:
-            costs = _pairwise(table, now.example, penalty, watched & table.reversible)
-            events = _events(table, penalty, watched & ~table.reversible)
+        if targets not in self.penalties:
+            self.penalties[targets] = (
+                _pairwise(table, now.example, penalty, watched & table.reversible),
+                _events(table, penalty, watched & ~table.reversible),
+            )
+        costs, events = self.penalties[targets]
         starts = np.arange(table.n_states)
         if teachable and targets:
             starts = np.flatnonzero(table.can_change[:, list(targets)].all(axis=1))
@@ -258,15 +273,23 @@ class _Builder:
         )  # fmt: skip
 
 
-def _pairwise(table: Table, examples: np.ndarray, penalty, watched: np.ndarray) -> np.ndarray:
+def _pairwise(
+    table: Table, examples: np.ndarray, penalty: Penalty | None, watched: np.ndarray
+) -> np.ndarray:
+    """[now, then]: the penalty between two examples."""
     n = len(examples)
+    if penalty is None:
+        return np.zeros((n, n), dtype=np.float32)
     states = table.values[examples]
     given = penalty(table.space, np.tile(states, (n, 1)), np.repeat(states, n, axis=0), watched)
     return given.reshape(n, n).astype(np.float32)
 
 
-def _events(table: Table, penalty, watched: np.ndarray) -> np.ndarray:
+def _events(table: Table, penalty: Penalty | None, watched: np.ndarray) -> np.ndarray:
+    """[s, a, m]: the penalty of each outcome's change."""
     shape = table.successors.shape
+    if penalty is None:
+        return np.zeros(shape, dtype=np.float32)
     before = np.broadcast_to(np.arange(shape[0])[:, None, None], shape).reshape(-1)
     after = table.successors.reshape(-1)
     given = penalty(table.space, table.values[before], table.values[after], watched)

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit, types
 
 from skillfocus.errors import UserError
-from skillfocus.learners.planning import Progress, check_gamma, prior
+from skillfocus.learners.planning import LARGEST_GAMMA, Progress, check_gamma, earned_share, prior
 from skillfocus.learners.problem import Problem
 from skillfocus.objectives.compiled import (
     PARAMS,
@@ -31,6 +31,7 @@ from skillfocus.objectives.compiled import (
     compiled_row,
     compiled_update,
 )
+from skillfocus.objectives.objective import Objective
 from skillfocus.simulation import reset_marks, step, table_arrays
 
 # Loops over contexts count from 0 over slices, and look-ups use unsigned numbers: the compiler then
@@ -167,7 +168,7 @@ def episodes_kernel(n_terms: int) -> Callable:
 
 @dataclass(frozen=True)
 class QLearning:
-    """The settings of Q-learning; `paper()` is the literal preset."""
+    """The settings of Q-learning; `paper()` is the preset nearest to the text."""
 
     episodes: int = 1_000_000
     alpha: float = 0.1
@@ -207,12 +208,15 @@ class QLearning:
         if self.own_behaviour and self.greedy_share == 0:
             raise UserError("with own_behaviour, greedy_share must be above 0")
 
+    def remembers(self, objective: Objective) -> bool:
+        """Whether policies see the context of s_0. A plain objective's would be the whole of it,
+        and a table over pairs of states and actions would not fit."""
+        return self.remember and objective.targeted
+
     def learn(
         self, problem: Problem, rng: np.random.Generator, progress: Progress
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """The skills' policies (flat, see `simulation`) and the rewards' parameters."""
-        if problem.objective.every_step and self.gamma == 1:
-            raise UserError(f"{problem.objective.name} earns at every step: gamma must be below 1")
         params = problem.initial_params(rng)
         shape = (problem.table.n_states, problem.table.n_actions + 1)
         q = [np.zeros((*shape, int(width)), dtype=np.float32) for width in problem.widths]
@@ -247,6 +251,7 @@ class QLearning:
         skill, objective, table = problem.skills[z], problem.objective, problem.table
         row, update = compiled_row(problem.base.reward), compiled_update(problem.base.update)
         kernel = episodes_kernel(len(skill.terms))
+        gamma = min(self.gamma, LARGEST_GAMMA)
         terms = tuple(
             (
                 params[term.group], group.coordinates, term.component, term.weight,
@@ -262,8 +267,8 @@ class QLearning:
             table.n_marks, problem.remembers,
         )  # fmt: skip
         settings = (
-            self.epsilon, self.greedy_share, np.float32(self.gamma),
-            np.float32(1 - self.gamma if objective.every_step else 0), problem.rate * self.pace,
+            self.epsilon, self.greedy_share, np.float32(gamma),
+            np.float32(earned_share(objective, gamma)), problem.rate * self.pace,
             objective.every_step, self.hindsight and problem.remembers, self.walk,
             self.own_behaviour, self.counterfactual, rng,
         )  # fmt: skip
@@ -274,15 +279,13 @@ class QLearning:
         return run
 
 
-def paper(gamma: float = 0.99, episodes: int = 320_000) -> QLearning:
-    """The paper's settings as literally as they can be read (appendix): alpha 0.1, falling as
-    exp(-0.0005 n); the discriminator's own weight; epsilon-greedy episodes that all feed it, and
-    start anywhere. Policies still see the context of s_0 and learn from every transition in every
-    context, without which nothing focused can be expressed or learned at all."""
+def paper(gamma: float = 0.99, episodes: int = 1_000_000) -> QLearning:
+    """As literal as can be made to learn (docs/q-learning.md): alpha and gamma of the appendix,
+    values that begin at 0, every episode feeds the discriminator and may start in any state, and
+    to terminate is an action like the others, learned where it was taken."""
     return QLearning(
-        episodes=episodes, gamma=gamma, alpha=0.1, decay=0.0005, epsilon=0.1, greedy_share=0.0,
-        pace=1.0, block=1, own_behaviour=False, counterfactual=False, walk=False, teachable=False,
-    )  # fmt: skip
+        gamma=gamma, episodes=episodes, own_behaviour=False, counterfactual=False, teachable=False
+    )
 
 
 def greedy_policy(q: np.ndarray) -> np.ndarray:

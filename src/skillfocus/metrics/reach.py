@@ -10,6 +10,10 @@ from scipy.sparse.csgraph import dijkstra
 
 from skillfocus.table import Table
 
+FAIR_SHARE = 0.75
+CHUNK = 20_000_000
+"""Pairs of states looked at together."""
+
 
 def shortest_steps(table: Table, sources: np.ndarray) -> np.ndarray:
     """[source, state]: the fewest steps if every action has its likeliest outcome."""
@@ -26,31 +30,29 @@ def shortest_steps(table: Table, sources: np.ndarray) -> np.ndarray:
 def round_trips(table: Table, targets: Sequence[int], sources: np.ndarray) -> np.ndarray:
     """Per first state, the fewest steps after which every target has changed and every other
     variable that can be changed back has its first value again; infinite if that cannot be."""
-    steps = shortest_steps(table, sources)
     kept = [j for j in np.flatnonzero(table.reversible) if j not in targets]
-    fits = np.ones(steps.shape, dtype=bool)
-    for j in kept:
-        fits &= table.values[None, :, j] == table.values[sources, j][:, None]
-    for j in targets:
-        fits &= table.values[None, :, j] != table.values[sources, j][:, None]
-    return np.where(fits, steps, np.inf).min(axis=1)
+    trips = np.empty(len(sources))
+    chunk = max(1, CHUNK // table.n_states)
+    for first in range(0, len(sources), chunk):
+        some = sources[first : first + chunk]
+        steps = shortest_steps(table, some)
+        for j in kept:
+            steps[table.values[some, j][:, None] != table.values[None, :, j]] = np.inf
+        for j in targets:
+            steps[table.values[some, j][:, None] == table.values[None, :, j]] = np.inf
+        trips[first : first + chunk] = steps.min(axis=1)
+    return trips
 
 
-def fair_starts(
-    table: Table,
-    targets: Sequence[int],
-    step_limit: int,
-    roams: int,
-    share: float = 0.75,
-) -> np.ndarray:
-    """The first states a skill is judged from: its targets still have their first value (where
-    they cannot be changed back) and the round trip takes at most this share of the step limit.
-    In a world with hidden marks, also: nothing but the roaming variable has changed yet, since
-    which marks are set is not known otherwise."""
-    untouched = [j for j in targets if not table.reversible[j]]
+def fair_starts(table: Table, targets: Sequence[int], step_limit: int, roams: int) -> np.ndarray:
+    """The first states a skill is judged from: its targets are untouched (where they cannot be
+    changed back) and the round trip takes at most three quarters of the step limit. In a world
+    with hidden marks, also: nothing but the roaming variable has changed yet, since which marks
+    are set is not known otherwise. There may be none."""
+    fresh = [j for j in targets if not table.reversible[j]]
     if table.n_marks:
-        untouched = [j for j in range(len(table.space)) if j != roams]
-    starts = np.flatnonzero((table.values[:, untouched] == 0).all(axis=1))
+        fresh = [j for j in range(len(table.space)) if j != roams]
+    starts = np.flatnonzero(table.untouched[:, fresh].all(axis=1))
     if not targets:
         return starts
-    return starts[round_trips(table, targets, starts) <= share * step_limit]
+    return starts[round_trips(table, targets, starts) <= FAIR_SHARE * step_limit]

@@ -123,6 +123,7 @@ class SkillEffects:
 
     @property
     def changes_target(self) -> float | None:
+        """How often all targets end changed; None if there are none."""
         return float(self.controlled.mean()) if self.targets else None
 
     @property
@@ -149,6 +150,19 @@ class SkillEffects:
         return mean - error, mean + error
 
     def summary(self) -> dict[str, object]:
+        """The averages, as JSON can hold them; without first states there are none."""
+        if not len(self.starts):
+            averages = dict.fromkeys(
+                ("changes_target", "side_effects", "side_effects_interval", "steps")
+            )
+            nothing = dict.fromkeys(self.variables)
+            return {
+                **averages,
+                "side_effects_by_variable": nothing,
+                "mean_change_by_variable": nothing,
+                "starts": 0,
+                "exact": self.exact,
+            }
         return {
             "changes_target": self.changes_target,
             "side_effects": self.side_effects,
@@ -171,12 +185,15 @@ def side_effects(
     rng: np.random.Generator | None = None,
 ) -> list[SkillEffects]:
     """What each skill does. `starts` are "fair" (see `metrics.reach`), "all" (every state in which
-    the targets can still change), or numbers of states. Exact unless the world hides something
+    the targets can still change), or numbers of states; a skill may have no fair start, and then
+    has no averages. Exact unless the world hides something
     or `sample` runs per skill are asked for; sampling draws from `rng`."""
     if sample is None and skills.table.n_marks:
         sample = 4000
     if sample is not None and rng is None:
         raise UserError("sampled side effects need a random generator: pass rng")
+    if sample is not None and sample < 2:
+        raise UserError(f"sample is {sample}; it must be at least 2")
     chosen = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
     results = []
     for z, names in enumerate(skills.targets):
@@ -191,6 +208,8 @@ def _starts(skills: Skills, names: tuple[str, ...], starts: str | np.ndarray) ->
     table = skills.table
     targets = [table.space.index(name) for name in names]
     if isinstance(starts, np.ndarray):
+        if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < table.n_states)).all():
+            raise UserError(f"starts must be numbers of states, 0 to {table.n_states - 1}")
         chosen = starts
     elif starts == "fair":
         roams = table.space.index(skills.world.roams)
@@ -199,9 +218,6 @@ def _starts(skills: Skills, names: tuple[str, ...], starts: str | np.ndarray) ->
         chosen = np.flatnonzero(table.can_change[:, targets].all(axis=1))
     else:
         raise UserError(f"starts is {starts!r}; it must be 'fair', 'all' or an array of states")
-    if not len(chosen):
-        what = " and ".join(names) or "anything"
-        raise UserError(f"no first state lets a skill change {what} within the step limit")
     return chosen.astype(np.int64)
 
 
@@ -234,14 +250,15 @@ def _sampled(
 ) -> SkillEffects:
     """The same from `n` runs, each of which counts as a start of its own."""
     table, names = skills.table, skills.table.space.names
-    drawn = starts[rng.integers(len(starts), size=n)]
+    drawn = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
+    n = len(drawn)
     paths, steps = skills.run(np.full(n, z), drawn, rng)
     first, last = table.values[drawn], table.values[paths[:, -1]]
     changed = first != last
     amounts = _amounts(skills)
     amount = np.stack([amounts[j, first[:, j], last[:, j]] for j in range(len(names))], axis=1)
     targets = [j for j, name in enumerate(names) if name in skills.targets[z]]
-    ends = np.bincount(paths[:, -1], minlength=table.n_states) / n
+    ends = np.bincount(paths[:, -1], minlength=table.n_states) / max(n, 1)
     return SkillEffects(
         skills.targets[z], names, drawn, changed.astype(float), amount,
         changed[:, targets].all(axis=1).astype(float), steps.astype(float), ends, exact=False,

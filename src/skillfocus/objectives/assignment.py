@@ -70,7 +70,9 @@ def _from_counts(counts: Mapping[str, int]) -> list[dict[str, int]]:
     for names, count in counts.items():
         if count < 1:
             raise UserError(f"target {names!r} has {count} skills; give it at least 1")
-        parts = names.split("+")
+        parts = [part.strip() for part in names.split("+")]
+        if len(set(parts)) != len(parts):
+            raise UserError(f"target {names!r} names a variable twice")
         for _ in range(count):
             skills.append({name: used.get(name, 0) for name in parts})
             for name in parts:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from numba import njit, types
+from numba.core.errors import NumbaError
 from numba.core.types import FunctionType
 from numba.core.typing.templates import Signature
+
+from skillfocus.errors import UserError
 
 PARAMS = types.Array(types.float32, 3, "C")
 VALUES = types.Array(types.float64, 2, "C")
@@ -65,5 +68,12 @@ def _ensure(function: Callable, signature: Signature) -> Callable:
     if hasattr(function, "py_func"):
         return function
     if (function, signature) not in _compiled:
-        _compiled[function, signature] = njit(signature, nogil=True)(function)
+        try:
+            _compiled[function, signature] = njit(signature, nogil=True)(function)
+        except NumbaError as error:
+            reason = str(error).strip().splitlines()
+            raise UserError(
+                f"{function.__name__} cannot be compiled ({reason[-1] if reason else error}): use "
+                f"numbers and array elements only"
+            ) from None
     return _compiled[function, signature]

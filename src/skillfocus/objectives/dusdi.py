@@ -3,7 +3,7 @@
     r(z, s) = sum over targets i of [log d_i(z | s^i) - log nu] - w [log e_i(z | s^not-i) - log nu]
 
 e_i is a second discriminator that sees every variable but i. It penalises *decodability*, not
-change: a skill that always disturbs the others in the same way pays nothing.
+change: skills that all disturb the others in the same way pay nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
             f"dusdi({objective.name}) has no meaning: DUSDi compares skill discriminators and "
             f"{objective.name} has none; use focused({objective.name}) instead"
         )
-    if not weight >= 0:
-        raise UserError(f"DUSDi's weight is {weight}; it must be 0 or more")
+    if objective.learns_prior:
+        raise UserError("dusdi has no learned prior: its two discriminators would learn two")
+    if not 0 <= weight < float("inf"):
+        raise UserError(f"DUSDi's weight is {weight}; it must be 0 or more and finite")
     return objective.with_targets("dusdi", others_weight=weight)

@@ -77,8 +77,8 @@ def _init(n: int, n_starts: int, values: np.ndarray, rng: np.random.Generator) -
 
 def lsd(rate: float = 0.1) -> Objective:
     """LSD with a linear phi. `rate` is the step of SGD."""
-    if not rate > 0:
-        raise UserError(f"the learning rate of phi must be positive, not {rate}")
+    if not 0 < rate < float("inf"):
+        raise UserError(f"the learning rate of phi must be positive and finite, not {rate}")
     return Objective(
         name="lsd", reward=aligned_distance, update=ascend, init=_init, rate=rate, strength=2.0
     )

@@ -15,12 +15,14 @@ WORLDS: dict[str, type[GridWorld]] = {
 }
 
 
+WORLD_IDS = {world.id: world for world in WORLDS.values()}
+
+
 def make(name: str, **settings: object) -> GridWorld:
     """A world by its id or short name, with any of its settings (slip, step_limit, …)."""
-    by_id = {world.id: world for world in WORLDS.values()}
-    kind = WORLDS.get(name) or by_id.get(name)
+    kind = WORLDS.get(name) or WORLD_IDS.get(name)
     if kind is None:
-        raise unknown("world", name, [*WORLDS, *by_id])
+        raise unknown("world", name, [*WORLDS, *WORLD_IDS])
     try:
         return kind(**settings)  # pyright: ignore[reportArgumentType, reportCallIssue]
     except TypeError as error:
