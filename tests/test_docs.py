@@ -49,6 +49,7 @@ def test_examples_run(example, tmp_path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
+    assert len(page.read_text()) > 300, f"{page.name} is a stub"
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
         assert (page.parent / link).exists(), f"{page.name} links to {link}"
 

@@ -8,7 +8,7 @@ from reference import PlainQ
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.learners.problem import make_problem
-from skillfocus.learners.q_learning import QLearning, greedy_policy, paper
+from skillfocus.learners.q_learning import QLearning, greedy_policy, paper_q_learning
 from skillfocus.objectives.assignment import assign
 
 FAST = {"pace": 0.05, "epsilon": 0.7, "greedy_share": 0.4}
@@ -96,7 +96,7 @@ def test_greedy_policies_terminate_on_ties():
 
 
 def test_the_paper_s_preset_departs_where_it_must():
-    preset = paper()
+    preset = paper_q_learning()
     assert (preset.alpha, preset.gamma) == (0.1, 0.99)
     assert not any([preset.own_behaviour, preset.counterfactual, preset.teachable])
     assert preset.remember

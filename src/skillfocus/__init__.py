@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillfocus.factored import Variable as Variable
     from skillfocus.learners.planning import Planning as Planning
     from skillfocus.learners.q_learning import QLearning as QLearning
+    from skillfocus.learners.q_learning import paper_q_learning as paper_q_learning
     from skillfocus.objectives.assignment import assign as assign
     from skillfocus.objectives.diayn import diayn as diayn
     from skillfocus.objectives.dusdi import dusdi as dusdi
@@ -49,7 +50,7 @@ _HOMES = {
     "objectives.penalties": ["Penalty", "weighted_norm", "changed_variables", "check_penalty"],
     "objectives.assignment": ["assign"],
     "learners.planning": ["Planning"],
-    "learners.q_learning": ["QLearning"],
+    "learners.q_learning": ["QLearning", "paper_q_learning"],
     "skills": ["Skills"],
     "discovery": ["discover", "discover_many"],
     "errors": ["UserError"],

@@ -164,7 +164,7 @@ class Discover:
 
     def _learner(self) -> Learner:
         from skillfocus.learners.planning import Planning
-        from skillfocus.learners.q_learning import QLearning, paper
+        from skillfocus.learners.q_learning import QLearning, paper_q_learning
 
         if self.learner == "planning":
             if self.episodes is not None or self.preset != "default":
@@ -172,7 +172,7 @@ class Discover:
             return Planning(gamma=self.gamma, **_given(rounds=self.rounds))
         if self.rounds is not None:
             raise UserError("--rounds belongs to --learner planning; use --episodes")
-        make = paper if self.preset == "paper" else QLearning
+        make = paper_q_learning if self.preset == "paper" else QLearning
         return make(gamma=self.gamma, **_given(episodes=self.episodes))
 
 

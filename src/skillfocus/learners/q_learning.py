@@ -168,7 +168,7 @@ def episodes_kernel(n_terms: int) -> Callable:
 
 @dataclass(frozen=True)
 class QLearning:
-    """The settings of Q-learning; `paper()` is the preset nearest to the text."""
+    """The settings of Q-learning; `paper_q_learning()` is the preset nearest to the text."""
 
     episodes: int = 1_000_000
     alpha: float = 0.1
@@ -279,7 +279,7 @@ class QLearning:
         return run
 
 
-def paper(gamma: float = 0.99, episodes: int = 1_000_000) -> QLearning:
+def paper_q_learning(gamma: float = 0.99, episodes: int = 1_000_000) -> QLearning:
     """As literal as can be made to learn (docs/q-learning.md): alpha and gamma of the appendix,
     values that begin at 0, every episode feeds the discriminator and may start in any state, and
     to terminate is an action like the others, learned where it was taken."""
