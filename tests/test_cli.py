@@ -148,10 +148,16 @@ def test_ctrl_c_ends_with_130_and_nothing_half_written(tmp_path):
         [sys.executable, "-m", "skillfocus.cli", "discover", "four-rooms", "focused-vic",
          "--rounds", "100000", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A test run in the background hands down an ignored SIGINT; a terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    time.sleep(6)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    try:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
     assert process.returncode == 130
     assert "interrupted" in stderr
     assert "Traceback" not in stderr

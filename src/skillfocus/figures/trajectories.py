@@ -68,7 +68,7 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     if not isinstance(world, GridWorld):
         raise UserError(f"{world.id} has no map to draw on")
     start = start or world.showcase
-    columns = min(len(skills), 4 if len(skills) <= 16 else 8)
+    columns = min(len(skills), 8)
     rows = -(-len(skills) // columns)
     figure = Figure(figsize=(2.2 * columns, 2.45 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
