@@ -8,7 +8,6 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
@@ -19,8 +18,6 @@ from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
     from skillfocus.discovery import Learner
-    from skillfocus.metrics.side_effects import SkillEffects
-    from skillfocus.skills import Skills
 
 err = Console(stderr=True)
 
@@ -114,7 +111,9 @@ class Discover:
 
     def run(self) -> None:
         from skillfocus.discovery import discover_many
+        from skillfocus.metrics.record import run_record
         from skillfocus.objectives.registry import named
+        from skillfocus.progress import Progress
         from skillfocus.worlds.registry import make
 
         world = make(self.world)
@@ -132,7 +131,7 @@ class Discover:
         seeds = range(self.seed, self.seed + self.seeds)
         workers = (os.cpu_count() or 1) if self.workers is None else self.workers
         runs: list[dict] = []
-        with _Progress(f"{self.world} {self.objective}", len(seeds)) as progress:
+        with Progress(err, f"{self.world} {self.objective}", len(seeds)) as progress:
             made = discover_many(
                 world, objective, seeds, workers=workers,
                 progress=progress.report, learner=learner, n_skills=self.skills,
@@ -144,7 +143,7 @@ class Discover:
                     from skillfocus.figures.trajectories import draw_skills
 
                     draw_skills(skills, self.draw)
-                runs.append(_run_record(skills, file))
+                runs.append(run_record(skills, file))
         _show(runs, self.json)
         for run in runs:
             err.print(f"saved: {run['file']}", highlight=False, soft_wrap=True)
@@ -190,6 +189,8 @@ class Evaluate:
     """Print one JSON document."""
 
     def run(self) -> None:
+        from skillfocus.metrics.record import run_record
+        from skillfocus.progress import Progress
         from skillfocus.skills import Skills
 
         if not self.files:
@@ -197,10 +198,10 @@ class Evaluate:
         if self.sample is not None and self.sample < 2:
             raise UserError(f"--sample is {self.sample}; it must be at least 2")
         runs = []
-        with _Progress("evaluating", len(self.files)) as progress:
+        with Progress(err, "evaluating", len(self.files)) as progress:
             for number, file in enumerate(self.files):
                 progress.report(number, 0.0, file.name)
-                runs.append(_run_record(Skills.load(file), file, self.sample, self.seed))
+                runs.append(run_record(Skills.load(file), file, self.sample, self.seed))
                 progress.report(number, 1.0, file.name)
         _show(runs, self.json)
 
@@ -281,41 +282,6 @@ def _writable_folder(folder: Path) -> None:
         raise UserError(f"cannot write to the folder {folder}; choose another with --out")
 
 
-def _run_record(
-    skills: Skills, file: Path, sample: int | None = None, seed: int = 0
-) -> dict[str, object]:
-    """One run as the JSON output has it: per skill, over fair starts and over all of them."""
-    import numpy as np
-
-    from skillfocus.metrics.side_effects import side_effects
-
-    def over(starts: str) -> list[SkillEffects]:
-        return side_effects(skills, starts, sample=sample, rng=np.random.default_rng(seed))
-
-    objective, learner = (_record(skills.info.get(key)) for key in ("objective", "learner"))
-    return {
-        "world": skills.world.id,
-        "objective": objective.get("name", "?"),
-        "strength": objective.get("strength"),
-        "learner": learner.get("name", "?"),
-        "seed": skills.info.get("seed"),
-        "file": str(file),
-        "skills": [
-            {
-                "skill": z,
-                "targets": list(fair.targets),
-                **fair.summary(),
-                "all_starts": everywhere.summary(),
-            }
-            for z, (fair, everywhere) in enumerate(zip(over("fair"), over("all"), strict=True))
-        ],
-    }
-
-
-def _record(value: object) -> dict:
-    return value if isinstance(value, dict) else {}
-
-
 def _show(runs: list[dict], json: bool) -> None:
     if json:
         _print_json({"runs": runs})
@@ -335,39 +301,6 @@ def _table(title: str, columns: list[str], rows: list[list[str]]):
 
 def _print_json(document: dict) -> None:
     print(jsonlib.dumps(document, indent=2))
-
-
-class _Progress:
-    """One bar over all seeds on a terminal; otherwise a line per tenth."""
-
-    def __init__(self, what: str, total: int) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.what, self.total, self.tenth = what, total, 0
-        self.lock = Lock()
-        self.done: dict[int, float] = {}
-        self.bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
-            TimeRemainingColumn(), TextColumn("{task.fields[what]}"), console=err, transient=True,
-            disable=not err.is_terminal,
-        )  # fmt: skip
-        self.task = self.bar.add_task(what, total=1.0, what="compiling")
-
-    def __enter__(self) -> _Progress:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.bar.stop()
-
-    def report(self, seed: int, fraction: float, what: str) -> None:
-        with self.lock:
-            self.done[seed] = fraction
-            overall = sum(self.done.values()) / self.total
-            self.bar.update(self.task, completed=overall, what=what)
-            if not err.is_terminal and int(overall * 10) > self.tenth:
-                self.tenth = int(overall * 10)
-                err.print(f"{self.what}: {overall:.0%}, {what}", highlight=False)
 
 
 if __name__ == "__main__":
