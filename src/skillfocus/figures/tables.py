@@ -55,11 +55,11 @@ def _one_run(run: dict) -> Table:
     kind = "exact" if run["skills"][0]["exact"] else "sampled, 90 % intervals"
     title = (
         f"{run['objective']} in {run['world']} by {run['learner']}, seed {run['seed']}\n"
-        f"from starts within reach ({kind}); * from every start"
+        f"How often the target ends changed, and side effects (Equation 1, {kind}),\n"
+        f"from starts within reach; * from every start"
     )
     columns = [
-        "", "target", "changes it", "side effects", "steps", "most disturbed", "changes*",
-        "effects*",
+        "", "target", "changes", "effects", "steps", "most disturbed", "changes*", "effects*",
     ]  # fmt: skip
     return table(title, columns, rows)
 
