@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.objectives.assignment import untargeted
+from skillfocus.objectives.assignment import parse_targets, untargeted
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,12 @@ def test_counts_give_as_many_skills_with_distinct_components(counts):
     for variable in range(5):
         used = [skill[variable] for skill in made.skills if variable in skill]
         assert used == list(range(len(used)))
+
+
+def test_targets_are_read():
+    assert parse_targets("tool_1 + position = 3") == {"tool_1 + position": 3}
+    with pytest.raises(UserError, match="NAME=COUNT"):
+        parse_targets("tool_1=²")
+    assert parse_targets("tool_1=2, tool_1+position=3") == {"tool_1": 2, "tool_1+position": 3}
+    with pytest.raises(UserError, match="twice"):
+        parse_targets("tool_1=2,tool_1=3")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -9,9 +8,6 @@ import sys
 import time
 
 import pytest
-
-from skillfocus import cli
-from skillfocus.errors import UserError
 
 QUICK = ["--rounds", "3", "--skills", "8", "--workers", "1"]
 
@@ -136,12 +132,6 @@ def test_a_user_s_mistake_is_one_sentence_and_status_2(arguments, message, tmp_p
     assert not [f for f in tmp_path.rglob("*") if f.is_file()]
 
 
-def test_a_read_only_folder_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(UserError, match="choose another with --out"):
-        cli._writable_folder(tmp_path / "locked")
-
-
 @pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_nothing_half_written(tmp_path):
     process = subprocess.Popen(
@@ -162,23 +152,3 @@ def test_ctrl_c_ends_with_130_and_nothing_half_written(tmp_path):
     assert "interrupted" in stderr
     assert "Traceback" not in stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_other_settings_other_files():
-    plain = cli.Discover("four-rooms", "vic")
-    assert plain._stem("FourRooms-v0") == "FourRooms-v0_vic_planning"
-    stems = {
-        cli.Discover("four-rooms", "focused-vic", **settings)._stem("FourRooms-v0")
-        for settings in ({}, {"strength": 10.0}, {"strength": 2.0}, {"targets": "tool_1=2"},
-                         {"learner": "q-learning"}, {"learner": "q-learning", "preset": "paper"})
-    }  # fmt: skip
-    assert len(stems) == 6
-
-
-def test_targets_are_read():
-    assert cli.parse_targets("tool_1 + position = 3") == {"tool_1 + position": 3}
-    with pytest.raises(UserError, match="NAME=COUNT"):
-        cli.parse_targets("tool_1=²")
-    assert cli.parse_targets("tool_1=2, tool_1+position=3") == {"tool_1": 2, "tool_1+position": 3}
-    with pytest.raises(UserError, match="twice"):
-        cli.parse_targets("tool_1=2,tool_1=3")

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.skills import write_whole
+from skillfocus.files import write_whole
 
 
 @pytest.fixture(scope="module")

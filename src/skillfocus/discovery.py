@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
-from importlib.metadata import version
 from threading import Event
 
 import numpy as np
@@ -26,6 +24,7 @@ from skillfocus.objectives.assignment import (
 from skillfocus.objectives.objective import Objective
 from skillfocus.skills import Skills
 from skillfocus.table import Table, tabulate
+from skillfocus.versions import versions
 from skillfocus.worlds.world import World
 
 Learner = Planning | QLearning
@@ -47,20 +46,9 @@ def discover(
     skills target what (default: the paper's assignment of `n_skills`, 16); equal seeds give equal
     skills, bit for bit. `table` saves tabulating the world again."""
     learner = learner or Planning()
-    if not objective.targeted and targets is not None:
-        raise UserError(
-            f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
-            f"the targets out"
-        )
-    assignment = (
-        assign(world, n_skills, targets)
-        if objective.targeted
-        else untargeted(N_SKILLS if n_skills is None else n_skills)
-    )
+    assignment = check_assignment(world, objective, n_skills, targets)
     if seed < 0:
         raise UserError(f"seed is {seed}; it must be 0 or more")
-    if objective.discriminates:
-        _require_company(world, assignment)
     table = table or tabulate(world)
     problem = make_problem(
         table,
@@ -85,14 +73,28 @@ def discover(
             "objective": objective.describe(),
             "learner": asdict(learner),
             "seed": int(seed),
-            "versions": {
-                "skillfocus": version("skillfocus"),
-                "numpy": np.__version__,
-                "numba": version("numba"),
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
         },
     )
+
+
+def check_assignment(
+    world: World, objective: Objective, n_skills: int | None, targets: Targets | None
+) -> Assignment:
+    """Which skills target what, once it is sure that the objective can be learned for them."""
+    if not objective.targeted and targets is not None:
+        raise UserError(
+            f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
+            f"the targets out"
+        )
+    assignment = (
+        assign(world, n_skills, targets)
+        if objective.targeted
+        else untargeted(N_SKILLS if n_skills is None else n_skills)
+    )
+    if objective.discriminates:
+        _require_company(world, assignment)
+    return assignment
 
 
 def _require_company(world: World, assignment: Assignment) -> None:

@@ -1,25 +1,28 @@
-"""Progress on the terminal: one bar over all runs, or a line per tenth where there is none."""
+"""Progress on the terminal: one bar with the time left and what is being done; where there is no
+terminal, a line per tenth."""
 
 from __future__ import annotations
 
-from threading import Lock
+import re
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
+if TYPE_CHECKING:
+    from skillfocus.jobs import Status
+
 
 class Progress:
-    def __init__(self, console: Console, what: str, total: int) -> None:
-        self.console, self.what, self.total, self.tenth = console, what, total, 0
-        self.lock = Lock()
-        self.done: dict[int, float] = {}
+    def __init__(self, console: Console, what: str) -> None:
+        self.console, self.what, self.tenth, self.told_stop = console, what, 0, False
         columns = (
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=20),
             TextColumn("{task.percentage:3.0f} %"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[what]}"),
+            TextColumn("{task.fields[what]}", markup=False),
         )
         self.bar = Bars(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.task = self.bar.add_task(what, total=1.0, what="compiling")
@@ -31,12 +34,53 @@ class Progress:
     def __exit__(self, *exception: object) -> None:
         self.bar.stop()
 
-    def report(self, run: int, fraction: float, what: str) -> None:
-        """Run number `run` is so far done; any thread may say so."""
-        with self.lock:
-            self.done[run] = fraction
-            overall = sum(self.done.values()) / self.total
-            self.bar.update(self.task, completed=overall, what=what)
-            if not self.console.is_terminal and int(overall * 10) > self.tenth:
-                self.tenth = int(overall * 10)
-                self.console.print(f"{self.what}: {overall:.0%}, {what}", highlight=False)
+    def report(self, fraction: float, what: str) -> None:
+        self.bar.update(self.task, completed=fraction, what=what)
+        if not self.console.is_terminal and int(fraction * 10) > self.tenth:
+            self.tenth = int(fraction * 10)
+            self._say(f"{self.what}: {fraction:.0%}, {what}")
+
+    def watch(self, status: Status) -> None:
+        """Show how a job stands (see `jobs.run_all`)."""
+        if status.stopping and not self.told_stop:
+            self.told_stop = True
+            count = len(status.running)
+            self._say(
+                f"interrupted: finishing {count} {'run' if count == 1 else 'runs'} in flight; "
+                f"Ctrl-C again abandons {'it' if count == 1 else 'them'}"
+            )
+        fraction = (status.over + sum(status.running.values())) / max(status.total, 1)
+        parts = [f"{status.over} of {status.total} runs"]
+        if status.failures:
+            parts.append(f"{len(status.failures)} failed")
+        if status.running:
+            first, *others = status.running
+            now = re.sub("_[0-9a-f]{16}$", "", first)
+            parts.append(f"now {now}" + (f" and {len(others)} more" if others else ""))
+        self.report(fraction, ", ".join(parts))
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def summary(status: Status, folder: object) -> str:
+    """`60 runs: 41 done now (2 min 3 s, CPU 4 min), 18 found in out, 1 failed`"""
+    parts = []
+    if status.done:
+        cpu = duration(status.cpu_seconds)
+        parts.append(f"{status.done} done now ({duration(status.seconds)}, CPU {cpu})")
+    if status.found:
+        parts.append(f"{status.found} found in {folder}")
+    if status.failures:
+        parts.append(f"{len(status.failures)} failed")
+    if left := status.total - status.over:
+        parts.append(f"{left} left to do")
+    return f"{status.total} {'run' if status.total == 1 else 'runs'}: {', '.join(parts) or 'none'}"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"

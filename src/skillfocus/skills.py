@@ -7,11 +7,8 @@ ever run.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +17,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.factored import State
+from skillfocus.files import write_whole
 from skillfocus.learners.problem import LONGEST, Numbering, number_values
 from skillfocus.simulation import run_many, table_arrays
 from skillfocus.table import Table, tabulate
@@ -141,14 +139,18 @@ class Skills:
             "info": self.info,
         }
 
-    def save(self, path: str | Path) -> Path:
-        """Write one file, whole or not at all."""
+    def to_bytes(self) -> bytes:
+        """What a file of these skills holds."""
         from safetensors.numpy import save
 
-        path = Path(path)
         header = json.dumps(self._header(), sort_keys=True)
         metadata = {"skillfocus": _digest(header, self.policy) + header}
-        write_whole(path, save({"policy": self.policy}, metadata=metadata))
+        return save({"policy": self.policy}, metadata=metadata)
+
+    def save(self, path: str | Path) -> Path:
+        """Write one file, whole or not at all."""
+        path = Path(path)
+        write_whole(path, self.to_bytes())
         return path
 
     @staticmethod
@@ -223,28 +225,3 @@ def _read(path: Path) -> tuple[np.ndarray, dict]:
             f"version {VERSION}: use the skillfocus that wrote it"
         )
     return policy, header
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write to a temporary name beside the target, sync, rename: a file that is there is whole."""
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to write {path.name} to")
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise UserError(f"cannot write to {path.parent}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise UserError(f"cannot write {path}: {error.strerror}") from None
-        raise

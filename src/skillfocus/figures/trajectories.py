@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,8 @@ from matplotlib.patches import Rectangle
 
 from skillfocus.errors import UserError
 from skillfocus.factored import State
-from skillfocus.skills import Skills, write_whole
+from skillfocus.figures.saving import check_path, save_figure
+from skillfocus.skills import Skills
 from skillfocus.worlds.grid import WALL, GridWorld
 from skillfocus.worlds.world import World
 
@@ -42,24 +41,14 @@ def check_drawable(world: World, path: Path) -> None:
     """Say now what would stop `draw_skills` later."""
     if not isinstance(world, GridWorld):
         raise UserError(f"{world.id} has no map to draw on")
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
-    if not os.access(path.parent, os.W_OK):
-        raise UserError(f"cannot write to {path.parent}, so {path.name} cannot be drawn there")
+    check_path(path)
 
 
 def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
     """Write a figure (the suffix says which format) of all skills, each from one first state
     (default: the world's showcase)."""
     check_drawable(skills.world, path)
-    drawn = io.BytesIO()
-    kind = path.suffix.lower().removeprefix(".")
-    skills_figure(skills, start).savefig(
-        drawn, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None
-    )
-    write_whole(path, drawn.getvalue())
+    save_figure(skills_figure(skills, start), path)
     return path
 
 

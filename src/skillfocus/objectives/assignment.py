@@ -64,6 +64,21 @@ def untargeted(n_skills: int) -> Assignment:
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
+def parse_targets(text: str | None) -> dict[str, int] | None:
+    """Counts as the command line has them: `tool_1=2,position=4`."""
+    if text is None:
+        return None
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, count = (word.strip() for word in part.rpartition("="))
+        if not equals or not name or not (count.isascii() and count.isdecimal()):
+            raise UserError(f"cannot read {part.strip()!r} in the targets; write NAME=COUNT,…")
+        if name in counts:
+            raise UserError(f"the targets name {name!r} twice")
+        counts[name] = int(count)
+    return counts
+
+
 def _from_counts(counts: Mapping[str, int]) -> list[dict[str, int]]:
     used: dict[str, int] = {}
     skills = []

@@ -1,0 +1,53 @@
+"""The command `skillfocus`. Heavy imports happen inside the commands that need them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import tyro
+from tyro.conf import subcommand
+
+from skillfocus.cli.discover import Discover
+from skillfocus.cli.doctor import Doctor
+from skillfocus.cli.evaluate import Evaluate
+from skillfocus.cli.listing import List
+from skillfocus.cli.output import say
+from skillfocus.cli.sweep import Sweep
+from skillfocus.errors import UserError
+
+Command = (
+    Annotated[List, subcommand("list")]
+    | Annotated[Discover, subcommand("discover")]
+    | Annotated[Evaluate, subcommand("evaluate")]
+    | Annotated[Sweep, subcommand("sweep")]
+    | Annotated[Doctor, subcommand("doctor")]
+)
+
+
+def main() -> None:
+    """Run the command line: 0 done, 1 a run failed, 2 a user's mistake, 130 interrupted."""
+    warnings.showwarning = _show_warning
+    try:
+        command = tyro.cli(
+            Command,  # pyright: ignore[reportArgumentType]
+            prog="skillfocus",
+            description="Discover focused skills, and measure exactly what else they change.",
+        )
+        command.run()
+    except UserError as error:
+        say(f"skillfocus: {error}")
+        raise SystemExit(2) from None
+    except KeyboardInterrupt as interrupt:
+        say(f"skillfocus: {interrupt or 'interrupted; files already written are whole'}")
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    del category, filename, lineno, file, line
+    say(f"skillfocus: warning: {message}")

@@ -1,0 +1,3 @@
+from skillfocus.cli import main
+
+main()

@@ -1,0 +1,93 @@
+"""`skillfocus discover`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from skillfocus.cli.job import Job, LearnerOptions
+from skillfocus.cli.output import say, show_runs
+from skillfocus.errors import UserError
+
+if TYPE_CHECKING:
+    from skillfocus.experiments.discovery import Discovery
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscoveryOptions(LearnerOptions):
+    world: Annotated[Positional[str], arg(metavar="WORLD")]
+    """A world, such as four-rooms (see `skillfocus list`)."""
+    objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
+    """What skills want, such as focused-vic, dusdi-diayn or lsd."""
+    skills: int | None = None
+    """How many skills (default 16): goals (tools, …) get two each, position the rest."""
+    targets: str | None = None
+    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
+    strength: float | None = None
+    """The penalty's strength lambda (default: 4, for LSD 2)."""
+    rate: float | None = None
+    """The weight of the discriminator's moving average, or LSD's step (default: the paper's);
+    Q-learning slows it down (docs/q-learning.md)."""
+    weight: float | None = None
+    """DUSDi's weight on the variables that are no targets (default: 0.1)."""
+    step_limit: int | None = None
+    """The most steps a skill may take (default: the world's)."""
+
+    def discovery(self, seed: int) -> Discovery:
+        from skillfocus.experiments.discovery import Discovery
+
+        return Discovery(
+            self.world, self.objective, seed, self.make_learner(), self.skills, self.targets,
+            self.rate, self.strength, self.weight, self.step_limit,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Discover(Job, DiscoveryOptions):
+    """Discover skills in a world, say what each does, and save them.
+
+    Example: skillfocus discover four-rooms focused-vic --seeds 5
+    """
+
+    seed: int = 0
+    """The first seed."""
+    seeds: int = 1
+    """How many seeds, each an independent set of skills."""
+    draw: Path | None = None
+    """Also draw the first seed's skills to this .png, .svg or .pdf file."""
+
+    def run(self) -> None:
+        from skillfocus.store import Store
+
+        if self.seeds < 1 or self.seed < 0:
+            raise UserError("--seeds must be at least 1 and --seed at least 0")
+        runs = [self.discovery(seed) for seed in range(self.seed, self.seed + self.seeds)]
+        if self.draw:
+            from skillfocus.figures.trajectories import check_drawable
+
+            check_drawable(runs[0].make_world(), self.draw)
+        store = Store(self.out)
+        status = self.do(runs, store, f"{self.world} {self.objective}")
+        frame = store.frame(runs)
+        finished = set(frame["run"])
+        show_runs(
+            [
+                {**run.record(frame), "file": str(store.skills_path(run))}
+                for run in runs
+                if run.id in finished
+            ],
+            self.json,
+        )
+        for run in runs:
+            if run.id in finished:
+                say(f"saved: {store.skills_path(run)}")
+        if self.draw and runs[0].id in finished:
+            from skillfocus.figures.trajectories import draw_skills
+
+            draw_skills(store.skills(runs[0]), self.draw)
+            say(f"drawn: {self.draw}")
+        if status.failures:
+            raise SystemExit(1)

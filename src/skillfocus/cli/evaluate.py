@@ -1,0 +1,45 @@
+"""`skillfocus evaluate`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from skillfocus.cli.output import err, show_runs
+from skillfocus.errors import UserError
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Side effects and control of the targets of saved skills, exact where the world allows."""
+
+    files: Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
+    """Files of skills."""
+    sample: int | None = None
+    """Sample this many runs per skill even where exact values can be had."""
+    seed: int = 0
+    """The seed of the samples."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        from skillfocus.metrics.record import origin, skill_records
+        from skillfocus.progress import Progress
+        from skillfocus.skills import Skills
+
+        if not self.files:
+            raise UserError("name at least one file of skills")
+        if self.sample is not None and self.sample < 2:
+            raise UserError(f"--sample is {self.sample}; it must be at least 2")
+        runs = []
+        with Progress(err, "evaluating") as progress:
+            for number, file in enumerate(self.files):
+                progress.report(number / len(self.files), file.name)
+                skills = Skills.load(file)
+                records = skill_records(skills, self.sample, self.seed)
+                runs.append({**origin(skills), "file": str(file), "skills": records})
+            progress.report(1.0, "done")
+        show_runs(runs, self.json)

@@ -1,0 +1,45 @@
+"""`skillfocus list`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skillfocus.cli.output import print_json, print_table
+
+
+@dataclass(frozen=True)
+class List:
+    """The worlds, objectives, learners and ready sweeps there are."""
+
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        from skillfocus.objectives.registry import NAMES
+        from skillfocus.ready import READY
+        from skillfocus.worlds.registry import WORLDS
+
+        worlds = []
+        for name, kind in WORLDS.items():
+            world = kind()  # pyright: ignore[reportCallIssue]
+            variables = dict(zip(world.space.names, world.space.sizes, strict=True))
+            worlds.append(
+                {"name": name, "id": world.id, "states": world.space.size, "variables": variables}
+            )
+        names = {
+            "objectives": list(NAMES),
+            "learners": ["planning", "q-learning"],
+            "sweeps": list(READY),
+        }
+        if self.json:
+            print_json({"worlds": worlds, **names})
+            return
+        rows = [
+            [w["name"], w["id"], f"{w['states']:,}",
+             ", ".join(f"{k} ({n})" for k, n in w["variables"].items())]
+            for w in worlds
+        ]  # fmt: skip
+        print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
+        for title, members in names.items():
+            print(f"{title.capitalize() + ':':<11}", ", ".join(members))
+        print("\nTry: skillfocus discover four-rooms focused-vic")

@@ -1,0 +1,35 @@
+"""What the commands share for printing: results on standard output, everything else beside it."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+
+err = Console(stderr=True)
+
+
+def say(line: str) -> None:
+    err.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_json(document: dict) -> None:
+    print(json.dumps(document, indent=2))
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    from skillfocus.figures.tables import table
+
+    Console().print(table(title, columns, rows))
+
+
+def show_runs(runs: list[dict], as_json: bool) -> None:
+    """What skills do, as tables or as one document."""
+    if as_json:
+        print_json({"runs": runs})
+        return
+    from skillfocus.figures.tables import effects_tables
+
+    out = Console()
+    for table in effects_tables(runs):
+        out.print(table)

@@ -1,0 +1,146 @@
+"""The run behind `discover` and every sweep: discover skills, measure what they do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+
+import polars as pl
+
+from skillfocus.discovery import Learner, check_assignment, discover
+from skillfocus.errors import UserError, unknown
+from skillfocus.learners.planning import Planning
+from skillfocus.metrics.record import overall, records_of, rows_of, skill_records
+from skillfocus.objectives.assignment import Assignment, parse_targets
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.registry import named
+from skillfocus.runs import Report, Result, Run, Setting, flatten
+from skillfocus.table import Table, tabulate
+from skillfocus.worlds.registry import make
+from skillfocus.worlds.world import World
+
+PLANNING = Planning()
+
+
+@dataclass(frozen=True)
+class Discovery(Run):
+    """Named by names and numbers alone, so that any worker can do it and any reader tell what it
+    was. None stands for the default of world, objective or paper; a mistake is an error at once."""
+
+    world: str
+    objective: str
+    seed: int
+    learner: Learner = PLANNING
+    skills: int | None = None
+    targets: str | None = None
+    """Such as `tool_1=2,position=4`."""
+    rate: float | None = None
+    strength: float | None = None
+    weight: float | None = None
+    step_limit: int | None = None
+    world_settings: str = "{}"
+    """The world's arguments as JSON."""
+
+    version = 1
+
+    def __post_init__(self) -> None:
+        self.assignment()
+        if self.seed < 0:
+            raise UserError(f"seed is {self.seed}; it must be 0 or more")
+
+    def make_world(self) -> World:
+        return _world(self.world, self.world_settings)
+
+    def make_objective(self) -> Objective:
+        return named(self.objective, rate=self.rate, strength=self.strength, weight=self.weight)
+
+    def assignment(self) -> Assignment:
+        return check_assignment(
+            self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
+        )
+
+    def settings(self) -> dict[str, Setting]:
+        """With every default filled in, so that a run that names a default is the same run."""
+        world, objective = self.make_world(), self.make_objective()
+        usual = _world(world.id, "{}").settings
+        unusual = {key: value for key, value in world.settings.items() if value != usual[key]}
+        learner = flatten(self.learner)
+        return {
+            "world": world.id,
+            "world_settings": json.dumps(unusual, sort_keys=True),
+            "objective": self.objective,
+            "learner": learner.pop("name"),
+            "skills": len(self.assignment()),
+            "targets": self.targets and json.dumps(parse_targets(self.targets)),
+            "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
+            "rate": objective.rate_for(world.id),
+            "strength": None if objective.penalty is None else objective.penalty.strength,
+            "weight": objective.others_weight if self.objective.startswith("dusdi") else None,
+            **learner,
+            "seed": self.seed,
+        }
+
+    @property
+    def label(self) -> str:
+        """World, objective, learner, whatever is not as usual, seed."""
+        usual = Discovery(self.world, self.objective, self.seed, type(self.learner)()).settings()
+        settings = self.settings()
+        unusual = [f"{name}={value}" for name, value in settings.items() if value != usual[name]]
+        names = [str(settings[name]) for name in ("world", "objective", "learner")]
+        return "_".join([*names, *unusual, f"seed{self.seed}"])
+
+    def execute(self, report: Report) -> Result:
+        world, table = self.make_world(), _table(self.world, self.world_settings)
+        skills = discover(
+            world, self.make_objective(), seed=self.seed, learner=self.learner,
+            n_skills=self.skills, targets=parse_targets(self.targets),
+            step_limit=self.step_limit, table=table,
+            progress=lambda fraction, what: report(0.8 * fraction, what),
+        )  # fmt: skip
+        report(0.8, "measuring side effects")
+        records = skill_records(skills)
+        return Result([*rows_of(records), *overall(records)], skills.to_bytes())
+
+    def record(self, frame: pl.DataFrame) -> dict[str, object]:
+        """The JSON record of this run, from a frame that holds it."""
+        settings = self.settings()
+        names = self.make_world().space.names
+        targets = [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
+        mine = frame.filter(pl.col("run") == self.id)
+        return {
+            **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
+            "skills": records_of(mine.select("metric", "step", "value").iter_rows(), targets),
+        }
+
+    def setting_types(self) -> dict[str, tuple[str, ...]]:
+        """What can be `changed`, this run's settings and its learner's, and to which types."""
+        own = {field.name: field.type for field in fields(self) if field.name != "learner"}
+        learners = {field.name: field.type for field in fields(self.learner)}
+        del learners["name"]
+        return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learners).items()}
+
+    def changed(self, changes: Mapping[str, Setting]) -> Discovery:
+        """A copy with other settings, by their names."""
+        types = self.setting_types()
+        for name, value in changes.items():
+            if name not in types:
+                raise unknown(f"setting of {self.learner.name}", name, types)
+            if type(value).__name__ not in types[name] and not (
+                type(value) is int and "float" in types[name]
+            ):
+                raise UserError(f"{name} cannot be {value!r}; it is of type {types[name][0]}")
+        own = {field.name for field in fields(self)}
+        learner = replace(self.learner, **{n: v for n, v in changes.items() if n not in own})  # pyright: ignore[reportArgumentType]
+        return replace(self, learner=learner, **{n: v for n, v in changes.items() if n in own})  # pyright: ignore[reportArgumentType]
+
+
+@lru_cache(maxsize=8)
+def _world(name: str, settings: str) -> World:
+    return make(name, **json.loads(settings))
+
+
+@lru_cache(maxsize=2)
+def _table(name: str, settings: str) -> Table:
+    return tabulate(_world(name, settings))

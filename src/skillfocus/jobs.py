@@ -1,0 +1,278 @@
+"""`run_all`: execute the runs that are not in the store yet, on any executor, losing none.
+
+Results are written here, by the process that hands out the work, as soon as they come back. A run
+that raises is recorded and does not stop the others. A worker process that dies takes its pool
+with it: the pool is started again, and the runs it had are tried again one at a time, so that the
+one to blame is found.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from skillfocus.errors import UserError
+from skillfocus.executors import Failed, Finished, Processes, perform
+from skillfocus.runs import Run
+from skillfocus.store import Store
+
+POLL = 0.2
+"""Seconds between looks at Ctrl-C, progress, and the runs of other commands."""
+DEATHS = 20
+"""So many pools may die in a row."""
+
+
+@dataclass
+class Status:
+    """How a job stands."""
+
+    total: int
+    done: int = 0
+    """Executed now."""
+    found: int = 0
+    """There already, or finished by another command meanwhile."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Label and id of a failed run -> what it raised."""
+    running: dict[str, float] = field(default_factory=dict)
+    """Label and id of a run in flight -> the fraction of it that is done, where known."""
+    stopping: bool = False
+    """After Ctrl-C: only the runs in flight are waited for."""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    @property
+    def over(self) -> int:
+        return self.done + self.found + len(self.failures)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during `run_all`, after everything finished was kept."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__("interrupted")
+        self.status = status
+
+
+def run_all(
+    runs: Iterable[Run],
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    workers: int = 1,
+    retry_failed: bool = False,
+    watch: Callable[[Status], None] | None = None,
+) -> Status:
+    """Execute what is missing of these runs, on `executor` (default: so many worker processes of
+    this machine). Runs that failed before are left out unless `retry_failed`. `watch` is called a
+    few times a second. The first Ctrl-C lets the runs in flight finish, a second one abandons
+    them; either way `Interrupted` is raised at the end."""
+    distinct = list({run.id: run for run in runs}.values())
+    store.prepare()
+    try:
+        with _interrupts() as interrupts:
+            job = _Job(distinct, store, interrupts, retry_failed, watch)
+            job.work(executor, workers)
+    finally:
+        store.close()
+    job.tell()
+    if job.status.stopping:
+        raise Interrupted(job.status)
+    return job.status
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """A list that grows with every Ctrl-C; the third is Python's own again."""
+    heard: list[int] = []
+
+    def hear(number: int, frame: object) -> None:
+        del frame
+        heard.append(number)
+        if len(heard) > 2:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Job:
+    def __init__(
+        self,
+        runs: list[Run],
+        store: Store,
+        interrupts: list[int],
+        retry_failed: bool,
+        watch: Callable[[Status], None] | None,
+    ) -> None:
+        self.store, self.interrupts = store, interrupts
+        self.retry_failed, self.watch = retry_failed, watch
+        self.status = Status(len(runs))
+        self.began = self.told = time.perf_counter()
+        self.waiting = deque(runs)
+        self.suspects: deque[Run] = deque()
+        """Runs whose pool died; they run one at a time."""
+        self.strikes: Counter[str] = Counter()
+        self.deaths = 0
+
+    def work(self, executor: Executor | None, workers: int) -> None:
+        unsettled = deque()
+        while self.waiting and not self.interrupts:
+            run = self.waiting.popleft()
+            if not self._settled(run):
+                unsettled.append(run)
+            self.tell(now=False)
+        self.waiting += unsettled
+        while (self.waiting or self.suspects) and not self.interrupts:
+            if executor is not None:
+                self._hand_out(executor)
+                continue
+            pool = Processes(workers)
+            try:
+                self._hand_out(pool)
+            finally:
+                pool.abandon()
+        self.status.stopping = bool(self.interrupts) and self.status.over < self.status.total
+
+    def _settled(self, run: Run) -> bool:
+        """Whether a run is there, or failed before and is not to be tried again."""
+        if run in self.store:
+            self.status.found += 1
+        elif not self.retry_failed and (error := self.store.failure(run)) is not None:
+            self.status.failures[run.stem] = error
+        else:
+            return False
+        return True
+
+    def _hand_out(self, pool: Executor) -> None:
+        """Hand out runs and keep what comes back, until nothing is left or the pool has died."""
+        flying: dict[Future, tuple[int, Run]] = {}
+        number = 0
+        try:
+            while flying or ((self.waiting or self.suspects) and not self.interrupts):
+                if len(self.interrupts) > 1:
+                    return
+                width = 1 if self.suspects else _width(pool)
+                while len(flying) < width and (run := self._next(bool(flying))):
+                    flying[_submit(pool, run, number)] = number, run
+                    number += 1
+                if not flying:
+                    time.sleep(POLL)  # other commands are at all that is left
+                lost = []
+                for future in wait(flying, timeout=POLL, return_when=FIRST_COMPLETED).done:
+                    run = flying.pop(future)[1]
+                    if not self._keep(run, future):
+                        lost.append(run)
+                if lost:
+                    self._pool_died(pool, lost + [run for _, run in flying.values()])
+                    return
+                self._show(pool, flying)
+        finally:
+            for future in flying:
+                future.cancel()
+
+    def _next(self, busy: bool) -> Run | None:
+        """The next run that no other command is at, claimed; None if there is none now."""
+        if self.interrupts or (self.suspects and busy):
+            return None
+        queue = self.suspects or self.waiting
+        for _ in range(len(queue)):
+            run = queue.popleft()
+            if not self.store.claim(run):
+                queue.append(run)
+            elif self._settled(run):
+                self.store.release(run)
+            else:
+                return run
+        return None
+
+    def _keep(self, run: Run, future: Future) -> bool:
+        """Write down what came back; False if nothing did because the pool died."""
+        try:
+            outcome: Finished | Failed = future.result()
+        except BrokenExecutor:
+            return False
+        except Exception as error:  # the executor's own: it could not send the run, or gave it up
+            outcome = Failed(run.id, f"{type(error).__name__}: {error}", repr(error))
+        if outcome.id != run.id:
+            raise UserError(
+                "a worker has another version of skillfocus than this command; install the same "
+                "one on both"
+            )
+        try:
+            if isinstance(outcome, Failed):
+                self._fail(run, outcome.error, outcome.traceback)
+            else:
+                self.store.add(run, outcome.table, outcome.skills)
+                self.status.done += 1
+                self.status.cpu_seconds += outcome.cpu_seconds
+        except UserError as error:  # the disk is full, or gone
+            raise UserError(
+                f"{error}; finished runs are kept, and the same command goes on from there"
+            ) from None
+        self.store.release(run)
+        self.deaths = 0
+        return True
+
+    def _fail(self, run: Run, error: str, traceback: str) -> None:
+        self.store.fail(run, error, traceback)
+        self.status.failures[run.stem] = error
+
+    def _pool_died(self, pool: Executor, runs: list[Run]) -> None:
+        """Of several runs in a pool nobody knows which to blame; one alone is, the second time."""
+        self.deaths += 1
+        if not isinstance(pool, Processes) or not pool.fractions() or self.deaths > DEATHS:
+            raise UserError(
+                "the workers died; finished runs are kept. Where they die at once in a script, "
+                'call run_all under `if __name__ == "__main__":`'
+            )
+        if len(runs) == 1:
+            self.strikes[runs[0].id] += 1
+        if len(runs) == 1 and self.strikes[runs[0].id] > 1:
+            self._fail(runs[0], "its worker process died", "no traceback: the process was ended")
+            self.store.release(runs[0])
+        else:
+            self.suspects.extendleft(runs)
+
+    def _show(self, pool: Executor, flying: dict[Future, tuple[int, Run]]) -> None:
+        fractions = pool.fractions() if isinstance(pool, Processes) else {}
+        self.status.running = {
+            run.stem: fractions.get(number, 0.0) for number, run in flying.values()
+        }
+        self.status.stopping = bool(self.interrupts)
+        self.tell(now=False)
+
+    def tell(self, now: bool = True) -> None:
+        clock = time.perf_counter()
+        if now or clock - self.told >= POLL:
+            self.told, self.status.seconds = clock, clock - self.began
+            if self.watch is not None:
+                self.watch(self.status)
+
+
+def _width(pool: Executor) -> int:
+    """How many runs to have in flight: as many as can be at work."""
+    return (
+        getattr(pool, "width", None) or getattr(pool, "_max_workers", None) or os.cpu_count() or 1
+    )
+
+
+def _submit(pool: Executor, run: Run, number: int) -> Future:
+    try:
+        return pool.submit(perform, run, number)
+    except BrokenExecutor as error:
+        future = Future()
+        future.set_exception(error)
+        return future

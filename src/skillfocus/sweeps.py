@@ -1,0 +1,155 @@
+"""Sweeps over settings: every point of a grid, on tuning seeds; the best one, on reporting seeds.
+
+Seeds from 1,000 up are for tuning, those below for reporting. No sweep can do otherwise, so a
+number that is reported never comes from a seed that chose its settings.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from skillfocus.errors import UserError
+from skillfocus.experiments.discovery import Discovery
+from skillfocus.metrics.intervals import mean_interval
+from skillfocus.runs import Setting
+
+FIRST_TUNING_SEED = 1000
+
+
+def tuning_seeds(count: int, first: int = FIRST_TUNING_SEED) -> range:
+    if count < 1:
+        raise UserError(f"{count} tuning seeds were asked for; at least 1 is needed")
+    if first < FIRST_TUNING_SEED:
+        raise UserError(
+            f"seed {first} is a reporting seed, and a sweep may only look at tuning seeds: choose "
+            f"seeds from {FIRST_TUNING_SEED} up"
+        )
+    return range(first, first + count)
+
+
+def reporting_seeds(count: int, first: int = 0) -> range:
+    if first < 0 or count < 1:
+        raise UserError("reporting seeds begin at 0 or above, and there is at least 1")
+    if first + count > FIRST_TUNING_SEED:
+        raise UserError(
+            f"seed {first + count - 1} is a tuning seed, and what is reported may not come from "
+            f"one: choose seeds below {FIRST_TUNING_SEED}"
+        )
+    return range(first, first + count)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One setting and what it may be: `values`, or for a search all from `low` to `high`."""
+
+    setting: str
+    values: tuple[Setting, ...] = ()
+    low: float = math.nan
+    high: float = math.nan
+    log: bool = False
+
+
+def parse_axis(text: str) -> Axis:
+    """`strength=1,2,4`, or for a search `strength=0.5..16`, `strength=0.5..16:log`."""
+    setting, equals, values = (part.strip() for part in text.partition("="))
+    if not equals or not setting or not values:
+        raise UserError(f"cannot read {text!r}; write NAME=VALUE,VALUE,… or NAME=LOW..HIGH[:log]")
+    if ".." not in values:
+        members = tuple(_value(part) for part in values.split(","))
+        if len(set(members)) != len(members):
+            raise UserError(f"{text!r} names a value twice")
+        return Axis(setting, members)
+    bounds, _, scale = values.partition(":")
+    low, high = (_value(part) for part in bounds.split("..", 1))
+    if isinstance(low, str | bool | None) or isinstance(high, str | bool | None):
+        raise UserError(f"the range {values!r} of {setting} must be two numbers")
+    if scale not in ("", "log") or not low < high or (scale == "log" and low <= 0):
+        raise UserError(
+            f"cannot read the range {values!r} of {setting}: write LOW..HIGH, LOW below HIGH, and "
+            f":log only where both are positive"
+        )
+    return Axis(setting, low=low, high=high, log=scale == "log")
+
+
+def _value(text: str) -> Setting:
+    text = text.strip()
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    if text in ("true", "false"):
+        return text == "true"
+    return text
+
+
+def grid(axes: Sequence[Axis]) -> list[dict[str, Setting]]:
+    """Every combination of the axes' values."""
+    if not axes:
+        raise UserError("name what to sweep over, such as --over strength=1,2,4 or --paper gamma")
+    for axis in axes:
+        if not axis.values:
+            raise UserError(
+                f"{axis.setting} is a range, and a grid needs values; give values, or --trials to "
+                f"search the range"
+            )
+    names = [axis.setting for axis in axes]
+    if len(set(names)) != len(names):
+        raise UserError(f"a setting is swept over twice: {', '.join(names)}")
+    return [
+        dict(zip(names, values, strict=True))
+        for values in itertools.product(*(axis.values for axis in axes))
+    ]
+
+
+def runs_of(base: Discovery, point: Mapping[str, Setting], seeds: Sequence[int]) -> list[Discovery]:
+    return [base.changed({**point, "seed": seed}) for seed in seeds]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one point of a sweep did: its mean over seeds and a 90 % interval of that."""
+
+    point: dict[str, Setting]
+    mean: float
+    low: float
+    high: float
+    values: tuple[float, ...]
+    """One per seed."""
+
+    def as_json(self) -> dict[str, object]:
+        interval = [self.low, self.high] if math.isfinite(self.low) else None
+        return {**self.point, "mean": self.mean, "interval": interval, "values": list(self.values)}
+
+
+def score(
+    frame: pl.DataFrame, runs: Sequence[Discovery], point: dict[str, Setting], metric: str
+) -> Score | None:
+    """A point's score from a frame that holds its runs; None if one of them is missing."""
+    per_run = (
+        frame.filter(pl.col("run").is_in([run.id for run in runs]), pl.col("metric") == metric)
+        .group_by("run").agg(pl.col("value").mean())
+    )  # fmt: skip
+    by_run = dict(per_run.iter_rows())
+    values = [by_run.get(run.id) for run in runs]
+    if metric not in set(frame["metric"]):
+        known = sorted(name for name in set(frame["metric"]) if "/" not in name)
+        raise UserError(f"there is no metric {metric!r}; choose one of {', '.join(known)}")
+    found = [value for value in values if value is not None]
+    if len(found) < len(runs):
+        return None
+    return Score(point, *mean_interval(found), tuple(found))
+
+
+def best_of(scores: Sequence[Score], minimise: bool) -> Score:
+    """The best mean; the first of equals."""
+    if not scores:
+        raise UserError("no point of the sweep has all its runs; see the failures above")
+    return min(scores, key=lambda s: s.mean) if minimise else max(scores, key=lambda s: s.mean)
