@@ -6,6 +6,7 @@ Each figure is the best of several tries; the ratio's two sides are tried in tur
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from numba import njit
 from rich.console import Console
 
 import skillfocus as sf
+from skillfocus.executors import Processes
 from skillfocus.figures.tables import table as make_table
 from skillfocus.learners import planning
 from skillfocus.learners.problem import make_problem
@@ -26,6 +28,7 @@ from skillfocus.simulation import step, table_arrays
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from reference import PlainQ
+from runs_for_tests import Tiny
 
 WORLD = sf.make("four-rooms")
 TABLE = sf.tabulate(WORLD)
@@ -143,6 +146,46 @@ def threads(rows: list[list[str]]) -> None:
         rows.append([f"{name}: two threads over one", f"{two / one:.2f} x", "at least 1.8 x"])
 
 
+def workers(rows: list[list[str]]) -> None:
+    """Whole runs, side effects and files included, by one worker process and by two."""
+    for name, learner in (
+        ("planning", sf.Planning(rounds=15)),
+        ("Q-learning", sf.QLearning(episodes=40_000)),
+    ):
+        runs = [sf.Discovery("four-rooms", "focused-vic", seed, learner) for seed in range(6)]
+
+        def runs_per_second(workers: int, runs=runs) -> float:
+            with tempfile.TemporaryDirectory() as folder, Processes(workers) as pool:
+                sf.run_all([Tiny(0), Tiny(1)], sf.Store(folder), executor=pool)
+                began = time.perf_counter()
+                sf.run_all(runs, sf.Store(folder), executor=pool)
+                return len(runs) / (time.perf_counter() - began)
+
+        one, two = best_of(2, lambda: runs_per_second(1), lambda: runs_per_second(2))
+        rows.append(
+            [f"{name}: two worker processes over one", f"{two / one:.2f} x", "at least 1.8 x"]
+        )
+
+
+def many_runs(rows: list[list[str]]) -> None:
+    """What keeping runs costs, if doing them costs next to nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = sf.Store(folder)
+        memory = []
+        for first, last in ((0, 2000), (2000, 10_000)):
+            began = time.perf_counter()
+            sf.run_all([Tiny(seed) for seed in range(first, last)], store, workers=2)
+            each = 1000 * (time.perf_counter() - began) / (last - first)
+            memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        grown = memory[1] - memory[0]
+        rows.append(["10,000 tiny runs: store and executor", f"{each:.1f} ms a run", "under 10 ms"])
+        rows.append(["… memory from 2,000 to 10,000 runs", f"+{grown:.0f} MB", "flat"])
+        began = time.perf_counter()
+        length = len(store.frame())
+        seconds = time.perf_counter() - began
+        rows.append([f"… their frame read back ({length:,} rows)", f"{seconds:.2f} s", "under 2 s"])
+
+
 CHILD = """
 import resource, time, skillfocus as sf
 world = sf.make("four-rooms")
@@ -199,7 +242,11 @@ def commands(rows: list[list[str]]) -> None:
 
 def main() -> None:
     rows: list[list[str]] = []
-    for part in (q_learning_kernel, planning_sweeps, threads, one_seed, compiling, commands):
+    parts = (
+        q_learning_kernel, planning_sweeps, threads, workers, many_runs, one_seed, compiling,
+        commands,
+    )  # fmt: skip
+    for part in parts:
         print(f"measuring: {part.__name__.replace('_', ' ')} …", file=sys.stderr, flush=True)
         part(rows)
     Console().print(make_table("skillfocus bench", ["what", "measured", "aim"], rows))

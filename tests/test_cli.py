@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -8,6 +9,11 @@ import sys
 import time
 
 import pytest
+
+from skillfocus.cli import main
+from skillfocus.experiments.discovery import Discovery
+from skillfocus.learners.planning import Planning
+from skillfocus.store import Store
 
 QUICK = ["--rounds", "3", "--skills", "8", "--workers", "1"]
 
@@ -98,7 +104,6 @@ def test_doctor_is_well():
     assert json.loads(done.stdout)["healthy"] is True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,37 +123,137 @@ def test_doctor_is_well():
         (["discover", "four-rooms", "focused-vic", "--out", "/proc/nothing"], "folder"),
         (["discover", "four-rooms", "focused-vic", "--draw", "a.gif", "--rounds", "1"], ".png"),
         (["evaluate", "missing.skills"], "no file missing.skills"),
-        (["evaluate", "pyproject.toml"], "no file|not a readable"),
+        (["sweep", "four-rooms", "focused-vic"], "name what to sweep over"),
+        (
+            ["sweep", "four-rooms", "focused-vic", "--over", "gamma=0.9", "--seed", "5"],
+            "reporting seed",
+        ),
+        (
+            ["sweep", "four-rooms", "focused-vic", "--over", "gamma=0.9", "--report", "2000"],
+            "tuning seed",
+        ),
+        (["sweep", "four-rooms", "vic", "--over", "gamma=0.9"], "vic skills have no targets"),
+        (["sweep", "four-rooms", "focused-vic", "--over", "gama=0.9"], "did you mean 'gamma'"),
+        (["sweep", "four-rooms", "focused-vic", "--over", "gamma=0.9..0.99"], "--trials"),
+        (
+            ["sweep", "four-rooms", "focused-vic", "--paper", "sgd"],
+            "has no meaning for focused-vic",
+        ),
     ],
 )
-def test_a_user_s_mistake_is_one_sentence_and_status_2(arguments, message, tmp_path):
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-    said = [line for line in done.stderr.splitlines() if line.startswith("skillfocus: ")]
+def test_a_user_s_mistake_is_one_sentence_and_status_2(
+    arguments, message, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["skillfocus", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    stdout, stderr = capsys.readouterr()
+    assert "Traceback" not in stderr
+    assert stdout == ""
+    said = [line for line in stderr.splitlines() if line.startswith("skillfocus: ")]
     assert len(said) == 1
     assert re.search(message, said[0])
     assert not [f for f in tmp_path.rglob("*") if f.is_file()]
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_with_130_and_nothing_half_written(tmp_path):
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 4.0], ids=["at once", "starting", "at work"])
+def test_ctrl_c_twice_ends_with_130_and_nothing_half_written(tmp_path, seconds):
     process = subprocess.Popen(
         [sys.executable, "-m", "skillfocus.cli", "discover", "four-rooms", "focused-vic",
          "--rounds", "100000", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,  # a terminal's Ctrl-C reaches the whole group
         # A test run in the background hands down an ignored SIGINT; a terminal does not.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     try:
-        time.sleep(6)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        while not (tmp_path / ".lock").exists():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        first = process.stderr.readline()
+        if first.startswith("interrupted: finishing 1 run in flight; Ctrl-C again abandons it"):
+            os.killpg(process.pid, signal.SIGINT)
+            first = process.stderr.readline()
+        _, rest = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
+    assert first.startswith(
+        "skillfocus: interrupted. 1 run: 1 left to do. The same command goes on"
+    )
+    assert rest == ""
     assert process.returncode == 130
-    assert "interrupted" in stderr
-    assert "Traceback" not in stderr
-    assert list(tmp_path.iterdir()) == []
+    assert [file.name for file in tmp_path.iterdir()] == [".lock"]
+
+
+@pytest.mark.slow
+def test_failures_are_listed_with_status_1_and_tried_again_when_asked(found):
+    folder, _ = found
+    run_0 = Discovery("four-rooms", "focused-vic", 0, Planning(rounds=3), skills=8)
+    bad = Discovery("four-rooms", "focused-vic", 7, Planning(rounds=3), skills=8)
+    store = Store(folder / "out")
+    assert run_0 in store
+    store.fail(bad, "MemoryError: too big", "Traceback: somewhere")
+    command = ["discover", "four-rooms", "focused-vic", *QUICK, "--seed", "7", "--json"]
+    done = run(*command, cwd=folder)
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"runs": []}
+    assert f"failed: {bad.stem}: MemoryError: too big" in done.stderr
+    assert "--retry-failed tries again" in done.stderr
+    again = run(*command, "--retry-failed", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["runs"][0]["seed"] == 7
+
+
+@pytest.mark.slow
+def test_what_is_there_is_read_not_done_again(found):
+    folder, document = found
+    done = run(
+        "discover", "four-rooms", "focused-vic", *QUICK, "--seeds", "2", "--json", cwd=folder
+    )
+    assert json.loads(done.stdout) == document
+    assert "2 runs: 2 found in out" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_damaged_file_is_said_and_done_again(found):
+    folder, document = found
+    file = folder / document["runs"][1]["file"]
+    whole = file.read_bytes()
+    file.write_bytes(whole[:1000] + bytes([whole[1000] ^ 1]) + whole[1001:])
+    done = run("discover", "four-rooms", "focused-vic", *QUICK, "--seed", "1", "--json", cwd=folder)
+    assert done.returncode == 0
+    assert "warning" in done.stderr
+    assert "its skills do not match their digest" in done.stderr
+    assert json.loads(done.stdout)["runs"] == document["runs"][1:]
+    assert file.read_bytes() == whole
+
+
+@pytest.mark.slow
+def test_sweep_over_a_grid_and_by_search(tmp_path):
+    options = ["four-rooms", "focused-vic", "--rounds", "1", "--skills", "8", "--seeds", "1"]
+    done = run("sweep", *options, "--over", "strength=1,4", "--report", "1", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [point["strength"] for point in document["points"]] == [1, 4]
+    assert document["tuning_seeds"] == [1000]
+    assert document["reporting_seeds"] == [0]
+    best = max(document["points"], key=lambda point: point["mean"])
+    assert document["best"] == best
+    assert document["report"]["strength"] == best["strength"]
+    assert (tmp_path / document["plot"]).read_bytes().startswith(b"\x89PNG")
+    table = run("sweep", *options, "--over", "strength=1,4", cwd=tmp_path)
+    assert "2 runs: 2 found in out" in table.stderr
+    assert f"{best['mean']:.3f}" in table.stdout
+    searched = run(
+        "sweep", *options, "--over", "strength=1..4", "--trials", "2", "--plot", "s.svg", "--json",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert searched.returncode == 0, searched.stderr
+    assert len(json.loads(searched.stdout)["points"]) == 2
+    assert (tmp_path / "out" / "search.db").is_file()
+    assert (tmp_path / "s.svg").is_file()

@@ -37,6 +37,7 @@ EXPECTED = {
     "quickstart": "skill 15 for position",
     "own_objective": "tool_1: fetched 1.00, position changed 0.02",
     "own_penalty": "refused: only-plants is 0 from",
+    "own_run": "2 steps: home 0.5",
     "own_world": "skill 4 for on",
 }
 
@@ -75,7 +76,7 @@ def test_constraints_pin_exactly_and_name_no_address():
 
 
 def test_public_names_are_there():
-    assert 20 <= len(sf.__all__) <= 35
+    assert 20 <= len(sf.__all__) <= 40
     for name in sf.__all__:
         assert getattr(sf, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -104,6 +104,12 @@ def test_a_worker_that_dies_is_replaced_and_the_run_to_blame_is_found(tmp_path):
     assert unlucky in store
 
 
+def test_many_runs_that_end_their_workers_do_not_stop_the_others(tmp_path):
+    job = [*[Dies(seed) for seed in range(12)], *runs(3)]
+    status = run_all(job, Store(tmp_path), workers=2)
+    assert (status.done, len(status.failures)) == (3, 12)
+
+
 def test_a_pool_that_is_not_ours_is_not_replaced(tmp_path):
     class Broken(ThreadPoolExecutor):
         def submit(self, *_, **__):
@@ -149,6 +155,15 @@ def test_no_workers_are_refused(tmp_path):
         run_all(runs(1), Store(tmp_path), workers=0)
 
 
+@pytest.fixture
+def ctrl_c():
+    """Python's own answer to Ctrl-C, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_finishes_what_flies_and_keeps_it(tmp_path):
     store = Store(tmp_path)
     threading.Timer(0.6, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -157,9 +172,18 @@ def test_ctrl_c_finishes_what_flies_and_keeps_it(tmp_path):
     status = caught.value.status
     assert status.done == 4
     assert len(set(store.frame()["run"])) == 4
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_is_heard_even_if_nothing_was_left_to_hand_out(tmp_path):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(Interrupted) as caught:
+        run_all(runs(2, seconds=0.6), Store(tmp_path), executor=ThreadPoolExecutor(2))
+    assert caught.value.status.done == 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_second_ctrl_c_abandons_what_flies(tmp_path):
     store = Store(tmp_path)
 
@@ -255,7 +279,7 @@ def free_port():
 
 @pytest.fixture
 def cluster():
-    """A Dask scheduler and three workers, each a process of its own; (address, the workers)."""
+    """A Dask scheduler and three workers, each a process of its own: (address, scheduler, workers)."""
     pytest.importorskip("distributed")
     address, started = f"tcp://127.0.0.1:{free_port()}", []
 
@@ -269,7 +293,7 @@ def cluster():
         return process
 
     try:
-        start("dask_scheduler", "--host", address, "--no-dashboard", "--no-show")
+        scheduler = start("dask_scheduler", "--host", address, "--no-dashboard", "--no-show")
         workers = [
             start(
                 "dask_worker",
@@ -283,7 +307,8 @@ def cluster():
             )
             for _ in range(3)
         ]
-        yield address, workers
+        wait_until(lambda: listening(address), 30)
+        yield address, scheduler, workers
     finally:
         for process in started:
             process.kill()
@@ -292,8 +317,7 @@ def cluster():
 
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster, tmp_path):
-    address, workers = cluster
-    wait_until(lambda: listening(address), 30)
+    address, _, workers = cluster
     store = Store(tmp_path / "runs")
     with Cluster(address) as executor:
         wait_until(lambda: executor.width == 3, 30)
@@ -313,6 +337,22 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster, tmp_path)
     local = Store(tmp_path / "local")
     run_all(runs(30, seconds=0.3), local, executor=ThreadPoolExecutor(16))
     assert_frame_equal(store.frame(), local.frame())
+
+
+@pytest.mark.slow
+def test_a_cluster_that_loses_its_scheduler_says_so(cluster, tmp_path):
+    address, scheduler, _ = cluster
+    store = Store(tmp_path)
+
+    def watch(status):
+        if status.done:
+            scheduler.kill()
+
+    with Cluster(address) as executor:
+        wait_until(lambda: executor.width == 3, 30)
+        with pytest.raises(UserError, match=r"lost its scheduler.*kept"):
+            run_all(runs(30, seconds=0.3), store, executor=executor, watch=watch)
+    assert 0 < len(set(store.frame()["run"])) < 30
 
 
 def listening(address):

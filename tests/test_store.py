@@ -108,9 +108,26 @@ def test_a_damaged_run_is_set_aside_and_counts_as_not_done(store, harm):
 
 def test_damage_is_found_when_the_frame_is_read(store):
     store.path(Tiny(1)).write_bytes(b"nothing")
-    with pytest.warns(StoreWarning, match="damaged"):
+    with pytest.warns(StoreWarning, match="no run, or a damaged one.*left out"):
         frame = store.frame()
     assert set(frame["seed"]) == {0, 2, 3}
+    assert store.path(Tiny(1)).exists()
+    with pytest.warns(StoreWarning, match="set aside"):
+        assert len(store.frame([Tiny(1)])) == 0
+
+
+def test_a_copy_of_a_run_counts_once(store):
+    before = store.frame()
+    shutil.copy(store.path(Tiny(1)), store.folder / f"a_copy_{store.path(Tiny(1)).name}")
+    assert_frame_equal(store.frame(), before)
+
+
+def test_a_foreign_file_in_the_way_of_failures_is_no_crash(store):
+    (store.folder / "failed").write_text("mine")
+    keep(store, Tiny(9))
+    assert store.failure(Tiny(8)) is None
+    with pytest.raises(UserError, match="there is no folder"):
+        store.fail(Tiny(8), "no", "no")
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut", "gone"])
@@ -165,7 +182,9 @@ def test_failures_are_kept_and_forgotten(store):
 
 def test_a_newer_format_is_not_taken_for_damage(store, monkeypatch):
     monkeypatch.setattr("skillfocus.runs.VERSION", 2)
-    with pytest.raises(UserError, match="version 1 of the file format"):
+    with pytest.raises(
+        UserError, match=r"cannot use .*parquet: it has version 1 of the file format"
+    ):
         store.frame()
 
 

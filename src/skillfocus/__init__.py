@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from skillfocus.discovery import discover as discover
     from skillfocus.discovery import discover_many as discover_many
     from skillfocus.errors import UserError as UserError
+    from skillfocus.experiments.discovery import Discovery as Discovery
     from skillfocus.factored import FactoredSpace as FactoredSpace
     from skillfocus.factored import Variable as Variable
+    from skillfocus.jobs import run_all as run_all
     from skillfocus.learners.planning import Planning as Planning
     from skillfocus.learners.q_learning import QLearning as QLearning
     from skillfocus.learners.q_learning import paper_q_learning as paper_q_learning
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from skillfocus.objectives.penalties import check_penalty as check_penalty
     from skillfocus.objectives.penalties import weighted_norm as weighted_norm
     from skillfocus.objectives.vic import vic as vic
+    from skillfocus.runs import Result as Result
+    from skillfocus.runs import Run as Run
     from skillfocus.skills import Skills as Skills
+    from skillfocus.store import Store as Store
     from skillfocus.table import Table as Table
     from skillfocus.table import tabulate as tabulate
     from skillfocus.worlds.registry import make as make
@@ -53,6 +58,10 @@ _HOMES = {
     "learners.q_learning": ["QLearning", "paper_q_learning"],
     "skills": ["Skills"],
     "discovery": ["discover", "discover_many"],
+    "runs": ["Run", "Result"],
+    "store": ["Store"],
+    "jobs": ["run_all"],
+    "experiments.discovery": ["Discovery"],
     "errors": ["UserError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,7 +8,10 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-REQUIRED = ("skillfocus", "numpy", "numba", "scipy", "safetensors", "matplotlib", "tyro", "rich")
+REQUIRED = (
+    "skillfocus", "numpy", "numba", "scipy", "polars", "safetensors", "matplotlib", "tyro", "rich",
+)  # fmt: skip
+EXTRAS = {"distributed": "cluster", "optuna": "sweep"}
 
 
 def examine() -> tuple[dict[str, object], bool]:
@@ -21,6 +24,11 @@ def examine() -> tuple[dict[str, object], bool]:
         except PackageNotFoundError:
             found[name] = "missing: reinstall skillfocus"
             healthy = False
+    for name, extra in EXTRAS.items():
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = f"not installed; pip install 'skillfocus[{extra}]' if you need it"
     found["cores"] = os.cpu_count()
     try:
         found["compiled kernels"] = _compiled_kernels()
@@ -31,14 +39,12 @@ def examine() -> tuple[dict[str, object], bool]:
 
 
 def _compiled_kernels() -> str:
-    """Plan and run skills in a corridor, and say where compiled code is kept."""
-    import skillfocus as sf
-    from skillfocus.learners import planning
-    from skillfocus.worlds.four_rooms import FourRooms
-
+    """Discover something small, and say where compiled code is kept."""
     began = time.perf_counter()
-    sf.discover(FourRooms("#####\n#..T#\n#####"), sf.focused(sf.vic()), seed=0, n_skills=4,
-                learner=sf.Planning(rounds=2))  # fmt: skip
+    from skillfocus.learners import planning
+    from skillfocus.warm import warm_up
+
+    warm_up()
     seconds = time.perf_counter() - began
     folder = Path(planning.sweep.stats.cache_path or "")  # pyright: ignore[reportFunctionMemberAccess]
     kept = (

@@ -6,6 +6,7 @@ runs they can have at a time, how far those are, and how to be abandoned.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -17,10 +18,11 @@ import traceback
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.sharedctypes import Synchronized
 
 from skillfocus.errors import UserError
-from skillfocus.runs import Header, Report, Run, encode, identify
+from skillfocus.runs import Header, Report, Run, encode, identify, settings_of
 from skillfocus.versions import versions
 
 
@@ -36,7 +38,7 @@ class Finished:
 class Failed:
     id: str
     error: str
-    """The last line of the traceback."""
+    """The error in one line."""
     traceback: str
 
 
@@ -57,10 +59,10 @@ def perform(run: Run, number: int = 0) -> Finished | Failed:
         }
         digest = None if result.skills is None else sha256(result.skills).hexdigest()
         kind, version = type(run).__name__, run.version
-        header = Header(own_id, kind, version, run.settings(), record, digest)
+        header = Header(own_id, kind, version, settings_of(run), record, digest)
         table = encode(header, result.rows)
-    except Exception as error:
-        sentence = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    except (Exception, SystemExit) as error:
+        sentence = traceback.format_exception_only(error)[-1].strip().splitlines()[0]
         return Failed(own_id, sentence, "".join(traceback.format_exception(error)))
     return Finished(own_id, table, result.skills, time.thread_time() - cpu)
 
@@ -92,12 +94,14 @@ class Processes(ProcessPoolExecutor):
     """Worker processes of this machine, started from one that has everything compiled."""
 
     def __init__(self, workers: int) -> None:
-        if workers < 1:
-            raise UserError(f"{workers} workers were asked for; at least 1 is needed")
         linux = sys.platform.startswith("linux")
         context = multiprocessing.get_context("forkserver" if linux else "spawn")
         if linux:
             context.set_forkserver_preload(["skillfocus.warm"])
+            resource_tracker.ensure_running()  # first: it unblocks what the next line blocks
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            forkserver.ensure_running()  # it and all its copies are deaf to Ctrl-C
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.width = workers
         self._slots = context.RawArray("d", 2 * workers)
         arguments = (self._slots, context.Value("i", 0), workers)
@@ -125,16 +129,22 @@ class Cluster(Executor):
             raise UserError(
                 "a cluster needs Dask, which is not installed: pip install 'skillfocus[cluster]'"
             ) from None
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised here
         try:
             self.client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UserError(f"there is no Dask scheduler at {address}: {error}") from None
         self._executor = self.client.get_executor(pure=False)
+        self._width = 1
 
     @property
     def width(self) -> int:
-        threads: dict[str, int] = self.client.nthreads()  # pyright: ignore[reportAssignmentType]
-        return max(1, sum(threads.values()))
+        try:
+            threads: dict[str, int] = self.client.nthreads()  # pyright: ignore[reportAssignmentType]
+            self._width = max(1, sum(threads.values()))
+        except OSError:
+            pass  # the scheduler is lost: futures in flight will say so
+        return self._width
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
         return self._executor.submit(fn, *args, **kwargs)
@@ -142,9 +152,6 @@ class Cluster(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._executor.shutdown(wait=wait and not cancel_futures)
         self.client.close()
-
-    def abandon(self) -> None:
-        self.shutdown(cancel_futures=True)
 
 
 _slots, _place = None, 0

@@ -12,9 +12,17 @@ import os
 import signal
 import threading
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -25,8 +33,6 @@ from skillfocus.store import Store
 
 POLL = 0.2
 """Seconds between looks at Ctrl-C, progress, and the runs of other commands."""
-DEATHS = 20
-"""So many pools may die in a row."""
 
 
 @dataclass
@@ -51,6 +57,14 @@ class Status:
     def over(self) -> int:
         return self.done + self.found + len(self.failures)
 
+    def __add__(self, other: Status) -> Status:
+        """Two jobs, one after the other."""
+        return Status(
+            self.total + other.total, self.done + other.done, self.found + other.found,
+            self.failures | other.failures, {}, self.stopping or other.stopping,
+            self.seconds + other.seconds, self.cpu_seconds + other.cpu_seconds,
+        )  # fmt: skip
+
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during `run_all`, after everything finished was kept."""
@@ -73,6 +87,8 @@ def run_all(
     this machine). Runs that failed before are left out unless `retry_failed`. `watch` is called a
     few times a second. The first Ctrl-C lets the runs in flight finish, a second one abandons
     them; either way `Interrupted` is raised at the end."""
+    if workers < 1:
+        raise UserError(f"{workers} workers were asked for; at least 1 is needed")
     distinct = list({run.id: run for run in runs}.values())
     store.prepare()
     try:
@@ -98,7 +114,8 @@ def _interrupts() -> Iterator[list[int]]:
         if len(heard) > 2:
             raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield heard
         return
     before = signal.signal(signal.SIGINT, hear)
@@ -125,7 +142,7 @@ class _Job:
         self.suspects: deque[Run] = deque()
         """Runs whose pool died; they run one at a time."""
         self.strikes: Counter[str] = Counter()
-        self.deaths = 0
+        """How often a run's pool died with that run alone in it."""
 
     def work(self, executor: Executor | None, workers: int) -> None:
         unsettled = deque()
@@ -144,7 +161,7 @@ class _Job:
                 self._hand_out(pool)
             finally:
                 pool.abandon()
-        self.status.stopping = bool(self.interrupts) and self.status.over < self.status.total
+        self.status.stopping = bool(self.interrupts)
 
     def _settled(self, run: Run) -> bool:
         """Whether a run is there, or failed before and is not to be tried again."""
@@ -204,8 +221,8 @@ class _Job:
             outcome: Finished | Failed = future.result()
         except BrokenExecutor:
             return False
-        except Exception as error:  # the executor's own: it could not send the run, or gave it up
-            outcome = Failed(run.id, f"{type(error).__name__}: {error}", repr(error))
+        except (Exception, CancelledError) as error:  # not the run's, which `perform` sends back
+            outcome = _blame(run, error)
         if outcome.id != run.id:
             raise UserError(
                 "a worker has another version of skillfocus than this command; install the same "
@@ -223,7 +240,6 @@ class _Job:
                 f"{error}; finished runs are kept, and the same command goes on from there"
             ) from None
         self.store.release(run)
-        self.deaths = 0
         return True
 
     def _fail(self, run: Run, error: str, traceback: str) -> None:
@@ -232,11 +248,14 @@ class _Job:
 
     def _pool_died(self, pool: Executor, runs: list[Run]) -> None:
         """Of several runs in a pool nobody knows which to blame; one alone is, the second time."""
-        self.deaths += 1
-        if not isinstance(pool, Processes) or not pool.fractions() or self.deaths > DEATHS:
+        if not isinstance(pool, Processes):
             raise UserError(
-                "the workers died; finished runs are kept. Where they die at once in a script, "
-                'call run_all under `if __name__ == "__main__":`'
+                "the workers died; finished runs are kept, and the same command goes on from there"
+            )
+        if not pool.fractions():
+            raise UserError(
+                "the worker processes die as soon as they start; if this is a script, call run_all "
+                'under `if __name__ == "__main__":`'
             )
         if len(runs) == 1:
             self.strikes[runs[0].id] += 1
@@ -262,6 +281,20 @@ class _Job:
                 self.watch(self.status)
 
 
+def _blame(run: Run, error: BaseException) -> Failed:
+    """An executor's own error is one run's failure if it could not be sent, or if it ended worker
+    after worker of a cluster; anything else is the executor's, and ends the job."""
+    said = (
+        f"{type(error).__name__}: {str(error).strip() or 'a cluster may have lost its scheduler'}"
+    )
+    if type(error).__name__ != "KilledWorker" and "pickle" not in said.lower():
+        raise UserError(
+            f"the executor gave up ({said.splitlines()[0]}); finished runs are kept, and the same "
+            f"command goes on from there"
+        )
+    return Failed(run.id, said, "".join(traceback.format_exception(error)))
+
+
 def _width(pool: Executor) -> int:
     """How many runs to have in flight: as many as can be at work."""
     return (
@@ -272,7 +305,11 @@ def _width(pool: Executor) -> int:
 def _submit(pool: Executor, run: Run, number: int) -> Future:
     try:
         return pool.submit(perform, run, number)
-    except BrokenExecutor as error:
+    except (
+        BrokenExecutor,
+        EOFError,
+        OSError,
+    ) as error:  # the last two: no process could be started
         future = Future()
-        future.set_exception(error)
+        future.set_exception(BrokenExecutor(str(error)))
         return future

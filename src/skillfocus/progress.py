@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Progress:
     def __init__(self, console: Console, what: str) -> None:
         self.console, self.what, self.tenth, self.told_stop = console, what, 0, False
+        self.span = 0.0, 1.0
+        """The part of the work that the job being watched is."""
         columns = (
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
@@ -49,7 +51,9 @@ class Progress:
                 f"interrupted: finishing {count} {'run' if count == 1 else 'runs'} in flight; "
                 f"Ctrl-C again abandons {'it' if count == 1 else 'them'}"
             )
-        fraction = (status.over + sum(status.running.values())) / max(status.total, 1)
+        # Runs that were found took no time: they would make what is left look quick.
+        fresh = status.over - status.found + sum(status.running.values())
+        fraction = fresh / max(status.total - status.found, 1)
         parts = [f"{status.over} of {status.total} runs"]
         if status.failures:
             parts.append(f"{len(status.failures)} failed")
@@ -57,7 +61,8 @@ class Progress:
             first, *others = status.running
             now = re.sub("_[0-9a-f]{16}$", "", first)
             parts.append(f"now {now}" + (f" and {len(others)} more" if others else ""))
-        self.report(fraction, ", ".join(parts))
+        first, last = self.span
+        self.report(first + fraction * (last - first), ", ".join(parts))
 
     def _say(self, line: str) -> None:
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -79,7 +84,7 @@ def summary(status: Status, folder: object) -> str:
 
 
 def duration(seconds: float) -> str:
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -55,14 +55,14 @@ class Run:
     def execute(self, report: Report) -> Result:
         raise NotImplementedError
 
-    def settings(self) -> dict[str, Setting]:
+    def settings(self) -> Mapping[str, Setting]:
         """Everything that decides the result, one name each; the columns of a frame."""
         return flatten(self)
 
     @property
     def label(self) -> str:
         """A few words for people: progress shows it, file names begin with it."""
-        return "_".join([type(self).__name__, *(str(value) for value in self.settings().values())])
+        return "_".join([type(self).__name__, *map(str, settings_of(self).values())])
 
     @cached_property
     def id(self) -> str:
@@ -75,10 +75,13 @@ class Run:
 
 
 def flatten(value: object) -> dict[str, Setting]:
-    """A dataclass's fields under their names, those of dataclasses in it beside them."""
+    """A dataclass's fields under their names, those of dataclasses in it beside them. A whole
+    number where a float is declared becomes one: 4 and 4.0 are the same setting."""
     flat: dict[str, Setting] = {}
     for field in fields(value):  # pyright: ignore[reportArgumentType]
         held = getattr(value, field.name)
+        if type(held) is int and "float" in str(field.type):
+            held = float(held)
         inner = flatten(held) if is_dataclass(held) else {field.name: held}
         if twice := flat.keys() & inner.keys():
             raise TypeError(f"{type(value).__name__} has two settings named {min(twice)}")
@@ -86,23 +89,20 @@ def flatten(value: object) -> dict[str, Setting]:
     return flat
 
 
-def identify(run: Run) -> str:
-    """A digest of what decides a run's result: its kind, the kind's version, its settings."""
-    settings = run.settings()
+def settings_of(run: Run) -> dict[str, Setting]:
+    """A run's settings, once it is sure that a file and a frame can hold them."""
+    settings = dict(run.settings())
     for name, value in settings.items():
         if name in OWN or not isinstance(value, Setting):
             raise TypeError(f"a run cannot have a setting {name} = {value!r}")
-    key = {"kind": type(run).__name__, "version": run.version, "settings": _plain(settings)}
+    return settings
+
+
+def identify(run: Run) -> str:
+    """A digest of what decides a run's result: its kind, the kind's version, its settings."""
+    key = {"kind": type(run).__name__, "version": run.version, "settings": settings_of(run)}
     text = json.dumps(key, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _plain(settings: dict[str, Setting]) -> dict[str, Setting]:
-    """4.0 and 4 are the same setting."""
-    return {
-        name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in settings.items()
-    }
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def decode(content: bytes) -> Header:
     held = json.loads(pl.read_parquet_metadata(io.BytesIO(content))["skillfocus"])
     if held.get("format") != FORMAT or held.get("format_version") != VERSION:
         raise UserError(
-            f"a run has version {held.get('format_version')} of the file format, this program "
-            f"reads version {VERSION}: use the skillfocus that wrote it"
+            f"it has version {held.get('format_version')} of the file format, this program reads "
+            f"version {VERSION}: use the skillfocus that wrote it"
         )
     return Header(**held)

@@ -18,7 +18,7 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.files import write_whole
-from skillfocus.learners.problem import LONGEST, Numbering, number_values
+from skillfocus.learners.problem import Numbering, check_step_limit, number_values
 from skillfocus.simulation import run_many, table_arrays
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.registry import WORLD_IDS, make
@@ -48,8 +48,7 @@ class Skills:
             raise UserError(
                 f"{len(self.targets)} skills have targets, {len(self.remembered)} have contexts"
             )
-        if not 1 <= self.step_limit <= LONGEST:
-            raise UserError(f"the step limit is {self.step_limit}; it must be 1 to {LONGEST:,}")
+        check_step_limit(self.step_limit)
         if len(self.policy) != self.offsets[-1]:
             raise UserError(
                 f"the policies have {len(self.policy):,} entries where {len(self.targets)} skills "

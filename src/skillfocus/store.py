@@ -14,13 +14,14 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 
 from skillfocus.errors import UserError
 from skillfocus.files import remove_leftovers, write_whole
-from skillfocus.runs import COLUMNS, Damaged, Header, Run, decode
+from skillfocus.runs import COLUMNS, Damaged, Header, Run, decode, settings_of
 from skillfocus.skills import Skills
 
 try:
@@ -53,6 +54,7 @@ class Store:
 
     def prepare(self) -> None:
         """Make the folder, and make sure that it can be written to."""
+        self.close()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -64,8 +66,9 @@ class Store:
                 f"cannot write to the folder {self.folder} ({error.strerror}); choose another "
                 f"with --out"
             ) from None
-        remove_leftovers(self.folder)
-        foreign = [file.name for file in self._files() if not _RUN_FILE.fullmatch(file.name)]
+        for folder in (self.folder, self.folder / "failed"):
+            remove_leftovers(folder)
+        foreign = [name for name in self._files() if not _RUN_FILE.fullmatch(name)]
         if foreign:
             warn(f"{self.folder} holds files that are not runs, left alone: {', '.join(foreign)}")
 
@@ -79,51 +82,32 @@ class Store:
 
     def __contains__(self, run: Run) -> bool:
         """Whether a run is there, whole, with its skills; what is broken is set aside."""
-        return self._header(self.path(run)) is not None
+        return self._read(self.path(run), with_skills=True) is not None
 
     def add(self, run: Run, table: bytes, skills: bytes | None) -> None:
         """Keep a finished run. Its table comes last: where it is, everything is."""
         if skills is not None:
             write_whole(self.skills_path(run), skills)
         write_whole(self.path(run), table)
-        self._failure_path(run).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._failure_path(run).unlink()
 
     def skills(self, run: Run) -> Skills:
         return Skills.load(self.skills_path(run))
 
-    def _header(self, path: Path) -> Header | None:
-        content = self._read(path)
-        return None if content is None else content[1]
-
-    def _read(self, path: Path) -> tuple[bytes, Header] | None:
-        """A run's file, checked; None if it is not there, or was set aside."""
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
+    def _read(self, path: Path, with_skills: bool) -> tuple[bytes, Header] | None:
+        """The file of a run that is asked for; None if it is not there, or was set aside."""
+        if not path.exists():
             return None
-        except OSError as error:
-            raise UserError(f"cannot read {path}: {error.strerror}") from None
-        skills = path.with_suffix(".skills")
         try:
-            header = decode(content)
-            if not path.stem.endswith(header.id):
-                raise Damaged("its name is another run's")
-            if header.skills_sha256 is not None:
-                self._check_skills(skills, header.skills_sha256)
+            content, header = _checked(path)
+            if with_skills and header.skills_sha256 is not None:
+                _check_skills(path.with_suffix(".skills"), header.skills_sha256)
         except Damaged as error:
-            self._set_aside([path, skills], f"{path.name} is damaged ({error})")
+            why = f"{path.name} is damaged ({error})"
+            self._set_aside([path, path.with_suffix(".skills")], why)
             return None
         return content, header
-
-    @staticmethod
-    def _check_skills(path: Path, sha256: str) -> None:
-        try:
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise Damaged(f"its skills cannot be read: {error.strerror}") from None
-        if found != sha256:
-            raise Damaged("its skills do not match their digest")
 
     def _set_aside(self, paths: Iterable[Path], why: str) -> None:
         aside = self.folder / "damaged"
@@ -147,7 +131,7 @@ class Store:
         path = self._failure_path(run)
         with contextlib.suppress(OSError):  # write_whole says what is wrong
             path.parent.mkdir(exist_ok=True)
-        record = {"id": run.id, "label": run.label, "settings": run.settings(),
+        record = {"id": run.id, "label": run.label, "settings": settings_of(run),
                   "error": error, "traceback": traceback}  # fmt: skip
         write_whole(path, json.dumps(record, indent=2).encode())
         return path
@@ -157,7 +141,7 @@ class Store:
         path = self._failure_path(run)
         try:
             return str(json.loads(path.read_bytes())["error"])
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError):
             self._set_aside([path], f"{path.name} is damaged")
@@ -165,33 +149,46 @@ class Store:
 
     # ---------------------------------------------------------------- many runs
 
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.parquet"))
+    def _files(self) -> list[str]:
+        return sorted(name for name in os.listdir(self.folder) if name.endswith(".parquet"))
 
-    def _checked(self, runs: Iterable[Run] | None) -> Iterator[tuple[bytes, Header]]:
+    def _whole(self, runs: Iterable[Run] | None) -> Iterator[tuple[bytes, Header]]:
+        """The files of these runs, or of all that the folder holds; each run once."""
         if not self.folder.is_dir():
             raise UserError(f"there is no folder {self.folder}")
-        if runs is None:
-            paths = [file for file in self._files() if _RUN_FILE.fullmatch(file.name)]
-        else:
-            paths = [self.path(run) for run in {run.id: run for run in runs}.values()]
-        for path in paths:
-            if (read := self._read(path)) is not None:
-                yield read
+        if runs is not None:
+            for run in {run.id: run for run in runs}.values():
+                if (read := self._read(self.path(run), with_skills=False)) is not None:
+                    yield read
+            return
+        seen: set[str] = set()
+        for name in self._files():
+            if not _RUN_FILE.fullmatch(name):
+                continue
+            try:
+                content, header = _checked(self.folder / name)
+            except Damaged as error:
+                warn(f"{self.folder / name} is no run, or a damaged one ({error}); it is left out")
+                continue
+            if header.id not in seen:
+                seen.add(header.id)
+                yield content, header
 
     def frame(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
         """The finished ones among these runs (default: all of the folder's) as one long table:
         kind, version, every setting, run, metric, step, value. It does not depend on when, where
         or in which order they ran."""
-        tables, headers, contents = [], [], []
-        for content, header in self._checked(runs):
-            headers.append(header)
-            contents.append(content)
-            if len(contents) == _AT_ONCE:
-                tables.append(_table(contents))
-                contents = []
-        if contents:
-            tables.append(_table(contents))
+        headers, contents, parsing = [], [], []
+        with ThreadPoolExecutor(1) as parser:  # parses the last files while the next are checked
+            for content, header in self._whole(runs):
+                headers.append(header)
+                contents.append(content)
+                if len(contents) == _AT_ONCE:
+                    parsing.append(parser.submit(_table, contents))
+                    contents = []
+            if contents:
+                parsing.append(parser.submit(_table, contents))
+            tables = [parsed.result() for parsed in parsing]
         if not tables:
             return pl.DataFrame(schema={"kind": pl.String, "version": pl.Int64, **COLUMNS})
         settings = _settings_frame(headers)
@@ -203,7 +200,7 @@ class Store:
         """A row per finished run: versions, when and where it ran, time and memory."""
         rows = [
             {"run": h.id, "kind": h.kind, "seed": h.settings.get("seed"), **h.record}
-            for _, h in self._checked(runs)
+            for _, h in self._whole(runs)
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -212,21 +209,47 @@ class Store:
     def claim(self, run: Run) -> bool:
         """Whether this process may do a run now: no other process with this folder is at it.
         A claim is a lock on one byte of a file, so it ends with the process, however that ends."""
-        return self._lock(run, None if fcntl is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return fcntl is None or self._lock(run, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def release(self, run: Run) -> None:
-        self._lock(run, None if fcntl is None else fcntl.LOCK_UN)
+        if fcntl is not None:
+            self._lock(run, fcntl.LOCK_UN)
 
-    def _lock(self, run: Run, operation: int | None) -> bool:
-        if fcntl is None or operation is None or self._locks is None:
-            return True
+    def _lock(self, run: Run, operation: int) -> bool:
+        if self._locks is None:
+            raise RuntimeError("prepare the store first")
         try:
-            fcntl.lockf(self._locks, operation, 1, int(run.id[:15], 16))
+            fcntl.lockf(self._locks, operation, 1, int(run.id[:15], 16))  # pyright: ignore[reportOptionalMemberAccess]
         except (BlockingIOError, PermissionError):
             return False
         except OSError:  # a file system without locks: a run may then be done twice
             return True
         return True
+
+
+def _checked(path: Path) -> tuple[bytes, Header]:
+    """A run's file, every byte of it checked."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        header = decode(content)
+    except UserError as error:
+        raise UserError(f"cannot use {path}: {error}") from None
+    if not path.stem.endswith(header.id):
+        raise Damaged("its name is another run's")
+    return content, header
+
+
+def _check_skills(path: Path, sha256: str) -> None:
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise Damaged(f"its skills cannot be read: {error.strerror}") from None
+    if found != sha256:
+        raise Damaged("its skills do not match their digest")
 
 
 def warn(message: str) -> None:

@@ -1,7 +1,7 @@
 """Sweeps over settings: every point of a grid, on tuning seeds; the best one, on reporting seeds.
 
-Seeds from 1,000 up are for tuning, those below for reporting. No sweep can do otherwise, so a
-number that is reported never comes from a seed that chose its settings.
+Seeds from 1,000 up are for tuning, those below for reporting: `tuning_seeds` and `reporting_seeds`
+refuse the others, so a number that is reported never comes from a seed that chose its settings.
 """
 
 from __future__ import annotations
@@ -90,27 +90,42 @@ def _value(text: str) -> Setting:
     return text
 
 
-def grid(axes: Sequence[Axis]) -> list[dict[str, Setting]]:
-    """Every combination of the axes' values."""
+def check_axes(axes: Sequence[Axis]) -> None:
     if not axes:
         raise UserError("name what to sweep over, such as --over strength=1,2,4 or --paper gamma")
+    names = [axis.setting for axis in axes]
+    if len(set(names)) != len(names):
+        raise UserError(f"a setting is swept over twice: {', '.join(names)}")
+    if "seed" in names:
+        raise UserError("seeds are not swept over: --seeds says how many each point gets")
+
+
+def grid(axes: Sequence[Axis]) -> list[dict[str, Setting]]:
+    """Every combination of the axes' values."""
+    check_axes(axes)
     for axis in axes:
         if not axis.values:
             raise UserError(
                 f"{axis.setting} is a range, and a grid needs values; give values, or --trials to "
                 f"search the range"
             )
-    names = [axis.setting for axis in axes]
-    if len(set(names)) != len(names):
-        raise UserError(f"a setting is swept over twice: {', '.join(names)}")
     return [
-        dict(zip(names, values, strict=True))
+        dict(zip([axis.setting for axis in axes], values, strict=True))
         for values in itertools.product(*(axis.values for axis in axes))
     ]
 
 
-def runs_of(base: Discovery, point: Mapping[str, Setting], seeds: Sequence[int]) -> list[Discovery]:
-    return [base.changed({**point, "seed": seed}) for seed in seeds]
+def runs_of(
+    base: Discovery, point: Mapping[str, Setting], seeds: Sequence[int], metric: str
+) -> list[Discovery]:
+    """A point's runs, if they have what they are to be judged by."""
+    runs = [base.changed({**point, "seed": seed}) for seed in seeds]
+    if metric in ("focus", "control") and not runs[0].make_objective().targeted:
+        raise UserError(
+            f"{runs[0].objective} skills have no targets, so there is no {metric} to judge by; "
+            f"choose another with --metric, such as mean_side_effects"
+        )
+    return runs
 
 
 @dataclass(frozen=True)
@@ -129,27 +144,27 @@ class Score:
         return {**self.point, "mean": self.mean, "interval": interval, "values": list(self.values)}
 
 
-def score(
-    frame: pl.DataFrame, runs: Sequence[Discovery], point: dict[str, Setting], metric: str
-) -> Score | None:
-    """A point's score from a frame that holds its runs; None if one of them is missing."""
-    per_run = (
-        frame.filter(pl.col("run").is_in([run.id for run in runs]), pl.col("metric") == metric)
-        .group_by("run").agg(pl.col("value").mean())
-    )  # fmt: skip
-    by_run = dict(per_run.iter_rows())
-    values = [by_run.get(run.id) for run in runs]
-    if metric not in set(frame["metric"]):
-        known = sorted(name for name in set(frame["metric"]) if "/" not in name)
+def values_of(frame: pl.DataFrame, metric: str) -> dict[str, float | None]:
+    """A metric of every run, averaged over its steps."""
+    chosen = frame.filter(pl.col("metric") == metric)
+    if len(frame) and not len(chosen):
+        known = sorted(name for name in frame["metric"].unique() if "/" not in name)
         raise UserError(f"there is no metric {metric!r}; choose one of {', '.join(known)}")
-    found = [value for value in values if value is not None]
-    if len(found) < len(runs):
+    return dict(chosen.group_by("run").agg(pl.col("value").mean()).iter_rows())
+
+
+def score(
+    values: Mapping[str, float | None], runs: Sequence[Discovery], point: dict[str, Setting]
+) -> Score | None:
+    """A point's score, from every run's value; None if one of its runs is missing."""
+    if any(run.id not in values for run in runs):
         return None
-    return Score(point, *mean_interval(found), tuple(found))
+    found = tuple(value for run in runs if (value := values[run.id]) is not None)
+    if len(found) < len(runs):
+        raise UserError(f"{runs[0].label} has no value of this metric; choose another --metric")
+    return Score(point, *mean_interval(found), found)
 
 
 def best_of(scores: Sequence[Score], minimise: bool) -> Score:
     """The best mean; the first of equals."""
-    if not scores:
-        raise UserError("no point of the sweep has all its runs; see the failures above")
     return min(scores, key=lambda s: s.mean) if minimise else max(scores, key=lambda s: s.mean)

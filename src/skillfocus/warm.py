@@ -7,13 +7,19 @@ import contextlib
 
 
 def warm_up() -> None:
-    import skillfocus as sf
+    """Discover skills in a corridor with every kind of objective and either learner, and measure
+    what they do."""
+    from skillfocus.discovery import discover
+    from skillfocus.learners.planning import Planning
+    from skillfocus.learners.q_learning import QLearning
+    from skillfocus.metrics.side_effects import side_effects
+    from skillfocus.objectives.registry import named
     from skillfocus.worlds.four_rooms import FourRooms
 
     world = FourRooms("#####\n#..T#\n#####")
-    for learner in (sf.Planning(rounds=1), sf.QLearning(episodes=100)):
-        skills = sf.discover(world, sf.focused(sf.vic()), seed=0, n_skills=4, learner=learner)
-        sf.metrics.side_effects(skills)
+    for objective in ("focused-vic", "focused-lsd", "dusdi-vic"):
+        for learner in (Planning(rounds=2), QLearning(episodes=100)):
+            side_effects(discover(world, named(objective), seed=0, n_skills=4, learner=learner))
 
 
 with contextlib.suppress(Exception):  # a run that needs what is broken will say so

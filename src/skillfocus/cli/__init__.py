@@ -29,19 +29,20 @@ Command = (
 
 def main() -> None:
     """Run the command line: 0 done, 1 a run failed, 2 a user's mistake, 130 interrupted."""
-    warnings.showwarning = _show_warning
     try:
         command = tyro.cli(
             Command,  # pyright: ignore[reportArgumentType]
             prog="skillfocus",
             description="Discover focused skills, and measure exactly what else they change.",
         )
-        command.run()
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            command.run()
     except UserError as error:
         say(f"skillfocus: {error}")
         raise SystemExit(2) from None
     except KeyboardInterrupt as interrupt:
-        say(f"skillfocus: {interrupt or 'interrupted; files already written are whole'}")
+        say(f"skillfocus: {str(interrupt) or 'interrupted; files already written are whole'}")
         raise SystemExit(130) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.job import Job, LearnerOptions
+from skillfocus.cli.job import Job, LearnerOptions, Work
 from skillfocus.cli.output import say, show_runs
 from skillfocus.errors import UserError
 
@@ -60,8 +60,6 @@ class Discover(Job, DiscoveryOptions):
     """Also draw the first seed's skills to this .png, .svg or .pdf file."""
 
     def run(self) -> None:
-        from skillfocus.store import Store
-
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
         runs = [self.discovery(seed) for seed in range(self.seed, self.seed + self.seeds)]
@@ -69,8 +67,10 @@ class Discover(Job, DiscoveryOptions):
             from skillfocus.figures.trajectories import check_drawable
 
             check_drawable(runs[0].make_world(), self.draw)
-        store = Store(self.out)
-        status = self.do(runs, store, f"{self.world} {self.objective}")
+        with Work(self, f"{self.world} {self.objective}") as work:
+            work.do(runs)
+            work.sum_up()
+        store = work.store
         frame = store.frame(runs)
         finished = set(frame["run"])
         show_runs(
@@ -89,5 +89,5 @@ class Discover(Job, DiscoveryOptions):
 
             draw_skills(store.skills(runs[0]), self.draw)
             say(f"drawn: {self.draw}")
-        if status.failures:
+        if work.total.failures:
             raise SystemExit(1)

@@ -14,9 +14,7 @@ from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
     from skillfocus.discovery import Learner
-    from skillfocus.jobs import Status
     from skillfocus.runs import Run
-    from skillfocus.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,36 +30,61 @@ class Job:
     json: bool = False
     """Print one JSON document; everything else goes to standard error."""
 
-    def do(self, runs: Sequence[Run], store: Store, what: str) -> Status:
-        """Do what is missing of these runs, with a bar, and say how it went."""
-        from skillfocus.executors import Cluster
-        from skillfocus.jobs import Interrupted, run_all
-        from skillfocus.progress import Progress, summary
 
-        workers = (os.cpu_count() or 1) if self.workers is None else self.workers
-        if workers < 1:
-            raise UserError(f"{workers} workers were asked for; at least 1 is needed")
-        if self.cluster is not None and self.workers is not None:
+class Work:
+    """Doing runs as a `Job` says, once or several times, with one bar over all of it."""
+
+    def __init__(self, job: Job, what: str) -> None:
+        from skillfocus.executors import Cluster
+        from skillfocus.jobs import Status
+        from skillfocus.progress import Progress
+        from skillfocus.store import Store
+
+        self.workers = (os.cpu_count() or 1) if job.workers is None else job.workers
+        if self.workers < 1:
+            raise UserError(f"{self.workers} workers were asked for; at least 1 is needed")
+        if job.cluster is not None and job.workers is not None:
             raise UserError("--workers counts processes of this machine; a --cluster has its own")
+        self.store, self.retry_failed, self.total = Store(job.out), job.retry_failed, Status(0)
+        self.stack = ExitStack()
+        self.executor = self.stack.enter_context(Cluster(job.cluster)) if job.cluster else None
+        self.progress = self.stack.enter_context(Progress(err, what))
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stack.close()
+
+    def do(self, runs: Sequence[Run], first: float = 0.0, last: float = 1.0) -> None:
+        """Do what is missing of these runs: all the work, or its part from `first` to `last`."""
+        from skillfocus.jobs import Interrupted, run_all
+        from skillfocus.progress import summary
+
+        self.progress.span = first, last
         try:
-            with ExitStack() as stack:
-                executor = self.cluster and stack.enter_context(Cluster(self.cluster))
-                progress = stack.enter_context(Progress(err, what))
-                status = run_all(
-                    runs, store, executor=executor or None, workers=workers,
-                    retry_failed=self.retry_failed, watch=progress.watch,
-                )  # fmt: skip
+            status = run_all(
+                runs, self.store, executor=self.executor, workers=self.workers,
+                retry_failed=self.retry_failed, watch=self.progress.watch,
+            )  # fmt: skip
         except Interrupted as interrupt:
-            done = summary(interrupt.status, store.folder)
+            self.total += interrupt.status
+            done = summary(self.total, self.store.folder)
             raise KeyboardInterrupt(
                 f"interrupted. {done}. The same command goes on from here"
             ) from None
-        say(summary(status, store.folder))
-        for run, error in status.failures.items():
+        self.total += status
+
+    def sum_up(self) -> None:
+        """Say how it went."""
+        from skillfocus.progress import summary
+
+        self.progress.bar.stop()
+        say(summary(self.total, self.store.folder))
+        for run, error in self.total.failures.items():
             say(f"failed: {run}: {error}")
-        if status.failures:
-            say(f"tracebacks are in {store.folder / 'failed'}; --retry-failed tries again")
-        return status
+        if self.total.failures:
+            say(f"tracebacks are in {self.store.folder / 'failed'}; --retry-failed tries again")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 from tyro.conf import UseAppendAction
 
 from skillfocus.cli.discover import DiscoveryOptions
-from skillfocus.cli.job import Job
+from skillfocus.cli.job import Job, Work
 from skillfocus.cli.output import print_json, print_table, say
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.experiments.discovery import Discovery
     from skillfocus.runs import Setting
-    from skillfocus.store import Store
-    from skillfocus.sweeps import Axis, Score
+    from skillfocus.search import Question
+    from skillfocus.sweeps import Score
 
 
 @dataclass(frozen=True)
@@ -55,125 +54,140 @@ class Sweep(Job, DiscoveryOptions):
     study: str | None = None
     """The search's name in the database (default: by what is searched)."""
     plot: Path | None = None
-    """The sensitivity plot (.png, .svg or .pdf; default: sweep.png in --out)."""
+    """The sensitivity plot (.png, .svg or .pdf; default: a .png in --out)."""
 
     def run(self) -> None:
+        from skillfocus.figures.saving import check_path
         from skillfocus.ready import ready_axis
-        from skillfocus.store import Store
-        from skillfocus.sweeps import Axis, grid, parse_axis, reporting_seeds, tuning_seeds
+        from skillfocus.search import Question
+        from skillfocus.sweeps import (
+            Axis,
+            best_of,
+            grid,
+            parse_axis,
+            reporting_seeds,
+            runs_of,
+            tuning_seeds,
+        )
 
         seeds = tuning_seeds(self.seeds, self.seed)
         report = reporting_seeds(self.report) if self.report else range(0)
-        base = self.discovery(self.seed)
-        if not base.make_objective().targeted and self.metric in ("focus", "control"):
-            raise UserError(
-                f"{self.objective} skills have no targets, so there is no {self.metric} to judge "
-                f"by; choose another with --metric, such as mean_side_effects"
-            )
         ready = [ready_axis(name, self.objective, self.learner) for name in self.paper]
         axes = [Axis(*axis) for axis in ready] + [parse_axis(text) for text in self.over]
-        store = Store(self.out)
-        if self.trials is None:
-            points = grid(axes)
-            scores = self._judge(base, points, seeds, store)
-        else:
-            scores = self._search(base, axes, seeds, store)
-        whole = [score for score in scores if score is not None]
-        self._show(base, axes, whole, seeds, report, store)
-        if len(whole) < len(scores):
+        base = self.discovery(self.seed)
+        if self.plot:
+            check_path(self.plot)
+        points = grid(axes) if self.trials is None else []
+        for point in points:  # a mistake is said before anything runs
+            runs_of(base, point, seeds, self.metric)
+        question = Question(base, tuple(axes), tuple(seeds), self.metric, self.minimise)
+        with Work(self, f"{self.world} {self.objective}") as work:
+            if self.trials is None:
+                judged = _judge(work, question, points, seeds)
+                scores = [score for score in judged if score is not None]
+            else:
+                scores = self._search(work, question)
+            best = best_of(scores, self.minimise) if scores else None
+            reported = None
+            if best and report:
+                reported = _judge(work, question, [best.point], report)[0]
+            work.sum_up()
+        if best is None:
+            say("no point of the sweep has all its runs, so there is nothing to show")
+            raise SystemExit(1)
+        self._show(question, scores, best, reported)
+        if work.total.failures:
             raise SystemExit(1)
 
-    def _judge(
-        self,
-        base: Discovery,
-        points: list[dict[str, Setting]],
-        seeds: Sequence[int],
-        store: Store,
-    ) -> list[Score | None]:
-        """Do the runs of these points; None for a point that has not got all of them."""
-        from skillfocus.sweeps import runs_of, score
+    def _search(self, work: Work, question: Question) -> list[Score]:
+        """Score the points that Optuna draws; one that cannot be done is said and not scored."""
+        from skillfocus.search import open_study, search, sqlite_url
+        from skillfocus.sweeps import runs_of
 
-        runs = [runs_of(base, point, seeds) for point in points]
-        everything = [run for members in runs for run in members]
-        self.do(everything, store, f"{self.world} {self.objective}")
-        frame = store.frame(everything)
-        return [
-            score(frame, members, point, self.metric)
-            for members, point in zip(runs, points, strict=True)
-        ]
-
-    def _search(
-        self, base: Discovery, axes: list[Axis], seeds: Sequence[int], store: Store
-    ) -> list[Score]:
-        from skillfocus.search import open_study, search, sqlite_url, study_name
-
-        if self.trials is None or self.trials < 1 or not axes:
-            raise UserError("a search needs --trials of at least 1 and something to search --over")
-        store.prepare()
-        store.close()
-        name = self.study or study_name(base, axes, self.metric, seeds)
-        study = open_study(self.storage or sqlite_url(self.out), name, self.minimise)
+        if self.trials is None or self.trials < 1:
+            raise UserError(f"--trials is {self.trials}; it must be at least 1")
+        work.store.prepare()
+        name = self.study or f"{self.objective}_{self.metric}_{question.digest}"
+        study = open_study(self.storage or sqlite_url(self.out), name, question)
         say(f"study {name}")
+        trials = self.trials
+        judged = 0
+
+        def judge(points: list[dict[str, Setting]]) -> list[Score | None]:
+            nonlocal judged
+            possible = []
+            for point in points:
+                try:
+                    runs_of(question.base, point, question.seeds, self.metric)
+                    possible.append(point)
+                except UserError as error:
+                    say(f"left out {point}: {error}")
+            part = judged / trials, min(1.0, (judged + len(points)) / trials)
+            judged += len(points)
+            scores = iter(_judge(work, question, possible, question.seeds, *part))
+            return [next(scores) if point in possible else None for point in points]
+
         return search(
-            study, base, axes, trials=self.trials, seed=self.seed,
-            judge=lambda points: self._judge(base, points, seeds, store),
+            study, question, trials=trials, seed=self.seed, judge=judge,
+            retry_failed=self.retry_failed,
         )  # fmt: skip
 
     def _show(
-        self,
-        base: Discovery,
-        axes: list[Axis],
-        scores: list[Score],
-        seeds: Sequence[int],
-        report: Sequence[int],
-        store: Store,
+        self, question: Question, scores: list[Score], best: Score, reported: Score | None
     ) -> None:
         from skillfocus.figures.sensitivity import draw_sensitivity
-        from skillfocus.sweeps import best_of
 
-        best = best_of(scores, self.minimise)
-        reported = self._judge(base, [best.point], report, store)[0] if report else None
-        names = "+".join(axis.setting for axis in axes)
-        stem = f"sweep_{base.make_world().id}_{self.objective}_{self.learner}_{names}"
-        plot = self.plot or self.out / f"{stem}.png"
-        title = f"{self.objective} in {base.make_world().id} by {self.learner}"
-        draw_sensitivity(
-            plot, f"{title}, {len(seeds)} tuning seeds", self.metric, axes, scores, best
-        )
+        settings = [axis.setting for axis in question.axes]
+        world = question.base.make_world().id
+        name = f"sweep_{world}_{self.objective}_{'+'.join(settings)}_{question.digest}.png"
+        plot = self.plot or self.out / name
+        title = f"{self.objective} in {world} by {self.learner}"
         if self.json:
             document = {
                 "metric": self.metric,
-                "tuning_seeds": list(seeds),
+                "tuning_seeds": list(question.seeds),
                 "points": [score.as_json() for score in scores],
                 "best": best.as_json(),
-                "reporting_seeds": list(report),
+                "reporting_seeds": list(range(self.report)),
                 "report": reported and reported.as_json(),
                 "plot": str(plot),
             }
             print_json(document)
         else:
-            settings = [axis.setting for axis in axes]
+            columns = [*settings, self.metric, "90 % interval", "seeds", ""]
             rows = [
-                [
-                    *(_number(s.point[name]) for name in settings),
-                    *_columns(s),
-                    "best" if s is best else "",
-                ]
+                [*_columns(s.point, s), "best" if s is best else ""]
                 for s in sorted(scores, key=lambda s: s.mean, reverse=not self.minimise)
             ]
-            columns = [*settings, self.metric, "90 % interval", "seeds", ""]
-            print_table(f"{title}, tuning seeds {seeds[0]} to {seeds[-1]}", columns, rows)
+            first, last = question.seeds[0], question.seeds[-1]
+            print_table(f"{title}, tuning seeds {first} to {last}", columns, rows)
             if reported:
-                rows = [[*(_number(best.point[name]) for name in settings), *_columns(reported)]]
-                title = f"The best point on reporting seeds {report[0]} to {report[-1]}"
-                print_table(title, columns[:-1], rows)
+                about = f"The best point on reporting seeds 0 to {self.report - 1}"
+                print_table(about, columns[:-1], [_columns(best.point, reported)])
+        subtitle = f"{title}, {len(question.seeds)} tuning seeds"
+        draw_sensitivity(plot, subtitle, self.metric, question.axes, scores, best)
         say(f"drawn: {plot}")
 
 
-def _number(value: Setting) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _judge(
+    work: Work,
+    question: Question,
+    points: list[dict[str, Setting]],
+    seeds: Sequence[int],
+    first: float = 0.0,
+    last: float = 1.0,
+) -> list[Score | None]:
+    """Do the runs of these points; None for a point that has not got all of them."""
+    from skillfocus.sweeps import runs_of, score, values_of
+
+    runs = [runs_of(question.base, point, seeds, question.metric) for point in points]
+    everything = [run for members in runs for run in members]
+    work.do(everything, first, last)
+    values = values_of(work.store.frame(everything), question.metric)
+    return [score(values, members, point) for members, point in zip(runs, points, strict=True)]
 
 
-def _columns(score: Score) -> list[str]:
+def _columns(point: dict[str, Setting], score: Score) -> list[str]:
+    settings = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in point.values()]
     interval = f"{score.low:.3f} to {score.high:.3f}" if len(score.values) > 1 else "–"
-    return [f"{score.mean:.3f}", interval, str(len(score.values))]
+    return [*settings, f"{score.mean:.3f}", interval, str(len(score.values))]

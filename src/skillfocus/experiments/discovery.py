@@ -12,11 +12,12 @@ import polars as pl
 from skillfocus.discovery import Learner, check_assignment, discover
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.planning import Planning
+from skillfocus.learners.problem import check_step_limit
 from skillfocus.metrics.record import overall, records_of, rows_of, skill_records
 from skillfocus.objectives.assignment import Assignment, parse_targets
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import named
-from skillfocus.runs import Report, Result, Run, Setting, flatten
+from skillfocus.runs import Report, Result, Run, Setting, flatten, settings_of
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.registry import make
 from skillfocus.worlds.world import World
@@ -49,6 +50,8 @@ class Discovery(Run):
         self.assignment()
         if self.seed < 0:
             raise UserError(f"seed is {self.seed}; it must be 0 or more")
+        if self.step_limit is not None:
+            check_step_limit(self.step_limit)
 
     def make_world(self) -> World:
         return _world(self.world, self.world_settings)
@@ -75,9 +78,11 @@ class Discovery(Run):
             "skills": len(self.assignment()),
             "targets": self.targets and json.dumps(parse_targets(self.targets)),
             "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
-            "rate": objective.rate_for(world.id),
-            "strength": None if objective.penalty is None else objective.penalty.strength,
-            "weight": objective.others_weight if self.objective.startswith("dusdi") else None,
+            "rate": float(objective.rate_for(world.id)),
+            "strength": None if objective.penalty is None else float(objective.penalty.strength),
+            "weight": float(objective.others_weight)
+            if self.objective.startswith("dusdi")
+            else None,
             **learner,
             "seed": self.seed,
         }
@@ -85,9 +90,13 @@ class Discovery(Run):
     @property
     def label(self) -> str:
         """World, objective, learner, whatever is not as usual, seed."""
-        usual = Discovery(self.world, self.objective, self.seed, type(self.learner)()).settings()
-        settings = self.settings()
-        unusual = [f"{name}={value}" for name, value in settings.items() if value != usual[name]]
+        usual = settings_of(Discovery(self.world, self.objective, self.seed, type(self.learner)()))
+        settings = settings_of(self)
+        unusual = [
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in settings.items()
+            if value != usual[name]
+        ]
         names = [str(settings[name]) for name in ("world", "objective", "learner")]
         return "_".join([*names, *unusual, f"seed{self.seed}"])
 
@@ -121,12 +130,15 @@ class Discovery(Run):
         del learners["name"]
         return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learners).items()}
 
+    def check_setting(self, name: str) -> None:
+        if name not in self.setting_types():
+            raise unknown(f"setting of {self.learner.name}", name, self.setting_types())
+
     def changed(self, changes: Mapping[str, Setting]) -> Discovery:
         """A copy with other settings, by their names."""
         types = self.setting_types()
         for name, value in changes.items():
-            if name not in types:
-                raise unknown(f"setting of {self.learner.name}", name, types)
+            self.check_setting(name)
             if type(value).__name__ not in types[name] and not (
                 type(value) is int and "float" in types[name]
             ):
@@ -138,7 +150,13 @@ class Discovery(Run):
 
 @lru_cache(maxsize=8)
 def _world(name: str, settings: str) -> World:
-    return make(name, **json.loads(settings))
+    try:
+        arguments = json.loads(settings)
+    except json.JSONDecodeError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise UserError(f"world_settings are {settings!r}; they must be a JSON object")
+    return make(name, **arguments)
 
 
 @lru_cache(maxsize=2)

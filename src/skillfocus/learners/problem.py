@@ -25,7 +25,12 @@ from skillfocus.table import Table
 
 CELL_LIMIT = 128_000_000
 LONGEST = 100_000
-"""More steps than any skill may take."""
+"""The most steps that any skill may take."""
+
+
+def check_step_limit(step_limit: int) -> None:
+    if not 1 <= step_limit <= LONGEST:
+        raise UserError(f"the step limit is {step_limit}; it must be 1 to {LONGEST:,}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +146,7 @@ def make_problem(
 ) -> Problem:
     """`remember=False` gives skills that do not know where they began (one context only);
     `teachable=False` lets training start where the targets can no longer change."""
-    if not 1 <= step_limit <= LONGEST:
-        raise UserError(f"the step limit is {step_limit}; it must be 1 to {LONGEST:,}")
+    check_step_limit(step_limit)
     builder = _Builder(table, objective, assignment, cell_limit if remember else None)
     skills = tuple(builder.skill(z, remember, teachable) for z in range(len(assignment)))
     groups = tuple(builder.groups)

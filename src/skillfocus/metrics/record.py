@@ -51,15 +51,12 @@ def rows_of(records: list[dict]) -> list[Row]:
     return [
         (metric, record["skill"], value)
         for record in records
-        for metric, value in _leaves(record)
-        if metric not in ("skill", "targets")
+        for metric, value in _leaves({**record, "skill": {}, "targets": {}})
     ]
 
 
 def _leaves(value: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
     for name, held in value.items():
-        if name == "targets":
-            continue
         if isinstance(held, list):
             held = {str(place): number for place, number in enumerate(held)}
         if isinstance(held, dict):
@@ -79,10 +76,10 @@ def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[di
             at, path = at.setdefault("all_starts", {}), path.removeprefix("all_starts/")
         name, nested, key = path.partition("/")
         if nested:
-            at, name = at.setdefault(name, {}), key
-        at[name] = (
-            value if value is None else {"starts": int, "exact": bool}.get(name, float)(value)
-        )
+            at.setdefault(name, {})[key] = value
+        else:
+            kind = {"starts": int, "exact": bool}.get(name, float)
+            at[name] = None if value is None else kind(value)
     for record in records:
         for summary in (record, record["all_starts"]):
             if interval := summary["side_effects_interval"]:
