@@ -44,7 +44,7 @@ class Progress:
 
     def watch(self, status: Status) -> None:
         """Show how a job stands (see `jobs.run_all`)."""
-        if status.stopping and not self.told_stop:
+        if status.stopping and status.running and not self.told_stop:
             self.told_stop = True
             count = len(status.running)
             self._say(
