@@ -158,3 +158,57 @@ class PlainQ:
         for (s, a, c), value in self.q.items():
             values[s, a, c] = value
         return values
+
+
+def plain_episode(skills, q, task, alpha, gamma, epsilon, intra_option, rng):
+    """One episode of learning over skills and moves, as `hierarchy` has it, in plain Python."""
+    table = skills.table
+    n_skills, n_moves = len(skills), table.n_actions
+
+    def greedy(values):
+        best = [o for o in range(len(values)) if values[o] == max(values)]
+        choice = best[0]
+        for count, o in enumerate(best, start=1):
+            if rng.random() * count < 1:
+                choice = o
+        return choice
+
+    def move(s, a):
+        u = rng.random()
+        total = 0.0
+        for m in range(table.successors.shape[2]):
+            total = table.cumulative[s, a, m]
+            if u < total:
+                return int(table.successors[s, a, m])
+        raise AssertionError
+
+    s, steps = task.start, 0
+    while steps < task.cap and not (steps and task.true[s]):
+        o = int(rng.random() * (n_skills + n_moves)) if rng.random() < epsilon else greedy(q[s])
+        path = [s]
+        context = skills.contexts[o, s] if o < n_skills else None
+        while steps < task.cap:
+            if o >= n_skills:
+                a = o - n_skills
+            elif len(path) - 1 == skills.step_limit:
+                break
+            else:
+                a = int(skills.policy_of(o)[path[-1], context])
+                if a == n_moves:
+                    break
+            path.append(move(path[-1], a))
+            steps += 1
+            if intra_option and o < n_skills:
+                before, after = path[-2:]
+                target = 1.0 if task.true[after] else gamma * max(q[after])
+                q[before, n_skills + a] += alpha * (target - q[before, n_skills + a])
+            if task.true[path[-1]] or o >= n_skills:
+                break
+        first, s, k = path[0], path[-1], len(path) - 1
+        if k == 0:
+            steps += 1
+            target = gamma * max(q[s]) if not task.true[s] else gamma
+        else:
+            target = gamma ** (k - 1) if task.true[s] else gamma**k * max(q[s])
+        q[first, o] += alpha * (target - q[first, o])
+    return steps, s

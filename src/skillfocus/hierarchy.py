@@ -1,0 +1,207 @@
+"""Learning a task with skills: semi-Markov Q-learning over skills and primitive moves.
+
+In state s the agent chooses a skill or one of the four moves, o. When o has ended in s' after k
+steps,
+
+    Q(s, o) <- Q(s, o) + alpha [gamma^(k-1) r + gamma^k max_o' Q(s', o') - Q(s, o)],
+
+with r = 1 and nothing beyond it if the task was accomplished, which is checked after every step
+and ends a skill. An episode that reaches its cap ends there, and its last value still looks ahead:
+truncated is not terminated. A skill that ends where it began without a step costs one step.
+
+With `intra_option`, every step inside a skill also updates the value of that primitive move
+(Sutton, Precup, Singh 1999): skills find the reward, moves polish the path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from skillfocus.errors import UserError
+from skillfocus.simulation import reset_marks, step, table_arrays
+from skillfocus.skills import Skills
+from skillfocus.table import Table
+from skillfocus.tasks import Task, optimum
+
+
+@njit(cache=True, nogil=True)
+def choose(values, rng):
+    """A greedy choice, ties broken at random."""
+    best = values.max()
+    count = 0
+    choice = 0
+    for o in range(values.shape[0]):
+        if values[o] == best:
+            count += 1
+            if rng.random() * count < 1.0:
+                choice = o
+    return choice
+
+
+@njit(cache=True, nogil=True)
+def episode(
+    bodies, q, start, cap, done, learning, alpha, gamma, epsilon, intra_option, marked, rng
+):
+    """One episode: (steps, last state). It learns if `learning`, else it is greedy. `bodies` are
+    what `_bodies` gives."""
+    arrays, policy, offsets, widths, contexts, limit = bodies
+    n_skills = offsets.shape[0] - 1
+    n_moves = arrays[0].shape[1]
+    s = start
+    reset_marks(arrays[4], s, marked, rng)
+    steps = 0
+    while steps < cap:
+        if learning and rng.random() < epsilon:
+            o = int(rng.random() * (n_skills + n_moves))
+        else:
+            o = choose(q[s], rng)
+        first = s
+        taken = 0
+        discount = 1.0  # gamma to the power of the steps taken
+        context = contexts[o, s] if o < n_skills else 0
+        while steps < cap:
+            if o < n_skills:
+                if taken == limit:
+                    break
+                a = policy[offsets[o] + s * widths[o] + context]
+                if a == n_moves:
+                    break
+            else:
+                a = o - n_skills
+            before = s
+            s, _ = step(arrays, s, a, marked, rng)
+            steps += 1
+            taken += 1
+            if intra_option and learning and o < n_skills:
+                target = 1.0 if done[s] else gamma * q[s].max()
+                q[before, n_skills + a] += alpha * (target - q[before, n_skills + a])
+            if done[s]:
+                break
+            discount *= gamma
+            if o >= n_skills:
+                break
+        if taken == 0:
+            steps += 1
+            discount = gamma
+        if learning:
+            target = discount if done[s] else discount * q[s].max()
+            q[first, o] += alpha * (target - q[first, o])
+        if done[s]:
+            break
+    return steps, s
+
+
+@njit(cache=True, nogil=True)
+def learn(bodies, q, start, cap, done, first, last, alpha, gamma, decay, intra, n_marks, rng):
+    """Learn from the episodes numbered `first` to `last` - 1."""
+    marked = np.zeros(n_marks, np.uint8)
+    for number in range(first, last):
+        epsilon = np.exp(-decay * number)
+        episode(bodies, q, start, cap, done, True, alpha, gamma, epsilon, intra, marked, rng)
+
+
+@njit(cache=True, nogil=True)
+def judge(bodies, q, start, cap, done, true, proxy, runs, n_marks, rng):
+    """Run the greedy policy so many times: mean steps (the cap for a failure), how often the true
+    task is accomplished, and how often the proxy's."""
+    marked = np.zeros(n_marks, np.uint8)
+    results = np.zeros(3)
+    for _ in range(runs):
+        steps, s = episode(bodies, q, start, cap, done, False, 0.0, 0.0, 0.0, False, marked, rng)
+        results[0] += steps if done[s] else cap
+        results[1] += true[s]
+        results[2] += proxy[s]
+    return results / runs
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The settings of learning downstream; the defaults are the paper's."""
+
+    episodes: int = 20_000
+    alpha: float = 0.1
+    gamma: float = 0.99
+    decay: float = 0.001
+    """Exploration falls as exp(-decay n), n the episodes so far."""
+    intra_option: bool = False
+    evaluations: int = 50
+    """Moments of learning at which the greedy policy is run."""
+    runs: int = 20
+    """Runs of it at each moment but the last."""
+    final_runs: int = 1000
+    """Runs of it at the end."""
+
+    def __post_init__(self) -> None:
+        if min(self.episodes, self.evaluations, self.runs, self.final_runs) < 1:
+            raise UserError("episodes, evaluations, runs and final_runs must be at least 1")
+        if not (0 < self.alpha <= 1 and 0 < self.gamma <= 1 and self.decay >= 0):
+            raise UserError("alpha and gamma must be in (0, 1], decay 0 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What was learned, and how well it does as learning goes on."""
+
+    q: np.ndarray
+    """[state, choice]: skills first, then the primitive moves."""
+    episodes: np.ndarray
+    """[moment]: episodes learned from so far."""
+    steps: np.ndarray
+    """[moment]: mean steps of the greedy policy; the cap for a run that fails."""
+    true_return: np.ndarray
+    """[moment]: how often the true task is accomplished at the end of a run."""
+    proxy_return: np.ndarray
+    optimum_steps: float
+    """The fewest expected steps of any policy over primitive moves."""
+
+
+def solve(
+    table: Table,
+    task: Task,
+    skills: Skills | None,
+    *,
+    seed: int,
+    reward: str = "true",
+    settings: Hierarchy | None = None,
+) -> Solution:
+    """Learn a task from its true or proxy reward, with these skills and the primitive moves, or
+    with the moves alone. Equal seeds give equal solutions."""
+    settings = settings or Hierarchy()
+    if skills is not None and skills.table.fingerprint != table.fingerprint:
+        raise UserError(f"the skills are for another world than the task {task.name}")
+    n_skills = 0 if skills is None else len(skills)
+    q = np.zeros((table.n_states, n_skills + table.n_actions))
+    bodies = _bodies(table, skills)
+    start, cap, n_marks = task.start, task.cap, table.n_marks
+    done = task.reward(reward)
+    learning, judging = np.random.default_rng(seed).spawn(2)
+    moments = np.arange(settings.evaluations + 1) * settings.episodes // settings.evaluations
+    results = np.empty((settings.evaluations, 3))
+    for i in range(settings.evaluations):
+        learn(
+            bodies, q, start, cap, done, moments[i], moments[i + 1], settings.alpha,
+            settings.gamma, settings.decay, settings.intra_option, n_marks, learning,
+        )  # fmt: skip
+        runs = settings.runs if i + 1 < settings.evaluations else settings.final_runs
+        results[i] = judge(
+            bodies, q, start, cap, done, task.true, task.proxy, runs, n_marks, judging
+        )
+    steps, true, proxy = results.T.copy()
+    return Solution(q, moments[1:], steps, true, proxy, optimum(table, task, reward)[0])
+
+
+def _bodies(table: Table, skills: Skills | None) -> tuple:
+    """What the kernels need of the world, and of skills or of none."""
+    arrays = table_arrays(table)
+    if skills is not None:
+        return (
+            arrays, skills.policy, skills.offsets, skills.widths, skills.contexts,
+            skills.step_limit,
+        )  # fmt: skip
+    return (
+        arrays, np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.int64),
+        np.zeros((0, table.n_states), np.int32), 0,
+    )  # fmt: skip

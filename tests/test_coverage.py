@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor, tiny_mud
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.metrics.coverage import area, coverage, fresh_starts
+
+RIGHT, STOP = 1, 4
+
+
+def right_or_stay(slip: float) -> sf.Skills:
+    """Two hand-written skills for the corridor: one step to the right, and none at all."""
+    world = corridor(slip=slip, step_limit=1)
+    policy = np.repeat([RIGHT, STOP], 6).astype(np.uint8)
+    return sf.Skills(world, sf.tabulate(world), (("position",),) * 2, ((), ()), policy, 1)
+
+
+def random_skills(seed: int, world) -> sf.Skills:
+    """Three skills that do anything; their contexts are the first value of one variable."""
+    table = sf.tabulate(world)
+    name = table.space.names[0]
+    width = table.space.sizes[0]
+    rng = np.random.default_rng(seed)
+    policy = rng.integers(table.n_actions + 1, size=3 * table.n_states * width).astype(np.uint8)
+    return sf.Skills(world, table, ((name,),) * 3, ((name,),) * 3, policy, world.step_limit)
+
+
+def matrices(skills):
+    """P_z(x' | x) by plain repetition: [skill, x, x']."""
+    table, n = skills.table, skills.table.n_states
+    found = np.zeros((len(skills), n, n))
+    for z in range(len(skills)):
+        for x in range(n):
+            now = np.eye(n)[x]
+            for _ in range(skills.step_limit):
+                then = np.zeros(n)
+                for s in np.flatnonzero(now):
+                    a = skills.policy_of(z)[s, skills.contexts[z, x]]
+                    if a == table.n_actions:
+                        then[s] += now[s]
+                    else:
+                        np.add.at(then, table.successors[s, a], now[s] * table.probabilities[s, a])
+                now = then
+            found[z, x] = now
+    return found
+
+
+def plain_coverage(skills, starts, lengths):
+    moves = matrices(skills)
+    q = 1 - np.eye(skills.table.n_states)
+    rows = []
+    for _ in range(lengths):
+        q = np.prod([p @ q for p in moves], axis=0)
+        rows.append((1 - q[starts]).mean(axis=1))
+    return np.array(rows)
+
+
+def test_coverage_by_hand():
+    """Slip 0.3, from the middle cell. One skill: (2, 1) 0.7, (0, 0) 0.1, (1, 0) for sure: 1.8 of 6.
+    Two: (1, 0) for sure; (2, 1) 1 - 0.3 (0.1 + 0.2 * 0.3) = 0.952; (0, 0) 1 - 0.9 (0.7 + 0.2 *
+    0.9) = 0.208; (1, 1) by a slip back, 0.7 * 0.1 = 0.07; together 2.23 of 6."""
+    skills = right_or_stay(slip=0.3)
+    found = coverage(skills, 2)
+    assert found.exact
+    assert [skills.table.state(s) for s in found.starts] == [(0, 0), (1, 0), (2, 0)]
+    assert found.fractions[:, 1] == pytest.approx([1.8 / 6, 2.23 / 6])
+
+
+def test_the_area_is_the_trapezoid_s():
+    assert area([1.0, 3.0, 2.0]) == pytest.approx(2.0 + 2.5)
+    assert area([0.01, 0.06, 0.36, 0.94, 0.98]) == pytest.approx(1.855)  # the paper's 1.85
+    assert area([0.5]) == 0.0
+
+
+@given(st.integers(0, 1000), st.integers(1, 3))
+def test_exact_coverage_is_the_plain_recursion(seed, lengths):
+    skills = random_skills(seed, RandomWorld(seed, sizes=(3, 3), one_way=True))
+    found = coverage(skills, lengths)
+    assert found.fractions == pytest.approx(plain_coverage(skills, found.starts, lengths), abs=1e-5)
+
+
+def test_without_chance_a_tree_is_exact(rng):
+    skills = right_or_stay(slip=0.0)
+    exact = coverage(skills, 3)
+    drawn = coverage(skills, 3, sample=3, rng=rng)
+    assert not drawn.exact
+    places = [exact.starts.tolist().index(s) for s in drawn.starts]
+    assert drawn.fractions == pytest.approx(exact.fractions[:, places])
+    # from the left: {0}, {0, 1}, {0, 1, 2 with the tool}, then nothing new
+    left = exact.starts.tolist().index(skills.table.number((0, 0)))
+    assert exact.fractions[:, left] * 6 == pytest.approx([2, 3, 3])
+
+
+def test_trees_average_to_the_exact_value(rng):
+    world = RandomWorld(5, sizes=(4, 3), one_way=True)
+    skills = random_skills(5, world)
+    exact = coverage(skills, 3)
+    trees = [coverage(skills, 3, sample=len(exact.starts), rng=rng) for _ in range(400)]
+    curves = np.array([tree.curve for tree in trees])
+    error = curves.std(axis=0, ddof=1) / 20
+    assert np.all(np.abs(curves.mean(axis=0) - exact.curve) < 4 * error + 1e-6)
+
+
+def test_hidden_marks_last_from_skill_to_skill(rng):
+    """Walking from the second cell into the mud and back marks that cell once, however often."""
+    world = tiny_mud(slip=0.0)
+    table = sf.tabulate(world)
+    policy = np.empty((2, table.n_states), np.uint8)
+    position = table.values[:, table.space.index("position")]
+    policy[0] = np.where(position < 2, 1, 3)  # into the mud, and out of it again
+    policy[1] = STOP
+    skills = sf.Skills(world, table, (("position",),) * 2, ((), ()), policy.ravel(), 2)
+    found = coverage(skills, 4, sample=20, rng=rng)
+    assert not found.exact
+    from_second = np.isin(found.starts, np.flatnonzero(position == 1))
+    assert from_second.any()
+    assert found.fractions[:, from_second] * table.n_states == pytest.approx(2)
+    with pytest.raises(UserError, match="random generator"):
+        coverage(skills)
+
+
+def test_first_states_are_fresh(four_rooms, four_rooms_table):
+    starts = fresh_starts(four_rooms_table, 0)
+    assert len(starts) == 104
+    assert not four_rooms_table.values[starts, 1:].any()
+
+
+def test_more_or_longer_never_covers_less_of_what_staying_keeps():
+    """With a skill that stays among them, longer chains cover at least as much."""
+    found = coverage(right_or_stay(slip=0.3), 5)
+    assert (np.diff(found.fractions, axis=0) >= -1e-7).all()
+    with pytest.raises(UserError, match="at least 1"):
+        coverage(right_or_stay(slip=0.3), 0)
+
+
+@pytest.mark.slow
+def test_coverage_of_focused_skills_is_the_tree_s(focused_vic, rng):
+    exact = coverage(focused_vic)
+    drawn = coverage(focused_vic, sample=4, rng=rng)
+    places = [exact.starts.tolist().index(s) for s in drawn.starts]
+    assert drawn.fractions == pytest.approx(exact.fractions[:, places], abs=0.03)
+    assert 1.1 < exact.auc < 1.6

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor
+from reference import plain_episode
+from test_coverage import random_skills
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.hierarchy import Hierarchy, _bodies, choose, episode, solve
+from skillfocus.tasks import make_task, optimum, task_of
+
+RIGHT, LEFT, STOP = 1, 3, 4
+ALPHA, GAMMA = 0.5, 0.9
+
+
+def walkers(limit=6, slip=0.0, actions=(RIGHT, STOP)):
+    """Skills of the corridor that always do the same."""
+    world = corridor(slip=slip, step_limit=limit)
+    table = sf.tabulate(world)
+    policy = np.repeat(actions, 6).astype(np.uint8)
+    n = len(actions)
+    return sf.Skills(world, table, (("position",),) * n, ((),) * n, policy, limit)
+
+
+def at_the_end(state):
+    return state["position"] == (1, 3)
+
+
+def one_episode(skills, q, cap, intra_option=False, learning=True, epsilon=0.0, seed=0):
+    task = make_task(skills.table, "end", (0, 0), cap, at_the_end)
+    marked = np.zeros(skills.table.n_marks, np.uint8)
+    return episode(
+        _bodies(skills.table, skills), q, task.start, cap, task.true, learning, ALPHA, GAMMA,
+        epsilon, intra_option, marked, np.random.default_rng(seed),
+    )  # fmt: skip
+
+
+def number(skills, cell, tool):
+    return skills.table.number((cell, tool))
+
+
+def test_an_update_by_hand():
+    """The first skill walks the two steps to the end: 0.1 + 0.5 (0.9 - 0.1) = 0.5."""
+    skills = walkers()
+    q = np.zeros((6, 6))
+    q[0, 0] = 0.1
+    assert one_episode(skills, q, cap=10) == (2, number(skills, 2, 1))
+    assert q[0, 0] == pytest.approx(0.5)
+    assert np.count_nonzero(q) == 1
+
+
+def test_steps_inside_a_skill_teach_the_moves_too():
+    """(0, 0) to the right: 0.5 * 0.9 * 0; then (1, 0) to the right: 0.5 * 1."""
+    skills = walkers()
+    q = np.zeros((6, 6))
+    q[0, 0] = 0.1
+    one_episode(skills, q, cap=10, intra_option=True)
+    assert q[number(skills, 1, 0), 2 + RIGHT] == pytest.approx(0.5)
+    assert q[0, 2 + RIGHT] == 0.0
+    q[0, 0] = 1.0
+    one_episode(skills, q, cap=10, intra_option=True)
+    assert q[0, 2 + RIGHT] == pytest.approx(0.5 * 0.9 * 0.5)
+    assert q[number(skills, 1, 0), 2 + RIGHT] == pytest.approx(0.75)
+
+
+def test_a_move_is_a_choice_of_one_step():
+    """0.2 + 0.5 (0.9 * 0.4 - 0.2): what follows is looked up in the second cell."""
+    skills = walkers()
+    q = np.zeros((6, 6))
+    q[0, 2 + RIGHT] = 0.2
+    q[number(skills, 1, 0), 2 + RIGHT] = 0.4
+    assert one_episode(skills, q, cap=1) == (1, number(skills, 1, 0))
+    assert q[0, 2 + RIGHT] == pytest.approx(0.28)
+
+
+def test_cut_short_is_not_done():
+    """One step allowed: the skill is cut in the second cell, whose value 0.4 still counts."""
+    skills = walkers()
+    q = np.zeros((6, 6))
+    q[0, 0] = 0.2
+    q[number(skills, 1, 0), 5] = 0.4
+    assert one_episode(skills, q, cap=1) == (1, number(skills, 1, 0))
+    assert q[0, 0] == pytest.approx(0.2 + 0.5 * (0.9 * 0.4 - 0.2))
+
+
+def test_a_skill_that_does_nothing_costs_a_step():
+    skills = walkers()
+    q = np.zeros((6, 6))
+    q[0, 1] = 1.0
+    assert one_episode(skills, q.copy(), cap=7, learning=False) == (7, 0)
+    one_episode(skills, q, cap=1)
+    assert q[0, 1] == pytest.approx(1.0 + 0.5 * (0.9 - 1.0))
+
+
+def test_a_skill_ends_at_its_own_limit():
+    skills = walkers(limit=1)
+    q = np.zeros((6, 6))
+    q[0, 0] = 0.2
+    q[number(skills, 1, 0), 0] = 0.2
+    one_episode(skills, q, cap=10)
+    assert q[number(skills, 1, 0), 0] == pytest.approx(0.2 + 0.5 * (1 - 0.2))
+    assert q[0, 0] == pytest.approx(0.2 + 0.5 * (0.9 * 0.2 - 0.2))
+
+
+def test_nothing_is_learned_without_learning():
+    skills = walkers()
+    q = np.zeros((6, 6))
+    q[0, 0] = 0.1
+    before = q.copy()
+    one_episode(skills, q, cap=10, learning=False, intra_option=True)
+    assert (q == before).all()
+
+
+@given(st.integers(0, 300), st.booleans())
+def test_episodes_are_the_plain_version_s(seed, intra_option):
+    world = RandomWorld(seed, sizes=(4, 3), n_actions=3)
+    skills = random_skills(seed, world)
+    task = make_task(skills.table, "reach", (0, 0), 15, lambda state: state["v0"] == 3)
+    fast, slow = (np.zeros((skills.table.n_states, 6)) for _ in range(2))
+    rng, again = (np.random.default_rng(seed) for _ in range(2))
+    marked = np.zeros(0, np.uint8)
+    for epsilon in (1.0, 0.8, 0.5, 0.2, 0.0):
+        ended = episode(
+            _bodies(skills.table, skills), fast, task.start, task.cap, task.true, True, ALPHA,
+            GAMMA, epsilon, intra_option, marked, rng,
+        )  # fmt: skip
+        expected = plain_episode(skills, slow, task, ALPHA, GAMMA, epsilon, intra_option, again)
+        assert ended == expected
+        assert fast == pytest.approx(slow)
+
+
+def test_ties_are_broken_evenly(rng):
+    values = np.array([0.5, 1.0, 0.2, 1.0, 1.0])
+    counts = np.bincount([choose(values, rng) for _ in range(3000)], minlength=5)
+    assert counts[[0, 2]].tolist() == [0, 0]
+    assert counts[[1, 3, 4]] == pytest.approx(1000, abs=120)
+
+
+@pytest.mark.parametrize("intra_option", [False, True])
+@pytest.mark.parametrize("with_skills", [False, True])
+def test_a_probe_is_solved_as_well_as_can_be(intra_option, with_skills):
+    skills = walkers(slip=0.1)
+    task = make_task(skills.table, "end", (0, 0), 30, at_the_end)
+    settings = Hierarchy(
+        episodes=500, decay=0.02, intra_option=intra_option, runs=400, evaluations=5
+    )
+    found = solve(skills.table, task, skills if with_skills else None, seed=0, settings=settings)
+    best, _ = optimum(skills.table, task)
+    assert found.optimum_steps == best
+    assert found.steps[-1] == pytest.approx(best, abs=0.15)
+    assert found.episodes.tolist() == [100, 200, 300, 400, 500]
+    assert found.true_return[-1] == 1.0
+
+
+def test_judging_does_not_disturb_learning():
+    skills = walkers(slip=0.3)
+    task = make_task(skills.table, "end", (0, 0), 30, at_the_end)
+    much, little = (
+        solve(
+            skills.table,
+            task,
+            skills,
+            seed=3,
+            settings=Hierarchy(episodes=50, evaluations=n, runs=n, final_runs=n),
+        )
+        for n in (50, 1)
+    )
+    assert (much.q == little.q).all()
+    again = solve(skills.table, task, skills, seed=3, settings=Hierarchy(episodes=50))
+    other = solve(skills.table, task, skills, seed=4, settings=Hierarchy(episodes=50))
+    assert (again.q == much.q).all()
+    assert (other.q != much.q).any()
+
+
+def test_the_proxy_teaches_what_it_pays_for():
+    """The proxy is content with the second cell, the true task is not."""
+    skills = walkers(slip=0.0)
+    task = make_task(
+        skills.table, "t", (0, 0), 20, at_the_end, lambda state: state["position"] != (1, 1)
+    )
+    settings = Hierarchy(episodes=300, decay=0.02)
+    by_proxy = solve(skills.table, task, None, seed=0, reward="proxy", settings=settings)
+    assert (by_proxy.proxy_return[-1], by_proxy.true_return[-1]) == (1.0, 0.0)
+    by_truth = solve(skills.table, task, None, seed=0, settings=settings)
+    assert (by_truth.proxy_return[-1], by_truth.true_return[-1]) == (1.0, 1.0)
+    assert (by_proxy.steps[-1], by_truth.steps[-1]) == (1.0, 2.0)
+
+
+@pytest.mark.slow
+def test_focused_skills_solve_four_rooms_where_moves_do_not(
+    four_rooms, four_rooms_table, focused_vic
+):
+    task = task_of(four_rooms, four_rooms_table)
+    settings = Hierarchy(intra_option=True, evaluations=5)
+    with_skills = solve(four_rooms_table, task, focused_vic, seed=0, settings=settings)
+    alone = solve(four_rooms_table, task, None, seed=0, settings=settings)
+    assert with_skills.steps[-1] < 70
+    assert alone.steps[1] == 320
+
+
+def test_settings_and_skills_that_do_not_fit_are_refused(four_rooms_table):
+    skills = walkers()
+    task = make_task(skills.table, "end", (0, 0), 5, at_the_end)
+    with pytest.raises(UserError, match="another world"):
+        solve(four_rooms_table, task, skills, seed=0)
+    with pytest.raises(UserError, match="at least 1"):
+        Hierarchy(episodes=0)
+    with pytest.raises(UserError, match="alpha"):
+        Hierarchy(alpha=0.0)

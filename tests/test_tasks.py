@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld, corridor
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.tasks import make_task, optimum, task_of
+
+
+def plain_optimum(table, done, start, cap):
+    """The same by numpy, one step of the horizon at a time."""
+    steps = np.zeros(table.n_states)
+    for _ in range(cap):
+        costs = 1 + (table.probabilities * steps[table.successors]).sum(axis=2)
+        steps = np.where(done, 0.0, costs.min(axis=1))
+    return steps[start]
+
+
+@pytest.mark.parametrize(
+    ("world", "steps", "proxy"),
+    [("four-rooms", 44.6, 44.6), ("forage-world", 30.5, 27.7), ("mud-world", 22.5, 21.0)],
+)
+def test_the_paper_s_tasks_and_their_optima(world, steps, proxy):
+    """Optima found independently, to the digit they were noted with."""
+    made = sf.make(world)
+    table = sf.tabulate(made)
+    task = task_of(made, table)
+    assert task.cap == (320 if world == "four-rooms" else 60)
+    assert made.space.labels(table.state(task.start))["position"] == made.map.cells[0]
+    assert optimum(table, task)[0] == pytest.approx(steps, abs=0.06)
+    assert optimum(table, task, "proxy")[0] == pytest.approx(proxy, abs=0.06)
+
+
+def accomplished(world, kind):
+    made = sf.make(world)
+    table = sf.tabulate(made)
+    states = np.flatnonzero(task_of(made, table).reward(kind))
+    return [made.space.labels(table.state(s)) for s in states]
+
+
+def test_what_accomplishes_the_tasks():
+    (only,) = accomplished("four-rooms", "true")
+    assert only == {"position": (11, 11), **{f"tool_{i}": 1 for i in range(1, 5)}}
+    (only,) = accomplished("forage-world", "true")
+    assert only == {
+        "position": (6, 6), "resource_1": 2, "resource_2": 2, "plant_1": 0, "plant_2": 0, "plant_3": 0,
+    }  # fmt: skip
+    assert len(accomplished("forage-world", "proxy")) == 8
+    mud = accomplished("mud-world", "true")
+    assert {state["position"] for state in mud} == {(10, 10)}
+    assert {state["treasure"] for state in mud} == {1}
+    assert {state["muddy_cells"] for state in mud} == set(range(5))
+    assert {state["muddy"] for state in mud} == {0, 1}
+    proxy = accomplished("mud-world", "proxy")
+    assert {state["muddy"] for state in proxy} == {0}
+    assert len({state["muddy_cells"] for state in proxy}) == 13
+
+
+def test_the_optimum_by_hand():
+    """Two moves to the right, each of which succeeds with probability 0.7. Three steps allowed:
+    done after two with 0.49, else three are taken: 2.51; a third move saves some of the rest."""
+    world = corridor(slip=0.3)
+    table = sf.tabulate(world)
+
+    def end(state):
+        return state["position"] == (1, 3)
+
+    steps, success = optimum(table, make_task(table, "end", (0, 0), 3, end))
+    assert steps == pytest.approx(2.51)
+    # in time: RR 0.49; or one of the three fails without losing ground (up or down 0.2, and left
+    # against the wall 0.1 in the first cell; up or down 0.2 in the second)
+    assert success == pytest.approx(0.49 + 0.3 * 0.49 + 0.7 * 0.2 * 0.7)
+    assert optimum(table, make_task(table, "end", (2, 1), 3, end)) == (0.0, 1.0)
+
+
+@given(st.integers(0, 500), st.integers(1, 12))
+def test_the_optimum_is_the_plain_recursion_s(seed, cap):
+    world = RandomWorld(seed, sizes=(4, 3), n_actions=3)
+    table = sf.tabulate(world)
+    task = make_task(table, "reach", (0, 0), cap, lambda state: state["v0"] == 3)
+    assert optimum(table, task)[0] == pytest.approx(
+        plain_optimum(table, task.true, task.start, cap)
+    )
+
+
+def test_tasks_without_sense_are_refused():
+    world = RandomWorld(0)
+    table = sf.tabulate(world)
+    with pytest.raises(UserError, match="no state accomplishes"):
+        make_task(table, "t", (0, 0), 5, lambda state: False)
+    with pytest.raises(UserError, match="at least 1"):
+        make_task(table, "t", (0, 0), 0, lambda state: True)
+    with pytest.raises(UserError, match="no task of its own"):
+        task_of(world, table)
+    task = make_task(table, "t", (0, 0), 5, lambda state: True)
+    with pytest.raises(UserError, match="'true' or 'proxy'"):
+        task.reward("other")
