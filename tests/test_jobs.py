@@ -125,7 +125,7 @@ def test_what_cannot_be_sent_is_that_run_s_failure(tmp_path):
 
     status = run_all([Local(0), Tiny(1)], Store(tmp_path), workers=1)
     assert status.done == 1
-    assert "pickle" in status.failures[Local(0).stem]
+    assert "local object" in status.failures[Local(0).stem]
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path):

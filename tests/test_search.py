@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -31,16 +32,19 @@ def judge(points):
     return scores
 
 
-def study(folder, name="s"):
-    return open_study(sqlite_url(folder), name, ASKED)
+@pytest.fixture
+def study(tmp_path):
+    """study(name): opened, and closed when the test is over."""
+    with ExitStack() as stack:
+        yield lambda name="s": stack.enter_context(open_study(sqlite_url(tmp_path), name, ASKED))
 
 
 def found(scores):
     return [(score.point, score.mean) for score in scores]
 
 
-def test_a_search_gets_better_and_stays_in_range(tmp_path):
-    scores = search(study(tmp_path), ASKED, trials=30, seed=1000, judge=judge)
+def test_a_search_gets_better_and_stays_in_range(study):
+    scores = search(study(), ASKED, trials=30, seed=1000, judge=judge)
     assert 25 <= len(scores) <= 30
     assert max(score.mean for score in scores[10:]) > max(score.mean for score in scores[:5])
     for score in scores:
@@ -50,9 +54,9 @@ def test_a_search_gets_better_and_stays_in_range(tmp_path):
         assert score.point["rate"] in (0.3, 0.5, 0.7)
 
 
-def test_equal_seeds_search_equally_and_other_seeds_otherwise(tmp_path):
+def test_equal_seeds_search_equally_and_other_seeds_otherwise(study):
     made = [
-        found(search(study(tmp_path, name), ASKED, trials=14, seed=seed, judge=judge))
+        found(search(study(name), ASKED, trials=14, seed=seed, judge=judge))
         for name, seed in (("a", 1000), ("b", 1000), ("c", 1001))
     ]
     assert made[0] == made[1]
@@ -60,8 +64,8 @@ def test_equal_seeds_search_equally_and_other_seeds_otherwise(tmp_path):
 
 
 @pytest.mark.parametrize("stop_at", [1, 3, 4])
-def test_a_search_cut_anywhere_ends_as_if_it_had_not_been(tmp_path, stop_at):
-    whole = search(study(tmp_path, "whole"), ASKED, trials=15, seed=1000, judge=judge)
+def test_a_search_cut_anywhere_ends_as_if_it_had_not_been(study, stop_at):
+    whole = search(study("whole"), ASKED, trials=15, seed=1000, judge=judge)
     calls = []
 
     def cut(points):
@@ -71,11 +75,11 @@ def test_a_search_cut_anywhere_ends_as_if_it_had_not_been(tmp_path, stop_at):
         return judge(points)
 
     with pytest.raises(KeyboardInterrupt):
-        search(study(tmp_path, "cut"), ASKED, trials=15, seed=1000, judge=cut)
-    abandon(study(tmp_path, "cut"))
-    ended = search(study(tmp_path, "cut"), ASKED, trials=15, seed=1000, judge=judge)
+        search(study("cut"), ASKED, trials=15, seed=1000, judge=cut)
+    abandon(study("cut"))
+    ended = search(study("cut"), ASKED, trials=15, seed=1000, judge=judge)
     assert found(ended) == found(whole)
-    assert len(_counted(study(tmp_path, "cut"))) == 15
+    assert len(_counted(study("cut"))) == 15
 
 
 def abandon(made):
@@ -87,9 +91,9 @@ def abandon(made):
         made._storage.set_trial_user_attr(trial._trial_id, "owner", owner)
 
 
-def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(tmp_path, monkeypatch):
-    whole = search(study(tmp_path, "whole"), ASKED, trials=8, seed=1000, judge=judge)
-    made = study(tmp_path, "cut")
+def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(study, monkeypatch):
+    whole = search(study("whole"), ASKED, trials=8, seed=1000, judge=judge)
+    made = study("cut")
     draw = optuna.Trial.suggest_int
     calls = []
 
@@ -105,16 +109,16 @@ def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(tmp_path, monkeypatch)
     assert found(search(made, ASKED, trials=8, seed=1000, judge=judge)) == found(whole)
 
 
-def test_trials_that_nobody_signed_are_given_up_after_a_while(tmp_path, monkeypatch):
-    made = study(tmp_path)
+def test_trials_that_nobody_signed_are_given_up_after_a_while(study, monkeypatch):
+    made = study()
     made.ask()
     assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH - 1
     monkeypatch.setattr("skillfocus.search.ASK", timedelta(0))
     assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH
 
 
-def test_a_process_takes_up_what_it_left_itself(tmp_path):
-    made = study(tmp_path)
+def test_a_process_takes_up_what_it_left_itself(study):
+    made = study()
 
     def stop(_):
         raise KeyboardInterrupt
@@ -124,8 +128,8 @@ def test_a_process_takes_up_what_it_left_itself(tmp_path):
     assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH
 
 
-def test_failed_trials_are_tried_again_when_asked(tmp_path):
-    made = study(tmp_path)
+def test_failed_trials_are_tried_again_when_asked(study):
+    made = study()
     failing = search(made, ASKED, trials=5, seed=1000, judge=lambda points: [None] * len(points))
     assert failing == []
     assert search(made, ASKED, trials=5, seed=1000, judge=judge) == []
@@ -133,8 +137,8 @@ def test_failed_trials_are_tried_again_when_asked(tmp_path):
     assert len(again) == 5
 
 
-def test_a_living_process_keeps_its_trials(tmp_path):
-    made = study(tmp_path)
+def test_a_living_process_keeps_its_trials(study):
+    made = study()
     trial = made.ask()
     trial.set_user_attr("owner", f"1@{os.uname().nodename}")  # the machine's first process
     other = made.ask()
@@ -144,13 +148,13 @@ def test_a_living_process_keeps_its_trials(tmp_path):
     assert trial.number not in [t.number for t in made.get_trials() if t.state.is_finished()]
 
 
-def test_going_on_with_more_trials_adds_to_them(tmp_path):
-    first = search(study(tmp_path), ASKED, trials=5, seed=1000, judge=judge)
-    again = search(study(tmp_path), ASKED, trials=5, seed=1000, judge=lambda _: 1 / 0)
+def test_going_on_with_more_trials_adds_to_them(study):
+    first = search(study(), ASKED, trials=5, seed=1000, judge=judge)
+    again = search(study(), ASKED, trials=5, seed=1000, judge=lambda _: 1 / 0)
     assert found(first) == found(again)
-    more = search(study(tmp_path), ASKED, trials=9, seed=1000, judge=judge)
+    more = search(study(), ASKED, trials=9, seed=1000, judge=judge)
     assert found(more)[: len(first)] == found(first)
-    assert len(_counted(study(tmp_path))) == 9
+    assert len(_counted(study())) == 9
 
 
 def test_a_study_answers_one_question(tmp_path):
@@ -163,11 +167,13 @@ def test_a_study_answers_one_question(tmp_path):
     ]  # fmt: skip
     assert len({question().digest, *(other.digest for other in others)}) == 6
     assert question(TINY.changed({"seed": 1005})).digest == question().digest
-    open_study(sqlite_url(tmp_path), "s", question())
-    open_study(sqlite_url(tmp_path), "s", question())
+    for _ in range(2):
+        with open_study(sqlite_url(tmp_path), "s", question()):
+            pass
     for other in others:
+        opening = open_study(sqlite_url(tmp_path), "s", other)
         with pytest.raises(UserError, match="the study s searches something else"):
-            open_study(sqlite_url(tmp_path), "s", other)
+            opening.__enter__()
 
 
 @pytest.mark.parametrize(
@@ -183,5 +189,5 @@ def test_questions_without_sense_are_refused(axes, message):
 @pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db"])
 def test_a_storage_that_cannot_be_opened_is_one_sentence(url):
     with pytest.raises(UserError, match="cannot open the study's storage") as caught:
-        open_study(url, "s", ASKED)
+        open_study(url, "s", ASKED).__enter__()
     assert "\n" not in str(caught.value)

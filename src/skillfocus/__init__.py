@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from skillfocus.experiments.discovery import Discovery as Discovery
     from skillfocus.factored import FactoredSpace as FactoredSpace
     from skillfocus.factored import Variable as Variable
+    from skillfocus.hierarchy import Hierarchy as Hierarchy
+    from skillfocus.hierarchy import solve as solve
     from skillfocus.jobs import run_all as run_all
     from skillfocus.learners.planning import Planning as Planning
     from skillfocus.learners.q_learning import QLearning as QLearning
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from skillfocus.store import Store as Store
     from skillfocus.table import Table as Table
     from skillfocus.table import tabulate as tabulate
+    from skillfocus.tasks import make_task as make_task
+    from skillfocus.tasks import optimum as optimum
+    from skillfocus.tasks import task_of as task_of
     from skillfocus.worlds.registry import make as make
     from skillfocus.worlds.world import Outcome as Outcome
     from skillfocus.worlds.world import World as World
@@ -58,6 +63,8 @@ _HOMES = {
     "learners.q_learning": ["QLearning", "paper_q_learning"],
     "skills": ["Skills"],
     "discovery": ["discover", "discover_many"],
+    "tasks": ["task_of", "make_task", "optimum"],
+    "hierarchy": ["Hierarchy", "solve"],
     "runs": ["Run", "Result"],
     "store": ["Store"],
     "jobs": ["run_all"],

@@ -25,6 +25,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pickle import PicklingError
 
 from skillfocus.errors import UserError
 from skillfocus.executors import Failed, Finished, Processes, perform
@@ -287,7 +288,8 @@ def _blame(run: Run, error: BaseException) -> Failed:
     said = (
         f"{type(error).__name__}: {str(error).strip() or 'a cluster may have lost its scheduler'}"
     )
-    if type(error).__name__ != "KilledWorker" and "pickle" not in said.lower():
+    unsendable = isinstance(error, PicklingError | AttributeError | TypeError)
+    if not unsendable and type(error).__name__ != "KilledWorker":
         raise UserError(
             f"the executor gave up ({said.splitlines()[0]}); finished runs are kept, and the same "
             f"command goes on from there"

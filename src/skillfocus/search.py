@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -64,8 +65,9 @@ def sqlite_url(folder: Path) -> str:
     return f"sqlite:///{folder.resolve() / 'search.db'}"
 
 
-def open_study(storage: str, name: str, question: Question) -> optuna.Study:
-    """The study of that name, new or begun before."""
+@contextmanager
+def open_study(storage: str, name: str, question: Question) -> Iterator[optuna.Study]:
+    """The study of that name, new or begun before; its database is closed at the end."""
     try:
         import optuna
         from sqlalchemy.exc import SQLAlchemyError
@@ -75,22 +77,27 @@ def open_study(storage: str, name: str, question: Question) -> optuna.Study:
         ) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
+        database = optuna.storages.RDBStorage(storage)
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"cannot open the study's storage {storage}: {reason}") from None
+    try:
         study = optuna.create_study(
-            storage=storage, study_name=name, load_if_exists=True,
+            storage=database, study_name=name, load_if_exists=True,
             direction="minimize" if question.minimise else "maximize",
         )  # fmt: skip
         asked = study.user_attrs.get("question")
         if asked is None:
             study.set_user_attr("question", question.digest)
-    except (SQLAlchemyError, ImportError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"cannot open the study's storage {storage}: {reason}") from None
-    if asked not in (None, question.digest):
-        raise UserError(
-            f"the study {name} searches something else (other settings, ranges, seeds or metric); "
-            f"give this search another name with --study"
-        )
-    return study
+        elif asked != question.digest:
+            raise UserError(
+                f"the study {name} searches something else (other settings, ranges, seeds or "
+                f"metric); give this search another name with --study"
+            )
+        yield study
+    finally:
+        database.remove_session()
+        database.engine.dispose()
 
 
 def search(

@@ -15,6 +15,7 @@ from skillfocus.cli.doctor import Doctor
 from skillfocus.cli.evaluate import Evaluate
 from skillfocus.cli.listing import List
 from skillfocus.cli.output import say
+from skillfocus.cli.solve import Solve
 from skillfocus.cli.sweep import Sweep
 from skillfocus.errors import UserError
 
@@ -22,6 +23,7 @@ Command = (
     Annotated[List, subcommand("list")]
     | Annotated[Discover, subcommand("discover")]
     | Annotated[Evaluate, subcommand("evaluate")]
+    | Annotated[Solve, subcommand("solve")]
     | Annotated[Sweep, subcommand("sweep")]
     | Annotated[Doctor, subcommand("doctor")]
 )

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.output import err, show_runs
+from skillfocus.cli.output import err, print_table, show_runs
 from skillfocus.errors import UserError
 
 
@@ -18,6 +18,8 @@ class Evaluate:
 
     files: Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
     """Files of skills."""
+    coverage: bool = False
+    """Also the fraction of states that chains of 1 to 5 skills can end in, and its area."""
     sample: int | None = None
     """Sample this many runs per skill even where exact values can be had."""
     seed: int = 0
@@ -26,6 +28,9 @@ class Evaluate:
     """Print one JSON document."""
 
     def run(self) -> None:
+        import numpy as np
+
+        from skillfocus.metrics.coverage import coverage
         from skillfocus.metrics.record import origin, skill_records
         from skillfocus.progress import Progress
         from skillfocus.skills import Skills
@@ -40,6 +45,23 @@ class Evaluate:
                 progress.report(number / len(self.files), file.name)
                 skills = Skills.load(file)
                 records = skill_records(skills, self.sample, self.seed)
-                runs.append({**origin(skills), "file": str(file), "skills": records})
+                run = {**origin(skills), "file": str(file), "skills": records}
+                if self.coverage:
+                    progress.report((number + 0.5) / len(self.files), f"coverage of {file.name}")
+                    found = coverage(skills, rng=np.random.default_rng(self.seed))
+                    run |= {
+                        "coverage": found.curve.tolist(),
+                        "auc": found.auc,
+                        "coverage_exact": found.exact,
+                    }
+                runs.append(run)
             progress.report(1.0, "done")
         show_runs(runs, self.json)
+        if self.coverage and not self.json:
+            rows = [
+                [str(r["objective"]), str(r["seed"]), *(f"{c:.3f}" for c in r["coverage"]),
+                 f"{r['auc']:.3f}", "exact" if r["coverage_exact"] else "10 trees"]
+                for r in runs
+            ]  # fmt: skip
+            columns = ["objective", "seed", *(f"{n + 1}" for n in range(5)), "AUC", ""]
+            print_table("Coverage of chains of 1 to 5 skills", columns, rows)

@@ -108,7 +108,6 @@ class Sweep(Job, DiscoveryOptions):
             raise UserError(f"--trials is {self.trials}; it must be at least 1")
         work.store.prepare()
         name = self.study or f"{self.objective}_{self.metric}_{question.digest}"
-        study = open_study(self.storage or sqlite_url(self.out), name, question)
         say(f"study {name}")
         trials = self.trials
         judged = 0
@@ -127,10 +126,11 @@ class Sweep(Job, DiscoveryOptions):
             scores = iter(_judge(work, question, possible, question.seeds, *part))
             return [next(scores) if point in possible else None for point in points]
 
-        return search(
-            study, question, trials=trials, seed=self.seed, judge=judge,
-            retry_failed=self.retry_failed,
-        )  # fmt: skip
+        with open_study(self.storage or sqlite_url(self.out), name, question) as study:
+            return search(
+                study, question, trials=trials, seed=self.seed, judge=judge,
+                retry_failed=self.retry_failed,
+            )  # fmt: skip
 
     def _show(
         self, question: Question, scores: list[Score], best: Score, reported: Score | None
