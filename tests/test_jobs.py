@@ -104,6 +104,7 @@ def test_a_worker_that_dies_is_replaced_and_the_run_to_blame_is_found(tmp_path):
     assert unlucky in store
 
 
+@pytest.mark.slow
 def test_many_runs_that_end_their_workers_do_not_stop_the_others(tmp_path):
     job = [*[Dies(seed) for seed in range(12)], *runs(3)]
     status = run_all(job, Store(tmp_path), workers=2)
@@ -224,6 +225,7 @@ def wait_until(condition, seconds=20):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_a_job_goes_on_and_repeats_nothing(tmp_path):
     """SKILLFOCUS_KILLS=20 kills a job of 60 runs 20 times."""
     count = 3 * KILLS

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,7 +156,7 @@ def test_any_map_parses_or_names_the_problem(data):
     except UserError as error:
         assert str(error)
         return
-    for state in list(world.states())[:20]:
+    for state in itertools.islice(world.states(), 20):
         for action in range(4):
             found = world.transition(state, action)
             assert sum(o.probability for o in found) == pytest.approx(1.0)
