@@ -48,6 +48,20 @@ def test_examples_run(example, tmp_path):
     assert EXPECTED[example.stem] in run([str(example)], tmp_path)
 
 
+@pytest.mark.slow
+def test_the_example_of_the_runs_page_runs(tmp_path):
+    first = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "runs.md").read_text(), flags=re.S)[
+        0
+    ]
+    quick = first.replace("range(2)", "range(1)").replace(
+        "seed)", "seed, sf.Planning(rounds=1), 8)"
+    )
+    assert quick.count("rounds=1") == 1
+    (tmp_path / "example.py").write_text(quick)
+    output = run(["example.py"], tmp_path)
+    assert re.search("focused-vic.*0\\.", output)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
     assert len(page.read_text()) > 300, f"{page.name} is a stub"
@@ -76,7 +90,7 @@ def test_constraints_pin_exactly_and_name_no_address():
 
 
 def test_public_names_are_there():
-    assert 20 <= len(sf.__all__) <= 40
+    assert 20 <= len(sf.__all__) <= 45
     for name in sf.__all__:
         assert getattr(sf, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

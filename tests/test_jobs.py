@@ -104,6 +104,19 @@ def test_a_worker_that_dies_is_replaced_and_the_run_to_blame_is_found(tmp_path):
     assert unlucky in store
 
 
+def test_one_death_alone_is_forgiven(tmp_path):
+    unlucky = Dies(1, str(tmp_path / "flag"))
+    status = run_all([unlucky], Store(tmp_path / "runs"), workers=1)
+    assert (status.done, status.failures) == (1, {})
+
+
+def test_what_is_all_there_can_be_read_without_writing(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    run_all(runs(3), store, executor=ThreadPoolExecutor(1))
+    monkeypatch.setattr(Store, "prepare", lambda self: 1 / 0)
+    assert run_all(runs(3), store, executor=ThreadPoolExecutor(1)).found == 3
+
+
 @pytest.mark.slow
 def test_many_runs_that_end_their_workers_do_not_stop_the_others(tmp_path):
     job = [*[Dies(seed) for seed in range(12)], *runs(3)]
@@ -181,6 +194,7 @@ def test_ctrl_c_is_heard_even_if_nothing_was_left_to_hand_out(tmp_path):
     with pytest.raises(Interrupted) as caught:
         run_all(runs(2, seconds=0.6), Store(tmp_path), executor=ThreadPoolExecutor(2))
     assert caught.value.status.done == 2
+    assert str(caught.value) == "2 of 2 runs are done, 0 are left"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -364,5 +378,7 @@ def listening(address):
 
 def test_no_cluster_is_one_sentence():
     pytest.importorskip("distributed")
+    with pytest.raises(UserError, match="'nonsense' is no scheduler's address"):
+        Cluster("nonsense")
     with pytest.raises(UserError, match="there is no Dask scheduler at tcp"):
         Cluster(f"tcp://127.0.0.1:{free_port()}", timeout=1)

@@ -46,6 +46,7 @@ def found(scores):
 def test_a_search_gets_better_and_stays_in_range(study):
     scores = search(study(), ASKED, trials=30, seed=1000, judge=judge)
     assert 25 <= len(scores) <= 30
+    assert len({score.point["strength"] for score in scores[:8]}) == 8
     assert max(score.mean for score in scores[10:]) > max(score.mean for score in scores[:5])
     for score in scores:
         assert 0.5 <= score.point["strength"] <= 15
@@ -89,6 +90,25 @@ def abandon(made):
     for trial in made.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
         owner = f"{dead.pid}@{os.uname().nodename}"
         made._storage.set_trial_user_attr(trial._trial_id, "owner", owner)
+
+
+def test_a_batch_cut_between_two_verdicts_is_filled_up(study, monkeypatch):
+    whole = search(study("whole"), ASKED, trials=14, seed=1000, judge=judge)
+    made = study("cut")
+    tell = optuna.Study.tell
+    told = []
+
+    def cut(*arguments, **options):
+        told.append(1)
+        if len(told) == 11:
+            raise KeyboardInterrupt
+        return tell(*arguments, **options)
+
+    monkeypatch.setattr(optuna.Study, "tell", cut)
+    with pytest.raises(KeyboardInterrupt):
+        search(made, ASKED, trials=14, seed=1000, judge=judge)
+    ended = search(made, ASKED, trials=14, seed=1000, judge=judge)
+    assert {repr(pair) for pair in found(ended)} == {repr(pair) for pair in found(whole)}
 
 
 def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(study, monkeypatch):

@@ -14,6 +14,7 @@ from runs_for_tests import Raises, Tiny
 
 from skillfocus.errors import UserError
 from skillfocus.executors import perform
+from skillfocus.files import write_whole
 from skillfocus.store import Store, StoreWarning
 
 SKILLS = Tiny(2)
@@ -108,12 +109,27 @@ def test_a_damaged_run_is_set_aside_and_counts_as_not_done(store, harm):
 
 def test_damage_is_found_when_the_frame_is_read(store):
     store.path(Tiny(1)).write_bytes(b"nothing")
-    with pytest.warns(StoreWarning, match="no run, or a damaged one.*left out"):
+    with pytest.warns(StoreWarning, match=r"damaged, or no run.*left out"):
         frame = store.frame()
     assert set(frame["seed"]) == {0, 2, 3}
     assert store.path(Tiny(1)).exists()
     with pytest.warns(StoreWarning, match="set aside"):
         assert len(store.frame([Tiny(1)])) == 0
+
+
+def test_a_run_is_there_only_once_its_skills_are(store, monkeypatch):
+    outcome = perform(Tiny(8))
+
+    def full(path, content):
+        if path.suffix == ".skills":
+            raise UserError("the disk is full")
+        write_whole(path, content)
+
+    monkeypatch.setattr("skillfocus.store.write_whole", full)
+    with pytest.raises(UserError):
+        store.add(Tiny(8), outcome.table, outcome.skills)
+    assert Tiny(8) not in store
+    assert not store.path(Tiny(8)).exists()
 
 
 def test_a_copy_of_a_run_counts_once(store):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from skillfocus import executors as executors
     from skillfocus import metrics as metrics
     from skillfocus.discovery import discover as discover
     from skillfocus.discovery import discover_many as discover_many
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from skillfocus.factored import Variable as Variable
     from skillfocus.hierarchy import Hierarchy as Hierarchy
     from skillfocus.hierarchy import solve as solve
+    from skillfocus.jobs import Interrupted as Interrupted
     from skillfocus.jobs import run_all as run_all
     from skillfocus.learners.planning import Planning as Planning
     from skillfocus.learners.q_learning import QLearning as QLearning
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from skillfocus.objectives.penalties import check_penalty as check_penalty
     from skillfocus.objectives.penalties import weighted_norm as weighted_norm
     from skillfocus.objectives.vic import vic as vic
+    from skillfocus.progress import progress_bar as progress_bar
     from skillfocus.runs import Result as Result
     from skillfocus.runs import Run as Run
     from skillfocus.skills import Skills as Skills
@@ -67,17 +70,18 @@ _HOMES = {
     "hierarchy": ["Hierarchy", "solve"],
     "runs": ["Run", "Result"],
     "store": ["Store"],
-    "jobs": ["run_all"],
+    "jobs": ["run_all", "Interrupted"],
+    "progress": ["progress_bar"],
     "experiments.discovery": ["Discovery"],
     "errors": ["UserError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = [*_HOME_OF, "metrics"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOME_OF, "metrics", "executors"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
-    if name == "metrics":
-        return import_module("skillfocus.metrics")
+    if name in ("metrics", "executors"):
+        return import_module(f"skillfocus.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'skillfocus' has no attribute {name!r}")
     return getattr(import_module(f"skillfocus.{_HOME_OF[name]}"), name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import socket
 import sys
@@ -130,12 +131,18 @@ class Cluster(Executor):
                 "a cluster needs Dask, which is not installed: pip install 'skillfocus[cluster]'"
             ) from None
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised here
+        if not re.fullmatch(r"[a-z]+://\S+:[0-9]+", address):
+            raise UserError(f"{address!r} is no scheduler's address, such as tcp://10.0.0.1:8786")
         try:
             self.client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UserError(f"there is no Dask scheduler at {address}: {error}") from None
         self._executor = self.client.get_executor(pure=False)
         self._width = 1
+        if not self.client.nthreads():
+            logging.getLogger(__name__).warning(
+                "the cluster has no workers yet; runs begin when there are some"
+            )
 
     @property
     def width(self) -> int:

@@ -71,7 +71,8 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C during `run_all`, after everything finished was kept."""
 
     def __init__(self, status: Status) -> None:
-        super().__init__("interrupted")
+        left = status.total - status.over
+        super().__init__(f"{status.over} of {status.total} runs are done, {left} are left")
         self.status = status
 
 
@@ -91,7 +92,6 @@ def run_all(
     if workers < 1:
         raise UserError(f"{workers} workers were asked for; at least 1 is needed")
     distinct = list({run.id: run for run in runs}.values())
-    store.prepare()
     try:
         with _interrupts() as interrupts:
             job = _Job(distinct, store, interrupts, retry_failed, watch)
@@ -153,6 +153,8 @@ class _Job:
                 unsettled.append(run)
             self.tell(now=False)
         self.waiting += unsettled
+        if self.waiting and not self.interrupts:
+            self.store.prepare()
         while (self.waiting or self.suspects) and not self.interrupts:
             if executor is not None:
                 self._hand_out(executor)
@@ -182,8 +184,7 @@ class _Job:
             while flying or ((self.waiting or self.suspects) and not self.interrupts):
                 if len(self.interrupts) > 1:
                     return
-                width = 1 if self.suspects else _width(pool)
-                while len(flying) < width and (run := self._next(bool(flying))):
+                while len(flying) < _width(pool) and (run := self._next(bool(flying))):
                     flying[_submit(pool, run, number)] = number, run
                     number += 1
                 if not flying:
@@ -290,10 +291,7 @@ def _blame(run: Run, error: BaseException) -> Failed:
     )
     unsendable = isinstance(error, PicklingError | AttributeError | TypeError)
     if not unsendable and type(error).__name__ != "KilledWorker":
-        raise UserError(
-            f"the executor gave up ({said.splitlines()[0]}); finished runs are kept, and the same "
-            f"command goes on from there"
-        )
+        raise UserError(f"the executor gave up ({' '.join(said.split())}); finished runs are kept")
     return Failed(run.id, said, "".join(traceback.format_exception(error)))
 
 

@@ -4,6 +4,8 @@ terminal, a line per tenth."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -66,6 +68,13 @@ class Progress:
 
     def _say(self, line: str) -> None:
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(what: str = "runs") -> Iterator[Callable[[Status], None]]:
+    """A bar on standard error: `with progress_bar() as watch: run_all(…, watch=watch)`."""
+    with Progress(Console(stderr=True), what) as progress:
+        yield progress.watch
 
 
 def summary(status: Status, folder: object) -> str:

@@ -80,7 +80,10 @@ def open_study(storage: str, name: str, question: Question) -> Iterator[optuna.S
         database = optuna.storages.RDBStorage(storage)
     except (SQLAlchemyError, ImportError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"cannot open the study's storage {storage}: {reason}") from None
+        raise UserError(
+            f"cannot open the study's storage {storage}: {reason} (without that database a search "
+            f"begins anew, and finds its runs again)"
+        ) from None
     try:
         study = optuna.create_study(
             storage=database, study_name=name, load_if_exists=True,

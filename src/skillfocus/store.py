@@ -57,6 +57,8 @@ class Store:
         self.close()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise UserError(f"{self.folder} is a file, not a folder") from None
         except OSError as error:
             raise UserError(f"cannot make the folder {self.folder}: {error.strerror}") from None
         try:
@@ -168,7 +170,7 @@ class Store:
             try:
                 content, header = _checked(self.folder / name)
             except Damaged as error:
-                warn(f"{self.folder / name} is no run, or a damaged one ({error}); it is left out")
+                warn(f"{self.folder / name} is damaged, or no run ({error}); it is left out")
                 continue
             if header.id not in seen:
                 seen.add(header.id)
@@ -197,12 +199,12 @@ class Store:
         return joined.select(*names, *COLUMNS).sort(*names, "run", maintain_order=True)
 
     def records(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
-        """A row per finished run: versions, when and where it ran, time and memory."""
-        rows = [
-            {"run": h.id, "kind": h.kind, "seed": h.settings.get("seed"), **h.record}
-            for _, h in self._whole(runs)
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        """A row per finished run: its settings, versions, when and where it ran, time, memory."""
+        headers = [header for _, header in self._whole(runs)]
+        if not headers:
+            return pl.DataFrame(schema={"run": pl.String})
+        records = pl.DataFrame([h.record for h in headers], infer_schema_length=None)
+        return pl.concat([_settings_frame(headers), records], how="horizontal")
 
     # ---------------------------------------------------------------- several commands at once
 

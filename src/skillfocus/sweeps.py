@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 from skillfocus.experiments.discovery import Discovery
 from skillfocus.metrics.intervals import mean_interval
 from skillfocus.runs import Setting
@@ -34,7 +34,7 @@ def tuning_seeds(count: int, first: int = FIRST_TUNING_SEED) -> range:
 
 def reporting_seeds(count: int, first: int = 0) -> range:
     if first < 0 or count < 1:
-        raise UserError("reporting seeds begin at 0 or above, and there is at least 1")
+        raise UserError(f"{count} reporting seeds from {first} up were asked for; there are none")
     if first + count > FIRST_TUNING_SEED:
         raise UserError(
             f"seed {first + count - 1} is a tuning seed, and what is reported may not come from "
@@ -68,10 +68,12 @@ def parse_axis(text: str) -> Axis:
     low, high = (_value(part) for part in bounds.split("..", 1))
     if isinstance(low, str | bool | None) or isinstance(high, str | bool | None):
         raise UserError(f"the range {values!r} of {setting} must be two numbers")
-    if scale not in ("", "log") or not low < high or (scale == "log" and low <= 0):
+    if scale not in ("", "log"):
+        raise UserError(f"a range ends in :log or in nothing, not in {':' + scale!r}")
+    if not low < high or (scale == "log" and low <= 0):
         raise UserError(
-            f"cannot read the range {values!r} of {setting}: write LOW..HIGH, LOW below HIGH, and "
-            f":log only where both are positive"
+            f"cannot use the range {values!r} of {setting}: LOW must be below HIGH, and with :log "
+            f"both must be positive"
         )
     return Axis(setting, low=low, high=high, log=scale == "log")
 
@@ -95,7 +97,8 @@ def check_axes(axes: Sequence[Axis]) -> None:
         raise UserError("name what to sweep over, such as --over strength=1,2,4 or --paper gamma")
     names = [axis.setting for axis in axes]
     if len(set(names)) != len(names):
-        raise UserError(f"a setting is swept over twice: {', '.join(names)}")
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"{twice} is swept over twice; give all its values at once")
     if "seed" in names:
         raise UserError("seeds are not swept over: --seeds says how many each point gets")
 
@@ -120,6 +123,8 @@ def runs_of(
 ) -> list[Discovery]:
     """A point's runs, if they have what they are to be judged by."""
     runs = [base.changed({**point, "seed": seed}) for seed in seeds]
+    if metric not in runs[0].metrics():
+        raise unknown("metric", metric, runs[0].metrics())
     if metric in ("focus", "control") and not runs[0].make_objective().targeted:
         raise UserError(
             f"{runs[0].objective} skills have no targets, so there is no {metric} to judge by; "
@@ -147,9 +152,6 @@ class Score:
 def values_of(frame: pl.DataFrame, metric: str) -> dict[str, float | None]:
     """A metric of every run, averaged over its steps."""
     chosen = frame.filter(pl.col("metric") == metric)
-    if len(frame) and not len(chosen):
-        known = sorted(name for name in frame["metric"].unique() if "/" not in name)
-        raise UserError(f"there is no metric {metric!r}; choose one of {', '.join(known)}")
     return dict(chosen.group_by("run").agg(pl.col("value").mean()).iter_rows())
 
 

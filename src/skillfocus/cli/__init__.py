@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib.metadata import version
 from typing import Annotated
 
 import tyro
@@ -31,17 +32,26 @@ Command = (
 
 def main() -> None:
     """Run the command line: 0 done, 1 a run failed, 2 a user's mistake, 130 interrupted."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"skillfocus {version('skillfocus')}")
+        return
     try:
         command = tyro.cli(
             Command,  # pyright: ignore[reportArgumentType]
             prog="skillfocus",
             description="Discover focused skills, and measure exactly what else they change.",
+            config=(tyro.conf.FlagCreatePairsOff,),
         )
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             command.run()
     except UserError as error:
         say(f"skillfocus: {error}")
+        raise SystemExit(2) from None
+    except RuntimeError as error:
+        if "cannot cache function" not in str(error):
+            raise
+        say("skillfocus: compiled code cannot be kept: set NUMBA_CACHE_DIR to a folder that can")
         raise SystemExit(2) from None
     except KeyboardInterrupt as interrupt:
         say(f"skillfocus: {str(interrupt) or 'interrupted; files already written are whole'}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 from skillfocus.cli.job import Job, LearnerOptions, Work
+from skillfocus.cli.options import OptionalFloat, OptionalInt, OptionalPath, OptionalStr
 from skillfocus.cli.output import say, show_runs
 from skillfocus.errors import UserError
 
@@ -22,18 +22,18 @@ class DiscoveryOptions(LearnerOptions):
     """A world, such as four-rooms (see `skillfocus list`)."""
     objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
     """What skills want, such as focused-vic, dusdi-diayn or lsd."""
-    skills: int | None = None
+    skills: OptionalInt = None
     """How many skills (default 16): goals (tools, …) get two each, position the rest."""
-    targets: str | None = None
+    targets: OptionalStr = None
     """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
-    strength: float | None = None
+    strength: OptionalFloat = None
     """The penalty's strength lambda (default: 4, for LSD 2)."""
-    rate: float | None = None
+    rate: OptionalFloat = None
     """The weight of the discriminator's moving average, or LSD's step (default: the paper's);
     Q-learning slows it down (docs/q-learning.md)."""
-    weight: float | None = None
+    weight: OptionalFloat = None
     """DUSDi's weight on the variables that are no targets (default: 0.1)."""
-    step_limit: int | None = None
+    step_limit: OptionalInt = None
     """The most steps a skill may take (default: the world's)."""
 
     def discovery(self, seed: int) -> Discovery:
@@ -56,7 +56,7 @@ class Discover(Job, DiscoveryOptions):
     """The first seed."""
     seeds: int = 1
     """How many seeds, each an independent set of skills."""
-    draw: Path | None = None
+    draw: OptionalPath = None
     """Also draw the first seed's skills to this .png, .svg or .pdf file."""
 
     def run(self) -> None:
@@ -81,9 +81,11 @@ class Discover(Job, DiscoveryOptions):
             ],
             self.json,
         )
-        for run in runs:
-            if run.id in finished:
-                say(f"saved: {store.skills_path(run)}")
+        saved = [run for run in runs if run.id in finished]
+        for run in saved[:3]:
+            say(f"saved: {store.skills_path(run)}")
+        if len(saved) > 3:
+            say(f"… and {len(saved) - 3} more in {store.folder}")
         if self.draw and runs[0].id in finished:
             from skillfocus.figures.trajectories import draw_skills
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from skillfocus.cli.options import OptionalInt
 from skillfocus.cli.output import err, print_table, show_runs
 from skillfocus.errors import UserError
 
@@ -20,7 +21,7 @@ class Evaluate:
     """Files of skills."""
     coverage: bool = False
     """Also the fraction of states that chains of 1 to 5 skills can end in, and its area."""
-    sample: int | None = None
+    sample: OptionalInt = None
     """Sample this many runs per skill even where exact values can be had."""
     seed: int = 0
     """The seed of the samples."""

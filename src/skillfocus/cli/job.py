@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from skillfocus.cli.options import OptionalInt, OptionalStr
 from skillfocus.cli.output import err, say
 from skillfocus.errors import UserError
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 class Job:
     out: Path = Path("out")
     """The folder for the files. Runs that are there are read, not done again."""
-    workers: int | None = None
+    workers: OptionalInt = None
     """Runs done at a time, each in a process of its own (default: one per core)."""
-    cluster: str | None = None
+    cluster: OptionalStr = None
     """The address of a Dask scheduler to do the runs instead, such as tcp://10.0.0.1:8786."""
     retry_failed: bool = False
     """Do runs again that failed before."""
@@ -93,9 +94,9 @@ class LearnerOptions:
     """How skills are learned: exact planning, or the paper's Q-learning."""
     gamma: float = 0.99
     """The discount."""
-    rounds: int | None = None
+    rounds: OptionalInt = None
     """Rounds of planning (default 40)."""
-    episodes: int | None = None
+    episodes: OptionalInt = None
     """Episodes of Q-learning (default 1,000,000)."""
     preset: Literal["default", "paper"] = "default"
     """Q-learning's settings: what learns best, or as near to the paper's as learns at all."""

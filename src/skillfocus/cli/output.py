@@ -20,7 +20,9 @@ def print_json(document: dict) -> None:
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from skillfocus.figures.tables import table
 
-    Console().print(table(title, columns, rows))
+    out = Console()
+    out.print(title, style="italic", highlight=False, markup=False)
+    out.print(table(None, columns, rows))
 
 
 def show_runs(runs: list[dict], as_json: bool) -> None:

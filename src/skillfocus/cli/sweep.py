@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tyro.conf import UseAppendAction
 
 from skillfocus.cli.discover import DiscoveryOptions
 from skillfocus.cli.job import Job, Work
+from skillfocus.cli.options import OptionalInt, OptionalPath, OptionalStr
 from skillfocus.cli.output import print_json, print_table, say
 from skillfocus.errors import UserError
 
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 class Sweep(Job, DiscoveryOptions):
     """How settings matter: all points of a grid, or a search with Optuna, on tuning seeds.
 
-    Examples: skillfocus sweep four-rooms focused-vic --over strength=1,2,4,8 --report 5;
-    skillfocus sweep four-rooms dusdi-vic --paper dusdi-weight --paper gamma;
-    skillfocus sweep four-rooms focused-diayn --over strength=1..20:log --over rate=0.01..0.5:log
-    --trials 24
+    Example: skillfocus sweep four-rooms focused-vic --over strength=1,2,4,8 --report 5
     """
 
     over: UseAppendAction[tuple[str, ...]] = ()
@@ -47,13 +44,13 @@ class Sweep(Job, DiscoveryOptions):
     any other metric of a run, averaged."""
     minimise: bool = False
     """The smaller the metric the better."""
-    trials: int | None = None
+    trials: OptionalInt = None
     """Search with so many trials of Optuna instead of trying every point."""
-    storage: str | None = None
+    storage: OptionalStr = None
     """The search's database, any SQLAlchemy URL (default: SQLite in --out)."""
-    study: str | None = None
+    study: OptionalStr = None
     """The search's name in the database (default: by what is searched)."""
-    plot: Path | None = None
+    plot: OptionalPath = None
     """The sensitivity plot (.png, .svg or .pdf; default: a .png in --out)."""
 
     def run(self) -> None:
@@ -77,6 +74,7 @@ class Sweep(Job, DiscoveryOptions):
         base = self.discovery(self.seed)
         if self.plot:
             check_path(self.plot)
+        self._check_conflicts([axis.setting for axis in axes])
         points = grid(axes) if self.trials is None else []
         for point in points:  # a mistake is said before anything runs
             runs_of(base, point, seeds, self.metric)
@@ -99,6 +97,16 @@ class Sweep(Job, DiscoveryOptions):
         if work.total.failures:
             raise SystemExit(1)
 
+    def _check_conflicts(self, swept: list[str]) -> None:
+        """Options that would be ignored are refused."""
+        for name in swept:
+            if getattr(self, name, None) != getattr(type(self), name, None) and name != "objective":
+                raise UserError(
+                    f"{name} is swept over, so --{name.replace('_', '-')} has no effect"
+                )
+        if self.trials is None and (self.storage or self.study):
+            raise UserError("--storage and --study belong to a search; add --trials")
+
     def _search(self, work: Work, question: Question) -> list[Score]:
         """Score the points that Optuna draws; one that cannot be done is said and not scored."""
         from skillfocus.search import open_study, search, sqlite_url
@@ -108,7 +116,6 @@ class Sweep(Job, DiscoveryOptions):
             raise UserError(f"--trials is {self.trials}; it must be at least 1")
         work.store.prepare()
         name = self.study or f"{self.objective}_{self.metric}_{question.digest}"
-        say(f"study {name}")
         trials = self.trials
         judged = 0
 
@@ -127,6 +134,7 @@ class Sweep(Job, DiscoveryOptions):
             return [next(scores) if point in possible else None for point in points]
 
         with open_study(self.storage or sqlite_url(self.out), name, question) as study:
+            say(f"study {name}: {len(study.get_trials(deepcopy=False))} trials drawn so far")
             return search(
                 study, question, trials=trials, seed=self.seed, judge=judge,
                 retry_failed=self.retry_failed,
@@ -135,16 +143,25 @@ class Sweep(Job, DiscoveryOptions):
     def _show(
         self, question: Question, scores: list[Score], best: Score, reported: Score | None
     ) -> None:
+        from skillfocus.experiments.discovery import written
         from skillfocus.figures.sensitivity import draw_sensitivity
+        from skillfocus.runs import settings_of
 
         settings = [axis.setting for axis in question.axes]
         world = question.base.make_world().id
         name = f"sweep_{world}_{self.objective}_{'+'.join(settings)}_{question.digest}.png"
         plot = self.plot or self.out / name
-        title = f"{self.objective} in {world} by {self.learner}"
+        skills = "objectives" if "objective" in settings else self.objective
+        unusual = {k: v for k, v in question.base.unusual().items() if k not in settings}
+        others = "".join(f", {part}" for part in written(unusual))
+        title = f"{skills} in {world} by {self.learner}{others}"
+        n = len(question.seeds)
+        seeds = f"{n} tuning seed{'s' if n > 1 else ''}"
         if self.json:
             document = {
+                "base": settings_of(question.base),
                 "metric": self.metric,
+                "minimise": self.minimise,
                 "tuning_seeds": list(question.seeds),
                 "points": [score.as_json() for score in scores],
                 "best": best.as_json(),
@@ -159,13 +176,11 @@ class Sweep(Job, DiscoveryOptions):
                 [*_columns(s.point, s), "best" if s is best else ""]
                 for s in sorted(scores, key=lambda s: s.mean, reverse=not self.minimise)
             ]
-            first, last = question.seeds[0], question.seeds[-1]
-            print_table(f"{title}, tuning seeds {first} to {last}", columns, rows)
+            print_table(f"{title}, {seeds} from {question.seeds[0]} up", columns, rows)
             if reported:
                 about = f"The best point on reporting seeds 0 to {self.report - 1}"
                 print_table(about, columns[:-1], [_columns(best.point, reported)])
-        subtitle = f"{title}, {len(question.seeds)} tuning seeds"
-        draw_sensitivity(plot, subtitle, self.metric, question.axes, scores, best)
+        draw_sensitivity(plot, f"{title}, {seeds}", self.metric, question.axes, scores, best)
         say(f"drawn: {plot}")
 
 

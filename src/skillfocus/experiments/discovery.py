@@ -87,18 +87,28 @@ class Discovery(Run):
             "seed": self.seed,
         }
 
+    def unusual(self) -> dict[str, Setting]:
+        """The settings that are not the usual ones of this world, objective and learner."""
+        usual = settings_of(Discovery(self.world, self.objective, self.seed, type(self.learner)()))
+        return {name: v for name, v in settings_of(self).items() if v != usual[name]}
+
     @property
     def label(self) -> str:
         """World, objective, learner, whatever is not as usual, seed."""
-        usual = settings_of(Discovery(self.world, self.objective, self.seed, type(self.learner)()))
-        settings = settings_of(self)
-        unusual = [
-            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in settings.items()
-            if value != usual[name]
+        names = [self.make_world().id, self.objective, self.learner.name]
+        return "_".join([*names, *written(self.unusual()), f"seed{self.seed}"])
+
+    def metrics(self) -> list[str]:
+        """The metrics of such a run, those of whole runs first."""
+        names = self.make_world().space.names
+        parts = ["changes_target", "side_effects", "steps", "starts", "exact"]
+        for metric in ("side_effects_by_variable", "mean_change_by_variable"):
+            parts += [f"{metric}/{name}" for name in names]
+        return [
+            *("focus", "control", "mean_side_effects"),
+            *parts,
+            *(f"all_starts/{p}" for p in parts),
         ]
-        names = [str(settings[name]) for name in ("world", "objective", "learner")]
-        return "_".join([*names, *unusual, f"seed{self.seed}"])
 
     def execute(self, report: Report) -> Result:
         world, table = self.make_world(), _table(self.world, self.world_settings)
@@ -114,25 +124,28 @@ class Discovery(Run):
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
         """The JSON record of this run, from a frame that holds it."""
-        settings = self.settings()
+        settings = settings_of(self)
         names = self.make_world().space.names
         targets = [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
         mine = frame.filter(pl.col("run") == self.id)
         return {
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
+            "settings": settings,
+            "unusual": self.unusual(),
             "skills": records_of(mine.select("metric", "step", "value").iter_rows(), targets),
         }
 
     def setting_types(self) -> dict[str, tuple[str, ...]]:
         """What can be `changed`, this run's settings and its learner's, and to which types."""
-        own = {field.name: field.type for field in fields(self) if field.name != "learner"}
+        own = {field.name: field.type for field in fields(self)}
+        del own["learner"]
         learners = {field.name: field.type for field in fields(self.learner)}
         del learners["name"]
         return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learners).items()}
 
     def check_setting(self, name: str) -> None:
         if name not in self.setting_types():
-            raise unknown(f"setting of {self.learner.name}", name, self.setting_types())
+            raise unknown("setting", name, self.setting_types())
 
     def changed(self, changes: Mapping[str, Setting]) -> Discovery:
         """A copy with other settings, by their names."""
@@ -146,6 +159,14 @@ class Discovery(Run):
         own = {field.name for field in fields(self)}
         learner = replace(self.learner, **{n: v for n, v in changes.items() if n not in own})  # pyright: ignore[reportArgumentType]
         return replace(self, learner=learner, **{n: v for n, v in changes.items() if n in own})  # pyright: ignore[reportArgumentType]
+
+
+def written(settings: Mapping[str, Setting]) -> list[str]:
+    """`rounds=3`, `gamma=0.95`, …"""
+    return [
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in settings.items()
+    ]
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from skillfocus.figures.saving import save_figure
 from skillfocus.sweeps import Axis, Score
@@ -36,7 +37,8 @@ def sensitivity_figure(
         if not searched:
             for place, score in zip(places, shown, strict=True):
                 panel.plot([place] * len(score.values), score.values, ".", color=FAINT, ms=4)
-            panel.plot(places, [score.mean for score in shown], "-", color=COLOUR, linewidth=1)
+            if not any(isinstance(value, str) for value in axis.values):
+                panel.plot(places, [score.mean for score in shown], "-", color=COLOUR, linewidth=1)
         _intervals(panel, places, shown)
         panel.plot([_place(axis, best)], [best.mean], "o", ms=10, mfc="none", mec="black")
         _name_places(panel, axis)
@@ -67,8 +69,12 @@ def _name_places(panel: Axes, axis: Axis) -> None:
         names = [f"{v:g}" if isinstance(v, float) else str(v) for v in axis.values]
         panel.set_xticks(range(len(names)), names)
         panel.margins(x=0.15)
-    elif axis.log:
+        return
+    panel.set_xlim(axis.low, axis.high)
+    if axis.log:
         panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter("{x:g}")
 
 

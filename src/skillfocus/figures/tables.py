@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 
-def table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
+def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
     made = Table(
         title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0), pad_edge=False,
@@ -29,10 +29,16 @@ def effects_tables(runs: list[dict]) -> Iterator[Table]:
     for run in runs:
         targets = tuple(tuple(skill["targets"]) for skill in run["skills"])
         key = (run["world"], run["objective"], run["learner"])
-        groups.setdefault((key, run["strength"], targets), []).append(run)
-    for (names, strength, _), members in groups.items():
+        groups.setdefault((key, run["strength"], targets, _unusual(run)), []).append(run)
+    for (names, strength, _, unusual), members in groups.items():
         suffix = "" if strength is None else f", strength {strength:g}"
-        yield _over_seeds(" ".join(names) + suffix, members)
+        yield _over_seeds(" ".join(names) + suffix + unusual, members)
+
+
+def _unusual(run: dict) -> str:
+    """What was set otherwise than usual, where that is known."""
+    others = {k: v for k, v in run.get("unusual", {}).items() if k != "strength"}
+    return "".join(f", {name}={value}" for name, value in others.items())
 
 
 def _one_run(run: dict) -> Table:
@@ -54,7 +60,8 @@ def _one_run(run: dict) -> Table:
         )
     kind = "exact" if run["skills"][0]["exact"] else "sampled, 90 % intervals"
     title = (
-        f"{run['objective']} in {run['world']} by {run['learner']}, seed {run['seed']}\n"
+        f"{run['objective']} in {run['world']} by {run['learner']}{_unusual(run)}, "
+        f"seed {run['seed']}\n"
         f"How often the target ends changed, and side effects (Equation 1, {kind}),\n"
         f"from starts within reach; * from every start"
     )
