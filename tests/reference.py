@@ -187,13 +187,16 @@ def plain_episode(skills, q, task, alpha, gamma, epsilon, intra_option, rng):
         o = int(rng.random() * (n_skills + n_moves)) if rng.random() < epsilon else greedy(q[s])
         path = [s]
         context = skills.contexts[o, s] if o < n_skills else None
+        mode = (
+            int(rng.random() * skills.n_modes[o]) if o < n_skills and skills.n_modes[o] > 1 else 0
+        )
         while steps < task.cap:
             if o >= n_skills:
                 a = o - n_skills
             elif len(path) - 1 == skills.step_limit:
                 break
             else:
-                a = int(skills.policy_of(o)[path[-1], context])
+                a = int(skills.policy_of(o, mode)[path[-1], context])
                 if a == n_moves:
                     break
             path.append(move(path[-1], a))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from probes import RandomWorld, corridor
 from reference import plain_episode
 from test_coverage import random_skills
+from test_scattered import moody_skills
 
 import skillfocus as sf
 from skillfocus.errors import UserError
@@ -118,7 +119,7 @@ def test_nothing_is_learned_without_learning():
 @given(st.integers(0, 300), st.booleans())
 def test_episodes_are_the_plain_version_s(seed, intra_option):
     world = RandomWorld(seed, sizes=(4, 3), n_actions=3)
-    skills = random_skills(seed, world)
+    skills = moody_skills(seed, world) if seed % 2 else random_skills(seed, world)
     task = make_task(skills.table, "reach", (0, 0), 15, lambda state: state["v0"] == 3)
     fast, slow = (np.zeros((skills.table.n_states, 6)) for _ in range(2))
     rng, again = (np.random.default_rng(seed) for _ in range(2))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from skillfocus.objectives.penalties import changed_variables as changed_variables
     from skillfocus.objectives.penalties import check_penalty as check_penalty
     from skillfocus.objectives.penalties import weighted_norm as weighted_norm
+    from skillfocus.objectives.scattered import scattered as scattered
     from skillfocus.objectives.vic import vic as vic
     from skillfocus.progress import progress_bar as progress_bar
     from skillfocus.runs import Result as Result
@@ -60,6 +61,7 @@ _HOMES = {
     "objectives.lsd": ["lsd"],
     "objectives.focused": ["focused"],
     "objectives.dusdi": ["dusdi"],
+    "objectives.scattered": ["scattered"],
     "objectives.penalties": ["Penalty", "weighted_norm", "changed_variables", "check_penalty"],
     "objectives.assignment": ["assign"],
     "learners.planning": ["Planning"],

@@ -12,13 +12,14 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.learners.planning import Planning, Progress
-from skillfocus.learners.problem import make_problem
+from skillfocus.learners.problem import Problem, make_problem
 from skillfocus.learners.q_learning import QLearning
 from skillfocus.objectives.assignment import (
     N_SKILLS,
     Assignment,
     Targets,
     assign,
+    split,
     untargeted,
 )
 from skillfocus.objectives.objective import Objective
@@ -50,10 +51,13 @@ def discover(
     if seed < 0:
         raise UserError(f"seed is {seed}; it must be 0 or more")
     table = table or tabulate(world)
+    parts, modes = split(assignment, world.space) if objective.scattered else (assignment, ())
+    if max(modes, default=1) == 1:
+        modes = ()
     problem = make_problem(
         table,
         objective,
-        assignment,
+        parts,
         step_limit=world.step_limit if step_limit is None else step_limit,
         world_id=world.id,
         remember=learner.remembers(objective),
@@ -62,13 +66,16 @@ def discover(
     rng = np.random.default_rng(seed)
     policy, _ = learner.learn(problem, rng, progress or _silent)
     names = table.space.names
+    first = np.cumsum((0, *modes[:-1])) if modes else np.arange(len(problem.skills))
+    skills = [problem.skills[z] for z in first]
     return Skills(
         world=world,
         table=table,
-        targets=tuple(tuple(names[i] for i in skill.targets) for skill in problem.skills),
-        remembered=tuple(tuple(names[i] for i in skill.remembered) for skill in problem.skills),
-        policy=policy,
+        targets=tuple(tuple(names[i] for i in skill.targets) for skill in skills),
+        remembered=tuple(tuple(names[i] for i in skill.remembered) for skill in skills),
+        policy=_join_modes(problem, policy, modes) if modes else policy,
         step_limit=problem.step_limit,
+        modes=modes,
         info={
             "objective": objective.describe(),
             "learner": asdict(learner),
@@ -78,10 +85,25 @@ def discover(
     )
 
 
+def _join_modes(problem: Problem, policy: np.ndarray, modes: tuple[int, ...]) -> np.ndarray:
+    """Policies of modes, one after another, as policies of skills: [state, context, mode]."""
+    n, offsets, joined, z = problem.table.n_states, problem.offsets, [], 0
+    for count in modes:
+        parts = [policy[offsets[i] : offsets[i + 1]].reshape(n, -1) for i in range(z, z + count)]
+        joined.append(np.stack(parts, axis=2).ravel())
+        z += count
+    return np.concatenate(joined)
+
+
 def check_assignment(
     world: World, objective: Objective, n_skills: int | None, targets: Targets | None
 ) -> Assignment:
     """Which skills target what, once it is sure that the objective can be learned for them."""
+    if objective.scattered and not objective.targeted:
+        raise UserError(
+            f"{objective.name} has no meaning: its skills have no target whose values they could "
+            f"share; apply focused or dusdi too, as in scattered(focused(vic()))"
+        )
     if not objective.targeted and targets is not None:
         raise UserError(
             f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "

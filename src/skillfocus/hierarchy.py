@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from skillfocus.errors import UserError
-from skillfocus.simulation import reset_marks, step, table_arrays
+from skillfocus.simulation import begin, reset_marks, step, table_arrays
 from skillfocus.skills import Skills
 from skillfocus.table import Table
 from skillfocus.tasks import Task, optimum
@@ -47,7 +47,8 @@ def episode(
 ):
     """One episode: (steps, last state). It learns if `learning`, else it is greedy. `bodies` are
     what `_bodies` gives."""
-    arrays, policy, offsets, widths, contexts, limit = bodies
+    arrays, skills, limit = bodies
+    policy, offsets, widths, _, _ = skills
     n_skills = offsets.shape[0] - 1
     n_moves = arrays[0].shape[1]
     s = start
@@ -61,7 +62,7 @@ def episode(
         first = s
         taken = 0
         discount = 1.0  # gamma to the power of the steps taken
-        context = contexts[o, s] if o < n_skills else 0
+        context = begin(skills, o, s, rng) if o < n_skills else 0
         while steps < cap:
             if o < n_skills:
                 if taken == limit:
@@ -197,11 +198,7 @@ def _bodies(table: Table, skills: Skills | None) -> tuple:
     """What the kernels need of the world, and of skills or of none."""
     arrays = table_arrays(table)
     if skills is not None:
-        return (
-            arrays, skills.policy, skills.offsets, skills.widths, skills.contexts,
-            skills.step_limit,
-        )  # fmt: skip
-    return (
-        arrays, np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.int64),
-        np.zeros((0, table.n_states), np.int32), 0,
-    )  # fmt: skip
+        return arrays, skills.arrays, skills.step_limit
+    none = np.zeros(0, np.int64)
+    nothing = np.zeros(0, np.uint8), np.zeros(1, np.int64), none, np.zeros((0, 0), np.int32), none
+    return arrays, nothing, 0

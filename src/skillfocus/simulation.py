@@ -2,7 +2,8 @@
 
 Policies are one flat array of bytes. Skill z in context c does `policy[offset[z] + s * width[z]
 + c]` in state s; the action after the last move means "terminate". What a context is, is the
-learner's business (`learners/problem.py`); here it is a number looked up from the first state.
+learner's business (`learners/problem.py`); here it is a number looked up from the first state. A
+skill may have several modes: it draws one when it begins, as a part of its context.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from numba import njit
 from skillfocus.table import Table
 
 TableArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+SkillArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""policy, offsets, widths, contexts[skill, first state], modes[skill]"""
 
 
 def table_arrays(table: Table) -> TableArrays:
@@ -49,13 +52,24 @@ def step(arrays, s, a, marked, rng):
 
 
 @njit(cache=True, nogil=True)
-def run_skill(arrays, policy, offset, width, context, s, limit, marked, rng, path):
+def begin(skills, z, s, rng):
+    """The context that skill z works in from s on: what it keeps of s, and the mode it draws."""
+    _, _, _, contexts, modes = skills
+    if modes[z] == 1:
+        return contexts[z, s]
+    return contexts[z, s] * modes[z] + int(rng.random() * modes[z])
+
+
+@njit(cache=True, nogil=True)
+def run_skill(arrays, skills, z, s, limit, marked, rng, path):
     """Follow one skill from s; `path` receives the states. Returns the number of steps."""
+    policy, offsets, widths, _, _ = skills
     terminate = arrays[0].shape[1]
     reset_marks(arrays[4], s, marked, rng)
+    context = begin(skills, z, s, rng)
     path[0] = s
     for t in range(limit):
-        a = policy[offset + s * width + context]
+        a = policy[offsets[z] + s * widths[z] + context]
         if a == terminate:
             return t
         s, _ = step(arrays, s, a, marked, rng)
@@ -64,19 +78,14 @@ def run_skill(arrays, policy, offset, width, context, s, limit, marked, rng, pat
 
 
 @njit(cache=True, nogil=True)
-def run_many(arrays, policy, offsets, widths, contexts, skills, starts, limit, n_marks, rng):
-    """Run skill `skills[i]` from `starts[i]`: paths [i, t] (the last state repeated) and steps.
-    `contexts[z, s]` is the context of skill z when it starts in s."""
-    n = skills.shape[0]
+def run_many(arrays, skills, chosen, starts, limit, n_marks, rng):
+    """Run skill `chosen[i]` from `starts[i]`: paths [i, t] (the last state repeated) and steps."""
+    n = chosen.shape[0]
     paths = np.empty((n, limit + 1), np.int32)
     steps = np.empty(n, np.int32)
     marked = np.zeros(n_marks, np.uint8)
     for i in range(n):
-        z = skills[i]
-        s = starts[i]
-        t = run_skill(
-            arrays, policy, offsets[z], widths[z], contexts[z, s], s, limit, marked, rng, paths[i]
-        )
+        t = run_skill(arrays, skills, chosen[i], starts[i], limit, marked, rng, paths[i])
         steps[i] = t
         for later in range(t + 1, limit + 1):
             paths[i, later] = paths[i, t]

@@ -19,12 +19,12 @@ from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.files import write_whole
 from skillfocus.learners.problem import Numbering, check_step_limit, number_values
-from skillfocus.simulation import run_many, table_arrays
+from skillfocus.simulation import SkillArrays, run_many, table_arrays
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.registry import WORLD_IDS, make
 from skillfocus.worlds.world import World
 
-FORMAT, VERSION = "skillfocus-skills", 1
+FORMAT, VERSION = "skillfocus-skills", 2
 DIGEST = 64
 """Characters of the digest that stands before the header."""
 
@@ -42,6 +42,9 @@ class Skills:
     step_limit: int
     info: dict[str, object] = field(default_factory=dict)
     """Objective, learner, seed and versions, as JSON can hold them."""
+    modes: tuple[int, ...] = ()
+    """Per skill, how many ways it has of doing the same; it draws one when it begins. None given:
+    one each."""
 
     def __post_init__(self) -> None:
         if len(self.remembered) != len(self.targets):
@@ -49,6 +52,8 @@ class Skills:
                 f"{len(self.targets)} skills have targets, {len(self.remembered)} have contexts"
             )
         check_step_limit(self.step_limit)
+        if self.modes and (len(self.modes) != len(self.targets) or min(self.modes) < 1):
+            raise UserError(f"{len(self.targets)} skills cannot have the modes {self.modes}")
         if len(self.policy) != self.offsets[-1]:
             raise UserError(
                 f"the policies have {len(self.policy):,} entries where {len(self.targets)} skills "
@@ -83,8 +88,14 @@ class Skills:
         return tuple(known[names] for names in self.remembered)
 
     @cached_property
+    def n_modes(self) -> np.ndarray:
+        return np.array(self.modes or [1] * len(self), dtype=np.int64)
+
+    @cached_property
     def widths(self) -> np.ndarray:
-        return np.array([numbering.size for numbering in self._numberings], dtype=np.int64)
+        """Per skill, the columns of its policy: contexts times modes."""
+        sizes = [numbering.size for numbering in self._numberings]
+        return np.array(sizes, dtype=np.int64) * self.n_modes
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -95,15 +106,21 @@ class Skills:
         """[skill, first state]: the context."""
         return np.stack([numbering.of_state for numbering in self._numberings])
 
-    def policy_of(self, skill: int) -> np.ndarray:
+    @property
+    def arrays(self) -> SkillArrays:
+        """What the kernels need of them."""
+        return self.policy, self.offsets, self.widths, self.contexts, self.n_modes
+
+    def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
         """[state, context]: actions; the number of actions stands for "terminate"."""
         part = self.policy[self.offsets[skill] : self.offsets[skill + 1]]
-        return part.reshape(self.table.n_states, self.widths[skill])
+        every = part.reshape(self.table.n_states, -1, self.n_modes[skill])
+        return np.ascontiguousarray(every[:, :, mode])
 
-    def action(self, skill: int, first: State, now: State) -> str | None:
+    def action(self, skill: int, first: State, now: State, mode: int = 0) -> str | None:
         """What a skill that began in `first` does in `now`; None if it terminates."""
         context = self.contexts[skill, self.table.number(first)]
-        choice = int(self.policy_of(skill)[self.table.number(now), context])
+        choice = int(self.policy_of(skill, mode)[self.table.number(now), context])
         return None if choice == self.table.n_actions else self.world.actions[choice]
 
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> list[State]:
@@ -121,21 +138,21 @@ class Skills:
         if len(starts) and not 0 <= min(starts) <= max(starts) < self.table.n_states:
             raise UserError(f"states are numbered 0 to {self.table.n_states - 1}")
         return run_many(
-            table_arrays(self.table), self.policy, self.offsets, self.widths, self.contexts,
-            np.asarray(skills, np.int64), np.asarray(starts, np.int64), self.step_limit,
-            self.table.n_marks, rng,
+            table_arrays(self.table), self.arrays, np.asarray(skills, np.int64),
+            np.asarray(starts, np.int64), self.step_limit, self.table.n_marks, rng,
         )  # fmt: skip
 
     def _header(self) -> dict[str, object]:
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSION if self.modes else 1,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.table.fingerprint,
             "targets": [list(names) for names in self.targets],
             "remembered": [list(names) for names in self.remembered],
             "step_limit": self.step_limit,
             "info": self.info,
+            **({"modes": list(self.modes)} if self.modes else {}),
         }
 
     def to_bytes(self) -> bytes:
@@ -180,6 +197,7 @@ class Skills:
                 policy,
                 int(header["step_limit"]),
                 header["info"],
+                tuple(int(count) for count in header.get("modes", ())),
             )
         except UserError:
             raise
@@ -218,9 +236,9 @@ def _read(path: Path) -> tuple[np.ndarray, dict]:
         raise UserError(f"{path} is not a usable skills file: its header is not JSON") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UserError(f"{path} was not written by skillfocus")
-    if header.get("version") != VERSION:
+    if header.get("version") not in range(1, VERSION + 1):
         raise UserError(
-            f"{path} has version {header.get('version')} of the format, this program reads "
+            f"{path} has version {header.get('version')} of the format, this program reads up to "
             f"version {VERSION}: use the skillfocus that wrote it"
         )
     return policy, header

@@ -23,13 +23,14 @@ COLOURS = {
 START, PATH, HOME = "#b3c4de", "#2f7fb8", "#0b3954"
 
 
-def likely_path(skills: Skills, skill: int, start: State) -> list[State]:
+def likely_path(skills: Skills, skill: int, start: State, mode: int = 0) -> list[State]:
     """The states of a skill if every action has its likeliest outcome."""
     table = skills.table
     path = [table.number(start)]
     context = skills.contexts[skill, path[0]]
+    policy = skills.policy_of(skill, mode)
     for _ in range(skills.step_limit):
-        action = skills.policy_of(skill)[path[-1], context]
+        action = policy[path[-1], context]
         if action == table.n_actions:
             break
         outcome = table.probabilities[path[-1], action].argmax()
@@ -68,6 +69,16 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     return figure
 
 
+def _path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> None:
+    cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
+    away = np.abs(cells - cells[0]).sum(axis=1).argmax()
+    out = np.where(np.arange(len(cells)) <= away, -0.13, 0.13)  # the way back beside the way out
+    across, down = cells[:, 1] + 0.5 + out, cells[:, 0] + 0.5 + out
+    alpha, line = (0.35, 1.0) if faint else (1.0, 1.8)
+    panel.plot(across, down, color=PATH, lw=line, alpha=alpha, solid_joinstyle="miter")
+    panel.plot(across[-1], down[-1], "o", color=HOME, ms=3 if faint else 5)
+
+
 def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) -> None:
     height, width = len(world.map.rows), len(world.map.rows[0])
     for r in range(height):
@@ -75,19 +86,17 @@ def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) 
             glyph = world.glyph_now((r, c), start) if (r, c) in world.map.index else WALL
             if glyph in COLOURS:
                 panel.add_patch(Rectangle((c, r), 1, 1, color=COLOURS[glyph], lw=0))
-    states = likely_path(skills, z, start)
-    cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
-    panel.add_patch(Rectangle((cells[0, 1], cells[0, 0]), 1, 1, color=START, lw=0))
-    away = np.abs(cells - cells[0]).sum(axis=1).argmax()
-    out = np.where(np.arange(len(cells)) <= away, -0.13, 0.13)  # the way back beside the way out
-    across, down = cells[:, 1] + 0.5 + out, cells[:, 0] + 0.5 + out
-    panel.plot(across, down, color=PATH, lw=1.8, solid_joinstyle="miter")
-    panel.plot(across[-1], down[-1], "o", color=HOME, ms=5)
+    r, c = world.map.cells[start[0]]
+    panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))
+    n_modes = int(skills.n_modes[z])
+    paths = [likely_path(skills, z, start, mode) for mode in range(n_modes)]
+    for states in paths:
+        _path(panel, world, states, faint=n_modes > 1)
     names = skills.table.space.names
     changes = [
         name
-        for name, first, last in zip(names, states[0], states[-1], strict=True)
-        if first != last
+        for j, name in enumerate(names)
+        if any(states[0][j] != states[-1][j] for states in paths)
     ]
     target = " + ".join(skills.targets[z]) or "any"
     panel.set_title(

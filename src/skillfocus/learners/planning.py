@@ -149,14 +149,16 @@ class Planning:
         params = problem.initial_params(rng)
         values = np.zeros(problem.offsets[-1], dtype=np.float32)
         policy = np.empty(problem.offsets[-1], dtype=np.uint8)
+        modes = np.ones(len(problem.skills), dtype=np.int64)
         for number in range(self.rounds):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
             for z in range(len(problem.skills)):
                 model.improve(z, params, values, self.sweeps, cold=number == 0, policy=policy)
             skills, starts = draw_starts(problem, params, self.rollouts, rng)
+            bodies = (policy, problem.offsets, problem.widths, problem.contexts, modes)
             paths, _ = run_many(
-                table_arrays(problem.table), policy, problem.offsets, problem.widths,
-                problem.contexts, skills, starts, problem.step_limit, problem.table.n_marks, rng,
+                table_arrays(problem.table), bodies, skills, starts, problem.step_limit,
+                problem.table.n_marks, rng,
             )  # fmt: skip
             learn_rewards(problem, params, skills, paths, problem.rate, rng)
         for z in range(len(problem.skills)):

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
 
 from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import propagate
-from skillfocus.simulation import reset_marks, step, table_arrays
+from skillfocus.simulation import begin, reset_marks, step, table_arrays
 from skillfocus.skills import Skills
 from skillfocus.table import Table
 
@@ -85,15 +86,15 @@ def coverage(
         raise UserError("sampled coverage needs a random generator, and at least one first state")
     drawn = rng.choice(starts, size=sample, replace=sample > len(starts))
     fractions = tree(
-        table_arrays(table), skills.policy, skills.offsets, skills.widths, skills.contexts,
-        drawn, skills.step_limit, table.n_marks, lengths, rng,
+        table_arrays(table), skills.arrays, drawn, skills.step_limit, table.n_marks, lengths, rng
     )  # fmt: skip
     return Coverage(fractions, drawn, exact=False)
 
 
 @njit(cache=True, nogil=True)
-def tree(arrays, policy, offsets, widths, contexts, starts, limit, n_marks, lengths, rng):
+def tree(arrays, skills, starts, limit, n_marks, lengths, rng):
     """[length - 1, start]: the fraction of states that end a chain, one tree per first state."""
+    policy, offsets, widths, _, _ = skills
     n, terminate = arrays[0].shape[0], arrays[0].shape[1]
     n_skills = offsets.shape[0] - 1
     fractions = np.zeros((lengths, starts.shape[0]))
@@ -116,7 +117,7 @@ def tree(arrays, policy, offsets, widths, contexts, starts, limit, n_marks, leng
             s = states[depth]
             marked = marks[depth + 1]
             marked[:] = marks[depth]
-            context = contexts[z, s]
+            context = begin(skills, z, s, rng)
             for _ in range(limit):
                 a = policy[offsets[z] + s * widths[z] + context]
                 if a == terminate:
@@ -180,6 +181,24 @@ def multiply_in(begins, ends, shares, q, product):
             into[j] *= total[j]
 
 
+def _moves(skills: Skills, z: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P_z(x' | x), the mean over the skill's modes."""
+    table = skills.table
+    total = csr_array((table.n_states, table.n_states), dtype=np.float64)
+    for mode in range(skills.n_modes[z]):
+        begins, ends, shares = last_states(
+            table.successors, table.probabilities, skills.policy_of(z, mode), skills.contexts[z],
+            skills.step_limit, SMALLEST,
+        )  # fmt: skip
+        total += csr_array((shares / skills.n_modes[z], ends, begins), shape=total.shape)
+    entries = csr_array(total)
+    return (
+        entries.indptr.astype(np.int64),
+        entries.indices.astype(np.int32),
+        entries.data.astype(np.float32),
+    )
+
+
 def _exact(skills: Skills, starts: np.ndarray, lengths: int) -> np.ndarray:
     """[length - 1, start]"""
     table = skills.table
@@ -188,13 +207,7 @@ def _exact(skills: Skills, starts: np.ndarray, lengths: int) -> np.ndarray:
         raise UserError(
             f"exact coverage of {n:,} states takes too much memory; sample it (sample=10, rng=…)"
         )
-    moves = [
-        last_states(
-            table.successors, table.probabilities, skills.policy_of(z), skills.contexts[z],
-            skills.step_limit, SMALLEST,
-        )
-        for z in range(len(skills))
-    ]  # fmt: skip
+    moves = [_moves(skills, z) for z in range(len(skills))]
     covered = np.zeros((lengths, len(starts)))
     for first in range(0, n, BLOCK):
         columns = np.arange(first, min(first + BLOCK, n))

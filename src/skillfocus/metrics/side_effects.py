@@ -236,10 +236,17 @@ def _exact(skills: Skills, z: int, starts: np.ndarray) -> SkillEffects:
         raise UserError(f"{skills.world.id} hides state, so its side effects can only be sampled")
     names = table.space.names
     targets = np.array([name in skills.targets[z] for name in names])
-    changed, amount, controlled, steps, ends = evaluate(
-        table.successors, table.probabilities, table.values, _amounts(skills),
-        skills.policy_of(z), skills.contexts[z], starts, skills.step_limit, targets,
-    )  # fmt: skip
+    n_modes = skills.n_modes[z]
+    by_mode = [
+        evaluate(
+            table.successors, table.probabilities, table.values, _amounts(skills),
+            skills.policy_of(z, mode), skills.contexts[z], starts, skills.step_limit, targets,
+        )
+        for mode in range(n_modes)
+    ]  # fmt: skip
+    changed, amount, controlled, steps, ends = (
+        sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True)
+    )
     return SkillEffects(
         skills.targets[z], names, starts, changed, amount, controlled, steps, ends, exact=True
     )

@@ -6,6 +6,7 @@ a mapping {variable: component}; two skills that share a component want the same
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +63,25 @@ def untargeted(n_skills: int) -> Assignment:
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
     return Assignment(tuple({} for _ in range(n_skills)))
+
+
+def split(assignment: Assignment, space: FactoredSpace) -> tuple[Assignment, tuple[int, ...]]:
+    """Split skills into modes (see `scattered`): the modes of all skills, one after another, as an
+    assignment of their own, and how many each skill has."""
+    values = [len(variable.values) for variable in space.variables]
+    shares = {
+        j: max(1, values[j] // assignment.n_components(j))
+        for j in range(len(space))
+        if any(j in skill for skill in assignment.skills)
+    }
+    parts, modes = [], []
+    for skill in assignment.skills:
+        ways = list(itertools.product(*(range(shares[j]) for j in skill)))
+        modes.append(len(ways))
+        parts += [
+            {j: skill[j] * shares[j] + m for j, m in zip(skill, way, strict=True)} for way in ways
+        ]
+    return Assignment(tuple(parts)), tuple(modes)
 
 
 def parse_targets(text: str | None) -> dict[str, int] | None:

@@ -73,6 +73,8 @@ class Objective:
     """The penalty's strength that `focused` takes by default."""
     targeted: bool = False
     """Whether skills have target variables (set by `focused` and `dusdi`)."""
+    scattered: bool = False
+    """Whether a skill keeps its entropy within what it owns (set by `scattered`)."""
     others_weight: float = 0.0
     """DUSDi's weight on decoding the skill from everything but the target."""
     penalty: Penalty | None = None
@@ -110,6 +112,7 @@ class Objective:
             "others_weight": self.others_weight,
             "penalty": None if self.penalty is None else self.penalty.name,
             "strength": None if self.penalty is None else self.penalty.strength,
+            **({"scattered": True} if self.scattered else {}),
         }
 
     def with_targets(self, prefix: str, **changes: object) -> Objective:

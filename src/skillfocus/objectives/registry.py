@@ -20,8 +20,12 @@ def named(name: str, *, rate: float | None = None, strength: float | None = None
     from skillfocus.objectives.dusdi import dusdi
     from skillfocus.objectives.focused import focused
     from skillfocus.objectives.lsd import lsd
+    from skillfocus.objectives.scattered import scattered
     from skillfocus.objectives.vic import vic
 
+    if name.startswith("scattered-"):
+        plain = name.removeprefix("scattered-")
+        return scattered(named(plain, rate=rate, strength=strength, weight=weight))
     bases: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
     variant, _, base = name.rpartition("-")
     if base not in bases or variant not in ("", "focused", "dusdi"):
