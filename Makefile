@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
-OTHERS = 3.11 3.12 3.13
+OTHERS = 3.11 3.13
 
 .PHONY: help reproduce test test-others lint bench clean
 
@@ -26,7 +26,7 @@ lint: $(READY)  ## formatting, lint, types, the direction of imports
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
 
-test: $(READY) lint  ## everything that must hold; also under other Pythons found (3.11 to 3.13)
+test: $(READY) lint  ## everything that must hold; also under the oldest and newest Pythons, if found
 	$(BIN)/python -m pytest
 	@$(MAKE) --no-print-directory test-others
 
