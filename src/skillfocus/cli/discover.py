@@ -36,12 +36,12 @@ class DiscoveryOptions(LearnerOptions):
     step_limit: OptionalInt = None
     """The most steps a skill may take (default: the world's)."""
 
-    def discovery(self, seed: int) -> Discovery:
+    def discovery(self, seed: int, coverage: bool) -> Discovery:
         from skillfocus.experiments.discovery import Discovery
 
         return Discovery(
             self.world, self.objective, seed, self.make_learner(), self.skills, self.targets,
-            self.rate, self.strength, self.weight, self.step_limit,
+            self.rate, self.strength, self.weight, self.step_limit, coverage=coverage,
         )  # fmt: skip
 
 
@@ -56,13 +56,16 @@ class Discover(Job, DiscoveryOptions):
     """The first seed."""
     seeds: int = 1
     """How many seeds, each an independent set of skills."""
+    coverage: bool = False
+    """Also measure the coverage of chains of 1 to 5 skills."""
     draw: OptionalPath = None
     """Also draw the first seed's skills to this .png, .svg or .pdf file."""
 
     def run(self) -> None:
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
-        runs = [self.discovery(seed) for seed in range(self.seed, self.seed + self.seeds)]
+        seeds = range(self.seed, self.seed + self.seeds)
+        runs = [self.discovery(seed, self.coverage) for seed in seeds]
         if self.draw:
             from skillfocus.figures.trajectories import check_drawable
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from skillfocus.cli.options import OptionalInt
-from skillfocus.cli.output import err, print_table, show_runs
+from skillfocus.cli.output import err, show_runs
 from skillfocus.errors import UserError
 
 
@@ -58,11 +58,3 @@ class Evaluate:
                 runs.append(run)
             progress.report(1.0, "done")
         show_runs(runs, self.json)
-        if self.coverage and not self.json:
-            rows = [
-                [str(r["objective"]), str(r["seed"]), *(f"{c:.3f}" for c in r["coverage"]),
-                 f"{r['auc']:.3f}", "exact" if r["coverage_exact"] else "10 trees"]
-                for r in runs
-            ]  # fmt: skip
-            columns = ["objective", "seed", *(f"{n + 1}" for n in range(5)), "AUC", ""]
-            print_table("Coverage of chains of 1 to 5 skills", columns, rows)

@@ -35,3 +35,12 @@ def show_runs(runs: list[dict], as_json: bool) -> None:
     out = Console()
     for table in effects_tables(runs):
         out.print(table)
+    covered = [run for run in runs if "coverage" in run]
+    if covered:
+        rows = [
+            [str(r["objective"]), str(r["seed"]), *(f"{c:.3f}" for c in r["coverage"]),
+             f"{r['auc']:.3f}", "exact" if r["coverage_exact"] else "10 trees"]
+            for r in covered
+        ]  # fmt: skip
+        columns = ["objective", "seed", "1", "2", "3", "4", "5", "AUC", ""]
+        print_table("Coverage of chains of 1 to 5 skills", columns, rows)

@@ -40,8 +40,8 @@ class Sweep(Job, DiscoveryOptions):
     report: int = 0
     """Then do the best point on so many reporting seeds, from 0 up."""
     metric: str = "focus"
-    """What to judge by: focus (control minus side effects), control, mean_side_effects, steps, or
-    any other metric of a run, averaged."""
+    """What to judge by: focus (control minus side effects), control, mean_side_effects, auc (of
+    coverage; takes longer), steps, or any other metric of a run, averaged."""
     minimise: bool = False
     """The smaller the metric the better."""
     trials: OptionalInt = None
@@ -71,7 +71,7 @@ class Sweep(Job, DiscoveryOptions):
         report = reporting_seeds(self.report) if self.report else range(0)
         ready = [ready_axis(name, self.objective, self.learner) for name in self.paper]
         axes = [Axis(*axis) for axis in ready] + [parse_axis(text) for text in self.over]
-        base = self.discovery(self.seed)
+        base = self.discovery(self.seed, coverage=self.metric in ("auc", "coverage"))
         if self.plot:
             check_path(self.plot)
         self._check_conflicts([axis.setting for axis in axes])
@@ -152,7 +152,8 @@ class Sweep(Job, DiscoveryOptions):
         name = f"sweep_{world}_{self.objective}_{'+'.join(settings)}_{question.digest}.png"
         plot = self.plot or self.out / name
         skills = "objectives" if "objective" in settings else self.objective
-        unusual = {k: v for k, v in question.base.unusual().items() if k not in settings}
+        hidden = (*settings, "coverage")  # the metric tells
+        unusual = {k: v for k, v in question.base.unusual().items() if k not in hidden}
         others = "".join(f", {part}" for part in written(unusual))
         title = f"{skills} in {world} by {self.learner}{others}"
         n = len(question.seeds)

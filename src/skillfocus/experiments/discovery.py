@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
+import numpy as np
 import polars as pl
 
 from skillfocus.discovery import Learner, check_assignment, discover
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.planning import Planning
 from skillfocus.learners.problem import check_step_limit
+from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.record import overall, records_of, rows_of, skill_records
 from skillfocus.objectives.assignment import Assignment, parse_targets
 from skillfocus.objectives.objective import Objective
@@ -43,6 +45,8 @@ class Discovery(Run):
     step_limit: int | None = None
     world_settings: str = "{}"
     """The world's arguments as JSON."""
+    coverage: bool = False
+    """Measure the coverage of skill chains too."""
 
     version = 1
 
@@ -84,6 +88,7 @@ class Discovery(Run):
             if self.objective.startswith("dusdi")
             else None,
             **learner,
+            "coverage": self.coverage,
             "seed": self.seed,
         }
 
@@ -106,6 +111,7 @@ class Discovery(Run):
             parts += [f"{metric}/{name}" for name in names]
         return [
             *("focus", "control", "mean_side_effects"),
+            *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
             *parts,
             *(f"all_starts/{p}" for p in parts),
         ]
@@ -120,19 +126,37 @@ class Discovery(Run):
         )  # fmt: skip
         report(0.8, "measuring side effects")
         records = skill_records(skills)
-        return Result([*rows_of(records), *overall(records)], skills.to_bytes())
+        rows = [*rows_of(records), *overall(records)]
+        if self.coverage:
+            report(0.9, "measuring coverage")
+            found = coverage(skills, rng=np.random.default_rng(0))
+            rows += [("coverage", n + 1, float(c)) for n, c in enumerate(found.curve)]
+            rows += [("coverage_exact", None, float(found.exact)), ("auc", None, found.auc)]
+        return Result(rows, skills.to_bytes())
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
         """The JSON record of this run, from a frame that holds it."""
         settings = settings_of(self)
         names = self.make_world().space.names
         targets = [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
-        mine = frame.filter(pl.col("run") == self.id)
+        mine = frame.filter(pl.col("run") == self.id).select("metric", "step", "value")
+        by_skill = mine.filter(pl.col("metric") != "coverage")
+        covered: dict[str, object] = {}
+        if self.coverage:
+            whole = dict(
+                mine.filter(pl.col("step").is_null()).select("metric", "value").iter_rows()
+            )
+            covered = {
+                "coverage": mine.filter(pl.col("metric") == "coverage")["value"].to_list(),
+                "auc": whole["auc"],
+                "coverage_exact": bool(whole["coverage_exact"]),
+            }
         return {
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
             "settings": settings,
             "unusual": self.unusual(),
-            "skills": records_of(mine.select("metric", "step", "value").iter_rows(), targets),
+            "skills": records_of(by_skill.iter_rows(), targets),
+            **covered,
         }
 
     def setting_types(self) -> dict[str, tuple[str, ...]]:
