@@ -164,6 +164,29 @@ def test_progress_is_told(tmp_path):
     assert 0 < fractions[-1] < 1
 
 
+def test_a_run_that_another_command_is_at_is_waited_for(tmp_path):
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[2])\n"
+        "from runs_for_tests import Tiny; from skillfocus.store import Store\n"
+        "from skillfocus.executors import perform\n"
+        "store = Store(sys.argv[1]); store.prepare(); store.claim(Tiny(0))\n"
+        "print('claimed', flush=True); time.sleep(1.5); done = perform(Tiny(0))\n"
+        "store.add(Tiny(0), done.table, done.skills)"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path), str(HERE)], stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "claimed\n"
+    waited = []
+    status = run_all(
+        runs(2), Store(tmp_path), executor=ThreadPoolExecutor(2),
+        watch=lambda status: waited.append(status.others),
+    )  # fmt: skip
+    other.communicate()
+    assert (status.done, status.found) == (1, 1)
+    assert any(waited)
+
+
 def test_no_workers_are_refused(tmp_path):
     with pytest.raises(UserError, match="0 workers"):
         run_all(runs(1), Store(tmp_path), workers=0)

@@ -49,6 +49,12 @@ def test_jobs_add_up():
     assert (both.seconds, both.cpu_seconds, both.over) == (4, 6, 5)
 
 
+def test_waiting_for_others_is_told():
+    assert lines(Status(10, done=5, others=True)) == [
+        "job: 50%, 5 of 10 runs, waiting for the runs of another command"
+    ]
+
+
 def test_an_interruption_is_told_once():
     status = Status(10, stopping=True, running={"x": 0.0})
     assert lines(status, status) == [

@@ -53,6 +53,8 @@ class Status:
     """After Ctrl-C: only the runs in flight are waited for."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    others: bool = False
+    """Other commands are at all that is left."""
 
     @property
     def over(self) -> int:
@@ -187,8 +189,9 @@ class _Job:
                 while len(flying) < _width(pool) and (run := self._next(bool(flying))):
                     flying[_submit(pool, run, number)] = number, run
                     number += 1
+                self.status.others = not flying
                 if not flying:
-                    time.sleep(POLL)  # other commands are at all that is left
+                    time.sleep(POLL)
                 lost = []
                 for future in wait(flying, timeout=POLL, return_when=FIRST_COMPLETED).done:
                     run = flying.pop(future)[1]

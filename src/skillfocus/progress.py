@@ -59,6 +59,8 @@ class Progress:
         parts = [f"{status.over} of {status.total} runs"]
         if status.failures:
             parts.append(f"{len(status.failures)} failed")
+        if status.others:
+            parts.append("waiting for the runs of another command")
         if status.running:
             first, *others = status.running
             now = re.sub("_[0-9a-f]{16}$", "", first)
