@@ -99,12 +99,12 @@ class Store:
 
     def _read(self, path: Path, with_skills: bool) -> tuple[bytes, Header] | None:
         """The file of a run that is asked for; None if it is not there, or was set aside."""
-        if not path.exists():
-            return None
         try:
             content, header = _checked(path)
             if with_skills and header.skills_sha256 is not None:
                 _check_skills(path.with_suffix(".skills"), header.skills_sha256)
+        except FileNotFoundError:
+            return None
         except Damaged as error:
             why = f"{path.name} is damaged ({error})"
             self._set_aside([path, path.with_suffix(".skills")], why)
@@ -169,6 +169,8 @@ class Store:
                 continue
             try:
                 content, header = _checked(self.folder / name)
+            except FileNotFoundError:  # another command has just set it aside
+                continue
             except Damaged as error:
                 warn(f"{self.folder / name} is damaged, or no run ({error}); it is left out")
                 continue
@@ -233,6 +235,8 @@ def _checked(path: Path) -> tuple[bytes, Header]:
     """A run's file, every byte of it checked."""
     try:
         content = path.read_bytes()
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     try:
