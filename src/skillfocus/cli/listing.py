@@ -42,4 +42,5 @@ class List:
         print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
         for title, members in names.items():
             print(f"{title.capitalize() + ':':<11}", ", ".join(members))
-        print("\nTry: skillfocus discover four-rooms focused-vic")
+        print("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
+        print("Try: skillfocus discover four-rooms focused-vic")
