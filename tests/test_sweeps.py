@@ -75,6 +75,12 @@ def test_whatever_decides_the_result_decides_the_identity(changes):
     assert other.label != plain.label
 
 
+@pytest.mark.parametrize("objective", ["dusdi-vic", "scattered-dusdi-vic"])
+def test_dusdi_s_weight_decides_too(objective):
+    runs = [Discovery("four-rooms", objective, 0, weight=weight) for weight in (None, 0.1, 0.2)]
+    assert runs[0].id == runs[1].id != runs[2].id
+
+
 def test_other_learners_and_objectives_are_other_runs():
     runs = [
         Discovery("four-rooms", objective, 0, learner)

@@ -84,9 +84,7 @@ class Discovery(Run):
             "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
             "rate": float(objective.rate_for(world.id)),
             "strength": None if objective.penalty is None else float(objective.penalty.strength),
-            "weight": float(objective.others_weight)
-            if self.objective.startswith("dusdi")
-            else None,
+            "weight": float(objective.others_weight) if "dusdi-" in self.objective else None,
             **learner,
             "coverage": self.coverage,
             "seed": self.seed,
