@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skillfocus.jobs import Interrupted, run_all
+from skillfocus.jobs import run_all
 from skillfocus.runs import Result, Run
+from skillfocus.status import Interrupted
 from skillfocus.store import Store
 
 

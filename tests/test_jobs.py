@@ -20,7 +20,8 @@ from runs_for_tests import Dies, Raises, Tiny
 
 from skillfocus.errors import UserError
 from skillfocus.executors import Cluster, perform
-from skillfocus.jobs import Interrupted, run_all
+from skillfocus.jobs import run_all
+from skillfocus.status import Interrupted
 from skillfocus.store import Store, StoreWarning
 
 HERE = Path(__file__).parent

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from skillfocus.jobs import Status
 from skillfocus.progress import Progress, duration, summary
+from skillfocus.status import Status
 
 
 def lines(*statuses):

@@ -92,19 +92,23 @@ def abandon(made):
         made._storage.set_trial_user_attr(trial._trial_id, "owner", owner)
 
 
+def cut_at(monkeypatch, kind, name, call):
+    """Interrupt the nth call of a method, once."""
+    method, calls = getattr(kind, name), []
+
+    def cut(*arguments, **options):
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return method(*arguments, **options)
+
+    monkeypatch.setattr(kind, name, cut)
+
+
 def test_a_batch_cut_between_two_verdicts_is_filled_up(study, monkeypatch):
     whole = search(study("whole"), ASKED, trials=14, seed=1000, judge=judge)
     made = study("cut")
-    tell = optuna.Study.tell
-    told = []
-
-    def cut(*arguments, **options):
-        told.append(1)
-        if len(told) == 11:
-            raise KeyboardInterrupt
-        return tell(*arguments, **options)
-
-    monkeypatch.setattr(optuna.Study, "tell", cut)
+    cut_at(monkeypatch, optuna.Study, "tell", 11)
     with pytest.raises(KeyboardInterrupt):
         search(made, ASKED, trials=14, seed=1000, judge=judge)
     ended = search(made, ASKED, trials=14, seed=1000, judge=judge)
@@ -114,16 +118,7 @@ def test_a_batch_cut_between_two_verdicts_is_filled_up(study, monkeypatch):
 def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(study, monkeypatch):
     whole = search(study("whole"), ASKED, trials=8, seed=1000, judge=judge)
     made = study("cut")
-    draw = optuna.Trial.suggest_int
-    calls = []
-
-    def cut(*arguments, **options):
-        calls.append(1)
-        if len(calls) == 6:
-            raise KeyboardInterrupt
-        return draw(*arguments, **options)
-
-    monkeypatch.setattr(optuna.Trial, "suggest_int", cut)
+    cut_at(monkeypatch, optuna.Trial, "suggest_int", 6)
     with pytest.raises(KeyboardInterrupt):
         search(made, ASKED, trials=8, seed=1000, judge=judge)
     assert found(search(made, ASKED, trials=8, seed=1000, judge=judge)) == found(whole)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from skillfocus.factored import Variable as Variable
     from skillfocus.hierarchy import Hierarchy as Hierarchy
     from skillfocus.hierarchy import solve as solve
-    from skillfocus.jobs import Interrupted as Interrupted
     from skillfocus.jobs import run_all as run_all
     from skillfocus.learners.planning import Planning as Planning
     from skillfocus.learners.q_learning import QLearning as QLearning
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from skillfocus.runs import Result as Result
     from skillfocus.runs import Run as Run
     from skillfocus.skills import Skills as Skills
+    from skillfocus.status import Interrupted as Interrupted
     from skillfocus.store import Store as Store
     from skillfocus.table import Table as Table
     from skillfocus.table import tabulate as tabulate
@@ -72,7 +72,8 @@ _HOMES = {
     "hierarchy": ["Hierarchy", "solve"],
     "runs": ["Run", "Result"],
     "store": ["Store"],
-    "jobs": ["run_all", "Interrupted"],
+    "jobs": ["run_all"],
+    "status": ["Interrupted"],
     "progress": ["progress_bar"],
     "experiments.discovery": ["Discovery"],
     "errors": ["UserError"],

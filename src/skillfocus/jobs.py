@@ -24,58 +24,16 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pickle import PicklingError
 
 from skillfocus.errors import UserError
 from skillfocus.executors import Failed, Finished, Processes, perform
 from skillfocus.runs import Run
+from skillfocus.status import Interrupted, Status
 from skillfocus.store import Store
 
 POLL = 0.2
 """Seconds between looks at Ctrl-C, progress, and the runs of other commands."""
-
-
-@dataclass
-class Status:
-    """How a job stands."""
-
-    total: int
-    done: int = 0
-    """Executed now."""
-    found: int = 0
-    """There already, or finished by another command meanwhile."""
-    failures: dict[str, str] = field(default_factory=dict)
-    """Label and id of a failed run -> what it raised."""
-    running: dict[str, float] = field(default_factory=dict)
-    """Label and id of a run in flight -> the fraction of it that is done, where known."""
-    stopping: bool = False
-    """After Ctrl-C: only the runs in flight are waited for."""
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    others: bool = False
-    """Other commands are at all that is left."""
-
-    @property
-    def over(self) -> int:
-        return self.done + self.found + len(self.failures)
-
-    def __add__(self, other: Status) -> Status:
-        """Two jobs, one after the other."""
-        return Status(
-            self.total + other.total, self.done + other.done, self.found + other.found,
-            self.failures | other.failures, {}, self.stopping or other.stopping,
-            self.seconds + other.seconds, self.cpu_seconds + other.cpu_seconds,
-        )  # fmt: skip
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during `run_all`, after everything finished was kept."""
-
-    def __init__(self, status: Status) -> None:
-        left = status.total - status.over
-        super().__init__(f"{status.over} of {status.total} runs are done, {left} are left")
-        self.status = status
 
 
 def run_all(
@@ -96,7 +54,8 @@ def run_all(
     distinct = list({run.id: run for run in runs}.values())
     try:
         with _interrupts() as interrupts:
-            job = _Job(distinct, store, interrupts, retry_failed, watch)
+            job = _Job(len(distinct), store, interrupts, retry_failed, watch)
+            job.look_up(distinct)
             job.work(executor, workers)
     finally:
         store.close()
@@ -131,7 +90,7 @@ def _interrupts() -> Iterator[list[int]]:
 class _Job:
     def __init__(
         self,
-        runs: list[Run],
+        total: int,
         store: Store,
         interrupts: list[int],
         retry_failed: bool,
@@ -139,22 +98,24 @@ class _Job:
     ) -> None:
         self.store, self.interrupts = store, interrupts
         self.retry_failed, self.watch = retry_failed, watch
-        self.status = Status(len(runs))
+        self.status = Status(total)
         self.began = self.told = time.perf_counter()
-        self.waiting = deque(runs)
+        self.waiting: deque[Run] = deque()
         self.suspects: deque[Run] = deque()
         """Runs whose pool died; they run one at a time."""
         self.strikes: Counter[str] = Counter()
         """How often a run's pool died with that run alone in it."""
 
-    def work(self, executor: Executor | None, workers: int) -> None:
-        unsettled = deque()
-        while self.waiting and not self.interrupts:
-            run = self.waiting.popleft()
+    def look_up(self, runs: list[Run]) -> None:
+        """Which of these runs are to be done."""
+        for run in runs:
+            if self.interrupts:
+                return
             if not self._settled(run):
-                unsettled.append(run)
+                self.waiting.append(run)
             self.tell(now=False)
-        self.waiting += unsettled
+
+    def work(self, executor: Executor | None, workers: int) -> None:
         if self.waiting and not self.interrupts:
             self.store.prepare()
         while (self.waiting or self.suspects) and not self.interrupts:
@@ -306,13 +267,10 @@ def _width(pool: Executor) -> int:
 
 
 def _submit(pool: Executor, run: Run, number: int) -> Future:
+    """Hand out a run; a pool that cannot start a process for it has died."""
     try:
         return pool.submit(perform, run, number)
-    except (
-        BrokenExecutor,
-        EOFError,
-        OSError,
-    ) as error:  # the last two: no process could be started
+    except (BrokenExecutor, EOFError, OSError) as error:
         future = Future()
         future.set_exception(BrokenExecutor(str(error)))
         return future

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
 if TYPE_CHECKING:
-    from skillfocus.jobs import Status
+    from skillfocus.status import Status
 
 
 class Progress:

@@ -49,12 +49,7 @@ class Evaluate:
                 run = {**origin(skills), "file": str(file), "skills": records}
                 if self.coverage:
                     progress.report((number + 0.5) / len(self.files), f"coverage of {file.name}")
-                    found = coverage(skills, rng=np.random.default_rng(self.seed))
-                    run |= {
-                        "coverage": found.curve.tolist(),
-                        "auc": found.auc,
-                        "coverage_exact": found.exact,
-                    }
+                    run |= coverage(skills, rng=np.random.default_rng(self.seed)).summary()
                 runs.append(run)
             progress.report(1.0, "done")
         show_runs(runs, self.json)

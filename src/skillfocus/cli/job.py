@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from skillfocus.cli.options import OptionalInt, OptionalStr
 from skillfocus.cli.output import err, say
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.discovery import Learner
     from skillfocus.runs import Run
 
 
@@ -37,13 +36,11 @@ class Work:
 
     def __init__(self, job: Job, what: str) -> None:
         from skillfocus.executors import Cluster
-        from skillfocus.jobs import Status
         from skillfocus.progress import Progress
+        from skillfocus.status import Status
         from skillfocus.store import Store
 
         self.workers = (os.cpu_count() or 1) if job.workers is None else job.workers
-        if self.workers < 1:
-            raise UserError(f"{self.workers} workers were asked for; at least 1 is needed")
         if job.cluster is not None and job.workers is not None:
             raise UserError("--workers counts processes of this machine; a --cluster has its own")
         self.store, self.retry_failed, self.total = Store(job.out), job.retry_failed, Status(0)
@@ -59,8 +56,9 @@ class Work:
 
     def do(self, runs: Sequence[Run], first: float = 0.0, last: float = 1.0) -> None:
         """Do what is missing of these runs: all the work, or its part from `first` to `last`."""
-        from skillfocus.jobs import Interrupted, run_all
+        from skillfocus.jobs import run_all
         from skillfocus.progress import summary
+        from skillfocus.status import Interrupted
 
         self.progress.span = first, last
         try:
@@ -77,43 +75,11 @@ class Work:
         self.total += status
 
     def sum_up(self) -> None:
-        """Say how it went."""
+        """Say how it went, once the bar is gone."""
         from skillfocus.progress import summary
 
-        self.progress.bar.stop()
         say(summary(self.total, self.store.folder))
         for run, error in self.total.failures.items():
             say(f"failed: {run}: {error}")
         if self.total.failures:
             say(f"tracebacks are in {self.store.folder / 'failed'}; --retry-failed tries again")
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnerOptions:
-    learner: Literal["planning", "q-learning"] = "planning"
-    """How skills are learned: exact planning, or the paper's Q-learning."""
-    gamma: float = 0.99
-    """The discount."""
-    rounds: OptionalInt = None
-    """Rounds of planning (default 40)."""
-    episodes: OptionalInt = None
-    """Episodes of Q-learning (default 1,000,000)."""
-    preset: Literal["default", "paper"] = "default"
-    """Q-learning's settings: what learns best, or as near to the paper's as learns at all."""
-
-    def make_learner(self) -> Learner:
-        from skillfocus.learners.planning import Planning
-        from skillfocus.learners.q_learning import QLearning, paper_q_learning
-
-        if self.learner == "planning":
-            if self.episodes is not None or self.preset != "default":
-                raise UserError("--episodes and --preset belong to --learner q-learning")
-            return Planning(gamma=self.gamma, **_given(rounds=self.rounds))
-        if self.rounds is not None:
-            raise UserError("--rounds belongs to --learner planning; use --episodes")
-        make = paper_q_learning if self.preset == "paper" else QLearning
-        return make(gamma=self.gamma, **_given(episodes=self.episodes))
-
-
-def _given(**settings: object) -> dict:
-    return {name: value for name, value in settings.items() if value is not None}

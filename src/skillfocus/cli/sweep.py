@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from tyro.conf import UseAppendAction
 
-from skillfocus.cli.discover import DiscoveryOptions
 from skillfocus.cli.job import Job, Work
-from skillfocus.cli.options import OptionalInt, OptionalPath, OptionalStr
+from skillfocus.cli.options import DiscoveryOptions, OptionalInt, OptionalPath, OptionalStr
 from skillfocus.cli.output import print_json, print_table, say
 from skillfocus.errors import UserError
 
@@ -89,7 +88,7 @@ class Sweep(Job, DiscoveryOptions):
             reported = None
             if best and report:
                 reported = _judge(work, question, [best.point], report)[0]
-            work.sum_up()
+        work.sum_up()
         if best is None:
             say("no point of the sweep has all its runs, so there is nothing to show")
             raise SystemExit(1)

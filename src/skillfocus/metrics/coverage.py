@@ -52,6 +52,10 @@ class Coverage:
     def auc(self) -> float:
         return area(self.curve)
 
+    def summary(self) -> dict[str, object]:
+        """As JSON can hold it."""
+        return {"coverage": self.curve.tolist(), "auc": self.auc, "coverage_exact": self.exact}
+
 
 def area(curve: Sequence[float] | np.ndarray) -> float:
     """The area under a curve over chain lengths, by the trapezoid rule."""

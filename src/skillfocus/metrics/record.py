@@ -4,13 +4,15 @@ numbers as the rows of a run's table."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skillfocus.metrics.side_effects import SkillEffects, side_effects
 from skillfocus.skills import Skills
 
-Row = tuple[str, int | None, float | None]
+if TYPE_CHECKING:
+    from skillfocus.runs import Row
 
 
 def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> list[dict]:
