@@ -34,19 +34,17 @@ def test_sweeps_reach_what_policy_iteration_finds(seed, objective, gamma):
     problem = make(world, objective, {"v0": 2} if seed % 2 == 0 else {"v0": 2, "v1": 2})
     params = problem.initial_params(np.random.default_rng(seed))
     model = Model(problem, gamma)
-    values = np.zeros(problem.offsets[-1], np.float32)
-    policy = np.zeros(problem.offsets[-1], np.uint8)
     for z, skill in enumerate(problem.skills):
-        model.improve(z, params, values, 5000, cold=True, policy=policy)
+        model.improve(z, params, 5000)
         part = slice(problem.offsets[z], problem.offsets[z + 1])
-        got = values[part].reshape(problem.table.n_states, -1)
+        got = model.values[part].reshape(problem.table.n_states, -1)
         stop = skill_reward(problem, params, z).astype(float)
         for c in range(skill.context.size):
             exact = policy_iteration(
                 problem.table, stop[:, c], float(model.earned), gamma, skill.event_cost
             )
             assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
-            follows = policy[part].reshape(got.shape)[:, c]
+            follows = model.policy[part].reshape(got.shape)[:, c]
             stops = follows == problem.table.n_actions
             assert stop[stops, c] == pytest.approx(exact[stops], abs=2e-2)
 
@@ -61,18 +59,14 @@ def test_costs_of_changes_for_good_reach_the_values():
         1.0  # W = (1, 0): skill 0 earns 1 a cell to the right
     )
     model = Model(problem, 0.9)
-    values, policy = (
-        np.zeros(problem.offsets[-1], np.float32),
-        np.zeros(problem.offsets[-1], np.uint8),
-    )
-    model.improve(0, params, values, 100, cold=True, policy=policy)
+    model.improve(0, params, 100)
     table = problem.table
     start = table.number((1, 0))
     context = problem.skills[0].context.of_state[start]
-    got = values[: problem.offsets[1]].reshape(6, -1)[start, context]
+    got = model.values[: problem.offsets[1]].reshape(6, -1)[start, context]
     assert got == 0.0  # going right would pay 0.9 (1 - 2)
     free = table.number((1, 1))
-    got = values[: problem.offsets[1]].reshape(6, -1)[free, context]
+    got = model.values[: problem.offsets[1]].reshape(6, -1)[free, context]
     assert got == pytest.approx(0.9)
 
 
@@ -82,14 +76,32 @@ def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
     assert problem.widths[0] > 3 * BLOCK
     params = problem.initial_params(rng)
     model = Model(problem, 0.99)
-    values = np.zeros(problem.offsets[-1], np.float32)
-    policy = np.zeros(problem.offsets[-1], np.uint8)
-    model.improve(0, params, values, 400, cold=True, policy=policy)
-    got = values[: problem.offsets[1]].reshape(1664, -1)
+    model.improve(0, params, 400)
+    got = model.values[: problem.offsets[1]].reshape(1664, -1)
     stop = skill_reward(problem, params, 0).astype(float)
     for c in (0, BLOCK - 1, BLOCK, 1663):
         exact = policy_iteration(problem.table, stop[:, c], 0.0, 0.99, problem.skills[0].event_cost)
         assert got[:, c] == pytest.approx(exact, abs=2e-3)
+
+
+def test_some_contexts_are_solved_as_among_all(four_rooms, rng):
+    """Whichever are asked for, and however they lie; the others are not touched."""
+    problem = make(four_rooms, sf.vic(), n_skills=2)
+    params = problem.initial_params(rng)
+    everywhere, here = Model(problem, 0.99), Model(problem, 0.99)
+    everywhere.improve(0, params, 400)
+    some = np.sort(rng.choice(1664, size=BLOCK + 7, replace=False))
+    here.improve(0, params, 400, some)
+    part = slice(0, problem.offsets[1])
+    got, policy = here.values[part].reshape(1664, -1), here.policy[part].reshape(1664, -1)
+    every, follows = (a[part].reshape(1664, -1) for a in (everywhere.values, everywhere.policy))
+    np.testing.assert_allclose(got[:, some], every[:, some], atol=1e-3)
+    assert (policy[:, some] == follows[:, some]).mean() > 0.999
+    assert not np.delete(got, some, axis=1).any()
+    assert here.known[0].sum() == len(some)
+    before = got[:, some].copy()
+    here.improve(0, params, 1, some)  # goes on from what is known: nothing is left to change
+    np.testing.assert_allclose(here.values[part].reshape(1664, -1)[:, some], before, atol=1e-4)
 
 
 def test_a_focused_skill_fetches_the_tool_and_comes_home():

@@ -48,7 +48,7 @@ class Discovery(Run):
     coverage: bool = False
     """Measure the coverage of skill chains too."""
 
-    version = 1
+    version = 2
 
     def __post_init__(self) -> None:
         self.assignment()

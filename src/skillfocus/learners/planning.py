@@ -117,6 +117,26 @@ def greedy(v, t, earned, gamma, successors, probabilities, costs):
     return policy
 
 
+@njit(cache=True, nogil=True)
+def pick(values, columns):
+    """values[:, columns], in less time"""
+    out = np.empty((values.shape[0], columns.shape[0]), values.dtype)
+    for s in range(out.shape[0]):
+        row, into = values[s], out[s]
+        for i in range(columns.shape[0]):
+            into[i] = row[columns[i]]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def put(values, columns, out):
+    """out[:, columns] = values, in less time"""
+    for s in range(out.shape[0]):
+        row, into = values[s], out[s]
+        for i in range(columns.shape[0]):
+            into[columns[i]] = row[i]
+
+
 @dataclass(frozen=True)
 class Planning:
     """The settings of the planner."""
@@ -147,15 +167,17 @@ class Planning:
         """The skills' policies (flat, see `simulation`) and the rewards' parameters."""
         model = Model(problem, self.gamma)
         params = problem.initial_params(rng)
-        values = np.zeros(problem.offsets[-1], dtype=np.float32)
-        policy = np.empty(problem.offsets[-1], dtype=np.uint8)
         modes = np.ones(len(problem.skills), dtype=np.int64)
         for number in range(self.rounds):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
-            for z in range(len(problem.skills)):
-                model.improve(z, params, values, self.sweeps, cold=number == 0, policy=policy)
             skills, starts = draw_starts(problem, params, self.rollouts, rng)
-            bodies = (policy, problem.offsets, problem.widths, problem.contexts, modes)
+            for z, skill in enumerate(problem.skills):
+                contexts, sweeps = None, self.sweeps
+                if skill.context.size > self.rollouts:  # more than a round's runs can begin in
+                    contexts = np.unique(skill.context.of_state[starts[skills == z]])
+                    sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
+                model.improve(z, params, sweeps, contexts)
+            bodies = (model.policy, problem.offsets, problem.widths, problem.contexts, modes)
             paths, _ = run_many(
                 table_arrays(problem.table), bodies, skills, starts, problem.step_limit,
                 problem.table.n_marks, rng,
@@ -164,8 +186,9 @@ class Planning:
         for z in range(len(problem.skills)):
             done = (self.rounds + z / len(problem.skills)) / (self.rounds + 1)
             progress(done, f"solving for skill {z} of {len(problem.skills)}")
-            model.improve(z, params, values, self.final_sweeps, cold=True, policy=policy)
-        return policy, params
+            model.known[z][:] = False
+            model.improve(z, params, self.final_sweeps)
+        return model.policy, params
 
 
 LARGEST_GAMMA = 0.9999
@@ -183,7 +206,7 @@ def earned_share(objective: Objective, gamma: float) -> float:
 
 
 class Model:
-    """What the sweeps need of a problem, laid out for them."""
+    """What the sweeps need of a problem, laid out for them, and what they find."""
 
     def __init__(self, problem: Problem, gamma: float) -> None:
         gamma = min(gamma, LARGEST_GAMMA)
@@ -198,43 +221,41 @@ class Model:
         padding = ((0, 0), (0, 0), (0, -table.successors.shape[2] % 4))
         self.successors = np.ascontiguousarray(np.pad(table.successors, padding))
         self.probabilities = np.pad(table.probabilities, padding).astype(np.float32)
+        self.values = np.zeros(problem.offsets[-1], dtype=np.float32)
+        self.policy = np.zeros(problem.offsets[-1], dtype=np.uint8)
+        self.known = [np.zeros(width, dtype=bool) for width in problem.widths]
+        """[skill][context]: whether values have been swept. Those that have not begin as what
+        terminating at once would earn."""
 
     def improve(
         self,
         z: int,
         params: tuple[np.ndarray, ...],
-        values: np.ndarray,
         sweeps: int,
-        cold: bool,
-        policy: np.ndarray,
+        contexts: np.ndarray | None = None,
     ) -> None:
-        """Sweep skill z's part of `values` and write its part of `policy`."""
-        problem = self.problem
-        t = skill_reward(problem, params, z)
+        """Sweep skill z's values in these contexts (default: in all), and find its policy there."""
+        problem, known = self.problem, self.known[z]
+        if contexts is None:
+            contexts = np.arange(len(known))
         part = slice(problem.offsets[z], problem.offsets[z + 1])
-        v = values[part].reshape(t.shape)
-        if cold:
-            v[:] = t
-        chosen = policy[part].reshape(t.shape)
-        for first in range(0, t.shape[1], BLOCK):
-            block = slice(first, first + BLOCK)
-            values_here, t_here = (
-                np.ascontiguousarray(v[:, block]),
-                np.ascontiguousarray(t[:, block]),
-            )
+        shape = problem.table.n_states, len(known)
+        values, policy = self.values[part].reshape(shape), self.policy[part].reshape(shape)
+        for first in range(0, len(contexts), BLOCK):
+            block = contexts[first : first + BLOCK]
+            t = skill_reward(problem, params, z, block)
+            here = pick(values, block)
+            if not known[block].all():
+                np.copyto(here, t, where=~known[block])
             arguments = (
-                t_here,
-                self.earned,
-                self.gamma,
-                self.successors,
-                self.probabilities,
-                self.costs[z],
-            )
+                t, self.earned, self.gamma, self.successors, self.probabilities, self.costs[z]
+            )  # fmt: skip
             for number in range(sweeps):
-                if sweep(values_here, *arguments, number % 2 == 1) < TOLERANCE:
+                if sweep(here, *arguments, number % 2 == 1) < TOLERANCE:
                     break
-            v[:, block] = values_here
-            chosen[:, block] = greedy(values_here, *arguments)
+            put(here, block, values)
+            put(greedy(here, *arguments), block, policy)
+        known[contexts] = True
 
 
 def draw_starts(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,6 +45,13 @@ class Numbering:
     @property
     def size(self) -> int:
         return len(self.example)
+
+    @cached_property
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states in the order of their numbers, and where each number's begin (and end)."""
+        order = np.argsort(self.of_state, kind="stable").astype(np.int32)
+        begins = np.searchsorted(self.of_state[order], np.arange(self.size + 1))
+        return order, begins.astype(np.int32)
 
 
 def number_values(table: Table, variables: Sequence[int]) -> Numbering:

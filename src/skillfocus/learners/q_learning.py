@@ -26,6 +26,7 @@ from skillfocus.learners.problem import Problem
 from skillfocus.objectives.compiled import (
     PARAMS,
     ROW_POINTER,
+    STARTS,
     UPDATE_POINTER,
     VALUES,
     compiled_row,
@@ -49,12 +50,10 @@ def add_gathered(out, base, table, index, weight):
 def earned_in(row, terms, bonus, s, low, high, scratch, out):
     """out[c] = T(s, c) for the contexts low <= c < high; `bonus` is minus the penalty of s."""
     out, base = out[low:high], bonus[low:high]
-    for params, values, component, weight, in_context, value_of, _, n_starts in terms:
-        alone = high - low == 1
-        first = in_context[low] if alone else 0
-        last = first + 1 if alone else n_starts
-        row(params, values, component, value_of[s], first, last, scratch)
-        add_gathered(out, base, scratch, in_context[low:high], np.float32(weight))
+    for params, values, component, weight, in_context, value_of, _, every in terms:
+        columns = in_context[low:high]
+        row(params, values, component, value_of[s], columns if high - low == 1 else every, scratch)
+        add_gathered(out, base, scratch, columns, np.float32(weight))
         base = out
 
 
@@ -152,10 +151,10 @@ def episodes_kernel(n_terms: int) -> Callable:
     """`episodes`, compiled for skills with that many reward terms, and kept on disk."""
     ints, numbers = types.Array(types.int32, 1, "C"), types.float32
     ints3, matrix = types.Array(types.int32, 3, "C"), types.Array(numbers, 2, "C")
-    cube, places = types.Array(numbers, 3, "C"), types.Array(types.uint32, 1, "C")
+    cube = types.Array(numbers, 3, "C")
     arrays = types.Tuple((ints3, types.Array(types.float64, 3, "C"), ints3, ints3, ints))
     term = types.Tuple(
-        (PARAMS, VALUES, types.int64, types.float64, places, ints, ints, types.int64)
+        (PARAMS, VALUES, types.int64, types.float64, STARTS, ints, ints, STARTS)
     )
     signature = types.void(
         ROW_POINTER, UPDATE_POINTER, types.int64, arrays, cube, types.UniTuple(term, n_terms),
@@ -256,7 +255,7 @@ class QLearning:
             (
                 params[term.group], group.coordinates, term.component, term.weight,
                 term.start_in_context.astype(np.uint32), group.values.of_state,
-                group.starts.of_state, group.starts.size,
+                group.starts.of_state, np.arange(group.starts.size, dtype=np.uint32),
             )
             for term, group in ((term, problem.groups[term.group]) for term in skill.terms)
         )  # fmt: skip

@@ -9,6 +9,7 @@ from skillfocus.learners.problem import Problem
 from skillfocus.objectives.compiled import (
     PARAMS,
     ROW_POINTER,
+    STARTS,
     UPDATE_POINTER,
     VALUES,
     compiled_row,
@@ -18,13 +19,26 @@ from skillfocus.objectives.compiled import (
 _INTS = types.Array(types.int32, 1, "C")
 
 
+_FLOATS2 = types.Array(types.float32, 2, "C")
+
+
 @njit(
-    types.void(ROW_POINTER, PARAMS, VALUES, types.int64, types.Array(types.float32, 2, "C")),
+    types.void(
+        ROW_POINTER, PARAMS, VALUES, types.int64, _INTS, _INTS, STARTS, STARTS, types.float32,
+        _FLOATS2,
+    ),
     cache=True, nogil=True,
 )  # fmt: skip
-def _fill(row, params, values, skill, out):
-    for value in range(out.shape[0]):
-        row(params, values, skill, value, 0, out.shape[1], out[value])
+def _earn(row, params, values, skill, states, begins, columns, starts, weight, out):
+    """out[s, c] += weight * reward(value of s, start of c). The states that have a value stand
+    together in `states`; `starts` are those that occur in `columns`, sorted."""
+    scratch = np.empty(starts[-1] + 1, np.float32)
+    for value in range(begins.shape[0] - 1):
+        row(params, values, skill, value, starts, scratch)
+        for i in range(begins[value], begins[value + 1]):
+            into = out[states[i]]
+            for c in range(into.shape[0]):
+                into[c] += weight * scratch[columns[c]]
 
 
 @njit(
@@ -45,17 +59,25 @@ def _add(out, table, rows, columns, weight):
             out[s, c] += weight * row[columns[c]]
 
 
-def skill_reward(problem: Problem, params: tuple[np.ndarray, ...], z: int) -> np.ndarray:
-    """[state, context]: what skill z earns in a state, penalty on undoable changes included."""
+def skill_reward(
+    problem: Problem, params: tuple[np.ndarray, ...], z: int, contexts: np.ndarray | None = None
+) -> np.ndarray:
+    """[state, context]: what skill z earns in a state, penalty on undoable changes included, in
+    these contexts (default: in all)."""
     skill = problem.skills[z]
+    if contexts is None:
+        contexts = np.arange(skill.context.size)
     row = compiled_row(problem.base.reward)
-    out = np.zeros((problem.table.n_states, skill.context.size), dtype=np.float32)
+    out = np.zeros((problem.table.n_states, len(contexts)), dtype=np.float32)
     for term in skill.terms:
         group = problem.groups[term.group]
-        table = np.empty((group.values.size, group.starts.size), dtype=np.float32)
-        _fill(row, params[term.group], group.coordinates, term.component, table)
-        _add(out, table, group.values.of_state, term.start_in_context, np.float32(term.weight))
-    _add(out, skill.penalty, skill.penalty_now, skill.penalty_then, np.float32(-1.0))
+        columns = term.start_in_context[contexts].astype(np.uint32)
+        _earn(
+            row, params[term.group], group.coordinates, term.component, *group.values.states,
+            columns, np.unique(columns), np.float32(term.weight), out,
+        )  # fmt: skip
+    if problem.objective.penalty is not None:
+        _add(out, skill.penalty, skill.penalty_now, skill.penalty_then[contexts], np.float32(-1.0))
     return out
 
 

@@ -18,6 +18,10 @@ from skillfocus.skills import Skills
 
 Z90 = 1.6448536269514722
 """The normal quantile of a two-sided 90 % interval."""
+NEGLIGIBLE = 1e-12
+"""Less probability than this is not followed further, but taken to end where it is: most of the
+states a skill could come to it reaches by eight slips in a row, and all of those together change
+nothing before the eighth digit."""
 
 
 @njit(cache=True, nogil=True)
@@ -48,11 +52,15 @@ def propagate(successors, probabilities, policy, context, start, limit, mass, mo
                         active[active.shape[0] // 2 + n_next] = following
                         n_next += 1
                     moved[following] += q
-        n = n_next
-        for i in range(n):
+        n = 0
+        for i in range(n_next):
             s = active[active.shape[0] // 2 + i]
-            active[i] = s
-            mass[s] = moved[s]
+            if moved[s] < NEGLIGIBLE:
+                final[s] += moved[s]
+            else:
+                active[n] = s
+                mass[s] = moved[s]
+                n += 1
             moved[s] = 0.0
     for i in range(n):
         final[active[i]] += mass[active[i]]

@@ -2,7 +2,7 @@
 
 Kernels call them through pointers, so that a kernel is compiled once, and kept on disk, whatever
 the objective. A call through a pointer costs as much as dozens of rewards; so rewards are asked
-for by the row: of one skill at one value, for a range of starts.
+for by the row: of one skill at one value, for many starts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ FLOATS = types.Array(types.float32, 1, "C")
 _ARGUMENTS = (PARAMS, VALUES, types.int64, types.int64, types.int64)
 REWARD = types.float64(*_ARGUMENTS)
 UPDATE = types.void(*_ARGUMENTS, types.float64)
-ROW = types.void(*_ARGUMENTS, types.int64, FLOATS)
+STARTS = types.Array(types.uint32, 1, "C")
+ROW = types.void(*_ARGUMENTS[:4], STARTS, FLOATS)
 ROW_POINTER = FunctionType(ROW)
 UPDATE_POINTER = FunctionType(UPDATE)
 
@@ -49,15 +50,15 @@ def compiled_update(update: Callable | None) -> Callable:
 
 
 def compiled_row(reward: Callable) -> Callable:
-    """row(params, values, skill, value, first, last, out): out[start] = reward(…) for each start
-    from `first` to before `last`."""
+    """row(params, values, skill, value, starts, out): out[start] = reward(…) for each of the
+    starts."""
     if (reward, ROW) not in _compiled:
         inner = _ensure(reward, REWARD)
 
         @njit(ROW, nogil=True)
-        def row(params, values, skill, value, first, last, out):
-            for start in range(first, last):
-                out[start] = inner(params, values, skill, start, value)
+        def row(params, values, skill, value, starts, out):
+            for i in range(starts.shape[0]):
+                out[starts[i]] = inner(params, values, skill, starts[i], value)
 
         _compiled[reward, ROW] = row
     return _compiled[reward, ROW]
