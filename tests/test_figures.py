@@ -6,7 +6,7 @@ from probes import RandomWorld, corridor
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.figures.trajectories import draw_skills, likely_path, skills_figure
+from skillfocus.figures.trajectories import draw_skills, skills_figure
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def fetch():
 
 
 def test_the_likely_path_is_the_one_without_slips(fetch):
-    paths = [likely_path(fetch, z, (0, 0)) for z in range(2)]
+    paths = [fetch.likely_path(z, (0, 0)) for z in range(2)]
     assert sorted(paths, key=len) == [
         [(0, 0)], [(0, 0), (1, 0), (2, 1), (1, 1), (0, 1)],
     ]  # fmt: skip

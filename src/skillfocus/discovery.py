@@ -11,6 +11,7 @@ from threading import Event
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.learners.chance import Chance
 from skillfocus.learners.planning import Planning, Progress
 from skillfocus.learners.problem import Problem, make_problem
 from skillfocus.learners.q_learning import QLearning
@@ -28,7 +29,7 @@ from skillfocus.table import Table, tabulate
 from skillfocus.versions import versions
 from skillfocus.worlds.world import World
 
-Learner = Planning | QLearning
+Learner = Planning | QLearning | Chance
 
 
 def discover(

@@ -96,12 +96,15 @@ def episode(
 
 
 @njit(cache=True, nogil=True)
-def learn(bodies, q, start, cap, done, first, last, alpha, gamma, decay, intra, n_marks, rng):
+def learn(
+    bodies, q, start, cap, done, first, last, alpha, slowing, gamma, decay, intra, n_marks, rng
+):
     """Learn from the episodes numbered `first` to `last` - 1."""
     marked = np.zeros(n_marks, np.uint8)
     for number in range(first, last):
         epsilon = np.exp(-decay * number)
-        episode(bodies, q, start, cap, done, True, alpha, gamma, epsilon, intra, marked, rng)
+        size = alpha * np.exp(-slowing * number)
+        episode(bodies, q, start, cap, done, True, size, gamma, epsilon, intra, marked, rng)
 
 
 @njit(cache=True, nogil=True)
@@ -124,6 +127,8 @@ class Hierarchy:
 
     episodes: int = 20_000
     alpha: float = 0.1
+    slowing: float = 0.0
+    """alpha falls as exp(-slowing n), n the episodes so far."""
     gamma: float = 0.99
     decay: float = 0.001
     """Exploration falls as exp(-decay n), n the episodes so far."""
@@ -138,8 +143,8 @@ class Hierarchy:
     def __post_init__(self) -> None:
         if min(self.episodes, self.evaluations, self.runs, self.final_runs) < 1:
             raise UserError("episodes, evaluations, runs and final_runs must be at least 1")
-        if not (0 < self.alpha <= 1 and 0 < self.gamma <= 1 and self.decay >= 0):
-            raise UserError("alpha and gamma must be in (0, 1], decay 0 or more")
+        if not (0 < self.alpha <= 1 and 0 < self.gamma <= 1) or min(self.decay, self.slowing) < 0:
+            raise UserError("alpha and gamma must be in (0, 1], decay and slowing 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +189,7 @@ def solve(
     for i in range(settings.evaluations):
         learn(
             bodies, q, start, cap, done, moments[i], moments[i + 1], settings.alpha,
-            settings.gamma, settings.decay, settings.intra_option, n_marks, learning,
+            settings.slowing, settings.gamma, settings.decay, settings.intra_option, n_marks, learning,
         )  # fmt: skip
         runs = settings.runs if i + 1 < settings.evaluations else settings.final_runs
         results[i] = judge(

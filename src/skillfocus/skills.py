@@ -128,6 +128,20 @@ class Skills:
         paths, steps = self.run(np.array([skill]), np.array([self.table.number(start)]), rng)
         return [self.table.state(s) for s in paths[0, : steps[0] + 1]]
 
+    def likely_path(self, skill: int, start: State, mode: int = 0) -> list[State]:
+        """The states of a skill if every action has its likeliest outcome."""
+        table = self.table
+        path = [table.number(start)]
+        context = self.contexts[skill, path[0]]
+        policy = self.policy_of(skill, mode)
+        for _ in range(self.step_limit):
+            action = policy[path[-1], context]
+            if action == table.n_actions:
+                break
+            outcome = table.probabilities[path[-1], action].argmax()
+            path.append(int(table.successors[path[-1], action, outcome]))
+        return [table.state(s) for s in path]
+
     def run(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -44,6 +44,11 @@ class Task:
     proxy: np.ndarray
     """[state]: whether the proxy takes it for accomplished."""
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The rewards it can be learned from: `true`, and `proxy` where that is another."""
+        return ("true",) if np.array_equal(self.true, self.proxy) else ("true", "proxy")
+
     def reward(self, kind: str) -> np.ndarray:
         """[state]: where the `true` or the `proxy` reward is paid."""
         if kind not in ("true", "proxy"):

@@ -19,7 +19,8 @@ from skillfocus.metrics.record import overall, records_of, rows_of, skill_record
 from skillfocus.objectives.assignment import Assignment, parse_targets
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import named
-from skillfocus.runs import Report, Result, Run, Setting, flatten, settings_of
+from skillfocus.runs import Report, Result, Row, Run, Setting, flatten, settings_of
+from skillfocus.skills import Skills
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.registry import make
 from skillfocus.worlds.world import World
@@ -48,7 +49,7 @@ class Discovery(Run):
     coverage: bool = False
     """Measure the coverage of skill chains too."""
 
-    version = 2
+    version = 3
 
     def __post_init__(self) -> None:
         self.assignment()
@@ -58,7 +59,10 @@ class Discovery(Run):
             check_step_limit(self.step_limit)
 
     def make_world(self) -> World:
-        return _world(self.world, self.world_settings)
+        return world_of(self.world, self.world_settings)
+
+    def make_table(self) -> Table:
+        return table_of(self.world, self.world_settings)
 
     def make_objective(self) -> Objective:
         return named(self.objective, rate=self.rate, strength=self.strength, weight=self.weight)
@@ -71,7 +75,7 @@ class Discovery(Run):
     def settings(self) -> dict[str, Setting]:
         """With every default filled in, so that a run that names a default is the same run."""
         world, objective = self.make_world(), self.make_objective()
-        usual = _world(world.id, "{}").settings
+        usual = world_of(world.id, "{}").settings
         unusual = {key: value for key, value in world.settings.items() if value != usual[key]}
         learner = flatten(self.learner)
         return {
@@ -115,13 +119,15 @@ class Discovery(Run):
         ]
 
     def execute(self, report: Report) -> Result:
-        world, table = self.make_world(), _table(self.world, self.world_settings)
         skills = discover(
-            world, self.make_objective(), seed=self.seed, learner=self.learner,
+            self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
             n_skills=self.skills, targets=parse_targets(self.targets),
-            step_limit=self.step_limit, table=table,
+            step_limit=self.step_limit, table=self.make_table(),
             progress=lambda fraction, what: report(0.8 * fraction, what),
         )  # fmt: skip
+        return Result(self.measure(skills, report), skills.to_bytes())
+
+    def measure(self, skills: Skills, report: Report) -> list[Row]:
         report(0.8, "measuring side effects")
         records = skill_records(skills)
         rows = [*rows_of(records), *overall(records)]
@@ -130,7 +136,7 @@ class Discovery(Run):
             found = coverage(skills, rng=np.random.default_rng(0))
             rows += [("coverage", n + 1, float(c)) for n, c in enumerate(found.curve)]
             rows += [("coverage_exact", None, float(found.exact)), ("auc", None, found.auc)]
-        return Result(rows, skills.to_bytes())
+        return rows
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
         """The JSON record of this run, from a frame that holds it."""
@@ -192,7 +198,7 @@ def written(settings: Mapping[str, Setting]) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def _world(name: str, settings: str) -> World:
+def world_of(name: str, settings: str) -> World:
     try:
         arguments = json.loads(settings)
     except json.JSONDecodeError:
@@ -203,5 +209,5 @@ def _world(name: str, settings: str) -> World:
 
 
 @lru_cache(maxsize=2)
-def _table(name: str, settings: str) -> Table:
-    return tabulate(_world(name, settings))
+def table_of(name: str, settings: str) -> Table:
+    return tabulate(world_of(name, settings))

@@ -23,21 +23,6 @@ COLOURS = {
 START, PATH, HOME = "#b3c4de", "#2f7fb8", "#0b3954"
 
 
-def likely_path(skills: Skills, skill: int, start: State, mode: int = 0) -> list[State]:
-    """The states of a skill if every action has its likeliest outcome."""
-    table = skills.table
-    path = [table.number(start)]
-    context = skills.contexts[skill, path[0]]
-    policy = skills.policy_of(skill, mode)
-    for _ in range(skills.step_limit):
-        action = policy[path[-1], context]
-        if action == table.n_actions:
-            break
-        outcome = table.probabilities[path[-1], action].argmax()
-        path.append(int(table.successors[path[-1], action, outcome]))
-    return [table.state(s) for s in path]
-
-
 def check_drawable(world: World, path: Path) -> None:
     """Say now what would stop `draw_skills` later."""
     if not isinstance(world, GridWorld):
@@ -89,7 +74,7 @@ def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) 
     r, c = world.map.cells[start[0]]
     panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))
     n_modes = int(skills.n_modes[z])
-    paths = [likely_path(skills, z, start, mode) for mode in range(n_modes)]
+    paths = [skills.likely_path(z, start, mode) for mode in range(n_modes)]
     for states in paths:
         _path(panel, world, states, faint=n_modes > 1)
     names = skills.table.space.names

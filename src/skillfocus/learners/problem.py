@@ -201,7 +201,8 @@ class _Builder:
         return tuple(sorted(needed))
 
     def _watched(self, targets: tuple[int, ...]) -> np.ndarray:
-        return ~np.isin(np.arange(len(self.table.space)), targets)
+        n = len(self.table.space)
+        return ~np.isin(np.arange(n), self.objective.spared(targets, n))
 
     def _cells(self) -> int:
         contexts = [self.context_variables(z) for z in range(len(self.assignment))]

@@ -67,10 +67,16 @@ def ascend(params, values, skill, start, value, rate):
 
 
 def _init(n: int, n_starts: int, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Random directions that add up to nothing and reach equally far along every axis: with fewer
+    skills one way than another, those that go the same way would drive the others off it, and
+    leave a corner of the world to nobody."""
     del n_starts
     weights = rng.standard_normal((n, values.shape[1]))
-    _, singular, right = np.linalg.svd(weights, full_matrices=False)
-    weights /= singular[0]
+    if n > 1:
+        weights -= weights.mean(axis=0)
+    left, singular, right = np.linalg.svd(weights, full_matrices=False)
+    proper = singular > 1e-9
+    weights = left[:, proper] @ right[proper]
     rows = [*weights, right[0], weights.sum(axis=0), np.zeros(values.shape[1])]
     return np.array([rows], dtype=np.float32)
 

@@ -20,13 +20,18 @@ def named(name: str, *, rate: float | None = None, strength: float | None = None
     from skillfocus.objectives.dusdi import dusdi
     from skillfocus.objectives.focused import focused
     from skillfocus.objectives.lsd import lsd
+    from skillfocus.objectives.oracle import oracle
+    from skillfocus.objectives.permuted import permuted
     from skillfocus.objectives.scattered import scattered
     from skillfocus.objectives.vic import vic
 
-    if name.startswith("scattered-"):
-        plain = name.removeprefix("scattered-")
-        return scattered(named(plain, rate=rate, strength=strength, weight=weight))
-    bases: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
+    for prefix, variant in (("scattered-", scattered), ("permuted-", permuted)):
+        if name.startswith(prefix):
+            plain = name.removeprefix(prefix)
+            return variant(named(plain, rate=rate, strength=strength, weight=weight))
+    bases: dict[str, Callable[..., Objective]] = {
+        "vic": vic, "diayn": diayn, "lsd": lsd, "oracle": oracle,
+    }  # fmt: skip
     variant, _, base = name.rpartition("-")
     if base not in bases or variant not in ("", "focused", "dusdi"):
         raise unknown("objective", name, NAMES)
@@ -34,6 +39,8 @@ def named(name: str, *, rate: float | None = None, strength: float | None = None
         raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
+    if rate is not None and base == "oracle":
+        raise UserError(f"{name} learns nothing, so it takes no rate")
     objective = bases[base]() if rate is None else bases[base](rate)
     if variant == "focused":
         return focused(objective, strength=strength)

@@ -1,0 +1,94 @@
+"""The runs behind the paper's figures: each is one seed's whole pipeline.
+
+`Pipeline` discovers skills and measures everything that any experiment asks of them, so that all
+experiments share their runs; `Primitives` is the agent without skills. Both learn their world's
+task as every preset says, from its true reward and, where that is another, from its proxy:
+
+    paper/true/steps, best/proxy/true_return, …      step: episodes learned from so far
+    path/3                                           step: time; the states' numbers on skill 3's
+                                                     likeliest way from the world's showcase
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skillfocus.experiments.discovery import Discovery, table_of, world_of
+from skillfocus.experiments.presets import PRESETS, PRIMITIVES, task_learner
+from skillfocus.hierarchy import solve
+from skillfocus.runs import Report, Result, Row, Run, Setting
+from skillfocus.skills import Skills
+from skillfocus.table import Table
+from skillfocus.tasks import optimum, task_of
+from skillfocus.worlds.grid import GridWorld
+from skillfocus.worlds.world import World
+
+
+@dataclass(frozen=True)
+class Pipeline(Discovery):
+    """A discovery, and what its skills are good for."""
+
+    version = 100 * Discovery.version + 1
+
+    def measure(self, skills: Skills, report: Report) -> list[Row]:
+        rows = super().measure(skills, report)
+        report(0.95, "learning the task")
+        rows += _paths(skills)
+        return rows + _task_rows(self.make_world(), skills.table, skills, self.objective, self.seed)
+
+
+@dataclass(frozen=True)
+class Primitives(Run):
+    """The agent that has the primitive moves alone, and the optimum of its task."""
+
+    world: str
+    seed: int
+
+    version = Pipeline.version
+
+    def settings(self) -> dict[str, Setting]:
+        return {"world": self.make_world().id, "objective": PRIMITIVES, "seed": self.seed}
+
+    def make_world(self) -> World:
+        return world_of(self.world, "{}")
+
+    def execute(self, report: Report) -> Result:
+        world, table = self.make_world(), table_of(self.world, "{}")
+        report(0.0, "learning the task")
+        task, rows = task_of(world, table), []
+        for kind in task.kinds:
+            steps, success = optimum(table, task, kind)
+            rows += [(f"optimum/{kind}/steps", None, steps)]
+            rows += [(f"optimum/{kind}/success", None, success)]
+        return Result(rows + _task_rows(world, table, None, PRIMITIVES, self.seed))
+
+
+def _task_rows(
+    world: World, table: Table, skills: Skills | None, agent: str, seed: int
+) -> list[Row]:
+    task = task_of(world, table)
+    rows: list[Row] = []
+    for preset in PRESETS:
+        settings = task_learner(preset, world.id, agent)
+        for kind in task.kinds:
+            found = solve(table, task, skills, seed=seed, reward=kind, settings=settings)
+            curves = {"steps": found.steps, "true_return": found.true_return}
+            if kind == "proxy":
+                curves["proxy_return"] = found.proxy_return
+            rows += [
+                (f"{preset}/{kind}/{name}", int(episode), float(value))
+                for name, curve in curves.items()
+                for episode, value in zip(found.episodes, curve, strict=True)
+            ]
+    return rows
+
+
+def _paths(skills: Skills) -> list[Row]:
+    if not isinstance(skills.world, GridWorld):
+        return []
+    table, start = skills.table, skills.world.showcase
+    return [
+        (f"path/{z}", t, float(table.number(state)))
+        for z in range(len(skills))
+        for t, state in enumerate(skills.likely_path(z, start))
+    ]

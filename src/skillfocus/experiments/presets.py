@@ -1,0 +1,44 @@
+"""Which settings the experiments run with.
+
+`paper`: the paper's, as near as they can be taken (docs/deviations.md has the list). `best`: what
+was found to work best on tuning seeds, the same for every agent of a comparison. A preset says how
+skills are discovered, by either learner, and how a task is learned with them.
+"""
+
+from __future__ import annotations
+
+from skillfocus.discovery import Learner
+from skillfocus.errors import unknown
+from skillfocus.hierarchy import Hierarchy
+from skillfocus.learners.planning import Planning
+from skillfocus.learners.q_learning import QLearning, paper_q_learning
+
+PRESETS = ("paper", "best")
+LEARNERS = ("planning", "q-learning")
+WORLDS = ("four-rooms", "forage-world", "mud-world")
+FOCUSED = ("focused-vic", "focused-diayn", "focused-lsd")
+DUSDI = ("dusdi-vic", "dusdi-diayn")
+PLAIN = ("vic", "diayn", "lsd")
+OBJECTIVES = (*FOCUSED, *DUSDI, *PLAIN)
+PRIMITIVES = "primitives"
+AGENTS = (*OBJECTIVES, PRIMITIVES)
+
+
+def discovery_learner(preset: str, learner: str) -> Learner:
+    """How skills are discovered. Planning has no settings in the paper, so both presets share
+    its own."""
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    if learner not in LEARNERS:
+        raise unknown("learner", learner, LEARNERS)
+    if learner == "planning":
+        return Planning()
+    return paper_q_learning() if preset == "paper" else QLearning()
+
+
+def task_learner(preset: str, world: str, agent: str) -> Hierarchy:
+    """How a task is learned: the paper's decay of exploration was chosen per world and agent."""
+    if preset == "best":
+        return Hierarchy(intra_option=True, decay=0.0002, slowing=0.0001)
+    slow = world == "ForageWorld-v0" and agent not in FOCUSED
+    return Hierarchy(decay=0.0005 if slow else 0.001)

@@ -1,0 +1,33 @@
+"""A control that learns nothing: in every state a skill makes the move that was drawn for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skillfocus.learners.problem import Problem
+from skillfocus.objectives.objective import Objective
+
+if TYPE_CHECKING:
+    from skillfocus.learners.planning import Progress
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Random policies. They never terminate: a skill lasts as long as it may, and wanders on."""
+
+    name: str = "chance"
+    teachable: bool = True
+
+    def remembers(self, objective: Objective) -> bool:
+        del objective
+        return False
+
+    def learn(
+        self, problem: Problem, rng: np.random.Generator, progress: Progress
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        del progress
+        moves = rng.integers(problem.table.n_actions, size=problem.offsets[-1], dtype=np.uint8)
+        return moves, problem.initial_params(rng)
