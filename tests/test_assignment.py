@@ -30,8 +30,15 @@ def test_the_appendix_s_skill_counts(four_rooms):
 
 def test_components_count_up_per_variable(four_rooms):
     made = sf.assign(four_rooms, targets={"tool_1": 2, "tool_1+position": 2})
-    assert made.skills == ({1: 0}, {1: 1}, {1: 2, 0: 0}, {1: 3, 0: 1})
-    assert made.n_components(1) == 4
+    assert made.skills == ({1: 0}, {1: 1}, {1: 0, 0: 0}, {1: 1, 0: 1})
+    assert made.n_components(1) == 2
+
+
+def test_skills_on_two_variables_share_the_values_of_the_smaller(four_rooms):
+    made = sf.assign(four_rooms, targets={"tool_1+position": 3, "position+tool_2": 2})
+    assert made.skills == (
+        {1: 0, 0: 0}, {1: 1, 0: 1}, {1: 0, 0: 2}, {2: 0, 0: 3}, {2: 1, 0: 4}
+    )  # fmt: skip
 
 
 def test_skills_one_by_one(four_rooms):
@@ -76,9 +83,12 @@ def test_counts_give_as_many_skills_with_distinct_components(counts):
     world = sf.make("four-rooms")
     made = sf.assign(world, targets=counts)
     assert len(made) == sum(counts.values())
+    together = Counter(tuple(sorted(skill.items())) for skill in made.skills)
+    for skill, times in together.items():
+        assert times == 1 or len(skill) == 1  # one on a tool alone, one on it by sharing
     for variable in range(5):
-        used = [skill[variable] for skill in made.skills if variable in skill]
-        assert used == list(range(len(used)))
+        used = {skill[variable] for skill in made.skills if variable in skill}
+        assert used == set(range(len(used)))
 
 
 def test_targets_are_read():

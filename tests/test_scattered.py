@@ -58,8 +58,8 @@ def test_skills_are_split_by_their_share_of_the_values():
     world = FourRooms(LONG.replace("#.", "#T", 1))
     targets = {"tool_1": 2, "position": 2, "tool_1+position": 1}
     both, modes = split(sf.assign(world, targets=targets), world.space)
-    assert modes == (1, 1, 2, 2, 2)  # tool: 2 // 3 is none, so one; position: 7 // 3
-    assert both.skills[-2:] == ({1: 2, 0: 4}, {1: 2, 0: 5})
+    assert modes == (1, 1, 2, 2, 2)  # tool: 2 // 2; position: 7 // 3
+    assert both.skills[-2:] == ({1: 0, 0: 4}, {1: 0, 0: 5})
 
 
 @given(st.integers(2, 6), st.integers(1, 5), st.integers(0, 100))

@@ -30,6 +30,10 @@ class Pipeline(Discovery):
 
     version = 100 * Discovery.version + 1
 
+    def execute(self, report: Report) -> Result:
+        """Without the skills themselves: fifty seeds of them would fill a disk."""
+        return Result(super().execute(report).rows)
+
     def measure(self, skills: Skills, report: Report) -> list[Row]:
         rows = super().measure(skills, report)
         report(0.95, "learning the task")

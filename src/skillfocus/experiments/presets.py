@@ -22,6 +22,9 @@ PLAIN = ("vic", "diayn", "lsd")
 OBJECTIVES = (*FOCUSED, *DUSDI, *PLAIN)
 PRIMITIVES = "primitives"
 AGENTS = (*OBJECTIVES, PRIMITIVES)
+ON_TWO = "-on-two"
+"""Ends the name of an agent whose skills have two targets each, a tool and the position."""
+SCATTERED = "scattered-focused-vic"
 
 
 def discovery_learner(preset: str, learner: str) -> Learner:
@@ -42,3 +45,13 @@ def task_learner(preset: str, world: str, agent: str) -> Hierarchy:
         return Hierarchy(intra_option=True, decay=0.0002, slowing=0.0001)
     slow = world == "ForageWorld-v0" and agent not in FOCUSED
     return Hierarchy(decay=0.0005 if slow else 0.001)
+
+
+def targets(preset: str, world: str, agent: str) -> str | None:
+    """Which skills target what, if not as in the paper. There a goal gets two skills; where it has
+    three values (a resource), `best` gives it three, so that one can be to fetch both units."""
+    if agent.endswith(ON_TWO):
+        return ",".join(f"tool_{i}+position=4" for i in (1, 2, 3, 4))
+    if preset == "best" and world == "forage-world" and agent not in PLAIN:
+        return "resource_1=3,resource_2=3,position=10"
+    return None

@@ -49,7 +49,10 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
                 f"skills each, so ask for {2 * len(goals)} or more, or give your own targets"
             )
         targets = {**goals, world.roams: rest} if rest else goals
-    skills = _from_counts(targets) if isinstance(targets, Mapping) else [dict(t) for t in targets]
+    if isinstance(targets, Mapping):
+        skills = _from_counts(world.space, targets)
+    else:
+        skills = [dict(skill) for skill in targets]
     if n_skills is not None and len(skills) != n_skills:
         raise UserError(
             f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
@@ -99,7 +102,9 @@ def parse_targets(text: str | None) -> dict[str, int] | None:
     return counts
 
 
-def _from_counts(counts: Mapping[str, int]) -> list[dict[str, int]]:
+def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[str, int]]:
+    """Skills on one variable are all told apart by it. Skills on several are told apart by the one
+    with the most values; of the others they share the values, as no more can be told apart."""
     used: dict[str, int] = {}
     skills = []
     for names, count in counts.items():
@@ -108,10 +113,14 @@ def _from_counts(counts: Mapping[str, int]) -> list[dict[str, int]]:
         parts = [part.strip() for part in names.split("+")]
         if len(set(parts)) != len(parts):
             raise UserError(f"target {names!r} names a variable twice")
-        for _ in range(count):
-            skills.append({name: used.get(name, 0) for name in parts})
+        sizes = {name: space.sizes[space.index(name)] for name in parts}
+        largest = max(parts, key=lambda name: sizes[name])
+        for n in range(count):
+            skill = {name: n % sizes[name] for name in parts}
+            skill[largest] = used.get(largest, 0)
+            skills.append(skill)
             for name in parts:
-                used[name] = used.get(name, 0) + 1
+                used[name] = max(used.get(name, 0), skill[name] + 1)
     return skills
 
 
