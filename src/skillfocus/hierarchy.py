@@ -189,7 +189,8 @@ def solve(
     for i in range(settings.evaluations):
         learn(
             bodies, q, start, cap, done, moments[i], moments[i + 1], settings.alpha,
-            settings.slowing, settings.gamma, settings.decay, settings.intra_option, n_marks, learning,
+            settings.slowing, settings.gamma, settings.decay, settings.intra_option, n_marks,
+            learning,
         )  # fmt: skip
         runs = settings.runs if i + 1 < settings.evaluations else settings.final_runs
         results[i] = judge(

@@ -16,6 +16,7 @@ from skillfocus.cli.doctor import Doctor
 from skillfocus.cli.evaluate import Evaluate
 from skillfocus.cli.listing import List
 from skillfocus.cli.output import say
+from skillfocus.cli.reproduce import Reproduce
 from skillfocus.cli.solve import Solve
 from skillfocus.cli.sweep import Sweep
 from skillfocus.errors import UserError
@@ -26,6 +27,7 @@ Command = (
     | Annotated[Evaluate, subcommand("evaluate")]
     | Annotated[Solve, subcommand("solve")]
     | Annotated[Sweep, subcommand("sweep")]
+    | Annotated[Reproduce, subcommand("reproduce")]
     | Annotated[Doctor, subcommand("doctor")]
 )
 

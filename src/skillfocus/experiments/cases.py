@@ -25,6 +25,12 @@ LABELS = {
 }  # fmt: skip
 RESULTS = {**LABELS, "metric": pl.String, "step": pl.Int64, "value": pl.Float64}
 
+VERSIONS = ("python", "skillfocus", "numpy", "numba")
+COSTS = {
+    **LABELS, **dict.fromkeys(VERSIONS, pl.String),
+    "cpu_seconds": pl.Float64, "peak_memory_mb": pl.Float64,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Case:
@@ -71,10 +77,12 @@ def results(store: Store, cases: Sequence[Case]) -> pl.DataFrame:
 
 
 def costs(store: Store, cases: Sequence[Case]) -> pl.DataFrame:
-    """Time and versions of the finished ones among these cases."""
+    """What the finished ones among these cases took, and which versions they ran with."""
     records = store.records([case.run for case in cases])
-    named = [name for name in records.columns if name not in LABELS]
-    return _labelled(cases).join(records.select(named), on="run", how="inner").drop("run")
+    if records.is_empty():
+        return pl.DataFrame(schema=COSTS)
+    records = records.select("run", *VERSIONS, "cpu_seconds", "peak_memory_mb")
+    return _labelled(cases).join(records, on="run", how="inner").select(*COSTS)
 
 
 def _labelled(cases: Iterable[Case]) -> pl.DataFrame:

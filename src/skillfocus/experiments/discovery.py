@@ -208,6 +208,6 @@ def world_of(name: str, settings: str) -> World:
     return make(name, **arguments)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def table_of(name: str, settings: str) -> Table:
     return tabulate(world_of(name, settings))

@@ -54,6 +54,16 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     return figure
 
 
+def draw_map(panel: Axes, world: GridWorld, state: State) -> None:
+    height, width = len(world.map.rows), len(world.map.rows[0])
+    for r in range(height):
+        for c in range(width):
+            glyph = world.glyph_now((r, c), state) if (r, c) in world.map.index else WALL
+            if glyph in COLOURS:
+                panel.add_patch(Rectangle((c, r), 1, 1, color=COLOURS[glyph], lw=0))
+    panel.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xticks=[], yticks=[])
+
+
 def _path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> None:
     cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
     away = np.abs(cells - cells[0]).sum(axis=1).argmax()
@@ -65,12 +75,7 @@ def _path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> No
 
 
 def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) -> None:
-    height, width = len(world.map.rows), len(world.map.rows[0])
-    for r in range(height):
-        for c in range(width):
-            glyph = world.glyph_now((r, c), start) if (r, c) in world.map.index else WALL
-            if glyph in COLOURS:
-                panel.add_patch(Rectangle((c, r), 1, 1, color=COLOURS[glyph], lw=0))
+    draw_map(panel, world, start)
     r, c = world.map.cells[start[0]]
     panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))
     n_modes = int(skills.n_modes[z])
@@ -87,4 +92,3 @@ def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) 
     panel.set_title(
         f"skill {z} for {target}\nchanges {', '.join(changes) or 'nothing'}", fontsize=7.5
     )
-    panel.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xticks=[], yticks=[])

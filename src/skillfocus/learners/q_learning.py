@@ -153,9 +153,7 @@ def episodes_kernel(n_terms: int) -> Callable:
     ints3, matrix = types.Array(types.int32, 3, "C"), types.Array(numbers, 2, "C")
     cube = types.Array(numbers, 3, "C")
     arrays = types.Tuple((ints3, types.Array(types.float64, 3, "C"), ints3, ints3, ints))
-    term = types.Tuple(
-        (PARAMS, VALUES, types.int64, types.float64, STARTS, ints, ints, STARTS)
-    )
+    term = types.Tuple((PARAMS, VALUES, types.int64, types.float64, STARTS, ints, ints, STARTS))
     signature = types.void(
         ROW_POINTER, UPDATE_POINTER, types.int64, arrays, cube, types.UniTuple(term, n_terms),
         ints, types.Array(types.int64, 1, "C"), cube, matrix, ints, matrix, types.int64,

@@ -33,6 +33,8 @@ SMALLEST = 1e-9
 """Less likely last states are left out of P_z; what is left is scaled to sum to 1."""
 CELL_LIMIT = 400_000_000
 """More (state, state) pairs than this are not tabulated."""
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Of a sparse matrix P_z(x' | x): where each x's entries begin, the x', and how likely each is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,7 @@ def multiply_in(begins, ends, shares, q, product):
             into[j] *= total[j]
 
 
-def _moves(skills: Skills, z: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moves(skills: Skills, z: int) -> Entries:
     """P_z(x' | x), the mean over the skill's modes."""
     table = skills.table
     total = csr_array((table.n_states, table.n_states), dtype=np.float64)
@@ -195,23 +197,35 @@ def _moves(skills: Skills, z: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             skills.step_limit, SMALLEST,
         )  # fmt: skip
         total += csr_array((shares / skills.n_modes[z], ends, begins), shape=total.shape)
-    entries = csr_array(total)
-    return (
-        entries.indptr.astype(np.int64),
-        entries.indices.astype(np.int32),
-        entries.data.astype(np.float32),
-    )
+    return _entries(csr_array(total))
+
+
+def _entries(matrix: csr_array) -> Entries:
+    """As `multiply_in` takes them."""
+    begins, ends, shares = matrix.indptr, matrix.indices, matrix.data
+    return begins.astype(np.int64), ends.astype(np.int32), shares.astype(np.float32)
 
 
 def _exact(skills: Skills, starts: np.ndarray, lengths: int) -> np.ndarray:
     """[length - 1, start]"""
-    table = skills.table
-    n = table.n_states
+    n = skills.table.n_states
     if n * n > CELL_LIMIT:
         raise UserError(
             f"exact coverage of {n:,} states takes too much memory; sample it (sample=10, rng=…)"
         )
-    moves = [_moves(skills, z) for z in range(len(skills))]
+    return _covered([_moves(skills, z) for z in range(len(skills))], n, starts, lengths)
+
+
+def chain_coverage(
+    moves: Sequence[np.ndarray], starts: np.ndarray, lengths: int = LENGTHS
+) -> np.ndarray:
+    """[length - 1, start]: coverage by chains of skills of which only P_z(x' | x) is known, as a
+    matrix [x, x'] each."""
+    sparse = [_entries(csr_array(move)) for move in moves]
+    return _covered(sparse, len(moves[0]), starts, lengths)
+
+
+def _covered(moves: Sequence[Entries], n: int, starts: np.ndarray, lengths: int) -> np.ndarray:
     covered = np.zeros((lengths, len(starts)))
     for first in range(0, n, BLOCK):
         columns = np.arange(first, min(first + BLOCK, n))

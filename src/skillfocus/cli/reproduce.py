@@ -1,0 +1,119 @@
+"""`skillfocus reproduce`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from skillfocus.cli.job import Job, Work
+from skillfocus.cli.options import OptionalPath
+from skillfocus.cli.output import print_json, print_table, say
+from skillfocus.errors import UserError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduce(Job):
+    """Run the paper's experiments, and write a report: every claim with our number beside the
+    paper's, a verdict, and the evidence.
+
+    Examples: skillfocus reproduce --seeds 5
+              skillfocus reproduce coverage downstream --learner q-learning --seeds 3
+              skillfocus reproduce --from results          (nothing is run)
+    """
+
+    experiments: Positional[Annotated[tuple[str, ...], arg(metavar="[EXPERIMENT …]")]] = ("all",)
+    """Of trajectories, coverage, downstream, underspecified, ablation, skill-count, side-effects,
+    controls; or all."""
+    seeds: int = 5
+    """How many seeds, from 0 up. The ablation and the controls get two fifths of them, the
+    numbers of skills one fifth, but two at least."""
+    preset: Literal["paper", "best", "both"] = "both"
+    """The paper's settings, or those that were found to work best."""
+    learner: Literal["planning", "q-learning", "both"] = "planning"
+    """How skills are learned: exact planning, or the paper's Q-learning."""
+    from_: Annotated[OptionalPath, arg(name="from")] = None
+    """Draw everything again from results kept in this folder; nothing is run."""
+    keep: OptionalPath = None
+    """Also keep condensed results in this folder, for --from."""
+    markdown: OptionalPath = None
+    """Also write the report as Markdown to this file, with its pictures beside it."""
+
+    def run(self) -> None:
+        from skillfocus.experiments.reproduction import check_experiments
+        from skillfocus.report.build import build
+        from skillfocus.report.writing import keep, kept, write_report, write_twin
+
+        names = check_experiments(self.experiments)
+        if self.from_ is not None:
+            frame, costs = kept(self.from_)
+            failed = False
+        else:
+            frame, costs, failed = self._work(names)
+        if frame.is_empty():
+            raise UserError("no run has finished, so there is nothing to report")
+        if self.keep is not None:
+            keep(self.keep, frame, costs)
+            say(f"kept: {self.keep}")
+            frame, costs = kept(self.keep)
+        say("drawing the figures")
+        blocks, sections = build(frame, costs, names)
+        page = write_report(blocks, self.out)
+        if self.markdown is not None:
+            write_twin(blocks, self.markdown)
+        self._show(sections, page)
+        if failed:
+            raise SystemExit(1)
+
+    def _work(self, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
+        from skillfocus.experiments.cases import costs, results
+        from skillfocus.experiments.condense import condense
+        from skillfocus.experiments.reproduction import SETUPS, cases
+        from skillfocus.sweeps import reporting_seeds
+
+        seeds = reporting_seeds(self.seeds)
+        setups = [
+            setup
+            for setup in SETUPS
+            if self.preset in (setup.preset, "both") and self.learner in (setup.learner, "both")
+        ]
+        made = [case for setup in setups for case in cases(setup, names, seeds)]
+        made.sort(key=lambda case: case.seed)
+        with Work(self, "reproducing") as work:
+            work.do([case.run for case in made])
+        work.sum_up()
+        frame = condense(results(work.store, made), made)
+        return frame, costs(work.store, made), bool(work.total.failures)
+
+    def _show(self, sections: list, page: Path) -> None:
+        claims = [
+            {
+                "id": f.id, "preset": section.setup.preset, "learner": section.setup.learner,
+                "statement": f.statement, "source": f.source, "paper": f.paper,
+                "ours": f.ours.estimate, "interval": [_finite(f.ours.low), _finite(f.ours.high)],
+                "evidence": f.compared, "verdict": f.verdict, "seeds": f.seeds,
+            }
+            for section in sections
+            for f in section.analysis.findings
+        ]  # fmt: skip
+        if self.json:
+            print_json({"claims": claims, "report": str(page)})
+            return
+        rows = [
+            [c["id"], c["preset"], c["learner"], "–" if c["paper"] is None else f"{c['paper']:g}",
+             f"{c['ours']:.2f}", c["verdict"]]
+            for c in claims
+        ]  # fmt: skip
+        columns = ["claim", "preset", "learner", "paper", "ours", "verdict"]
+        print_table("Claims", columns, rows)
+        say(f"report: {page}")
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity: one seed has no interval."""
+    return value if abs(value) < float("inf") else None

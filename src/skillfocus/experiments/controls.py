@@ -1,0 +1,155 @@
+"""Controls: what the benefit of focus must not come from, and how much there is to be had.
+
+- random skills: policies drawn at random, with the paper's assignment;
+- permuted targets: the penalty spares the wrong variables, so the benefit must vanish;
+- oracle skills: planned for what they are to do, nothing discovered;
+- no strength: lambda = 0 must equal a penalty that is 0 by itself, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from skillfocus.discovery import discover
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.discovery import Discovery, table_of, world_of
+from skillfocus.experiments.downstream import NAMES, STEPS, SUCCESS
+from skillfocus.experiments.findings import (
+    Analysis,
+    Finding,
+    Table,
+    count_shown,
+    difference,
+    mean_shown,
+    successes,
+    values,
+    verdict,
+)
+from skillfocus.experiments.presets import FOCUSED, WORLDS
+from skillfocus.learners.chance import Chance
+from skillfocus.learners.planning import Planning
+from skillfocus.objectives.penalties import Penalty
+from skillfocus.objectives.registry import named
+from skillfocus.runs import Report, Result, Run
+
+FOCUS = "focused-vic"
+AGENTS = {
+    "focused VIC": (FOCUS, ""),
+    "permuted targets": (f"permuted-{FOCUS}", ""),
+    "random skills": (FOCUS, "learner=chance"),
+    "oracle skills": ("focused-oracle", ""),
+}
+LITTLE = 0.1
+"""What is left of the control over targets where it must vanish."""
+
+
+def _nothing(space: object, start: np.ndarray, end: np.ndarray, watched: object) -> np.ndarray:
+    del space, end, watched
+    return np.zeros(len(start))
+
+
+@dataclass(frozen=True)
+class NoStrength(Run):
+    """Whether skills learned with strength 0 and with a penalty of nothing are the same."""
+
+    world: str
+    objective: str
+    seed: int
+    rounds: int = 10
+
+    version = Discovery.version
+
+    def execute(self, report: Report) -> Result:
+        without = named(self.objective, strength=0.0)
+        policies = []
+        for objective in (without, replace(without, penalty=Penalty("nothing", 1.0, _nothing))):
+            report(len(policies) / 2, "learning without a penalty")
+            skills = discover(
+                world_of(self.world, "{}"), objective, seed=self.seed,
+                learner=Planning(rounds=self.rounds), table=table_of(self.world, "{}"),
+            )  # fmt: skip
+            policies.append(skills.policy)
+        return Result([("identical", None, float(np.array_equal(*policies)))])
+
+
+def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    made = []
+    for seed in seeds:
+        for world in WORLDS:
+            for agent, variant in AGENTS.values():
+                case = setup.case(world, agent, seed, variant)
+                if variant and isinstance(case.run, Discovery):
+                    case = replace(case, run=replace(case.run, learner=Chance()))
+                made.append(case)
+    return made + [
+        Case(setup.preset, setup.learner, world, agent, "strength=0", seeds[0],
+             NoStrength(world, agent, seeds[0]))
+        for world in WORLDS
+        for agent in FOCUSED
+    ]  # fmt: skip
+
+
+def analyse(frame: pl.DataFrame) -> Analysis:
+    found, rows = [], []
+    for world in WORLDS:
+        for name, (agent, variant) in AGENTS.items():
+            auc, control, effects, steps, done = (
+                values(frame, metric, world, agent, variant)
+                for metric in ("auc", "control", "mean_side_effects", STEPS, SUCCESS)
+            )
+            if steps:
+                rows.append(
+                    [
+                        NAMES[world], name, mean_shown(control, 3), mean_shown(effects, 3),
+                        mean_shown(auc), mean_shown(steps, 1), count_shown(done), str(len(steps)),
+                    ]
+                )  # fmt: skip
+        found += _vanishes(frame, world)
+    columns = [
+        "world", "skills", "best skill changes its target", "side effects per skill",
+        "area of coverage", "steps", "seeds that learn the task", "seeds",
+    ]  # fmt: skip
+    return Analysis(
+        found + _identical(frame), [Table("Controls of focused VIC", columns, rows)] if rows else []
+    )
+
+
+def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
+    focused, permuted = (
+        values(frame, "control", world, AGENTS[name][0])
+        for name in ("focused VIC", "permuted targets")
+    )
+    if (less := difference(permuted, focused)) is None:
+        return []
+    n = len(set(focused) & set(permuted))
+    gone = max(permuted.values()) <= LITTLE
+    return [
+        Finding(
+            f"control-permuted-{world}",
+            f"{NAMES[world]}: with permuted targets, control of the targets is gone: how often the "
+            f"best skill changes its target, less than with focused VIC",
+            None, less, verdict(less.high < 0, gone, n), n,
+            f"{mean_shown(permuted, 3)} and {mean_shown(focused, 3)}", source="control",
+        )
+    ]  # fmt: skip
+
+
+def _identical(frame: pl.DataFrame) -> list[Finding]:
+    same = frame.filter(pl.col("metric") == "identical")
+    if same.is_empty():
+        return []
+    found = dict(enumerate(same["value"].to_list()))
+    _, n, share = successes(found)
+    holds = share.estimate == 1
+    return [
+        Finding(
+            "control-zero",
+            "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
+            "the policies are the same",
+            None, share, verdict(holds, holds, n), n, f"{n} pairs of policies", source="control",
+        )
+    ]  # fmt: skip

@@ -1,0 +1,160 @@
+"""Figure 3: steps to accomplish a task, learned with skills; and with how many episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.findings import (
+    Analysis,
+    BySeed,
+    Finding,
+    Table,
+    agent_name,
+    aim,
+    count_shown,
+    difference,
+    mean_of,
+    mean_shown,
+    number,
+    shown,
+    successes,
+    values,
+    verdict,
+)
+from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, PRIMITIVES, WORLDS
+
+CAPS = {"four-rooms": 320, "forage-world": 60, "mud-world": 60}
+NAMES = {"four-rooms": "FourRooms", "forage-world": "ForageWorld", "mud-world": "MudWorld"}
+PAPER = {
+    "four-rooms": {
+        "focused-vic": 93, "focused-diayn": 106, "focused-lsd": 105, "dusdi-vic": 145,
+        "dusdi-diayn": 100, "vic": 320, "diayn": 320, "lsd": 320, PRIMITIVES: 320,
+    },
+    "forage-world": {
+        "focused-vic": 37, "focused-diayn": 32.4, "focused-lsd": 37.8, "dusdi-vic": 60,
+        "dusdi-diayn": 52.5, "vic": 60, "diayn": 59.7, "lsd": 51, PRIMITIVES: 60,
+    },
+    "mud-world": {
+        "focused-vic": 30, "focused-diayn": 24.3, "focused-lsd": 23.8, "dusdi-vic": 60,
+        "dusdi-diayn": 59.8, "vic": 60, "diayn": 60, "lsd": 60, PRIMITIVES: 60,
+    },
+}  # fmt: skip
+"""Steps after 20,000 episodes, read from Figure 3."""
+READING = 1.0
+FAILS = 0.98
+"""An agent fails, in the paper's figure, if its steps are at least this share of the cap."""
+AIMS = {"four-rooms": 49.0, "forage-world": 32.0, "mud-world": 23.5}
+STEPS, SUCCESS = "task/true/steps", "task/true/true_return"
+
+
+def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    return [setup.case(w, agent, seed) for seed in seeds for w in WORLDS for agent in AGENTS]
+
+
+def analyse(frame: pl.DataFrame) -> Analysis:
+    found, tables = [], []
+    best = "best" in frame["preset"]
+    for world in WORLDS:
+        steps = {agent: values(frame, STEPS, world, agent) for agent in AGENTS}
+        done = {agent: values(frame, SUCCESS, world, agent) for agent in AGENTS}
+        found += _aims(world, steps) if best else _focused(world, steps) + _failures(world, done)
+        tables.append(_table(frame, world, steps, done))
+    return Analysis(found, tables)
+
+
+def _focused(world: str, steps: dict[str, BySeed]) -> list[Finding]:
+    """The direction: fewer steps than with primitives alone. The size: no more than the paper's."""
+    found = []
+    for agent in FOCUSED:
+        fewer = difference(steps[agent], steps[PRIMITIVES])
+        if not steps[agent] or fewer is None:
+            continue
+        ours, paper, n = mean_of(steps[agent]), PAPER[world][agent], len(steps[agent])
+        found.append(
+            Finding(
+                f"downstream-{world}-{agent}",
+                f"{NAMES[world]} is learned with {agent_name(agent)} skills: steps, where "
+                f"primitives alone fail",
+                paper, ours, verdict(fewer.high < 0, ours.low <= paper + READING, n), n,
+                f"{shown(fewer, 1)} steps against primitives alone",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _failures(world: str, done: dict[str, BySeed]) -> list[Finding]:
+    """That an agent fails: most of its seeds do not accomplish the task in most runs."""
+    found = []
+    for agent in (*DUSDI, *PLAIN, PRIMITIVES):
+        if PAPER[world][agent] < FAILS * CAPS[world] or not done[agent]:
+            continue
+        _, n, share = successes(done[agent])
+        fails = share.high < 0.5
+        found.append(
+            Finding(
+                f"fails-{world}-{agent}",
+                f"{NAMES[world]} is not learned with "
+                f"{agent_name(agent) + ('' if agent == PRIMITIVES else ' skills')}: the share of "
+                f"seeds in which it is",
+                0.0, share, verdict(fails, fails, n), n,
+                f"learned in {count_shown(done[agent])} seeds",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _aims(world: str, steps: dict[str, BySeed]) -> list[Finding]:
+    found = []
+    for agent in FOCUSED:
+        if steps[agent]:
+            ours = mean_of(steps[agent])
+            statement = f"{NAMES[world]} with {agent_name(agent)} skills: steps, at most"
+            holds = ours.estimate <= AIMS[world]
+            name = f"aim-{world}-{agent}"
+            found.append(aim(name, statement, AIMS[world], ours, holds, len(steps[agent])))
+    return found
+
+
+def episodes_needed(frame: pl.DataFrame, world: str, agent: str) -> BySeed:
+    """Episodes after which the steps stay within 10 % of where they end."""
+    curves = frame.filter(
+        (pl.col("metric") == STEPS) & (pl.col("world") == world) & (pl.col("agent") == agent)
+        & (pl.col("variant") == "")
+    )  # fmt: skip
+    needed = {}
+    for (seed,), curve in curves.sort("step").group_by("seed", maintain_order=True):
+        steps, episodes = curve["value"].to_numpy(), curve["step"].to_numpy()
+        late = np.flatnonzero(steps > 1.1 * steps[-1])
+        needed[seed] = float(episodes[late[-1] + 1] if len(late) else episodes[0])
+    return dict(sorted(needed.items()))
+
+
+def _table(
+    frame: pl.DataFrame, world: str, steps: dict[str, BySeed], done: dict[str, BySeed]
+) -> Table:
+    rows = [
+        [
+            agent_name(agent), number(PAPER[world][agent], 1), mean_shown(steps[agent], 1),
+            mean_shown(done[agent]), count_shown(done[agent]),
+            mean_shown(episodes_needed(frame, world, agent), 0), str(len(steps[agent])),
+        ]
+        for agent in AGENTS
+        if steps[agent]
+    ]  # fmt: skip
+    optimum = values(frame, "optimum/true/steps", world, PRIMITIVES)
+    note = f"The cap is {CAPS[world]} steps, and counts for a failure."
+    if optimum:
+        success = values(frame, "optimum/true/success", world, PRIMITIVES)
+        note += (
+            f" The best policy over primitive moves needs {number(next(iter(optimum.values())), 1)}"
+            f" steps and succeeds with probability {number(next(iter(success.values())), 3)}."
+        )
+    columns = [
+        "agent", "steps, paper", "steps, ours", "success", "seeds that learn it",
+        "episodes to within 10 %", "seeds",
+    ]  # fmt: skip
+    return Table(f"{NAMES[world]}: the task after 20,000 episodes", columns, rows, note)

@@ -1,0 +1,172 @@
+"""What an analysis finds: claims with a verdict, and tables. Everything comes from results alone.
+
+A claim has a direction (focused skills explore more than plain ones) and a size (5.3 times). It is
+*reproduced* if both hold, *direction only* if the direction does, else *not reproduced*. With one
+seed there is no telling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from skillfocus.metrics.intervals import (
+    Interval,
+    bootstrap_interval,
+    mean_interval,
+    ratio_of_means,
+    success_interval,
+)
+
+REPRODUCED, DIRECTION, NOT, UNDECIDED = (
+    "reproduced", "direction only", "not reproduced", "too few seeds",
+)  # fmt: skip
+REACHED, MISSED = "reached", "missed"
+"""Verdicts of aims, which are our own and not the paper's."""
+BOOTSTRAP_SEED = 20250
+ALL = pl.lit(True)
+
+
+@dataclass(frozen=True)
+class Finding:
+    id: str
+    statement: str
+    paper: float | None
+    """The paper's number; None where the paper argues without one."""
+    ours: Interval
+    verdict: str
+    seeds: int
+    compared: str = ""
+    """The paired difference or ratio that the direction rests on, in words."""
+    source: str = "paper"
+    """Whose claim it is: the paper's, or our own aim."""
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    findings: list[Finding] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def verdict(direction: bool, size: bool, seeds: int) -> str:
+    if seeds < 2:
+        return UNDECIDED
+    return (REPRODUCED if size else DIRECTION) if direction else NOT
+
+
+def aim(
+    name: str, statement: str, aimed: float, ours: Interval, holds: bool, seeds: int
+) -> Finding:
+    """An aim of our own. It is about the mean, so one seed can reach it."""
+    return Finding(name, statement, aimed, ours, REACHED if holds else MISSED, seeds, source="aim")
+
+
+# -------------------------------------------------------------------- values by seed
+
+BySeed = dict[int, float]
+
+
+def values(
+    frame: pl.DataFrame,
+    metric: str,
+    world: str,
+    agent: str,
+    variant: str = "",
+    step: int | None = None,
+) -> BySeed:
+    """A metric of an agent, by seed: the value at a step, or at the last one there is."""
+    chosen = frame.filter(
+        (pl.col("metric") == metric) & (pl.col("world") == world) & (pl.col("agent") == agent)
+        & (pl.col("variant") == variant) & pl.col("value").is_not_null()
+        & (ALL if step is None else pl.col("step") == step)
+    )  # fmt: skip
+    last = chosen.sort("step", nulls_last=False, maintain_order=True).group_by("seed").last()
+    return dict(last.sort("seed").select("seed", "value").iter_rows())
+
+
+def mean_of(found: BySeed) -> Interval:
+    return mean_interval(list(found.values()))
+
+
+def paired(first: BySeed, second: BySeed) -> tuple[np.ndarray, np.ndarray]:
+    """The values of the seeds that both have."""
+    seeds = [seed for seed in first if seed in second]
+    return np.array([first[s] for s in seeds]), np.array([second[s] for s in seeds])
+
+
+def difference(first: BySeed, second: BySeed) -> Interval | None:
+    """The mean of first - second over the seeds that both have; None if there are none."""
+    a, b = paired(first, second)
+    return mean_interval(a - b) if len(a) else None
+
+
+def ratio(first: BySeed, second: BySeed) -> Interval | None:
+    a, b = paired(first, second)
+    if not len(a) or not b.mean():
+        return None
+    return bootstrap_interval(ratio_of_means, a, b, rng=np.random.default_rng(BOOTSTRAP_SEED))
+
+
+def successes(found: BySeed, more_than: float = 0.5) -> tuple[int, int, Interval]:
+    """In how many seeds a value is more than that."""
+    count = sum(value > more_than for value in found.values())
+    return count, len(found), success_interval(count, len(found))
+
+
+# -------------------------------------------------------------------- in words
+
+
+def number(value: float, digits: int = 2) -> str:
+    if not np.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def shown(interval: Interval | None, digits: int = 2) -> str:
+    """`1.85 (1.80 to 1.90)`, or the estimate alone where one seed has no interval."""
+    if interval is None:
+        return "–"
+    if not np.isfinite(interval.low):
+        return number(interval.estimate, digits)
+    low, high = number(interval.low, digits), number(interval.high, digits)
+    return f"{number(interval.estimate, digits)} ({low} to {high})"
+
+
+def mean_shown(found: BySeed, digits: int = 2) -> str:
+    return shown(mean_of(found), digits) if found else "–"
+
+
+def count_shown(found: BySeed, more_than: float = 0.5) -> str:
+    """`50 of 50 (0.94 to 1.00)`"""
+    if not found:
+        return "–"
+    count, n, interval = successes(found, more_than)
+    return f"{count} of {n} ({number(interval.low)} to {number(interval.high)})"
+
+
+def agent_name(agent: str) -> str:
+    """`focused-vic` -> `focused VIC`"""
+    words = agent.replace("-on-two", "").split("-")
+    names = {"vic": "VIC", "diayn": "DIAYN", "lsd": "LSD", "dusdi": "DUSDi"}
+    name = " ".join(names.get(word, word) for word in words)
+    name = "primitives only" if agent == "primitives" else name
+    return f"{name}, two targets each" if agent.endswith("-on-two") else name
+
+
+def n_seeds(groups: Iterable[Sequence | BySeed]) -> str:
+    """`5`, or `5 to 50` where not all have the same."""
+    counts = sorted({len(group) for group in groups if len(group)})
+    if not counts:
+        return "0"
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

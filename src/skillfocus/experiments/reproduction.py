@@ -1,0 +1,89 @@
+"""All experiments together: which cases there are, and what is found in their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import polars as pl
+
+from skillfocus.errors import UserError, unknown
+from skillfocus.experiments import (
+    ablation,
+    controls,
+    coverage,
+    downstream,
+    side_effects,
+    skill_count,
+    trajectories,
+    underspecified,
+)
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.findings import Analysis
+from skillfocus.experiments.presets import LEARNERS, PRESETS
+
+EXPERIMENTS: dict[str, ModuleType] = {
+    "trajectories": trajectories,
+    "coverage": coverage,
+    "downstream": downstream,
+    "underspecified": underspecified,
+    "ablation": ablation,
+    "skill-count": skill_count,
+    "side-effects": side_effects,
+    "controls": controls,
+}
+SHARES = {"ablation": 0.4, "controls": 0.4, "skill-count": 0.2}
+"""Of the seeds, those that the experiments beside the main one get."""
+PAPER_ONLY = ("ablation", "skill-count", "controls")
+"""Experiments that would say nothing new with the preset `best`."""
+SETUPS = tuple(Setup(preset, learner) for learner in LEARNERS for preset in PRESETS)
+
+
+def check_experiments(names: Sequence[str]) -> list[str]:
+    for name in names:
+        if name not in (*EXPERIMENTS, "all"):
+            raise unknown("experiment", name, (*EXPERIMENTS, "all"))
+    chosen = [name for name in EXPERIMENTS if name in names or "all" in names]
+    if not chosen:
+        raise UserError(f"name an experiment: {', '.join(EXPERIMENTS)}, or all")
+    return chosen
+
+
+def cases(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> list[Case]:
+    """Every case of these experiments, once, the first seeds' first: an interrupted job has all
+    experiments with fewer seeds, not fewer experiments."""
+    made: dict[tuple, Case] = {}
+    for name in names:
+        if name in PAPER_ONLY and setup.preset != "paper":
+            continue
+        count = max(min(2, len(seeds)), round(len(seeds) * SHARES.get(name, 1)))
+        for case in EXPERIMENTS[name].cases(setup, seeds[:count]):
+            made.setdefault(case.labels, case)
+    return sorted(made.values(), key=lambda case: case.seed)
+
+
+@dataclass(frozen=True)
+class Section:
+    """What one experiment found with one setup."""
+
+    experiment: str
+    setup: Setup
+    analysis: Analysis
+    frame: pl.DataFrame
+
+
+def analyse(frame: pl.DataFrame, names: Sequence[str]) -> list[Section]:
+    """What is found in condensed results, setup by setup; setups without skills are left out."""
+    sections = []
+    for setup in SETUPS:
+        mine = frame.filter(
+            (pl.col("preset") == setup.preset) & (pl.col("learner") == setup.learner)
+        )
+        if mine.filter(pl.col("metric") == "mean_side_effects").is_empty():
+            continue
+        for name in names:
+            if name in PAPER_ONLY and setup.preset != "paper":
+                continue
+            sections.append(Section(name, setup, EXPERIMENTS[name].analyse(mine), mine))
+    return sections

@@ -1,0 +1,70 @@
+"""The appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.downstream import STEPS, SUCCESS
+from skillfocus.experiments.findings import (
+    Analysis,
+    Finding,
+    Table,
+    agent_name,
+    count_shown,
+    mean_shown,
+    successes,
+    values,
+    verdict,
+)
+from skillfocus.experiments.presets import OBJECTIVES, PLAIN
+
+WORLD = "four-rooms"
+COUNTS = (8, 16, 24)
+
+
+def variant(count: int) -> str:
+    return "" if count == 16 else f"skills={count}"
+
+
+def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    return [
+        setup.case(WORLD, agent, seed, variant(n), skills=n)
+        for seed in seeds
+        for agent in OBJECTIVES
+        for n in COUNTS
+    ]
+
+
+def analyse(frame: pl.DataFrame) -> Analysis:
+    rows, found = [], []
+    for agent in OBJECTIVES:
+        steps = {n: values(frame, STEPS, WORLD, agent, variant(n)) for n in COUNTS}
+        done = {n: values(frame, SUCCESS, WORLD, agent, variant(n)) for n in COUNTS}
+        auc = {n: values(frame, "auc", WORLD, agent, variant(n)) for n in COUNTS}
+        rows += [
+            [
+                agent_name(agent), str(n), mean_shown(steps[n], 1), count_shown(done[n]),
+                mean_shown(auc[n]), str(len(steps[n])),
+            ]
+            for n in COUNTS
+            if steps[n]
+        ]  # fmt: skip
+        found += [_finding(agent, count, done[count]) for count in (8, 24) if done[count]]
+    columns = ["agent", "skills", "steps", "seeds that learn it", "area of coverage", "seeds"]
+    return Analysis(found, [Table("FourRooms over the number of skills", columns, rows)])
+
+
+def _finding(agent: str, count: int, done: dict[int, float]) -> Finding:
+    _, n, share = successes(done)
+    fails = agent in PLAIN
+    holds = share.high < 0.5 if fails else share.low > 0.5
+    return Finding(
+        f"skills-{count}-{agent}",
+        f"With {count} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}learned: "
+        f"the share of seeds in which it is",
+        0.0 if fails else 1.0, share, verdict(holds, holds, n), n,
+        f"learned in {count_shown(done)} seeds",
+    )  # fmt: skip

@@ -1,0 +1,20 @@
+"""Figure 1: what skills do, drawn in every world from the paper's start cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.findings import Analysis
+from skillfocus.experiments.presets import OBJECTIVES, WORLDS
+
+
+def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """One seed is enough to look at."""
+    return [setup.case(world, agent, seeds[0]) for world in WORLDS for agent in OBJECTIVES]
+
+
+def analyse(frame: object) -> Analysis:
+    """Nothing to count: the figure is the result."""
+    del frame
+    return Analysis()

@@ -1,0 +1,275 @@
+"""The paper's figures, redrawn from condensed results of one setup (see `experiments/condense`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from skillfocus.experiments import ablation, coverage, skill_count
+from skillfocus.experiments.discovery import table_of, world_of
+from skillfocus.experiments.downstream import CAPS, NAMES, STEPS
+from skillfocus.experiments.findings import agent_name, mean_of, values
+from skillfocus.experiments.presets import (
+    AGENTS,
+    DUSDI,
+    FOCUSED,
+    OBJECTIVES,
+    ON_TWO,
+    PLAIN,
+    PRIMITIVES,
+    SCATTERED,
+    WORLDS,
+)
+from skillfocus.experiments.underspecified import PROXY, TRUE
+from skillfocus.figures.style import COLOURS, GREY, LINES, draw_curve, style_of, tidy
+from skillfocus.figures.trajectories import START, draw_map
+from skillfocus.worlds.grid import GridWorld
+
+BASES = tuple(COLOURS)
+
+
+def curves_of(
+    frame: pl.DataFrame, metric: str, world: str, agent: str, variant: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Steps, and values [seed, step]."""
+    chosen = frame.filter(
+        (pl.col("metric") == metric) & (pl.col("world") == world) & (pl.col("agent") == agent)
+        & (pl.col("variant") == variant)
+    ).sort("seed", "step")  # fmt: skip
+    steps = chosen["step"].unique().sort().to_numpy()
+    return steps, chosen["value"].to_numpy().reshape(-1, max(len(steps), 1))
+
+
+def coverage_figure(frame: pl.DataFrame) -> Figure:
+    figure = Figure(figsize=(11, 3.2), layout="constrained")
+    for panel, base in zip(figure.subplots(1, 3, sharey=True), BASES, strict=True):
+        extra = [agent for agent in coverage.OURS if base == "vic"]
+        for agent in (f"focused-{base}", f"dusdi-{base}", base, *extra):
+            lengths, curves = curves_of(frame, "coverage", coverage.WORLD, agent)
+            if len(curves):
+                area = mean_of(values(frame, "auc", coverage.WORLD, agent)).estimate
+                style = style_of(agent) | ({"color": _OURS[agent]} if agent in extra else {})
+                label = f"{agent_name(agent)} (area {area:.2f})"
+                draw_curve(panel, lengths, curves, style, label, markers=True)
+        tidy(panel, agent_name(base), "length of the chain", "share of states covered")
+        panel.set(ylim=(0, 1), xlim=(1, 5), xticks=range(1, 6))
+        _legend(panel)
+    return figure
+
+
+_OURS = {SCATTERED: "#d6604d", SCATTERED + ON_TWO: "#b2182b", "focused-vic-on-two": "#f4a582"}
+
+
+def downstream_figure(frame: pl.DataFrame) -> Figure:
+    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for panel, world in zip(panels, WORLDS, strict=True):
+        for agent in AGENTS:
+            _task_curve(panel, frame, STEPS, world, agent, CAPS[world])
+        optimum = values(frame, "optimum/true/steps", world, PRIMITIVES)
+        if optimum:
+            best = next(iter(optimum.values()))
+            panel.axhline(best, color="black", lw=0.8, ls=(0, (4, 2)), label="optimum")
+        tidy(panel, NAMES[world], "episodes", "steps")
+        panel.set_ylim(0, CAPS[world] * 1.03)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return figure
+
+
+def underspecified_figure(frame: pl.DataFrame) -> Figure:
+    figure = Figure(figsize=(11, 3.2), layout="constrained")
+    panels = figure.subplots(1, 4, sharey=True)
+    places = [(w, m) for w in ("forage-world", "mud-world") for m in (PROXY, TRUE)]
+    for panel, (world, metric) in zip(panels, places, strict=True):
+        for agent in OBJECTIVES:
+            _task_curve(panel, frame, metric, world, agent, 0.0)
+        kind = "proxy return" if metric == PROXY else "true return"
+        tidy(panel, f"{NAMES[world]}: {kind}", "episodes of the proxy", "")
+        panel.set_ylim(0, 1.02)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return figure
+
+
+def _task_curve(
+    panel: Axes, frame: pl.DataFrame, metric: str, world: str, agent: str, untaught: float
+) -> None:
+    """A learning curve; before the first episode an agent does as well as one that fails."""
+    episodes, curves = curves_of(frame, metric, world, agent)
+    if len(curves):
+        curves = np.concatenate([np.full((len(curves), 1), untaught), curves], axis=1)
+        at = np.concatenate([[0], episodes])
+        draw_curve(panel, at, curves, style_of(agent), agent_name(agent))
+
+
+def ablation_figure(frame: pl.DataFrame) -> Figure:
+    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
+    panel = figure.subplots()
+    for agent in FOCUSED:
+        by_strength = ablation.curve(frame, agent, STEPS)
+        if not by_strength:
+            continue
+        seeds = sorted(set.intersection(*(set(found) for found in by_strength.values())))
+        curves = np.array([[found[seed] for found in by_strength.values()] for seed in seeds])
+        places = np.array([ablation.STRENGTHS.index(strength) for strength in by_strength])
+        if len(curves):
+            draw_curve(panel, places, curves, style_of(agent), agent_name(agent), markers=True)
+    panel.set_xticks(range(len(ablation.STRENGTHS)), [f"{s:g}" for s in ablation.STRENGTHS])
+    tidy(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
+    _legend(panel)
+    return figure
+
+
+def skill_count_figure(frame: pl.DataFrame) -> Figure:
+    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
+    panel = figure.subplots()
+    for agent in OBJECTIVES:
+        found = {
+            n: values(frame, STEPS, skill_count.WORLD, agent, skill_count.variant(n))
+            for n in skill_count.COUNTS
+        }
+        found = {n: by_seed for n, by_seed in found.items() if by_seed}
+        seeds = sorted(set.intersection(*(set(f) for f in found.values()))) if found else []
+        if seeds:
+            curves = np.array([[by_seed[seed] for by_seed in found.values()] for seed in seeds])
+            places, style = np.array(list(found)), style_of(agent)
+            draw_curve(panel, places, curves, style, agent_name(agent), markers=True)
+    panel.set_xticks(skill_count.COUNTS)
+    tidy(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
+    _legend(panel)
+    return figure
+
+
+def side_effects_figure(frame: pl.DataFrame) -> Figure:
+    """A bar per agent and world, every seed as a point."""
+    figure = Figure(figsize=(11, 3.0), layout="constrained")
+    for panel, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
+        for place, agent in enumerate(OBJECTIVES):
+            found = values(frame, "mean_side_effects", world, agent)
+            if not found:
+                continue
+            style, hatch = style_of(agent), {True: "//", False: None}[agent in DUSDI]
+            alpha = 0.35 if agent in PLAIN else 0.9
+            mean = mean_of(found).estimate
+            panel.bar(place, mean, color=str(style["color"]), alpha=alpha, hatch=hatch)
+            panel.plot([place] * len(found), list(found.values()), ".", color="black", ms=3)
+        names = [agent_name(agent) for agent in OBJECTIVES]
+        panel.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7.5)
+        tidy(panel, NAMES[world], "", "other variables changed, per skill")
+    return figure
+
+
+def frontier_figure(frame: pl.DataFrame) -> Figure:
+    """Area of coverage against exact side effects in FourRooms, one point per case and seed."""
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    panel = figure.subplots()
+    case = ["learner", "agent", "variant", "seed"]
+    here = frame.filter(pl.col("world") == coverage.WORLD).unique([*case, "metric", "step"])
+    auc, effects = (
+        here.filter(pl.col("metric") == metric).select(*case, pl.col("value").alias(metric))
+        for metric in ("auc", "mean_side_effects")
+    )
+    points = auc.join(effects, on=case).sort(case)
+    marks = {"": "o", "strength": "^", "rounds": "s", "gamma": "D"}
+    for learner, agent, variant, _, area, effects in points.iter_rows():
+        setting = variant.partition("=")[0]
+        if setting not in marks or agent.startswith("permuted"):
+            continue
+        colour = _OURS.get(agent, style_of(agent)["color"])
+        filled = agent in FOCUSED or agent in _OURS
+        panel.plot(
+            max(effects, 1e-3), area, marks[setting], ms=4 if setting else 6, mec=colour,
+            mfc=colour if filled and learner == "planning" else "none", alpha=0.75,
+        )  # fmt: skip
+    for agent, area in coverage.PAPER.items():
+        panel.axhline(area, lw=0.9, alpha=0.7, **style_of(agent))
+    for n, line in ((8, ":"), (12, "-.")):
+        ideal = values(frame, "auc", coverage.WORLD, "ideal", f"region,{n}")
+        if ideal:
+            panel.axhline(ideal[0], color="black", lw=0.9, ls=line)
+    panel.set_xscale("log")
+    tidy(panel, "FourRooms", "side effects per skill (exact; at least 0.001 drawn)", "area")
+    handles = [Line2D([], [], color=c, label=agent_name(b)) for b, c in COLOURS.items()]
+    handles += [Line2D([], [], color=c, label=agent_name(a)) for a, c in _OURS.items()]
+    handles += [
+        Line2D([], [], color="black", ls="", marker=m, label=name)
+        for name, m in (("as the preset has it", "o"), ("other λ", "^"), ("other rounds", "s"),
+                        ("other γ", "D"))
+    ]  # fmt: skip
+    handles += [
+        Line2D([], [], color=GREY, ls=line, label=f"the paper's, {name}")
+        for name, line in zip(("focused", "DUSDi", "plain"), LINES.values(), strict=True)
+    ]
+    handles += [
+        Line2D([], [], color="black", ls=line, label=f"ideal, {n} position skills")
+        for n, line in ((8, ":"), (12, "-."))
+    ]
+    figure.legend(handles=handles, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return figure
+
+
+def trajectories_figure(frame: pl.DataFrame) -> Figure:
+    """Per world and method: a goal's skill, focused (solid) and DUSDi (dashed); plain in grey."""
+    figure = Figure(figsize=(8.4, 8.6), layout="constrained")
+    panels = figure.subplots(len(WORLDS), len(BASES))
+    for row, name in zip(panels, WORLDS, strict=True):
+        world = world_of(name, "{}")
+        assert isinstance(world, GridWorld)
+        for panel, base in zip(row, BASES, strict=True):
+            draw_map(panel, world, world.showcase)
+            r, c = world.map.cells[world.showcase[0]]
+            panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))
+            shift = 0.0
+            for agent, wanted in ((base, 2), (f"dusdi-{base}", 1), (f"focused-{base}", 1)):
+                for path in _telling_paths(frame, name, agent)[:wanted]:
+                    style = style_of(agent) if agent != base else {"color": GREY}
+                    _draw_path(panel, world, path, style, shift)
+                    shift += 0.12
+            panel.set_title(f"{NAMES[name]}, {agent_name(base)}", fontsize=9)
+    return figure
+
+
+def _telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarray]:
+    """The paths [time, variable] of the skills that change a goal, the longest ways first; of a
+    plain agent, which has no goals, of those that end farthest away."""
+    table = table_of(world, "{}")
+    mine = frame.filter(
+        (pl.col("world") == world) & (pl.col("agent") == agent) & (pl.col("variant") == "")
+        & pl.col("metric").str.starts_with("path/")
+    ).sort("step")  # fmt: skip
+    paths = [
+        table.values[path["value"].cast(pl.Int64).to_numpy()]
+        for _, path in mine.group_by("metric", "seed", maintain_order=True)
+    ]
+    if agent not in PLAIN:
+        goals = [table.space.index(name) for name in world_of(world, "{}").goals]
+        paths = [path for path in paths if (path[0, goals] != path[-1, goals]).any()]
+    return sorted(paths, key=len, reverse=True)
+
+
+def _draw_path(panel: Axes, world: GridWorld, path: np.ndarray, style: dict, shift: float) -> None:
+    cells = np.array([world.map.cells[state[0]] for state in path], dtype=float)
+    away = np.abs(cells - cells[0]).sum(axis=1).argmax()
+    back = np.where(np.arange(len(cells)) <= away, -0.09, 0.09)  # the way back beside the way out
+    across, down = cells[:, 1] + 0.5 + back + shift / 2, cells[:, 0] + 0.5 + back + shift / 2
+    panel.plot(across, down, lw=2.2, solid_joinstyle="miter", **style)
+    panel.plot(across[-1], down[-1], "o", color=style["color"], ms=6)
+
+
+def _legend(panel: Axes) -> None:
+    if panel.get_legend_handles_labels()[0]:
+        panel.legend(fontsize=7.5, framealpha=0.8)
+
+
+FIGURES = {
+    "trajectories": {"figure-1-trajectories": trajectories_figure},
+    "coverage": {"figure-2-coverage": coverage_figure},
+    "downstream": {"figure-3-downstream": downstream_figure},
+    "underspecified": {"figure-4-underspecified": underspecified_figure},
+    "ablation": {"figure-5-ablation": ablation_figure},
+    "skill-count": {"skill-count": skill_count_figure},
+    "side-effects": {"side-effects": side_effects_figure},
+}

@@ -1,0 +1,47 @@
+"""What the figures share: a colour per method, a line per variant, means with their intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from skillfocus.metrics.intervals import mean_interval
+
+COLOURS = {"vic": "#4393c3", "diayn": "#35978f", "lsd": "#5e4fa2"}
+LINES = {"focused": "-", "dusdi": (0, (5, 1.5)), "": (0, (1, 1.2))}
+GREY = "#8c8c8c"
+
+
+def style_of(agent: str) -> dict[str, Any]:
+    """Solid for focused, dashed for DUSDi, dotted for plain; grey for no skills at all."""
+    variant, _, base = agent.removesuffix("-on-two").rpartition("-")
+    if base not in COLOURS:
+        return {"color": GREY, "linestyle": "-"}
+    line = LINES[variant.removeprefix("scattered-").removeprefix("permuted-")]
+    return {"color": COLOURS[base], "linestyle": line}
+
+
+def draw_curve(
+    panel: Axes, at: np.ndarray, curves: np.ndarray, style: dict, label: str, markers: bool = False
+) -> None:
+    """The mean of curves [seed, point], its 90 % interval as a band, every seed faintly."""
+    for curve in curves:
+        panel.plot(at, curve, color=style["color"], lw=0.5, alpha=0.15, zorder=1)
+    intervals = np.array([mean_interval(values) for values in curves.T])
+    if len(curves) > 1:
+        band = {"color": style["color"], "alpha": 0.18, "lw": 0, "zorder": 2}
+        panel.fill_between(at, intervals[:, 1], intervals[:, 2], **band)
+    panel.plot(
+        at, intervals[:, 0], label=label, lw=1.8, zorder=3, marker="o" if markers else None, ms=3,
+        **style,
+    )  # fmt: skip
+
+
+def tidy(panel: Axes, title: str, across: str, up: str) -> None:
+    panel.set_title(title, fontsize=10)
+    panel.set_xlabel(across)
+    panel.set_ylabel(up)
+    panel.grid(color="#dddddd", linewidth=0.6)
+    panel.set_axisbelow(True)

@@ -1,0 +1,1 @@
+"""The report: what was found, as one page of HTML and the same in Markdown."""

@@ -1,0 +1,130 @@
+"""A report as a list of blocks, and its two forms: Markdown, and one self-contained HTML page."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skillfocus.experiments.findings import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    text: str
+    """May hold `code` and **bold**, as in Markdown."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    caption: str
+    figure: Figure
+
+
+Block = Heading | Paragraph | Table | Picture
+
+
+def to_markdown(blocks: list[Block], figures: str) -> str:
+    """Pictures are linked to `figures`/NAME.png."""
+    parts = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            parts.append(f"{'#' * block.level} {block.text}")
+        elif isinstance(block, Paragraph):
+            parts.append(block.text)
+        elif isinstance(block, Picture):
+            parts.append(f"![{block.caption}]({figures}/{block.name}.png)\n\n*{block.caption}*")
+        else:
+            lines = [block.columns, ["---"] * len(block.columns), *block.rows]
+            cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+            table = "\n".join(f"| {' | '.join(line)} |" for line in cells)
+            parts += [f"**{block.title}**", table, *([block.note] if block.note else [])]
+    return "\n\n".join(parts) + "\n"
+
+
+def to_html(blocks: list[Block], title: str) -> str:
+    parts = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            name = re.sub(r"[^a-z0-9]+", "-", block.text.lower()).strip("-")
+            parts.append(f'<h{block.level} id="{name}">{_inline(block.text)}</h{block.level}>')
+        elif isinstance(block, Paragraph):
+            parts.append(f"<p>{_inline(block.text)}</p>")
+        elif isinstance(block, Picture):
+            drawn = base64.b64encode(png(block.figure)).decode()
+            parts.append(
+                f'<figure><img alt="{html.escape(block.caption)}" '
+                f'src="data:image/png;base64,{drawn}">'
+                f"<figcaption>{_inline(block.caption)}</figcaption></figure>"
+            )
+        else:
+            parts.append(_table(block))
+    return _PAGE.replace("TITLE", html.escape(title)).replace("BODY", "\n".join(parts))
+
+
+def png(figure: Figure) -> bytes:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=130, metadata={"Software": None})
+    return drawn.getvalue()
+
+
+def _inline(text: str) -> str:
+    escaped = html.escape(text, quote=False)
+    escaped = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
+    escaped = re.sub(r"\[([^\]]+)\]\(([^)]+)\)", r"\1", escaped)
+    return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escaped)
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{_inline(column)}</th>" for column in table.columns)
+    rows = "\n".join(
+        "<tr>" + "".join(f"<td{_class(cell)}>{_inline(cell)}</td>" for cell in row) + "</tr>"
+        for row in table.rows
+    )
+    note = f"<p>{_inline(table.note)}</p>" if table.note else ""
+    return (
+        f"<div class=table><table><caption>{_inline(table.title)}</caption>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>{note}"
+    )
+
+
+def _class(cell: str) -> str:
+    """Verdicts have colours."""
+    kinds = {
+        "reproduced": "yes", "reached": "yes", "direction only": "partly",
+        "not reproduced": "no", "missed": "no",
+    }  # fmt: skip
+    return f' class="{kinds[cell]}"' if cell in kinds else ""
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>TITLE</title>
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+       color: #1b1b1b; background: #fff }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid #ddd } h3 { margin-top: 1.8rem }
+.table { overflow-x: auto; margin: 1rem 0 }
+table { border-collapse: collapse; font-size: 13px } caption { text-align: left; font-weight: 600 }
+th, td { border-bottom: 1px solid #e4e4e4; padding: .25rem .6rem; text-align: left;
+         vertical-align: top } th { background: #f6f6f6 }
+td.yes { background: #dff0d8 } td.partly { background: #fcf3cf } td.no { background: #f6dcd9 }
+figure { margin: 1.2rem 0 } img { max-width: 100%; height: auto }
+figcaption { color: #555; font-size: 13px } code { background: #f3f3f3; padding: 0 .2rem }
+</style></head><body>
+BODY
+</body></html>
+"""
