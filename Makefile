@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 OTHERS = 3.11 3.13
 
-.PHONY: help reproduce test test-others lint bench clean
+.PHONY: help reproduce paper test test-others lint bench clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -16,9 +16,11 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet -e '.[dev]'
 	@touch $(READY)
 
-reproduce: $(READY)  ## discover focused VIC skills in FourRooms, show and draw what they do
-	@mkdir -p out
-	$(BIN)/skillfocus discover four-rooms focused-vic --out out --draw out/four-rooms.png
+reproduce: $(READY)  ## the paper's experiments with 5 seeds: figures and a report in out/
+	$(BIN)/skillfocus reproduce --seeds 5 --out out
+
+paper: $(READY)  ## all of it with 50 seeds and both learners (hours; interrupt it and go on), kept in results/
+	$(BIN)/skillfocus reproduce --seeds 50 --learner both --out out/paper --keep results --markdown docs/report.md
 
 lint: $(READY)  ## formatting, lint, types, the direction of imports
 	$(BIN)/ruff format --check .

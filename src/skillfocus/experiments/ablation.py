@@ -16,6 +16,7 @@ from skillfocus.experiments.findings import (
     agent_name,
     count_shown,
     difference,
+    majority,
     mean_of,
     mean_shown,
     number,
@@ -62,7 +63,8 @@ def analyse(frame: pl.DataFrame) -> Analysis:
         rows += [
             [
                 agent_name(agent), f"{strength:g}", mean_shown(steps[strength], 1),
-                count_shown(done[strength]), mean_shown(effects[strength]),
+                count_shown(done.get(strength, {})),
+                mean_shown(effects.get(strength, {})),
                 str(len(steps[strength])),
             ]
             for strength in steps
@@ -85,7 +87,7 @@ def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed])
         Finding(
             f"ablation-zero-{agent}",
             f"Without a penalty, {name} skills do not learn MudWorld: the share of seeds that do",
-            0.0, share, verdict(share.high < 0.5, share.high < 0.5, n), n,
+            0.0, share, majority(share, False, n), n,
             f"learned in {count_shown(done[0.0])} seeds",
         ),
         Finding(

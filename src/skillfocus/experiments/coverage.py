@@ -230,7 +230,8 @@ def _table(
             rows.append(
                 [
                     agent_name(agent), f"{PAPER[agent]:.2f}" if agent in PAPER else "–",
-                    mean_shown(found), *(number(mean_of(at).estimate, 3) for at in curve),
+                    mean_shown(found),
+                    *(number(mean_of(at).estimate, 3) if at else "–" for at in curve),
                     mean_shown(worst[agent], 3), str(len(found)),
                 ]
             )  # fmt: skip

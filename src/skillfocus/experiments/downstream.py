@@ -17,6 +17,7 @@ from skillfocus.experiments.findings import (
     aim,
     count_shown,
     difference,
+    majority,
     mean_of,
     mean_shown,
     number,
@@ -93,14 +94,13 @@ def _failures(world: str, done: dict[str, BySeed]) -> list[Finding]:
         if PAPER[world][agent] < FAILS * CAPS[world] or not done[agent]:
             continue
         _, n, share = successes(done[agent])
-        fails = share.high < 0.5
         found.append(
             Finding(
                 f"fails-{world}-{agent}",
                 f"{NAMES[world]} is not learned with "
                 f"{agent_name(agent) + ('' if agent == PRIMITIVES else ' skills')}: the share of "
                 f"seeds in which it is",
-                0.0, share, verdict(fails, fails, n), n,
+                0.0, share, majority(share, False, n), n,
                 f"learned in {count_shown(done[agent])} seeds",
             )
         )  # fmt: skip

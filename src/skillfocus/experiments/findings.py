@@ -65,6 +65,15 @@ def verdict(direction: bool, size: bool, seeds: int) -> str:
     return (REPRODUCED if size else DIRECTION) if direction else NOT
 
 
+def majority(share: Interval, succeeds: bool, seeds: int) -> str:
+    """The verdict on a claim that most seeds succeed, or that most fail: it needs an interval on
+    one side of a half."""
+    agrees = share.estimate > 0.5 if succeeds else share.estimate < 0.5
+    if share.low > 0.5 or share.high < 0.5 or not agrees:
+        return verdict(agrees, agrees, max(seeds, 2))
+    return UNDECIDED
+
+
 def aim(
     name: str, statement: str, aimed: float, ours: Interval, holds: bool, seeds: int
 ) -> Finding:

@@ -14,10 +14,10 @@ from skillfocus.experiments.findings import (
     Table,
     agent_name,
     count_shown,
+    majority,
     mean_shown,
     successes,
     values,
-    verdict,
 )
 from skillfocus.experiments.presets import OBJECTIVES, PLAIN
 
@@ -60,11 +60,10 @@ def analyse(frame: pl.DataFrame) -> Analysis:
 def _finding(agent: str, count: int, done: dict[int, float]) -> Finding:
     _, n, share = successes(done)
     fails = agent in PLAIN
-    holds = share.high < 0.5 if fails else share.low > 0.5
     return Finding(
         f"skills-{count}-{agent}",
         f"With {count} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}learned: "
         f"the share of seeds in which it is",
-        0.0 if fails else 1.0, share, verdict(holds, holds, n), n,
+        0.0 if fails else 1.0, share, majority(share, not fails, n), n,
         f"learned in {count_shown(done)} seeds",
     )  # fmt: skip

@@ -19,6 +19,7 @@ from skillfocus.experiments.findings import (
     UNDECIDED,
     Finding,
     Table,
+    n_seeds,
     number,
     shown,
 )
@@ -70,7 +71,7 @@ def _opening(frame: pl.DataFrame, costs: pl.DataFrame) -> list[Block]:
             counts = mine.filter(pl.col("variant") == "").group_by("world", "agent").agg(
                 pl.col("seed").n_unique()
             )["seed"]  # fmt: skip
-            span = f"{counts.min()} to {counts.max()}"
+            span = n_seeds([range(n) for n in counts])
             cost = costs.filter((pl.col("preset") == preset) & (pl.col("learner") == learner))
             rows.append(
                 [

@@ -1,0 +1,381 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from frames import AUC, results, whole
+from probes import CORRIDOR
+
+import skillfocus as sf
+from skillfocus.errors import UserError
+from skillfocus.experiments import (
+    ablation,
+    controls,
+    coverage,
+    downstream,
+    reproduction,
+    side_effects,
+    skill_count,
+    underspecified,
+)
+from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.cases import results as results_of
+from skillfocus.experiments.condense import condense
+from skillfocus.experiments.deviations import DEVIATIONS
+from skillfocus.experiments.findings import (
+    DIRECTION,
+    MISSED,
+    NOT,
+    REACHED,
+    REPRODUCED,
+    UNDECIDED,
+    agent_name,
+    count_shown,
+    difference,
+    majority,
+    n_seeds,
+    ratio,
+    shown,
+    values,
+    verdict,
+)
+from skillfocus.experiments.pipeline import Pipeline, Primitives
+from skillfocus.experiments.presets import OBJECTIVES, PRESETS, task_learner
+from skillfocus.metrics.coverage import chain_coverage
+from skillfocus.metrics.intervals import Interval, success_interval
+from skillfocus.store import Store
+
+
+def found(analysis):
+    return {finding.id: finding for finding in analysis.findings}
+
+
+# -------------------------------------------------------------------- verdicts and values
+
+
+@pytest.mark.parametrize(
+    ("direction", "size", "seeds", "expected"),
+    [(True, True, 2, REPRODUCED), (True, False, 2, DIRECTION), (False, True, 2, NOT),
+     (False, False, 50, NOT), (True, True, 1, UNDECIDED)],
+)  # fmt: skip
+def test_verdicts(direction, size, seeds, expected):
+    assert verdict(direction, size, seeds) == expected
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "succeeds", "expected"),
+    [(0, 4, False, UNDECIDED), (0, 5, False, REPRODUCED), (5, 5, False, NOT), (3, 5, False, NOT),
+     (5, 5, True, REPRODUCED), (3, 5, True, UNDECIDED), (0, 5, True, NOT), (2, 4, True, NOT)],
+)  # fmt: skip
+def test_most_seeds_need_an_interval_on_one_side_of_a_half(successes, n, succeeds, expected):
+    """0 of 4 leaves up to 0.53 possible, 0 of 5 up to 0.45."""
+    assert majority(success_interval(successes, n), succeeds, n) == expected
+
+
+def test_values_are_the_last_step_s_by_seed():
+    frame = results([
+        ("w", "a", "", "m", 10, [1, 2]), ("w", "a", "", "m", 20, [3, 4]),
+        ("w", "a", "x=1", "m", 20, [5]), ("w", "b", "", "m", None, [6]),
+    ])  # fmt: skip
+    assert values(frame, "m", "w", "a") == {0: 3, 1: 4}
+    assert values(frame, "m", "w", "a", step=10) == {0: 1, 1: 2}
+    assert values(frame, "m", "w", "a", "x=1") == {0: 5}
+    assert values(frame, "m", "w", "b") == {0: 6}
+    assert values(frame, "m", "w", "nobody") == {}
+
+
+def test_differences_and_ratios_are_of_the_seeds_both_have():
+    assert difference({0: 3.0, 1: 5.0, 2: 99.0}, {1: 1.0, 0: 1.0, 7: 0.0}).estimate == 3.0
+    assert difference({0: 1.0}, {1: 1.0}) is None
+    assert ratio({0: 3.0, 1: 5.0}, {0: 1.0, 1: 1.0}).estimate == 4.0
+    assert ratio({0: 3.0}, {0: 0.0}) is None
+
+
+def test_numbers_in_words():
+    assert shown(Interval(-1.234, -2.0, 0.5)) == "−1.23 (−2.00 to 0.50)"
+    assert shown(Interval(1.0, -np.inf, np.inf)) == "1.00"
+    assert count_shown({0: 0.9, 1: 0.2}) == "1 of 2 (0.03 to 0.97)"
+    assert agent_name("scattered-focused-vic-on-two") == "scattered focused VIC, two targets each"
+    assert agent_name("dusdi-diayn") == "DUSDi DIAYN"
+    assert n_seeds([{0: 1}, {0: 1, 1: 2}, {}]) == "1 to 2"
+
+
+# -------------------------------------------------------------------- analyses
+
+
+def test_coverage_ratios():
+    """By hand: (2.0 + 2.2) / (0.4 + 0.5) = 4.67, short of 5.3 with these two seeds."""
+    analysis = coverage.analyse(whole())
+    findings = found(analysis)
+    assert findings["coverage-vic"].ours.estimate == pytest.approx(4.2 / 0.9)
+    assert findings["coverage-vic"].ours[1:] == pytest.approx((4.4, 5.0))
+    assert findings["coverage-vic"].verdict == DIRECTION
+    assert findings["coverage-dusdi-vic"].verdict == REPRODUCED
+    assert "coverage-lsd" not in findings  # nothing was run
+    assert [row[0] for row in analysis.tables[0].rows] == ["focused VIC", "DUSDi VIC", "VIC"]
+    near = whole().with_columns(
+        value=pl.when((pl.col("agent") == "vic") & (pl.col("metric") == "auc"))
+        .then(pl.col("value") * 0.88).otherwise("value")
+    )  # fmt: skip
+    assert found(coverage.analyse(near))["coverage-vic"].verdict == REPRODUCED
+    worse = whole().with_columns(
+        value=pl.when((pl.col("agent") == "vic") & (pl.col("metric") == "auc"))
+        .then(pl.lit(2.15)).otherwise("value")
+    )  # fmt: skip
+    assert found(coverage.analyse(worse))["coverage-vic"].verdict == NOT
+
+
+@pytest.mark.parametrize(("area", "worst", "expected"),
+    [(1.85, 0.05, REACHED), (1.84, 0.0, MISSED), (2.5, 0.051, MISSED)])  # fmt: skip
+def test_the_aim_needs_coverage_and_few_side_effects(area, worst, expected):
+    frame = results([
+        ("four-rooms", "scattered-focused-vic", "", "auc", None, [area]),
+        ("four-rooms", "scattered-focused-vic", "", "goal/worst/side_effects", None, [worst]),
+    ], preset="best")  # fmt: skip
+    assert found(coverage.analyse(frame))["aim-scattered-focused-vic"].verdict == expected
+
+
+def test_ideal_skills_by_hand():
+    """Two cells and a tool: one skill fetches, one does nothing, one goes to the other cell. Of the
+    4 states, chains of 1 end in the tool's, the first and the other cell's; of 2, in all."""
+    states = np.array([(c, t) for c in range(2) for t in range(2)])
+    moves = coverage.ideal_moves(states, (2, 2), "same", 1, np.random.default_rng(0))
+    assert [move.shape for move in moves] == [(4, 4)] * 3
+    for move in moves:
+        assert move.sum(axis=1) == pytest.approx(np.ones(4))
+    fetch = moves[0]
+    assert fetch[0, 1] == fetch[1, 1] == fetch[2, 3] == 1
+    other = [np.eye(4)[[2, 3, 0, 1]]]
+    covered = chain_coverage([*moves[:2], *other], np.array([0]), lengths=2)
+    assert covered[:, 0] == pytest.approx([3 / 4, 1.0])
+
+
+@pytest.mark.slow
+def test_ideal_skills_of_four_rooms():
+    """The counts of an independent simulation: 0.22, 1.20 and 1.88 with eight position skills."""
+    areas = {
+        ends: coverage.Ideal(ends).execute(lambda *_: None).rows[-1][2]
+        for ends in ("same", "mapped", "region")
+    }
+    assert areas == pytest.approx({"same": 0.22, "mapped": 1.20, "region": 1.88}, abs=0.02)
+    with pytest.raises(UserError, match="unknown way to end"):
+        coverage.Ideal("nowhere")
+
+
+def test_downstream_claims():
+    findings = found(downstream.analyse(whole()))
+    mud = findings["downstream-mud-world-focused-vic"]
+    assert (mud.ours.estimate, mud.verdict) == (20.5, REPRODUCED)
+    assert findings["fails-mud-world-vic"].verdict == UNDECIDED  # 0 of 2
+    assert "fails-four-rooms-dusdi-vic" not in findings  # the paper's does not fail
+    slow = whole().with_columns(
+        value=pl.when((pl.col("metric") == downstream.STEPS) & (pl.col("agent") == "focused-vic")
+                      & (pl.col("step") == 800)).then(pl.lit(50.0)).otherwise("value")
+    )  # fmt: skip
+    findings = found(downstream.analyse(slow))
+    assert findings["downstream-mud-world-focused-vic"].verdict == DIRECTION
+    assert findings["downstream-four-rooms-focused-vic"].verdict == REPRODUCED
+    best = found(downstream.analyse(slow.with_columns(preset=pl.lit("best"))))
+    assert best["aim-mud-world-focused-vic"].verdict == MISSED
+    assert "downstream-mud-world-focused-vic" not in best
+
+
+def test_episodes_until_within_a_tenth_of_the_end():
+    """By hand: 33 is the last value above 1.1 * 20 = 22, at 300; so 400."""
+    curve = {100: 60, 200: 21, 300: 33, 400: 22, 500: 20}
+    frame = results(
+        [("mud-world", "vic", "", downstream.STEPS, n, [v, 20]) for n, v in curve.items()]
+    )
+    assert downstream.episodes_needed(frame, "mud-world", "vic") == {0: 400.0, 1: 100.0}
+
+
+def test_underspecified_claims():
+    findings = found(underspecified.analyse(whole()))
+    assert findings["proxy-forage-world-focused-vic"].verdict == REPRODUCED
+    assert findings["proxy-forage-world-vic"].verdict == REPRODUCED  # proxy, but not true
+    assert findings["aim-proxy-forage-world"].verdict == REACHED  # 0.925
+    assert findings["aim-proxy-mud-world"].verdict == MISSED
+    honest = whole().with_columns(
+        metric=pl.col("metric").replace({"task/proxy/true_return": "x", "task/proxy/proxy_return": "task/proxy/true_return"})
+    ).with_columns(metric=pl.col("metric").replace({"x": "task/proxy/proxy_return"}))  # fmt: skip
+    assert found(underspecified.analyse(honest))["proxy-forage-world-vic"].verdict == NOT
+
+
+def test_ablation_claims():
+    steps = {0.0: [60, 60, 59, 60, 60], 4.0: [25, 26, 24, 25, 25], 40.0: [30, 31, 29, 30, 30]}
+    rows = []
+    for strength, by_seed in steps.items():
+        variant = ablation.variant("focused-vic", strength)
+        done = [float(v < 50) for v in by_seed]
+        rows += [
+            ("mud-world", "focused-vic", variant, "task/true/steps", 20_000, by_seed),
+            ("mud-world", "focused-vic", variant, "task/true/true_return", 20_000, done),
+            ("mud-world", "focused-vic", variant, "goal/worst/side_effects", None, [1.0] * 5),
+        ]
+    assert [ablation.variant("focused-vic", s) for s in (0.0, 4.0)] == ["strength=0", ""]
+    analysis = ablation.analyse(results(rows))
+    findings = found(analysis)
+    assert {name: f.verdict for name, f in findings.items()} == dict.fromkeys(
+        ("ablation-zero-focused-vic", "ablation-more-focused-vic", "ablation-much-focused-vic"),
+        REPRODUCED,
+    )
+    assert findings["ablation-more-focused-vic"].ours.estimate == pytest.approx(-34.8)
+    assert findings["ablation-much-focused-vic"].ours.estimate == pytest.approx(5.0)
+    assert [row[1] for row in analysis.tables[0].rows] == ["0", "4", "40"]
+
+
+def test_skill_count_claims():
+    rows = [
+        ("four-rooms", agent, "skills=8", metric, 20_000, [value] * 6)
+        for agent, good in (("vic", False), ("focused-vic", True))
+        for metric, value in (("task/true/steps", 90 if good else 320),
+                              ("task/true/true_return", float(good)))
+    ]  # fmt: skip
+    findings = found(skill_count.analyse(results(rows)))
+    assert {f.verdict for f in findings.values()} == {REPRODUCED}
+    assert set(findings) == {"skills-8-vic", "skills-8-focused-vic"}
+
+
+def test_side_effects_claims():
+    rows = [
+        ("mud-world", "focused-vic", "", "mean_side_effects", None, [0.1, 0.12]),
+        ("mud-world", "vic", "", "mean_side_effects", None, [1.1, 1.12]),
+        ("mud-world", "focused-vic", "", "goal/side_effects", None, [0.5, 0.6]),
+        ("mud-world", "dusdi-vic", "", "goal/side_effects", None, [0.4, 0.7]),
+        ("mud-world", "focused-vic", "", "goal/side_effects_by_variable/muddy", None, [0.01, 0.02]),
+    ]
+    analysis = side_effects.analyse(results(rows))
+    findings = found(analysis)
+    assert findings["effects-mud-world-focused-vic-vic"].ours.estimate == pytest.approx(-1.0)
+    assert findings["effects-mud-world-focused-vic-vic"].verdict == REPRODUCED
+    assert findings["effects-mud-world-focused-vic-dusdi-vic"].verdict == NOT
+    assert analysis.tables[-1].columns == ["agent", "muddy"]
+
+
+def test_controls_claims():
+    rows = [
+        ("mud-world", "focused-vic", "", "control", None, [1.0, 0.99]),
+        ("mud-world", "permuted-focused-vic", "", "control", None, [0.0, 0.01]),
+        ("mud-world", "focused-vic", "strength=0", "identical", None, [1.0]),
+        ("four-rooms", "focused-vic", "strength=0", "identical", None, [1.0]),
+    ]
+    findings = found(controls.analyse(results(rows)))
+    assert findings["control-permuted-mud-world"].verdict == REPRODUCED
+    assert findings["control-zero"].verdict == REPRODUCED
+    rows[-1] = (*rows[-1][:-1], [0.0])
+    assert found(controls.analyse(results(rows)))["control-zero"].verdict == NOT
+
+
+# -------------------------------------------------------------------- cases and runs
+
+
+def test_every_experiment_s_cases_can_be_made():
+    for setup in reproduction.SETUPS:
+        made = reproduction.cases(setup, list(reproduction.EXPERIMENTS), range(5))
+        assert len({case.labels for case in made}) == len(made)
+        assert [case.seed for case in made] == sorted(case.seed for case in made)
+        main = [case for case in made if case.variant == "" and case.agent in OBJECTIVES]
+        assert {(c.world, c.agent, c.seed) for c in main} >= {
+            (w, a, s) for w in reproduction.downstream.WORLDS for a in OBJECTIVES for s in range(5)
+        }
+    few = reproduction.cases(Setup(), ["ablation"], range(50))
+    assert {case.seed for case in few} == set(range(20))
+    with pytest.raises(UserError, match=r"unknown experiment 'coverge'.*coverage"):
+        reproduction.check_experiments(["coverge"])
+
+
+def test_presets_share_the_runs_in_which_they_do_not_differ():
+    paper, best = (Setup(preset).case("mud-world", "focused-vic", 0).run for preset in PRESETS)
+    assert paper.id == best.id
+    paper, best = (Setup(preset).case("forage-world", "focused-vic", 0).run for preset in PRESETS)
+    assert paper.id != best.id
+    letter, ours = (
+        Setup(preset, "q-learning").case("mud-world", "vic", 0).run for preset in PRESETS
+    )
+    assert letter.id != ours.id
+
+
+def test_stored_pipelines_do_not_outlive_their_settings():
+    """How tasks are learned is no part of a pipeline's settings: raise Pipeline.version with it."""
+    assert Pipeline.version == 301
+    learners = [
+        task_learner(p, w, "vic") for p in PRESETS for w in ("FourRooms-v0", "ForageWorld-v0")
+    ]
+    assert [(h.decay, h.slowing, h.intra_option) for h in learners] == [
+        (0.001, 0.0, False), (0.0005, 0.0, False), (0.0002, 0.0001, True), (0.0002, 0.0001, True),
+    ]  # fmt: skip
+
+
+SMALL = '{"text": "' + CORRIDOR.replace("\n", "\\n") + '", "slip": 0.0, "step_limit": 6}'
+
+
+def test_a_pipeline_measures_all_there_is(tmp_path):
+    """In a corridor of three cells with the tool in the last, the task takes two steps."""
+    import inspect
+
+    from skillfocus.worlds.four_rooms import FourRooms
+
+    name = next(iter(inspect.signature(FourRooms).parameters))
+    run = Pipeline(
+        "four-rooms", "focused-vic", 0, sf.Planning(rounds=3), skills=4,
+        world_settings=SMALL.replace('"text"', f'"{name}"'), coverage=True,
+    )  # fmt: skip
+    result = run.execute(lambda *_: None)
+    assert result.skills is None
+    rows = {(metric, step): value for metric, step, value in result.rows}
+    assert rows["paper/true/steps", 20_000] == rows["best/true/steps", 20_000] == 2.0
+    assert rows["best/true/true_return", 20_000] == 1.0
+    assert ("paper/proxy/steps", 20_000) not in rows  # the same as the true reward here
+    assert rows["path/0", 0] == run.make_table().number((0, 0))
+    assert 0 < rows["auc", None] <= 4
+
+
+@pytest.mark.slow
+def test_primitives_know_the_optimum():
+    rows = {m: v for m, _, v in Primitives("mud-world", 0).execute(lambda *_: None).rows}
+    assert rows["optimum/true/steps"] == pytest.approx(22.5, abs=0.06)
+    assert rows["optimum/proxy/steps"] == pytest.approx(21.0, abs=0.06)
+    assert rows["paper/proxy/proxy_return"] >= 0
+
+
+def test_condensing_keeps_what_is_asked_for():
+    """Two goals' skills and two for the position; each preset its own way to learn the task."""
+    made = [
+        Setup(p).case("four-rooms", "focused-vic", s, skills=10) for p in PRESETS for s in (0, 1)
+    ]
+    rows = []
+    for case in made:
+        effects = [("side_effects", z, float(z)) for z in range(10)]
+        task = [(f"{p}/true/steps", n, 10.0 * k) for k, p in enumerate(PRESETS) for n in (1, 2)]
+        others = [("path/0", 0, 3.0), ("auc", None, 1.5), ("starts", 0, 9.0)]
+        rows += [(*case.labels, *row) for row in [*effects, *task, *others]]
+    small = condense(pl.DataFrame(rows, schema=results([]).schema, orient="row"), made)
+    paper = small.filter((pl.col("preset") == "paper") & (pl.col("seed") == 1))
+    kept = {(m, s): v for m, s, v in paper.select("metric", "step", "value").iter_rows()}
+    assert kept == {
+        ("goal/side_effects", None): 3.5, ("goal/worst/side_effects", None): 7.0,
+        ("roam/side_effects", None): 8.5, ("roam/worst/side_effects", None): 9.0,
+        ("task/true/steps", 1): 0.0, ("task/true/steps", 2): 0.0, ("auc", None): 1.5,
+    }  # fmt: skip
+    assert small.filter(pl.col("metric") == "path/0")["seed"].unique().to_list() == [0]
+    best = small.filter((pl.col("preset") == "best") & (pl.col("metric") == "task/true/steps"))
+    assert set(best["value"]) == {10.0}
+
+
+def test_results_come_from_finished_cases_alone(tmp_path):
+    store = Store(tmp_path)
+    made = [Setup().case("four-rooms", "focused-vic", seed) for seed in (0, 1)]
+    assert results_of(store, made).is_empty()
+
+
+def test_deviations_are_the_page_s():
+    from pathlib import Path
+
+    page = (Path(__file__).parent.parent / "docs" / "deviations.md").read_text()
+    assert page.count("\n1. ") == 1
+    numbers = [int(line.split(".")[0]) for line in page.splitlines() if line[:1].isdigit()]
+    assert numbers == list(range(1, len(DEVIATIONS) + 1))
+
+
+def test_areas_of_whole_are_what_the_tests_think():
+    assert values(whole(), "auc", "four-rooms", "vic") == dict(enumerate(AUC["vic"]))
