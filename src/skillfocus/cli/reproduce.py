@@ -31,8 +31,8 @@ class Reproduce(Job):
     """Of trajectories, coverage, downstream, underspecified, ablation, skill-count, side-effects,
     controls; or all."""
     seeds: int = 5
-    """How many seeds, from 0 up. The ablation and the controls get two fifths of them, the
-    numbers of skills one fifth, but two at least."""
+    """How many seeds, from 0 up. Planned VIC and LSD get two fifths of them; ablation, controls,
+    numbers of skills and scattered skills a fifth; but two at least."""
     preset: Literal["paper", "best", "both"] = "both"
     """The paper's settings, or those that were found to work best."""
     learner: Literal["planning", "q-learning", "both"] = "planning"

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from skillfocus.errors import unknown
-from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.cases import Case, Setup, main_cases, share_of
 from skillfocus.experiments.discovery import table_of
 from skillfocus.experiments.findings import (
     Analysis,
@@ -128,12 +128,11 @@ def ideal_moves(
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    made = [setup.case(WORLD, agent, seed) for seed in seeds for agent in OBJECTIVES]
+    made = main_cases(setup, [WORLD], OBJECTIVES, seeds)
     if setup.learner == "planning" and setup.preset == "best":
-        few = seeds[: max(1, len(seeds) // 5)]
         made += [
             setup.case(WORLD, agent, seed, **changes)
-            for seed in few
+            for seed in share_of(seeds, 0.2)
             for agent, changes in OURS.items()
         ]
     if setup.learner == "planning" and setup.preset == "paper":
@@ -143,7 +142,8 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
             for n in (8, 12)
         ]
         made += [
-            setup.case(WORLD, agent, seeds[0], f"{setting}={value:g}", **{setting: value})
+            setup.case(WORLD, agent, seed, f"{setting}={value:g}", **{setting: value})
+            for seed in seeds[: len(seeds) // 10]
             for agent in FOCUSED
             for setting, tried in FRONTIER.items()
             for value in tried

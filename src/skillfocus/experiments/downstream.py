@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.findings import (
     Analysis,
     BySeed,
@@ -53,7 +53,7 @@ STEPS, SUCCESS = "task/true/steps", "task/true/true_return"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    return [setup.case(w, agent, seed) for seed in seeds for w in WORLDS for agent in AGENTS]
+    return main_cases(setup, WORLDS, AGENTS, seeds)
 
 
 def analyse(frame: pl.DataFrame) -> Analysis:

@@ -19,7 +19,7 @@ from skillfocus.experiments import (
     trajectories,
     underspecified,
 )
-from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.cases import Case, Setup, share_of
 from skillfocus.experiments.findings import Analysis
 from skillfocus.experiments.presets import LEARNERS, PRESETS
 
@@ -33,7 +33,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "side-effects": side_effects,
     "controls": controls,
 }
-SHARES = {"ablation": 0.4, "controls": 0.4, "skill-count": 0.2}
+SHARES = {"ablation": 0.2, "controls": 0.2, "skill-count": 0.2}
 """Of the seeds, those that the experiments beside the main one get."""
 PAPER_ONLY = ("ablation", "skill-count", "controls")
 """Experiments that would say nothing new with the preset `best`."""
@@ -57,8 +57,8 @@ def cases(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> list[Case
     for name in names:
         if name in PAPER_ONLY and setup.preset != "paper":
             continue
-        count = max(min(2, len(seeds)), round(len(seeds) * SHARES.get(name, 1)))
-        for case in EXPERIMENTS[name].cases(setup, seeds[:count]):
+        mine = share_of(seeds, SHARES.get(name, 1))
+        for case in EXPERIMENTS[name].cases(setup, mine):
             made.setdefault(case.labels, case)
     return sorted(made.values(), key=lambda case: case.seed)
 

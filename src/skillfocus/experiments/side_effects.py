@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.downstream import NAMES
 from skillfocus.experiments.findings import (
     Analysis,
@@ -27,7 +27,7 @@ BY_VARIABLE = "goal/side_effects_by_variable/"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    return [setup.case(w, agent, seed) for seed in seeds for w in WORLDS for agent in OBJECTIVES]
+    return main_cases(setup, WORLDS, OBJECTIVES, seeds)
 
 
 def analyse(frame: pl.DataFrame) -> Analysis:

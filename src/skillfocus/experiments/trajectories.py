@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.findings import Analysis
 from skillfocus.experiments.presets import OBJECTIVES, WORLDS
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """One seed is enough to look at."""
-    return [setup.case(world, agent, seeds[0]) for world in WORLDS for agent in OBJECTIVES]
+    return main_cases(setup, WORLDS, OBJECTIVES, seeds[:1])
 
 
 def analyse(frame: object) -> Analysis:

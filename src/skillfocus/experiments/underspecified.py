@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.downstream import NAMES
 from skillfocus.experiments.findings import (
     Analysis,
@@ -47,7 +47,7 @@ TRUE, PROXY = "task/proxy/true_return", "task/proxy/proxy_return"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    return [setup.case(w, agent, seed) for seed in seeds for w in WORLDS for agent in AGENTS]
+    return main_cases(setup, WORLDS, AGENTS, seeds)
 
 
 def analyse(frame: pl.DataFrame) -> Analysis:
