@@ -269,6 +269,11 @@ def test_controls_claims():
 # -------------------------------------------------------------------- cases and runs
 
 
+def test_every_experiment_is_in_the_file_its_name_suggests():
+    for name, module in reproduction.EXPERIMENTS.items():
+        assert module.__name__.endswith("." + name.replace("-", "_"))
+
+
 def test_every_experiment_s_cases_can_be_made():
     for setup in reproduction.SETUPS:
         made = reproduction.cases(setup, list(reproduction.EXPERIMENTS), range(5))

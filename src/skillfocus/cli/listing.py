@@ -15,6 +15,7 @@ class List:
     """Print one JSON document."""
 
     def run(self) -> None:
+        from skillfocus.experiments import NAMES as EXPERIMENTS
         from skillfocus.objectives.registry import NAMES
         from skillfocus.ready import READY
         from skillfocus.worlds.registry import WORLDS
@@ -30,6 +31,7 @@ class List:
             "objectives": list(NAMES),
             "learners": ["planning", "q-learning"],
             "sweeps": list(READY),
+            "experiments": list(EXPERIMENTS),
         }
         if self.json:
             print_json({"worlds": worlds, **names})
@@ -41,6 +43,6 @@ class List:
         ]  # fmt: skip
         print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
         for title, members in names.items():
-            print(f"{title.capitalize() + ':':<11}", ", ".join(members))
+            print(f"{title.capitalize() + ':':<12}", ", ".join(members))
         print("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
-        print("Try: skillfocus discover four-rooms focused-vic")
+        print("Try: skillfocus discover four-rooms focused-vic, or skillfocus reproduce --help")

@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 from skillfocus.cli.job import Job, Work
 from skillfocus.cli.options import OptionalPath
-from skillfocus.cli.output import print_json, print_table, say
+from skillfocus.cli.output import err, print_json, print_table, say
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Reproduce(Job):
 
     def run(self) -> None:
         from skillfocus.experiments.reproduction import check_experiments
+        from skillfocus.progress import Progress
         from skillfocus.report.build import build
         from skillfocus.report.writing import keep, kept, write_report, write_twin
 
@@ -61,9 +62,13 @@ class Reproduce(Job):
             keep(self.keep, frame, costs)
             say(f"kept: {self.keep}")
             frame, costs = kept(self.keep)
-        say("drawing the figures")
-        blocks, sections = build(frame, costs, names)
-        page = write_report(blocks, self.out)
+        with Progress(err, "writing the report") as progress:
+            blocks, sections = build(
+                frame, costs, names, lambda part, what: progress.report(part / 2, what)
+            )
+            page = write_report(
+                blocks, self.out, lambda part, what: progress.report(0.5 + part / 2, what)
+            )
         if self.markdown is not None:
             write_twin(blocks, self.markdown)
         self._show(sections, page)

@@ -1,0 +1,6 @@
+"""The paper's experiments: a file each, with the cases to run and `analyse`."""
+
+NAMES = (
+    "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill-count",
+    "side-effects", "controls",
+)  # fmt: skip

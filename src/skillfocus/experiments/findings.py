@@ -16,6 +16,7 @@ import polars as pl
 from skillfocus.metrics.intervals import (
     Interval,
     bootstrap_interval,
+    interquartile_mean,
     mean_interval,
     ratio_of_means,
     success_interval,
@@ -106,6 +107,12 @@ def values(
 
 def mean_of(found: BySeed) -> Interval:
     return mean_interval(list(found.values()))
+
+
+def middle_of(found: BySeed) -> Interval:
+    """The interquartile mean, which no single odd seed can move."""
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    return bootstrap_interval(interquartile_mean, list(found.values()), rng=rng)
 
 
 def paired(first: BySeed, second: BySeed) -> tuple[np.ndarray, np.ndarray]:

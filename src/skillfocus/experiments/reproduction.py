@@ -10,6 +10,7 @@ import polars as pl
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.experiments import (
+    NAMES,
     ablation,
     controls,
     coverage,
@@ -23,16 +24,11 @@ from skillfocus.experiments.cases import Case, Setup, share_of
 from skillfocus.experiments.findings import Analysis
 from skillfocus.experiments.presets import LEARNERS, PRESETS
 
-EXPERIMENTS: dict[str, ModuleType] = {
-    "trajectories": trajectories,
-    "coverage": coverage,
-    "downstream": downstream,
-    "underspecified": underspecified,
-    "ablation": ablation,
-    "skill-count": skill_count,
-    "side-effects": side_effects,
-    "controls": controls,
-}
+_MODULES = (
+    trajectories, coverage, downstream, underspecified, ablation, skill_count, side_effects,
+    controls,
+)  # fmt: skip
+EXPERIMENTS: dict[str, ModuleType] = dict(zip(NAMES, _MODULES, strict=True))
 SHARES = {"ablation": 0.2, "controls": 0.2, "skill-count": 0.2}
 """Of the seeds, those that the experiments beside the main one get."""
 PAPER_ONLY = ("ablation", "skill-count", "controls")

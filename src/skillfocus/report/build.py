@@ -27,6 +27,7 @@ from skillfocus.experiments.reproduction import Section, analyse
 from skillfocus.figures.paper import FIGURES, frontier_figure
 from skillfocus.report.document import Block, Heading, Paragraph, Picture
 from skillfocus.report.explanations import explanation
+from skillfocus.runs import Report
 
 TITLE = "Focused skill discovery, reproduced"
 TITLES = {
@@ -47,13 +48,18 @@ SETUPS = {
 }
 
 
+def silent(fraction: float, what: str) -> None:
+    del fraction, what
+
+
 def build(
-    frame: pl.DataFrame, costs: pl.DataFrame, names: Sequence[str]
+    frame: pl.DataFrame, costs: pl.DataFrame, names: Sequence[str], report: Report = silent
 ) -> tuple[list[Block], list[Section]]:
     """The blocks of the report, and what they were made from."""
     sections = analyse(frame, names)
     blocks: list[Block] = [Heading(TITLE, 1), *_opening(frame, costs), *_claims(sections)]
-    for name in names:
+    for place, name in enumerate(names):
+        report(place / len(names), f"drawing {name}")
         mine = [section for section in sections if section.experiment == name]
         blocks += [Heading(TITLES[name]), *_experiment(name, mine, frame)]
     return blocks + _closing(costs), sections

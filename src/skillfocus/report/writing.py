@@ -11,8 +11,9 @@ from skillfocus.errors import UserError
 from skillfocus.experiments.cases import COSTS, RESULTS
 from skillfocus.figures.saving import save_figure
 from skillfocus.files import write_whole
-from skillfocus.report.build import TITLE
+from skillfocus.report.build import TITLE, silent
 from skillfocus.report.document import Block, Picture, png, to_html, to_markdown
+from skillfocus.runs import Report
 
 FILES = {"results.parquet": RESULTS, "costs.parquet": COSTS}
 
@@ -46,14 +47,15 @@ def kept(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     return tables[0], tables[1]
 
 
-def write_report(blocks: list[Block], folder: Path) -> Path:
+def write_report(blocks: list[Block], folder: Path, report: Report = silent) -> Path:
     """report.html, report.md, and every figure as PNG, SVG and PDF."""
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
-    for block in blocks:
-        if isinstance(block, Picture):
-            for suffix in (".png", ".svg", ".pdf"):
-                save_figure(block.figure, figures / f"{block.name}{suffix}")
+    pictures = [block for block in blocks if isinstance(block, Picture)]
+    for place, picture in enumerate(pictures):
+        report(place / (len(pictures) + 1), f"saving {picture.name}")
+        for suffix in (".png", ".svg", ".pdf"):
+            save_figure(picture.figure, figures / f"{picture.name}{suffix}")
     write_whole(folder / "report.md", to_markdown(blocks, "figures").encode())
     page = folder / "report.html"
     write_whole(page, to_html(blocks, TITLE).encode())
