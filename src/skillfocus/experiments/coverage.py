@@ -33,7 +33,7 @@ from skillfocus.experiments.findings import (
     values,
     verdict,
 )
-from skillfocus.experiments.presets import FOCUSED, OBJECTIVES, ON_TWO, PLAIN, SCATTERED
+from skillfocus.experiments.presets import FOCUSED, OBJECTIVES, ON_TWO, OURS, PLAIN, SCATTERED
 from skillfocus.metrics.coverage import area, chain_coverage, fresh_starts
 from skillfocus.objectives.assignment import N_SKILLS
 from skillfocus.runs import Report, Result, Run
@@ -50,11 +50,6 @@ COMPARABLE = 0.15
 """Two areas are comparable if neither is more than this share larger."""
 LARGEST_EFFECTS = 0.05
 AIMS = {SCATTERED: 1.85, SCATTERED + ON_TWO: 2.2}
-OURS = {
-    SCATTERED: {"gamma": 0.995, "strength": 2.0},
-    SCATTERED + ON_TWO: {},
-    "focused-vic-on-two": {},
-}
 ENDS = ("same", "mapped", "region", "anywhere")
 FRONTIER = {
     "strength": (0.0, 0.5, 1.0, 2.0, 10.0, 40.0), "rounds": (5, 10, 20, 80), "gamma": (0.9, 0.999),

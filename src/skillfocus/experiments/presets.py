@@ -16,6 +16,7 @@ from skillfocus.learners.q_learning import QLearning, paper_q_learning
 PRESETS = ("paper", "best")
 LEARNERS = ("planning", "q-learning")
 WORLDS = ("four-rooms", "forage-world", "mud-world")
+FORAGE_WORLD = ("forage-world", "ForageWorld-v0")
 FOCUSED = ("focused-vic", "focused-diayn", "focused-lsd")
 DUSDI = ("dusdi-vic", "dusdi-diayn")
 PLAIN = ("vic", "diayn", "lsd")
@@ -25,6 +26,13 @@ AGENTS = (*OBJECTIVES, PRIMITIVES)
 ON_TWO = "-on-two"
 """Ends the name of an agent whose skills have two targets each, a tool and the position."""
 SCATTERED = "scattered-focused-vic"
+OURS = {
+    SCATTERED: {"gamma": 0.995, "strength": 2.0},
+    SCATTERED + ON_TWO: {},
+    "focused-vic" + ON_TWO: {},
+}
+"""Agents that the paper does not have, and their settings: the best of four points (gamma 0.995
+and 0.998, strength 2 and 4) by the area of coverage, on one tuning seed."""
 
 
 def discovery_learner(preset: str, learner: str) -> Learner:
@@ -43,7 +51,7 @@ def task_learner(preset: str, world: str, agent: str) -> Hierarchy:
     """How a task is learned: the paper's decay of exploration was chosen per world and agent."""
     if preset == "best":
         return Hierarchy(intra_option=True, decay=0.0002, slowing=0.0001)
-    slow = world == "ForageWorld-v0" and agent not in FOCUSED
+    slow = world in FORAGE_WORLD and "focused" not in agent
     return Hierarchy(decay=0.0005 if slow else 0.001)
 
 
@@ -52,6 +60,6 @@ def targets(preset: str, world: str, agent: str) -> str | None:
     three values (a resource), `best` gives it three, so that one can be to fetch both units."""
     if agent.endswith(ON_TWO):
         return ",".join(f"tool_{i}+position=4" for i in (1, 2, 3, 4))
-    if preset == "best" and world == "forage-world" and agent not in PLAIN:
+    if preset == "best" and world in FORAGE_WORLD and agent not in PLAIN:
         return "resource_1=3,resource_2=3,position=10"
     return None

@@ -19,6 +19,7 @@ from skillfocus.experiments.presets import (
     FOCUSED,
     OBJECTIVES,
     ON_TWO,
+    OURS,
     PLAIN,
     PRIMITIVES,
     SCATTERED,
@@ -47,7 +48,7 @@ def curves_of(
 def coverage_figure(frame: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(11, 3.2), layout="constrained")
     for panel, base in zip(figure.subplots(1, 3, sharey=True), BASES, strict=True):
-        extra = [agent for agent in coverage.OURS if base == "vic"]
+        extra = [agent for agent in OURS if base == "vic"]
         for agent in (f"focused-{base}", f"dusdi-{base}", base, *extra):
             lengths, curves = curves_of(frame, "coverage", coverage.WORLD, agent)
             if len(curves):
