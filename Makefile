@@ -17,10 +17,10 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 reproduce: $(READY)  ## the paper's experiments with 5 seeds: figures and a report in out/
-	$(BIN)/skillfocus reproduce --seeds 5 --out out
+	$(BIN)/skillfocus reproduce --learner planning --seeds 5 --out out
 
 paper: $(READY)  ## all of it with 50 seeds and both learners (hours; interrupt it and go on), kept in results/
-	$(BIN)/skillfocus reproduce --seeds 50 --learner both --out out/paper --keep results --markdown docs/report.md
+	$(BIN)/skillfocus reproduce --seeds 50 --out out/paper --keep results --markdown docs/report.md
 
 lint: $(READY)  ## formatting, lint, types, the direction of imports
 	$(BIN)/ruff format --check .

@@ -17,13 +17,14 @@ from skillfocus.experiments.findings import (
     count_shown,
     difference,
     majority,
-    mean_of,
     mean_shown,
+    n_pairs,
     number,
-    shown,
+    paired,
     successes,
     values,
     verdict,
+    worst_skill,
 )
 from skillfocus.experiments.presets import FOCUSED
 from skillfocus.objectives.registry import named
@@ -32,10 +33,13 @@ WORLD = "mud-world"
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0, 40.0)
 
 
+def usual_strength(agent: str) -> float:
+    return named(agent).strength
+
+
 def variant(agent: str, strength: float) -> str:
     """The usual strength is no variant."""
-    penalty = named(agent).penalty
-    return "" if penalty and penalty.strength == strength else f"strength={strength:g}"
+    return "" if strength == usual_strength(agent) else f"strength={strength:g}"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -58,13 +62,13 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     rows = []
     for agent in FOCUSED:
         steps, done = curve(frame, agent, STEPS), curve(frame, agent, SUCCESS)
-        effects = curve(frame, agent, "goal/worst/side_effects")
+        effects = {s: worst_skill(frame, WORLD, agent, variant(agent, s)) for s in steps}
         found += _findings(agent, steps, done)
         rows += [
             [
                 agent_name(agent), f"{strength:g}", mean_shown(steps[strength], 1),
                 count_shown(done.get(strength, {})),
-                mean_shown(effects.get(strength, {})),
+                mean_shown(effects[strength]),
                 str(len(steps[strength])),
             ]
             for strength in steps
@@ -74,39 +78,34 @@ def analyse(frame: pl.DataFrame) -> Analysis:
 
 
 def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed]) -> list[Finding]:
-    if not steps or min(steps) > 0 or len(steps) < 3:
-        return []
-    means = {strength: mean_of(found).estimate for strength, found in steps.items()}
-    best = min(means, key=lambda strength: means[strength])
-    _, n, share = successes(done[0.0])
-    gain, last = difference(steps[best], steps[0.0]), max(steps)
-    loss = difference(steps[last], steps[best])
-    assert gain is not None
-    name = agent_name(agent)
-    found = [
-        Finding(
-            f"ablation-zero-{agent}",
-            f"Without a penalty, {name} skills do not learn MudWorld: the share of seeds that do",
-            0.0, share, majority(share, False, n), n,
-            f"learned in {count_shown(done[0.0])} seeds",
-        ),
-        Finding(
-            f"ablation-more-{agent}",
-            f"A penalty makes {name} skills better in MudWorld: steps at the best strength (λ = "
-            f"{best:g}) less those at 0",
-            None, gain, verdict(gain.high < 0, gain.high < 0, n), n,
-            f"{number(means[best], 1)} steps against {number(means[0.0], 1)}",
-        ),
-    ]  # fmt: skip
-    if loss is not None:
-        worse = loss.low > 0
+    name, found = agent_name(agent), []
+    usual, last = usual_strength(agent), STRENGTHS[-1]
+    if done.get(0.0):
+        _, n, share = successes(done[0.0])
         found.append(
             Finding(
-                f"ablation-much-{agent}",
-                f"Too strong a penalty makes {name} skills slightly worse: steps at λ = {last:g} "
-                f"less those at the best",
-                None, loss, verdict(worse, worse, n), n,
-                f"{number(means[last], 1)} steps against {shown(mean_of(steps[best]), 1)}",
+                f"ablation-zero-{agent}",
+                f"Without a penalty, MudWorld is not learned with {name} skills: the share of "
+                f"seeds in which it is",
+                0.0, share, majority(share, False), n,
+                f"learned in {count_shown(done[0.0])} seeds",
             )
         )  # fmt: skip
+    compared = (
+        ("more", usual, 0.0, f"A penalty makes {name} skills better in MudWorld"),
+        ("much", last, usual, f"Too strong a penalty makes {name} skills slightly worse"),
+    )
+    for kind, first, second, claim in compared:
+        mine, other = steps.get(first, {}), steps.get(second, {})
+        if (change := difference(mine, other)) is not None:
+            holds = change.high < 0 if kind == "more" else change.low > 0
+            a, b = (number(float(values.mean()), 1) for values in paired(mine, other))
+            n = n_pairs(mine, other)
+            found.append(
+                Finding(
+                    f"ablation-{kind}-{agent}",
+                    f"{claim}: steps at λ = {first:g} less those at λ = {second:g}",
+                    None, change, verdict(holds, holds, n), n, f"{a} steps against {b}",
+                )
+            )  # fmt: skip
     return found

@@ -14,7 +14,7 @@ import polars as pl
 from skillfocus.experiments.cases import LABELS, RESULTS, Case
 from skillfocus.experiments.discovery import Discovery
 
-PER_SKILL = ("side_effects", "changes_target", "steps")
+PER_SKILL = ("side_effects", "changes_target")
 BY_VARIABLE = "side_effects_by_variable/"
 WHOLE = ("auc", "coverage", "control", "mean_side_effects", "identical")
 CURVES = ("true/steps", "true/true_return", "proxy/true_return", "proxy/proxy_return")

@@ -20,11 +20,13 @@ from skillfocus.experiments.discovery import Discovery, table_of, world_of
 from skillfocus.experiments.downstream import NAMES, STEPS, SUCCESS
 from skillfocus.experiments.findings import (
     Analysis,
+    BySeed,
     Finding,
     Table,
     count_shown,
     difference,
     mean_shown,
+    n_pairs,
     successes,
     values,
     verdict,
@@ -85,8 +87,10 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
                 if variant and isinstance(case.run, Discovery):
                     case = replace(case, run=replace(case.run, learner=Chance()))
                 made.append(case)
+    if setup.learner != "planning":
+        return made
     return made + [
-        Case(setup.preset, setup.learner, world, agent, "strength=0", seeds[0],
+        Case(setup.preset, setup.learner, world, agent, "no strength", seeds[0],
              NoStrength(world, agent, seeds[0]))
         for world in WORLDS
         for agent in FOCUSED
@@ -119,23 +123,41 @@ def analyse(frame: pl.DataFrame) -> Analysis:
 
 
 def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
-    focused, permuted = (
-        values(frame, "control", world, AGENTS[name][0])
-        for name in ("focused VIC", "permuted targets")
-    )
-    if (less := difference(permuted, focused)) is None:
-        return []
-    n = len(set(focused) & set(permuted))
-    gone = max(permuted.values()) <= LITTLE
-    return [
-        Finding(
-            f"control-permuted-{world}",
-            f"{NAMES[world]}: with permuted targets, control of the targets is gone: how often the "
-            f"best skill changes its target, less than with focused VIC",
-            None, less, verdict(less.high < 0, gone, n), n,
-            f"{mean_shown(permuted, 3)} and {mean_shown(focused, 3)}", source="control",
+    """With permuted targets, control of the goals is gone, and with it what it is good for."""
+
+    def both(metric: str) -> tuple[BySeed, BySeed]:
+        permuted, focused = (
+            values(frame, metric, world, AGENTS[name][0])
+            for name in ("permuted targets", "focused VIC")
         )
-    ]  # fmt: skip
+        return permuted, focused
+
+    found = []
+    permuted, focused = both("goal/changes_target")
+    if (less := difference(permuted, focused)) is not None:
+        n, gone = n_pairs(permuted, focused), max(permuted.values()) <= LITTLE
+        found.append(
+            Finding(
+                f"control-permuted-{world}",
+                f"{NAMES[world]}: with permuted targets, no skill changes its goal: how often one "
+                f"does, less than with focused VIC",
+                None, less, verdict(less.high < 0, gone, n), n,
+                f"{mean_shown(permuted, 3)} and {mean_shown(focused, 3)}", source="control",
+            )
+        )  # fmt: skip
+    permuted, focused = both(STEPS)
+    if (more := difference(permuted, focused)) is not None:
+        n = n_pairs(permuted, focused)
+        found.append(
+            Finding(
+                f"control-benefit-{world}",
+                f"{NAMES[world]}: with permuted targets the task takes more steps than with "
+                f"focused VIC: the difference",
+                None, more, verdict(more.low > 0, more.low > 0, n), n,
+                f"{mean_shown(permuted, 1)} and {mean_shown(focused, 1)} steps", source="control",
+            )
+        )  # fmt: skip
+    return found
 
 
 def _identical(frame: pl.DataFrame) -> list[Finding]:

@@ -1,13 +1,13 @@
 """What an analysis finds: claims with a verdict, and tables. Everything comes from results alone.
 
-A claim has a direction (focused skills explore more than plain ones) and a size (5.3 times). It is
-*reproduced* if both hold, *direction only* if the direction does, else *not reproduced*. With one
-seed there is no telling.
+A claim has a direction (focused skills explore more than plain ones), which our interval must
+show, and a size (5.3 times), which our estimate must have. It is *reproduced* if both hold,
+*direction only* if the direction does, else *not reproduced*. With one seed there is no telling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,6 @@ from skillfocus.metrics.intervals import (
     bootstrap_interval,
     interquartile_mean,
     mean_interval,
-    ratio_of_means,
     success_interval,
 )
 
@@ -28,6 +27,14 @@ REPRODUCED, DIRECTION, NOT, UNDECIDED = (
 REACHED, MISSED = "reached", "missed"
 """Verdicts of aims, which are our own and not the paper's."""
 BOOTSTRAP_SEED = 20250
+TOLERANCE = 0.1
+"""A size is the paper's if it is no more than this share of it worse."""
+COMPARABLE = 1.25
+"""Two numbers are comparable if neither is more than so many times the other."""
+EDGE = 0.05
+"""An interval of a share that comes as near as this to 0 or 1 reaches it."""
+ENOUGH = 10
+"""With fewer seeds a bootstrap promises too much."""
 ALL = pl.lit(True)
 
 
@@ -35,15 +42,16 @@ ALL = pl.lit(True)
 class Finding:
     id: str
     statement: str
-    paper: float | None
-    """The paper's number; None where the paper argues without one."""
+    reference: float | None
+    """The paper's number, or what is aimed at; None where there is only a direction."""
     ours: Interval
     verdict: str
     seeds: int
+    """Of a comparison: the seeds that both sides have."""
     compared: str = ""
-    """The paired difference or ratio that the direction rests on, in words."""
+    """What the direction rests on, in words."""
     source: str = "paper"
-    """Whose claim it is: the paper's, or our own aim."""
+    """Whose claim it is: the `paper`'s, an `aim` of our own, or a `control`'s."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +74,30 @@ def verdict(direction: bool, size: bool, seeds: int) -> str:
     return (REPRODUCED if size else DIRECTION) if direction else NOT
 
 
-def majority(share: Interval, succeeds: bool, seeds: int) -> str:
-    """The verdict on a claim that most seeds succeed, or that most fail: it needs an interval on
-    one side of a half."""
-    agrees = share.estimate > 0.5 if succeeds else share.estimate < 0.5
-    if share.low > 0.5 or share.high < 0.5 or not agrees:
-        return verdict(agrees, agrees, max(seeds, 2))
-    return UNDECIDED
+def at_least(ours: float, paper: float, reading: float = 0.0) -> bool:
+    """Whether an estimate has the paper's size or more: give or take a tenth, and the error of
+    reading the paper's number off a figure."""
+    return ours >= paper - TOLERANCE * abs(paper) - reading
+
+
+def at_most(ours: float, paper: float, reading: float = 0.0) -> bool:
+    return ours <= paper + TOLERANCE * abs(paper) + reading
+
+
+def comparable(times: Interval) -> bool:
+    """Whether a ratio's interval lies near 1, whichever way it is turned."""
+    return times.low >= 1 / COMPARABLE and times.high <= COMPARABLE
+
+
+def majority(share: Interval, succeeds: bool) -> str:
+    """The verdict on a claim that seeds succeed, or that they fail. Its direction needs an interval
+    on one side of a half, its size one that reaches all of them (or none)."""
+    if share.low <= 0.5 <= share.high:
+        return UNDECIDED
+    if (share.low > 0.5) != succeeds:
+        return NOT
+    reaches = share.high >= 1 - EDGE if succeeds else share.low <= EDGE
+    return REPRODUCED if reaches else DIRECTION
 
 
 def aim(
@@ -105,20 +130,34 @@ def values(
     return dict(last.sort("seed").select("seed", "value").iter_rows())
 
 
+def worst_skill(frame: pl.DataFrame, world: str, agent: str, variant: str = "") -> BySeed:
+    """The side effects of an agent's worst skill, whatever it is for."""
+    worst: BySeed = {}
+    for kind in ("goal", "roam", "any"):
+        found = values(frame, f"{kind}/worst/side_effects", world, agent, variant)
+        worst |= {seed: max(value, worst.get(seed, value)) for seed, value in found.items()}
+    return worst
+
+
 def mean_of(found: BySeed) -> Interval:
     return mean_interval(list(found.values()))
 
 
 def middle_of(found: BySeed) -> Interval:
     """The interquartile mean, which no single odd seed can move."""
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
-    return bootstrap_interval(interquartile_mean, list(found.values()), rng=rng)
+    values, rng = list(found.values()), np.random.default_rng(BOOTSTRAP_SEED)
+    interval = bootstrap_interval(interquartile_mean, values, rng=rng)
+    return interval if len(values) >= ENOUGH else Interval(interval.estimate, -np.inf, np.inf)
 
 
 def paired(first: BySeed, second: BySeed) -> tuple[np.ndarray, np.ndarray]:
     """The values of the seeds that both have."""
     seeds = [seed for seed in first if seed in second]
     return np.array([first[s] for s in seeds]), np.array([second[s] for s in seeds])
+
+
+def n_pairs(first: BySeed, second: BySeed) -> int:
+    return len(paired(first, second)[0])
 
 
 def difference(first: BySeed, second: BySeed) -> Interval | None:
@@ -128,10 +167,12 @@ def difference(first: BySeed, second: BySeed) -> Interval | None:
 
 
 def ratio(first: BySeed, second: BySeed) -> Interval | None:
+    """The geometric mean of first / second over the seeds that both have, with Student's interval
+    of its logarithm; None if there are none, or if one is not positive."""
     a, b = paired(first, second)
-    if not len(a) or not b.mean():
+    if not len(a) or min(a.min(), b.min()) <= 0:
         return None
-    return bootstrap_interval(ratio_of_means, a, b, rng=np.random.default_rng(BOOTSTRAP_SEED))
+    return Interval(*(float(np.exp(x)) for x in mean_interval(np.log(a / b))))
 
 
 def successes(found: BySeed, more_than: float = 0.5) -> tuple[int, int, Interval]:
@@ -180,9 +221,9 @@ def agent_name(agent: str) -> str:
     return f"{name}, two targets each" if agent.endswith("-on-two") else name
 
 
-def n_seeds(groups: Iterable[Sequence | BySeed]) -> str:
+def n_seeds(counts: Iterable[int]) -> str:
     """`5`, or `5 to 50` where not all have the same."""
-    counts = sorted({len(group) for group in groups if len(group)})
-    if not counts:
-        return "0"
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    ordered = sorted(counts)
+    if not ordered or ordered[0] == ordered[-1]:
+        return str(ordered[0] if ordered else 0)
+    return f"{ordered[0]} to {ordered[-1]}"

@@ -55,7 +55,8 @@ def cases(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> list[Case
             continue
         mine = share_of(seeds, SHARES.get(name, 1))
         for case in EXPERIMENTS[name].cases(setup, mine):
-            made.setdefault(case.labels, case)
+            if made.setdefault(case.labels, case).run.id != case.run.id:
+                raise ValueError(f"two different runs are called {case.labels}")
     return sorted(made.values(), key=lambda case: case.seed)
 
 

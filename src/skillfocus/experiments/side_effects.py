@@ -17,9 +17,11 @@ from skillfocus.experiments.findings import (
     difference,
     mean_of,
     mean_shown,
+    n_pairs,
     shown,
     values,
     verdict,
+    worst_skill,
 )
 from skillfocus.experiments.presets import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLDS
 
@@ -47,13 +49,14 @@ def _fewer(world: str, agent: str, other: str, effects: dict[str, dict]) -> list
     less = difference(effects[agent], effects.get(other, {}))
     if less is None:
         return []
-    n = len(set(effects[agent]) & set(effects[other]))
+    n = n_pairs(effects[agent], effects[other])
     which = "skills for goals" if other in DUSDI else "skills"
+    counted = "" if other in DUSDI else " (which have no targets, so that all they change counts)"
     return [
         Finding(
             f"effects-{world}-{agent}-{other}",
             f"{NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those of "
-            f"{agent_name(other)}: the difference per skill",
+            f"{agent_name(other)}{counted}: the difference per skill",
             None, less, verdict(less.high < 0, less.high < 0, n), n,
             f"{mean_shown(effects[agent], 3)} and {mean_shown(effects[other], 3)}",
         )
@@ -67,7 +70,7 @@ def _table(frame: pl.DataFrame, world: str, every: dict[str, dict[int, float]]) 
             continue
         parts = ["any"] if agent in PLAIN else ["goal", "roam"]
         shares = [mean_shown(values(frame, f"{p}/side_effects", world, agent), 3) for p in parts]
-        worst = values(frame, f"{parts[0]}/worst/side_effects", world, agent)
+        worst = worst_skill(frame, world, agent)
         rows.append(
             [
                 agent_name(agent), mean_shown(values(frame, "control", world, agent), 3),

@@ -64,6 +64,6 @@ def _finding(agent: str, count: int, done: dict[int, float]) -> Finding:
         f"skills-{count}-{agent}",
         f"With {count} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}learned: "
         f"the share of seeds in which it is",
-        0.0 if fails else 1.0, share, majority(share, not fails, n), n,
+        0.0 if fails else 1.0, share, majority(share, not fails), n,
         f"learned in {count_shown(done)} seeds",
     )  # fmt: skip

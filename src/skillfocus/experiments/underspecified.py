@@ -15,9 +15,11 @@ from skillfocus.experiments.findings import (
     Table,
     agent_name,
     aim,
+    at_least,
     difference,
     mean_of,
     mean_shown,
+    n_pairs,
     number,
     shown,
     values,
@@ -40,8 +42,8 @@ PAPER = {
 }  # fmt: skip
 """Proxy and true return, read from Figure 4."""
 READING = 0.02
-LITTLE = 0.15
-"""A true return that is no more than this above the paper's is as little."""
+NEAR = 0.1
+"""A true return that is no further than this from the paper's is of its size."""
 AIMS = {"forage-world": 0.85, "mud-world": 0.95}
 TRUE, PROXY = "task/proxy/true_return", "task/proxy/proxy_return"
 
@@ -67,12 +69,15 @@ def _focused(world: str, true: dict[str, BySeed]) -> list[Finding]:
         more = difference(true[agent], true[agent.removeprefix("focused-")])
         if more is None:
             continue
-        ours, paper, n = mean_of(true[agent]), PAPER[world][agent][1], len(true[agent])
+        ours, paper = mean_of(true[agent]), PAPER[world][agent][1]
+        n = n_pairs(true[agent], true[agent.removeprefix("focused-")])
+        size = at_least(ours.estimate, paper, READING)
         found.append(
             Finding(
                 f"proxy-{world}-{agent}",
-                f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true return",
-                paper, ours, verdict(more.low > 0, ours.high >= paper - READING, n), n,
+                f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true return, "
+                f"and more of it than plain ones",
+                paper, ours, verdict(more.low > 0, size, n), n,
                 f"{shown(more)} more than plain",
             )
         )  # fmt: skip
@@ -87,12 +92,13 @@ def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> li
         if less is None:
             continue
         ours, paper, n = mean_of(true[agent]), PAPER[world][agent][1], len(true[agent])
+        size = abs(ours.estimate - paper) <= NEAR
         found.append(
             Finding(
                 f"proxy-{world}-{agent}",
                 f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy at the "
                 f"expense of the true return",
-                paper, ours, verdict(less.high < 0, ours.low <= paper + LITTLE, n), n,
+                paper, ours, verdict(less.high < 0, size, n), n,
                 f"true minus proxy return {shown(less)}",
             )
         )  # fmt: skip

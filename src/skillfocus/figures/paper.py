@@ -71,14 +71,19 @@ def downstream_figure(frame: pl.DataFrame) -> Figure:
     for panel, world in zip(panels, WORLDS, strict=True):
         for agent in AGENTS:
             _task_curve(panel, frame, STEPS, world, agent, CAPS[world])
-        optimum = values(frame, "optimum/true/steps", world, PRIMITIVES)
-        if optimum:
-            best = next(iter(optimum.values()))
-            panel.axhline(best, color="black", lw=0.8, ls=(0, (4, 2)), label="optimum")
+        _optimum(panel, frame, "true/steps", world)
         tidy(panel, NAMES[world], "episodes", "steps")
         panel.set_ylim(0, CAPS[world] * 1.03)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
+
+
+def _optimum(panel: Axes, frame: pl.DataFrame, metric: str, world: str) -> None:
+    """What the best policy over primitive moves reaches, as a line."""
+    optimum = values(frame, f"optimum/{metric}", world, PRIMITIVES)
+    if optimum:
+        best = next(iter(optimum.values()))
+        panel.axhline(best, color="black", lw=0.8, ls=(0, (4, 2)), label="optimum")
 
 
 def underspecified_figure(frame: pl.DataFrame) -> Figure:
@@ -86,8 +91,9 @@ def underspecified_figure(frame: pl.DataFrame) -> Figure:
     panels = figure.subplots(1, 4, sharey=True)
     places = [(w, m) for w in ("forage-world", "mud-world") for m in (PROXY, TRUE)]
     for panel, (world, metric) in zip(panels, places, strict=True):
-        for agent in OBJECTIVES:
+        for agent in AGENTS:
             _task_curve(panel, frame, metric, world, agent, 0.0)
+        _optimum(panel, frame, f"{'proxy' if metric == PROXY else 'true'}/success", world)
         kind = "proxy return" if metric == PROXY else "true return"
         tidy(panel, f"{NAMES[world]}: {kind}", "episodes of the proxy", "")
         panel.set_ylim(0, 1.02)
@@ -119,6 +125,7 @@ def ablation_figure(frame: pl.DataFrame) -> Figure:
         if len(curves):
             draw_curve(panel, places, curves, style_of(agent), agent_name(agent), markers=True)
     panel.set_xticks(range(len(ablation.STRENGTHS)), [f"{s:g}" for s in ablation.STRENGTHS])
+    _optimum(panel, frame, "true/steps", ablation.WORLD)
     tidy(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
     _legend(panel)
     return figure
@@ -139,6 +146,7 @@ def skill_count_figure(frame: pl.DataFrame) -> Figure:
             places, style = np.array(list(found)), style_of(agent)
             draw_curve(panel, places, curves, style, agent_name(agent), markers=True)
     panel.set_xticks(skill_count.COUNTS)
+    _optimum(panel, frame, "true/steps", skill_count.WORLD)
     tidy(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
     _legend(panel)
     return figure
@@ -152,7 +160,7 @@ def side_effects_figure(frame: pl.DataFrame) -> Figure:
             found = values(frame, "mean_side_effects", world, agent)
             if not found:
                 continue
-            style, hatch = style_of(agent), {True: "//", False: None}[agent in DUSDI]
+            style, hatch = style_of(agent), "//" if agent in DUSDI else None
             alpha = 0.35 if agent in PLAIN else 0.9
             mean = mean_of(found).estimate
             panel.bar(place, mean, color=str(style["color"]), alpha=alpha, hatch=hatch)
@@ -167,17 +175,17 @@ def frontier_figure(frame: pl.DataFrame) -> Figure:
     """Area of coverage against exact side effects in FourRooms, one point per case and seed."""
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     panel = figure.subplots()
-    case = ["learner", "agent", "variant", "seed"]
-    here = frame.filter(pl.col("world") == coverage.WORLD).unique([*case, "metric", "step"])
-    auc, effects = (
+    case = ["preset", "learner", "agent", "variant", "seed"]
+    here = frame.filter(pl.col("world") == coverage.WORLD)
+    areas, sizes = (
         here.filter(pl.col("metric") == metric).select(*case, pl.col("value").alias(metric))
         for metric in ("auc", "mean_side_effects")
     )
-    points = auc.join(effects, on=case).sort(case)
+    points = areas.join(sizes, on=case).drop("preset").unique().sort(case[1:])
     marks = {"": "o", "strength": "^", "rounds": "s", "gamma": "D"}
     for learner, agent, variant, _, area, effects in points.iter_rows():
         setting = variant.partition("=")[0]
-        if setting not in marks or agent.startswith("permuted"):
+        if setting not in marks or agent not in (*OBJECTIVES, *OURS):
             continue
         colour = _OURS.get(agent, style_of(agent)["color"])
         filled = agent in FOCUSED or agent in _OURS
@@ -248,7 +256,9 @@ def _telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarr
     if agent not in PLAIN:
         goals = [table.space.index(name) for name in world_of(world, "{}").goals]
         paths = [path for path in paths if (path[0, goals] != path[-1, goals]).any()]
-    return sorted(paths, key=len, reverse=True)
+        return sorted(paths, key=len, reverse=True)
+    places = table.space.variables[0].coordinates
+    return sorted(paths, key=lambda p: -np.linalg.norm(places[p[-1, 0]] - places[p[0, 0]]))
 
 
 def _draw_path(panel: Axes, world: GridWorld, path: np.ndarray, style: dict, shift: float) -> None:

@@ -1,4 +1,4 @@
-"""Intervals, 90 % unless said otherwise: of means over seeds, of ratios, of success counts."""
+"""Intervals, 90 % unless said otherwise: of means over seeds, of success counts, of anything."""
 
 from __future__ import annotations
 
@@ -67,10 +67,6 @@ def bootstrap_interval(
     found = statistic(*(array[drawn] for array in arrays))
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
     return Interval(estimate, float(low), float(high))
-
-
-def ratio_of_means(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return above.mean(axis=-1) / below.mean(axis=-1)
 
 
 def interquartile_mean(values: np.ndarray) -> np.ndarray:

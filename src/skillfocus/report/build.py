@@ -11,11 +11,13 @@ import polars as pl
 from skillfocus.experiments.cases import VERSIONS, Setup
 from skillfocus.experiments.deviations import DEVIATIONS
 from skillfocus.experiments.findings import (
+    COMPARABLE,
     DIRECTION,
     MISSED,
     NOT,
     REACHED,
     REPRODUCED,
+    TOLERANCE,
     UNDECIDED,
     Finding,
     Table,
@@ -25,7 +27,7 @@ from skillfocus.experiments.findings import (
 )
 from skillfocus.experiments.reproduction import Section, analyse
 from skillfocus.figures.paper import FIGURES, frontier_figure
-from skillfocus.report.document import Block, Heading, Paragraph, Picture
+from skillfocus.report.document import Block, Heading, Listing, Paragraph, Picture
 from skillfocus.report.explanations import explanation
 from skillfocus.runs import Report
 
@@ -46,6 +48,8 @@ SETUPS = {
     ("paper", "q-learning"): "the paper's settings, Q-learning",
     ("best", "q-learning"): "the best settings, Q-learning",
 }
+
+SOURCES = {"paper": "the paper's", "aim": "aims of our own", "control": "controls"}
 
 
 def silent(fraction: float, what: str) -> None:
@@ -69,6 +73,10 @@ def setup_name(setup: Setup) -> str:
     return SETUPS[setup.preset, setup.learner]
 
 
+def _first_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _opening(frame: pl.DataFrame, costs: pl.DataFrame) -> list[Block]:
     rows = []
     for (preset, learner), about in SETUPS.items():
@@ -77,7 +85,7 @@ def _opening(frame: pl.DataFrame, costs: pl.DataFrame) -> list[Block]:
             counts = mine.filter(pl.col("variant") == "").group_by("world", "agent").agg(
                 pl.col("seed").n_unique()
             )["seed"]  # fmt: skip
-            span = n_seeds([range(n) for n in counts])
+            span = n_seeds(counts.to_list())
             cost = costs.filter((pl.col("preset") == preset) & (pl.col("learner") == learner))
             rows.append(
                 [
@@ -90,10 +98,18 @@ def _opening(frame: pl.DataFrame, costs: pl.DataFrame) -> list[Block]:
     return [
         Paragraph(
             "Every number below was computed from the runs' results by the command that wrote "
-            "this page. Intervals are 90 %: Student's for means over seeds, bootstrap for ratios, "
-            "Clopper and Pearson's for counts. A claim is **reproduced** if its direction holds "
-            "and its size is the paper's within the interval and the reading error, **direction "
-            "only** if the direction alone holds, else **not reproduced**. An **aim** is our own."
+            "this page. Intervals are 90 %: Student's for means over seeds, for paired differences "
+            "and for the logarithms of ratios; Clopper and Pearson's for counts; a bootstrap for "
+            "interquartile means."
+        ),
+        Paragraph(
+            "A claim is **reproduced** if our interval shows its direction and our estimate has "
+            f"its size, give or take {TOLERANCE:.0%} of the paper's number and the error of "
+            "reading it off a figure; doing better than the paper counts. **Direction only**: the "
+            "size falls short. **Not reproduced**: our interval does not show the direction. "
+            f"*Comparable* asks for a ratio within {COMPARABLE:g} either way; that seeds *fail*, "
+            "or *learn*, for an interval of their share on one side of a half. An **aim** is our "
+            "own, and reached by the mean."
         ),
         Table("Runs", ["settings", "runs", "seeds per agent", "CPU time"], rows,
               "Runs that two settings share are counted in both."),
@@ -107,13 +123,16 @@ def _claims(sections: list[Section]) -> list[Block]:
     groups = itertools.groupby(sections, key=lambda section: section.setup)
     by_setup = [(setup, list(members)) for setup, members in groups]
     for setup, members in by_setup:
-        counts = Counter(f.verdict for section in members for f in section.analysis.findings)
-        rows.append([setup_name(setup), *(str(counts[name]) for name in order)])
-    blocks.append(Table("Verdicts", ["settings", *order], rows))
+        found = [f for section in members for f in section.analysis.findings]
+        for source, about in SOURCES.items():
+            counts = Counter(f.verdict for f in found if f.source == source)
+            if counts:
+                rows.append([setup_name(setup), about, *(str(counts[name]) for name in order)])
+    blocks.append(Table("Verdicts", ["settings", "claims", *order], rows))
     for setup, members in by_setup:
         found = [f for section in members for f in section.analysis.findings]
         if found:
-            blocks += [Heading(setup_name(setup).capitalize(), 3), _finding_table(found)]
+            blocks += [Heading(_first_capital(setup_name(setup)), 3), _finding_table(found)]
             blocks += _causes(found, setup)
     return blocks
 
@@ -121,8 +140,8 @@ def _claims(sections: list[Section]) -> list[Block]:
 def _finding_table(found: list[Finding]) -> Table:
     rows = [
         [
-            f.statement, "–" if f.paper is None else f"{f.paper:g}", shown(f.ours, _digits(f)),
-            f.compared or "–", f.verdict, str(f.seeds),
+            f.statement, "–" if f.reference is None else f"{f.reference:g}",
+            shown(f.ours, _digits(f)), f.compared or "–", f.verdict, str(f.seeds),
         ]
         for f in found
     ]  # fmt: skip
@@ -141,8 +160,8 @@ def _causes(found: list[Finding], setup: Setup) -> list[Block]:
         short = f.verdict in (NOT, DIRECTION, MISSED)
         if short and (why := explanation(f.id, setup.learner)):
             causes.setdefault(why, []).append(f.id)
-    lines = [f"- {why} ({', '.join(f'`{name}`' for name in ids)})" for why, ids in causes.items()]
-    return [Heading("Causes", 4), Paragraph("\n".join(lines))] if lines else []
+    items = [f"{why} ({', '.join(f'`{name}`' for name in ids)})" for why, ids in causes.items()]
+    return [Heading("Where it falls short", 4), Listing(items)] if items else []
 
 
 def _experiment(name: str, sections: list[Section], frame: pl.DataFrame) -> list[Block]:
@@ -150,15 +169,18 @@ def _experiment(name: str, sections: list[Section], frame: pl.DataFrame) -> list
     for section in sections:
         tables = [table for table in section.analysis.tables if table.rows]
         about = setup_name(section.setup)
-        flags = f"--preset {section.setup.preset} --learner {section.setup.learner}"
+        seeds = 1 + int(section.frame["seed"].max() or 0)  # pyright: ignore[reportArgumentType]
+        setup = section.setup
+        flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
         pictures = [
-            Picture(f"{section.setup.preset}-{section.setup.learner}-{picture}",
-                    f"{TITLES[name]}; {about}.", draw(section.frame))
+            Picture(f"{setup.preset}-{setup.learner}-{picture}",
+                    f"{TITLES[name]}; {about}; seeds 0 to {seeds - 1}, where all were run.",
+                    draw(section.frame))
             for picture, draw in FIGURES.get(name, {}).items()
         ]  # fmt: skip
         if not tables and name != "trajectories":
             continue
-        blocks += [Heading(about.capitalize(), 3)]
+        blocks += [Heading(_first_capital(about), 3)]
         blocks += [Paragraph(f"`skillfocus reproduce {name} {flags}`"), *pictures, *tables]
     if name == "coverage" and blocks:
         blocks += _frontier(frame)
@@ -170,15 +192,15 @@ def _frontier(frame: pl.DataFrame) -> list[Block]:
         Heading("What could be reached", 3),
         Paragraph(
             "Let every tool's skill fetch its tool and return, faultlessly, and count the states "
-            "that chains of five end in. What is left open is where position skills end. If each "
-            "ends in one cell, whatever the first, chains of any length come to as many cells as "
-            "there are position skills. If each ends in one cell per first cell, chains multiply "
-            "cells, but a chain of five that spends four links on tools has one left for the "
-            "position. If each ends anywhere in a region, every link is worth the whole region, "
-            "since each of the many chains that end in it draws its own cell: that is the most "
-            "that single-target skills can do, and it costs no side effects, because the position "
-            "is their target. Skills with a tool and a position as targets need no link of their "
-            "own to move."
+            "that chains of up to five end in (the table above, exactly, by the same recursion as "
+            "for learned skills). What is left open is where position skills end. If each ends in "
+            "one cell, whatever the first, chains of any length come to no more cells than the "
+            "first and one per position skill. If each ends in one cell per first cell, chains "
+            "multiply cells, but a chain of five that spends four links on tools has one left for "
+            "the position. If each ends anywhere in a region, that one link is worth the whole "
+            "region, since each of the many chains that take it draws its own cell. It costs no "
+            "side effects, because the position is their target. Skills with a tool and a position "
+            "as targets need no link of their own to move, and go beyond the table."
         ),
         Picture("frontier", "Area of coverage against exact side effects per skill, for all "
                 "settings; hollow: Q-learning, DUSDi or plain.", frontier_figure(frame)),
@@ -207,7 +229,7 @@ def _closing(costs: pl.DataFrame) -> list[Block]:
     found = [[name, ", ".join(sorted(set(costs[name])))] for name in VERSIONS]
     return [
         Heading("Deviations from the paper"),
-        Paragraph("\n".join(f"{n}. {text}" for n, text in enumerate(DEVIATIONS, 1))),
+        Listing(list(DEVIATIONS), numbered=True),
         Paragraph("Each is explained in [deviations](deviations.md)."),
         Heading("Versions and cost"),
         Table("Versions", ["of", "found"], found),

@@ -28,13 +28,19 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Listing:
+    items: list[str]
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
 class Picture:
     name: str
     caption: str
     figure: Figure
 
 
-Block = Heading | Paragraph | Table | Picture
+Block = Heading | Paragraph | Listing | Table | Picture
 
 
 def to_markdown(blocks: list[Block], figures: str) -> str:
@@ -45,6 +51,10 @@ def to_markdown(blocks: list[Block], figures: str) -> str:
             parts.append(f"{'#' * block.level} {block.text}")
         elif isinstance(block, Paragraph):
             parts.append(block.text)
+        elif isinstance(block, Listing):
+            marks = [f"{n}." if block.numbered else "-" for n in range(1, len(block.items) + 1)]
+            items = zip(marks, block.items, strict=True)
+            parts.append("\n".join(f"{mark} {item}" for mark, item in items))
         elif isinstance(block, Picture):
             parts.append(f"![{block.caption}]({figures}/{block.name}.png)\n\n*{block.caption}*")
         else:
@@ -57,12 +67,17 @@ def to_markdown(blocks: list[Block], figures: str) -> str:
 
 def to_html(blocks: list[Block], title: str) -> str:
     parts = []
-    for block in blocks:
+    for number, block in enumerate(blocks):
         if isinstance(block, Heading):
             name = re.sub(r"[^a-z0-9]+", "-", block.text.lower()).strip("-")
-            parts.append(f'<h{block.level} id="{name}">{_inline(block.text)}</h{block.level}>')
+            anchor = name if block.level < 3 else f"{name}-{number}"
+            parts.append(f'<h{block.level} id="{anchor}">{_inline(block.text)}</h{block.level}>')
         elif isinstance(block, Paragraph):
             parts.append(f"<p>{_inline(block.text)}</p>")
+        elif isinstance(block, Listing):
+            kind = "ol" if block.numbered else "ul"
+            items = "\n".join(f"<li>{_inline(item)}</li>" for item in block.items)
+            parts.append(f"<{kind}>{items}</{kind}>")
         elif isinstance(block, Picture):
             drawn = base64.b64encode(png(block.figure)).decode()
             parts.append(
