@@ -8,7 +8,7 @@ from probes import RandomWorld, corridor
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.tasks import make_task, optimum, task_of
+from skillfocus.tasks import highest_return, make_task, optimum, task_of
 
 
 def plain_optimum(table, done, start, cap):
@@ -99,3 +99,30 @@ def test_tasks_without_sense_are_refused():
     task = make_task(table, "t", (0, 0), 5, lambda state: True)
     with pytest.raises(UserError, match="'true' or 'proxy'"):
         task.reward("other")
+
+
+def test_the_highest_return_of_a_corridor():
+    """By hand: two moves to the right with slips of 0.1. Each arrives with 0.9 (the other moves
+    leave the cell, or stay); from the middle one of the three slips leads back."""
+    world = corridor(slip=0.1)
+    table = sf.tabulate(world)
+
+    def there(cap):
+        return highest_return(table, make_task(table, "far", (0, 0), cap, lambda s: s["tool_1"]))
+
+    assert there(1) == 0
+    assert there(2) == pytest.approx(0.9**2)
+    stays, back = 0.1, 0.1 / 3  # at the left end all slips stay; in the middle one goes back
+    assert there(3) == pytest.approx(0.9**2 + stays * 0.9**2 + 0.9 * (0.1 - back) * 0.9)
+    assert there(300) == pytest.approx(1.0)
+
+
+@given(st.integers(0, 300))
+def test_no_policy_returns_more_than_the_highest(seed):
+    """The policy with the fewest steps is one of those that are bounded."""
+    world = RandomWorld(seed, sizes=(3, 2), n_actions=1 + seed % 3)
+    table = sf.tabulate(world)
+    last = tuple(variable.values[-1] for variable in world.space.variables)
+    names = world.space.names
+    task = make_task(table, "t", (0, 0), 4, lambda s: tuple(s[n] for n in names) == last)
+    assert highest_return(table, task) >= optimum(table, task)[1] - 1e-9

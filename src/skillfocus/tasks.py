@@ -147,3 +147,14 @@ def optimum(table: Table, task: Task, kind: str = "true") -> tuple[float, float]
     steps, success = np.zeros(table.n_states), done.astype(float)
     _fewest_steps(table.successors, table.probabilities, done, task.cap, steps, success)
     return float(steps[task.start]), float(success[task.start])
+
+
+def highest_return(table: Table, task: Task, kind: str = "true") -> float:
+    """The largest probability with which any policy over primitive moves accomplishes the task
+    within its cap; where a world hides marks, a lower bound, as every mark is taken to be new."""
+    done = task.reward(kind)
+    chance = done.astype(float)
+    for _ in range(task.cap):
+        following = (table.probabilities * chance[table.successors]).sum(axis=2).max(axis=1)
+        chance = np.where(done, 1.0, following)
+    return float(chance[task.start])

@@ -62,6 +62,8 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     rows = []
     for agent in FOCUSED:
         steps, done = curve(frame, agent, STEPS), curve(frame, agent, SUCCESS)
+        if len(steps) < 2:
+            continue
         effects = {s: worst_skill(frame, WORLD, agent, variant(agent, s)) for s in steps}
         found += _findings(agent, steps, done)
         rows += [

@@ -19,7 +19,7 @@ from skillfocus.hierarchy import solve
 from skillfocus.runs import Report, Result, Row, Run, Setting
 from skillfocus.skills import Skills
 from skillfocus.table import Table
-from skillfocus.tasks import optimum, task_of
+from skillfocus.tasks import highest_return, optimum, task_of
 from skillfocus.worlds.grid import GridWorld
 from skillfocus.worlds.world import World
 
@@ -48,7 +48,7 @@ class Primitives(Run):
     world: str
     seed: int
 
-    version = Pipeline.version
+    version = Pipeline.version + 1
 
     def settings(self) -> dict[str, Setting]:
         return {"world": self.make_world().id, "objective": PRIMITIVES, "seed": self.seed}
@@ -64,6 +64,7 @@ class Primitives(Run):
             steps, success = optimum(table, task, kind)
             rows += [(f"optimum/{kind}/steps", None, steps)]
             rows += [(f"optimum/{kind}/success", None, success)]
+            rows += [(f"optimum/{kind}/return", None, highest_return(table, task, kind))]
         return Result(rows + _task_rows(world, table, None, PRIMITIVES, self.seed))
 
 

@@ -42,6 +42,8 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     rows, found = [], []
     for agent in OBJECTIVES:
         steps = {n: values(frame, STEPS, WORLD, agent, variant(n)) for n in COUNTS}
+        if not steps[8] and not steps[24]:
+            continue
         done = {n: values(frame, SUCCESS, WORLD, agent, variant(n)) for n in COUNTS}
         auc = {n: values(frame, "auc", WORLD, agent, variant(n)) for n in COUNTS}
         rows += [

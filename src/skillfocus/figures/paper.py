@@ -46,7 +46,7 @@ def curves_of(
 
 
 def coverage_figure(frame: pl.DataFrame) -> Figure:
-    figure = Figure(figsize=(11, 3.2), layout="constrained")
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
     for panel, base in zip(figure.subplots(1, 3, sharey=True), BASES, strict=True):
         extra = [agent for agent in OURS if base == "vic"]
         for agent in (f"focused-{base}", f"dusdi-{base}", base, *extra):
@@ -58,7 +58,8 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
                 draw_curve(panel, lengths, curves, style, label, markers=True)
         tidy(panel, agent_name(base), "length of the chain", "share of states covered")
         panel.set(ylim=(0, 1), xlim=(1, 5), xticks=range(1, 6))
-        _legend(panel)
+        if len(panel.get_lines()):
+            panel.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     return figure
 
 
@@ -93,7 +94,7 @@ def underspecified_figure(frame: pl.DataFrame) -> Figure:
     for panel, (world, metric) in zip(panels, places, strict=True):
         for agent in AGENTS:
             _task_curve(panel, frame, metric, world, agent, 0.0)
-        _optimum(panel, frame, f"{'proxy' if metric == PROXY else 'true'}/success", world)
+        _optimum(panel, frame, f"{'proxy' if metric == PROXY else 'true'}/return", world)
         kind = "proxy return" if metric == PROXY else "true return"
         tidy(panel, f"{NAMES[world]}: {kind}", "episodes of the proxy", "")
         panel.set_ylim(0, 1.02)
@@ -125,6 +126,7 @@ def ablation_figure(frame: pl.DataFrame) -> Figure:
         if len(curves):
             draw_curve(panel, places, curves, style_of(agent), agent_name(agent), markers=True)
     panel.set_xticks(range(len(ablation.STRENGTHS)), [f"{s:g}" for s in ablation.STRENGTHS])
+    panel.set_ylim(0, CAPS[ablation.WORLD] * 1.03)
     _optimum(panel, frame, "true/steps", ablation.WORLD)
     tidy(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
     _legend(panel)
@@ -146,6 +148,7 @@ def skill_count_figure(frame: pl.DataFrame) -> Figure:
             places, style = np.array(list(found)), style_of(agent)
             draw_curve(panel, places, curves, style, agent_name(agent), markers=True)
     panel.set_xticks(skill_count.COUNTS)
+    panel.set_ylim(0, CAPS[skill_count.WORLD] * 1.03)
     _optimum(panel, frame, "true/steps", skill_count.WORLD)
     tidy(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
     _legend(panel)

@@ -7,6 +7,7 @@ import html
 import io
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillfocus.experiments.findings import Table
@@ -38,6 +39,13 @@ class Picture:
     name: str
     caption: str
     figure: Figure
+
+    @cached_property
+    def png(self) -> bytes:
+        """Drawn once, however often it is used."""
+        drawn = io.BytesIO()
+        self.figure.savefig(drawn, format="png", dpi=130, metadata={"Software": None})
+        return drawn.getvalue()
 
 
 Block = Heading | Paragraph | Listing | Table | Picture
@@ -79,7 +87,7 @@ def to_html(blocks: list[Block], title: str) -> str:
             items = "\n".join(f"<li>{_inline(item)}</li>" for item in block.items)
             parts.append(f"<{kind}>{items}</{kind}>")
         elif isinstance(block, Picture):
-            drawn = base64.b64encode(png(block.figure)).decode()
+            drawn = base64.b64encode(block.png).decode()
             parts.append(
                 f'<figure><img alt="{html.escape(block.caption)}" '
                 f'src="data:image/png;base64,{drawn}">'
@@ -88,12 +96,6 @@ def to_html(blocks: list[Block], title: str) -> str:
         else:
             parts.append(_table(block))
     return _PAGE.replace("TITLE", html.escape(title)).replace("BODY", "\n".join(parts))
-
-
-def png(figure: Figure) -> bytes:
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=130, metadata={"Software": None})
-    return drawn.getvalue()
 
 
 def _inline(text: str) -> str:

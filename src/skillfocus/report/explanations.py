@@ -15,8 +15,8 @@ _MEMORY = (
 )
 _RETURNS = (
     "A goal's skill returns to where it began, so a plan made of skills walks ways twice, and "
-    "moves are only credited when they are chosen one by one. With intra-option updates (the preset "
-    "`best`), the same skills end near the optimum."
+    "moves are only credited when they are chosen one by one. With intra-option updates (the "
+    "preset `best`), the same skills end near the optimum."
 )
 _LATE = (
     "Q-learning at the paper's settings leaves these skills unfinished: see how often the best "
@@ -67,8 +67,8 @@ RULES = (
      "Seeds differ: in some of them, skills or moves find a way that happens to do no harm, or the "
      "proxy is not learned either."),
     (r"ablation-zero-.*", None,
-     "Without a penalty the treasure's skill goes straight there and stops, muddy but with hardly a "
-     "tracked cell, and moves do the rest: that is a good skill for this task."),
+     "Without a penalty the treasure's skill goes straight there and stops, muddy but with hardly "
+     "a tracked cell, and moves do the rest: that is a good skill for this task."),
     (r"ablation-more-.*", None,
      "Returning costs steps that this task does not reward: the skill without a penalty stops at "
      "the treasure, from where moves lead to the puddle and the corner."),

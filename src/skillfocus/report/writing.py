@@ -12,7 +12,7 @@ from skillfocus.experiments.cases import COSTS, RESULTS
 from skillfocus.figures.saving import save_figure
 from skillfocus.files import write_whole
 from skillfocus.report.build import TITLE, silent
-from skillfocus.report.document import Block, Picture, png, to_html, to_markdown
+from skillfocus.report.document import Block, Picture, to_html, to_markdown
 from skillfocus.runs import Report
 
 FILES = {"results.parquet": RESULTS, "costs.parquet": COSTS}
@@ -54,7 +54,8 @@ def write_report(blocks: list[Block], folder: Path, report: Report = silent) -> 
     pictures = [block for block in blocks if isinstance(block, Picture)]
     for place, picture in enumerate(pictures):
         report(place / (len(pictures) + 1), f"saving {picture.name}")
-        for suffix in (".png", ".svg", ".pdf"):
+        write_whole(figures / f"{picture.name}.png", picture.png)
+        for suffix in (".svg", ".pdf"):
             save_figure(picture.figure, figures / f"{picture.name}{suffix}")
     write_whole(folder / "report.md", to_markdown(blocks, "figures").encode())
     page = folder / "report.html"
@@ -68,5 +69,5 @@ def write_twin(blocks: list[Block], path: Path) -> None:
     pictures.mkdir(parents=True, exist_ok=True)
     for block in blocks:
         if isinstance(block, Picture):
-            write_whole(pictures / f"{block.name}.png", png(block.figure))
+            write_whole(pictures / f"{block.name}.png", block.png)
     write_whole(path, to_markdown(blocks, pictures.name).encode())
