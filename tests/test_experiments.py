@@ -233,6 +233,8 @@ def test_downstream_claims():
     assert findings["downstream-mud-world-focused-vic"].verdict == DIRECTION
     assert findings["steps-mud-world-focused-vic-vic"].verdict == DIRECTION  # -10, paper -30
     assert findings["downstream-four-rooms-focused-vic"].verdict == REPRODUCED
+    idle = found(downstream.analyse(changed(whole(), "focused-vic", downstream.STEPS, 60.0)))
+    assert idle["downstream-mud-world-focused-vic"].verdict == NOT  # as many as primitives alone
     best = found(downstream.analyse(slow.with_columns(preset=pl.lit("best"))))
     assert best["aim-mud-world-focused-vic"].verdict == MISSED
     assert "downstream-mud-world-focused-vic" not in best
@@ -259,6 +261,7 @@ def test_underspecified_claims():
     findings = found(underspecified.analyse(whole()))
     assert findings["proxy-forage-world-focused-vic"].verdict == REPRODUCED
     assert findings["proxy-forage-world-vic"].verdict == REPRODUCED  # proxy, but not true
+    assert findings["proxy-forage-world-dusdi-vic"].verdict == DIRECTION  # 0, the paper's 0.51
     assert findings["aim-proxy-forage-world"].verdict == REACHED  # 0.925
     assert findings["aim-proxy-mud-world"].verdict == MISSED
     honest = whole().with_columns(
@@ -294,6 +297,9 @@ def test_ablation_claims():
     assert findings["ablation-more-focused-vic"].compared == "25.0 steps against 59.8"
     assert findings["ablation-much-focused-vic"].ours.estimate == pytest.approx(5.0)
     assert [row[1] for row in analysis.tables[0].rows] == ["0", "4", "40"]
+    flat = found(ablation.analyse(ablated({0.0: [30, 31], 4.0: [30, 32], 40.0: [31, 31]})))
+    assert flat["ablation-more-focused-vic"].verdict == NOT
+    assert flat["ablation-much-focused-vic"].verdict == NOT
     two = found(ablation.analyse(ablated({0.0: [60, 60], 1.0: [50]})))
     assert set(two) == {"ablation-zero-focused-vic"}  # the usual strength was not run
     assert not ablation.analyse(ablated({4.0: [60, 60]})).tables[0].rows  # nor any other
@@ -340,6 +346,9 @@ def test_controls_claims():
     assert findings["control-permuted-mud-world"].verdict == REPRODUCED
     assert findings["control-benefit-mud-world"].ours.estimate == pytest.approx(29.0)
     assert findings["control-zero"].verdict == REPRODUCED
+    rows[1] = (*rows[1][:-1], [0.3, 0.31])  # less, but not gone
+    findings = found(controls.analyse(results(rows)))
+    assert findings["control-permuted-mud-world"].verdict == DIRECTION
     rows[-1] = (*rows[-1][:-1], [0.0])
     assert found(controls.analyse(results(rows)))["control-zero"].verdict == NOT
 
@@ -393,6 +402,13 @@ def test_stored_pipelines_do_not_outlive_their_settings():
     assert [(h.decay, h.slowing, h.intra_option) for h in learners] == [
         (0.001, 0.0, False), (0.0005, 0.0, False), (0.0002, 0.0001, True), (0.0002, 0.0001, True),
     ]  # fmt: skip
+
+
+def test_whoever_has_a_penalty_explores_as_the_paper_s_focused_skills_do():
+    agents = ("focused-vic", "permuted-focused-vic", "focused-oracle", "dusdi-vic", "primitives")
+    decays = [task_learner("paper", "ForageWorld-v0", agent).decay for agent in agents]
+    assert decays == [0.001, 0.001, 0.001, 0.0005, 0.0005]
+    assert task_learner("paper", "forage-world", "vic").decay == 0.0005
 
 
 SMALL = '{"text": "' + CORRIDOR.replace("\n", "\\n") + '", "slip": 0.0, "step_limit": 6}'

@@ -177,6 +177,22 @@ def test_judging_does_not_disturb_learning():
     assert (other.q != much.q).any()
 
 
+def test_the_step_size_falls():
+    """So fast that the first episode alone teaches: then further ones change nothing."""
+    world = corridor()
+    table = sf.tabulate(world)
+    task = task_of(world, table)
+
+    def learned(episodes, slowing):
+        settings = Hierarchy(episodes=episodes, slowing=slowing, evaluations=1, final_runs=1)
+        return solve(table, task, None, seed=0, settings=settings).q
+
+    np.testing.assert_array_equal(learned(40, 1e4), learned(1, 0.0))
+    assert (learned(40, 0.0) != learned(40, 0.01)).any()
+    with pytest.raises(UserError, match="decay and slowing 0 or more"):
+        Hierarchy(slowing=-1.0)
+
+
 def test_the_proxy_teaches_what_it_pays_for():
     """The proxy is content with the second cell, the true task is not."""
     skills = walkers(slip=0.0)

@@ -9,7 +9,7 @@ from reference import policy_iteration
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.learners.planning import BLOCK, Model
+from skillfocus.learners.planning import BLOCK, Model, sweep
 from skillfocus.learners.problem import make_problem
 from skillfocus.learners.rewards import skill_reward
 from skillfocus.objectives.assignment import assign, untargeted
@@ -82,6 +82,19 @@ def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
     for c in (0, BLOCK - 1, BLOCK, 1663):
         exact = policy_iteration(problem.table, stop[:, c], 0.0, 0.99, problem.skills[0].event_cost)
         assert got[:, c] == pytest.approx(exact, abs=2e-3)
+
+
+def test_values_not_known_begin_as_what_terminating_earns(four_rooms, rng):
+    problem = make(four_rooms, sf.vic(), n_skills=2)
+    params = problem.initial_params(rng)
+    model, some = Model(problem, 0.99), np.array([3, 700, 1500])
+    t = skill_reward(problem, params, 0, some)
+    expected = t.copy()
+    arguments = model.earned, model.gamma, model.successors, model.probabilities, model.costs[0]
+    sweep(expected, t, *arguments, False)
+    model.improve(0, params, 1, some)
+    got = model.values[: problem.offsets[1]].reshape(1664, -1)[:, some]
+    np.testing.assert_array_equal(got, expected)
 
 
 def test_some_contexts_are_solved_as_among_all(four_rooms, rng):
