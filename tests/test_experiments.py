@@ -35,7 +35,9 @@ from skillfocus.experiments.findings import (
     comparable,
     count_shown,
     difference,
+    judged,
     majority,
+    mean_shown,
     middle_of,
     n_pairs,
     n_seeds,
@@ -95,6 +97,25 @@ def test_comparable_numbers_have_an_interval_near_one():
     assert comparable(Interval(1.0, 0.8, 1.25))
     assert not comparable(Interval(1.0, 0.79, 1.1))
     assert not comparable(Interval(1.0, 0.9, 1.26))
+
+
+@pytest.mark.parametrize(
+    ("interval", "paper", "expected"),
+    [((-3, -5, -1), -4, REPRODUCED), ((3, 1, 5), -4, NOT), ((-3, -7, 1), -4, UNDECIDED),
+     ((-1, -3, 1), -4, NOT), ((-3, -7, 1), None, UNDECIDED), ((1, -3, 5), None, NOT),
+     ((1, -9, 11), -4, UNDECIDED)],
+)  # fmt: skip
+def test_an_interval_too_wide_to_tell_leaves_it_open(interval, paper, expected):
+    """One that holds 0 and the paper's difference, or, without one, that leans the right way."""
+    assert judged(Interval(*interval), -1, True, 5, paper) == expected
+    flipped = Interval(-interval[0], -interval[2], -interval[1])
+    assert judged(flipped, 1, True, 5, None if paper is None else -paper) == expected
+
+
+def test_intervals_end_where_values_can_no_longer_be():
+    assert mean_shown({0: 0.0, 1: 1.0}, 2, 0, 1) == "0.50 (0.00 to 1.00)"
+    assert mean_shown({0: 0.25}, 2, 0, 1) == "0.25"
+    assert mean_shown({}) == "–"
 
 
 def test_values_are_the_last_step_s_by_seed():
@@ -174,6 +195,9 @@ def test_coverage_ratios():
     assert findings["coverage-dusdi-vic"].verdict == REPRODUCED
     assert "coverage-lsd" not in findings  # nothing was run
     assert [row[0] for row in analysis.tables[0].rows] == ["focused VIC", "DUSDi VIC", "VIC"]
+    assert "coverage-scattered-vic" not in findings
+    best = found(coverage.analyse(whole().with_columns(preset=pl.lit("best"))))
+    assert not best  # of these agents the preset has nothing new to say
     near = changed(whole(), "vic", "auc", pl.col("value") * 0.98)
     assert found(coverage.analyse(near))["coverage-vic"].verdict == REPRODUCED
     worse = changed(whole(), "vic", "auc", 2.15)
@@ -186,8 +210,8 @@ def test_coverage_ratios():
     [(1.85, 0.05, REACHED), (1.84, 0.0, MISSED), (2.5, 0.051, MISSED)])  # fmt: skip
 def test_the_aim_needs_coverage_and_few_side_effects(area, worst, expected):
     frame = results([
-        ("four-rooms", "scattered-focused-vic", "", "auc", None, [area]),
-        ("four-rooms", "scattered-focused-vic", "", "goal/worst/side_effects", None, [worst]),
+        ("four-rooms", "scattered-focused-vic", "", "auc", None, [area, area]),
+        ("four-rooms", "scattered-focused-vic", "", "goal/worst/side_effects", None, [0.0, worst]),
     ], preset="best")  # fmt: skip
     assert found(coverage.analyse(frame))["aim-scattered-focused-vic"].verdict == expected
 
@@ -237,7 +261,7 @@ def test_downstream_claims():
     assert idle["downstream-mud-world-focused-vic"].verdict == NOT  # as many as primitives alone
     best = found(downstream.analyse(slow.with_columns(preset=pl.lit("best"))))
     assert best["aim-mud-world-focused-vic"].verdict == MISSED
-    assert "downstream-mud-world-focused-vic" not in best
+    assert best["downstream-mud-world-focused-vic"].verdict == DIRECTION
 
 
 def test_comparisons_count_the_seeds_that_both_have():
@@ -249,10 +273,10 @@ def test_comparisons_count_the_seeds_that_both_have():
 
 
 def test_episodes_until_within_a_tenth_of_the_end():
-    """By hand: 33 is the last value above 1.1 * 20 = 22, at 300; so 400."""
-    curve = {100: 60, 200: 21, 300: 33, 400: 22, 500: 20}
+    """By hand: 1.1 * 20 = 22; three in a row at most 22 begin at 400."""
+    curve = {100: 60, 200: 21, 300: 33, 400: 22, 500: 20, 600: 21, 700: 33, 800: 20}
     rows = [("mud-world", "vic", "", downstream.STEPS, n, [v, 20, 60]) for n, v in curve.items()]
-    rows.append(("mud-world", "vic", "", downstream.SUCCESS, 500, [1, 1, 0]))
+    rows.append(("mud-world", "vic", "", downstream.SUCCESS, 800, [1, 1, 0]))
     needed = downstream.episodes_needed(results(rows), "mud-world", "vic")
     assert needed == {0: 400.0, 1: 100.0}  # the third never learns it
 
@@ -261,7 +285,8 @@ def test_underspecified_claims():
     findings = found(underspecified.analyse(whole()))
     assert findings["proxy-forage-world-focused-vic"].verdict == REPRODUCED
     assert findings["proxy-forage-world-vic"].verdict == REPRODUCED  # proxy, but not true
-    assert findings["proxy-forage-world-dusdi-vic"].verdict == DIRECTION  # 0, the paper's 0.51
+    much = changed(whole(), "vic", "task/proxy/true_return", pl.col("value") + 0.2)
+    assert found(underspecified.analyse(much))["proxy-forage-world-vic"].verdict == DIRECTION
     assert findings["aim-proxy-forage-world"].verdict == REACHED  # 0.925
     assert findings["aim-proxy-mud-world"].verdict == MISSED
     honest = whole().with_columns(
@@ -296,6 +321,7 @@ def test_ablation_claims():
     assert findings["ablation-more-focused-vic"].ours.estimate == pytest.approx(-34.8)
     assert findings["ablation-more-focused-vic"].compared == "25.0 steps against 59.8"
     assert findings["ablation-much-focused-vic"].ours.estimate == pytest.approx(5.0)
+    assert analysis.tables[0].rows[1][-1] == "5"  # the sixth seed has no other strength
     assert [row[1] for row in analysis.tables[0].rows] == ["0", "4", "40"]
     flat = found(ablation.analyse(ablated({0.0: [30, 31], 4.0: [30, 32], 40.0: [31, 31]})))
     assert flat["ablation-more-focused-vic"].verdict == NOT
@@ -329,14 +355,16 @@ def test_side_effects_claims():
     findings = found(analysis)
     assert findings["effects-mud-world-focused-vic-vic"].ours.estimate == pytest.approx(-1.0)
     assert findings["effects-mud-world-focused-vic-vic"].verdict == REPRODUCED
-    assert findings["effects-mud-world-focused-vic-dusdi-vic"].verdict == NOT
+    assert (
+        findings["effects-mud-world-focused-vic-dusdi-vic"].verdict == NOT
+    )  # no fewer, in the mean
     assert analysis.tables[-1].columns == ["agent", "muddy"]
 
 
 def test_controls_claims():
     rows = [
-        ("mud-world", "focused-vic", "", "goal/changes_target", None, [0.5, 0.49]),
-        ("mud-world", "permuted-focused-vic", "", "goal/changes_target", None, [0.0, 0.01]),
+        ("mud-world", "focused-vic", "", "goal/control", None, [1.0, 0.99]),
+        ("mud-world", "permuted-focused-vic", "", "goal/control", None, [0.0, 0.01]),
         ("mud-world", "focused-vic", "", "task/true/steps", 9, [30, 32]),
         ("mud-world", "permuted-focused-vic", "", "task/true/steps", 9, [60, 60]),
         ("mud-world", "focused-vic", "no strength", "identical", None, [1.0]),
@@ -453,17 +481,20 @@ def test_condensing_keeps_what_is_asked_for():
     rows = []
     for case in made:
         effects = [("side_effects", z, float(z)) for z in range(10)]
+        effects += [("changes_target", z, z / 10) for z in range(10)]
         task = [(f"{p}/true/steps", n, 10.0 * k) for k, p in enumerate(PRESETS) for n in (1, 2)]
         others = [("path/0", 0, 3.0), ("auc", None, 1.5), ("starts", 0, 9.0)]
         rows += [(*case.labels, *row) for row in [*effects, *task, *others]]
     small = condense(pl.DataFrame(rows, schema=results([]).schema, orient="row"), made)
     paper = small.filter((pl.col("preset") == "paper") & (pl.col("seed") == 1))
     kept = {(m, s): v for m, s, v in paper.select("metric", "step", "value").iter_rows()}
-    assert kept == {
+    assert kept == pytest.approx({
         ("goal/side_effects", None): 3.5, ("goal/worst/side_effects", None): 7.0,
         ("roam/side_effects", None): 8.5, ("roam/worst/side_effects", None): 9.0,
+        ("goal/changes_target", None): 0.35, ("roam/changes_target", None): 0.85,
+        ("goal/control", None): 0.4,  # the mean of 0.1, 0.3, 0.5, 0.7
         ("task/true/steps", 1): 0.0, ("task/true/steps", 2): 0.0, ("auc", None): 1.5,
-    }  # fmt: skip
+    })  # fmt: skip
     assert small.filter(pl.col("metric") == "path/0")["seed"].unique().to_list() == [0]
     best = small.filter((pl.col("preset") == "best") & (pl.col("metric") == "task/true/steps"))
     assert set(best["value"]) == {10.0}

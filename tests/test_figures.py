@@ -28,8 +28,8 @@ def test_panels_show_the_paths_rows_down_columns_across(fetch):
     figure = skills_figure(fetch, (0, 0))
     longest = max((panel.lines[0] for panel in figure.axes), key=lambda line: len(line.get_xdata()))
     across, down = np.array(longest.get_xdata()), np.array(longest.get_ydata())
-    assert np.floor(across).tolist() == [1, 2, 3, 2, 1]  # columns of the map
-    assert np.floor(down).tolist() == [1] * 5  # its only free row
+    assert np.floor(across).tolist() == [1, 2, 3, 3, 2, 1]  # columns of the map
+    assert np.floor(down).tolist() == [1] * 6  # its only free row
     assert {panel.get_title().splitlines()[1] for panel in figure.axes} == {
         "changes tool_1", "changes nothing",
     }  # fmt: skip

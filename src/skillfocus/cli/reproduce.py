@@ -47,11 +47,15 @@ class Reproduce(Job):
 
     def run(self) -> None:
         from skillfocus.experiments.reproduction import check_experiments
+        from skillfocus.files import check_folder
         from skillfocus.progress import Progress
         from skillfocus.report.build import build
         from skillfocus.report.writing import keep, kept, write_report, write_twin
 
         names = check_experiments(self.experiments)
+        for folder in (self.out, self.keep, self.markdown and self.markdown.parent):
+            if folder is not None:
+                check_folder(folder)
         if self.from_ is not None:
             frame, costs = (self._chosen(table) for table in kept(self.from_))
             failed = False
@@ -73,6 +77,9 @@ class Reproduce(Job):
             page = write_report(
                 blocks, self.out, lambda part, what: progress.report(0.5 + part / 2, what)
             )
+        tables = [table for section in sections for table in section.analysis.tables]
+        if names != ["trajectories"] and not any(table.rows for table in tables):
+            raise UserError(f"there are no results of {', '.join(names)} among these")
         if self.markdown is not None:
             write_twin(blocks, self.markdown)
         self._show(sections, page)

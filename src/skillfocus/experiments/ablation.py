@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.downstream import STEPS, SUCCESS
+from skillfocus.experiments.downstream import CAPS, STEPS, SUCCESS
 from skillfocus.experiments.findings import (
     Analysis,
     BySeed,
@@ -16,6 +16,7 @@ from skillfocus.experiments.findings import (
     agent_name,
     count_shown,
     difference,
+    judged,
     majority,
     mean_shown,
     n_pairs,
@@ -23,7 +24,6 @@ from skillfocus.experiments.findings import (
     paired,
     successes,
     values,
-    verdict,
     worst_skill,
 )
 from skillfocus.experiments.presets import FOCUSED
@@ -52,8 +52,12 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def curve(frame: pl.DataFrame, agent: str, metric: str) -> dict[float, BySeed]:
-    """A metric by strength and seed, where there is any."""
+    """A metric by strength and seed, where there is any. Of the usual strength, which has more
+    seeds, those that another one has too."""
     found = {s: values(frame, metric, WORLD, agent, variant(agent, s)) for s in STRENGTHS}
+    usual = usual_strength(agent)
+    seeds = {seed for s, by_seed in found.items() if s != usual for seed in by_seed}
+    found[usual] = {seed: v for seed, v in found[usual].items() if seed in seeds}
     return {strength: by_seed for strength, by_seed in found.items() if by_seed}
 
 
@@ -68,7 +72,7 @@ def analyse(frame: pl.DataFrame) -> Analysis:
         found += _findings(agent, steps, done)
         rows += [
             [
-                agent_name(agent), f"{strength:g}", mean_shown(steps[strength], 1),
+                agent_name(agent), f"{strength:g}", mean_shown(steps[strength], 1, 0, CAPS[WORLD]),
                 count_shown(done.get(strength, {})),
                 mean_shown(effects[strength]),
                 str(len(steps[strength])),
@@ -95,19 +99,19 @@ def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed])
         )  # fmt: skip
     compared = (
         ("more", usual, 0.0, f"A penalty makes {name} skills better in MudWorld"),
-        ("much", last, usual, f"Too strong a penalty makes {name} skills slightly worse"),
+        ("much", last, usual, f"Too strong a penalty makes {name} skills worse"),
     )
     for kind, first, second, claim in compared:
         mine, other = steps.get(first, {}), steps.get(second, {})
         if (change := difference(mine, other)) is not None:
-            holds = change.high < 0 if kind == "more" else change.low > 0
+            sign = -1 if kind == "more" else 1
             a, b = (number(float(values.mean()), 1) for values in paired(mine, other))
             n = n_pairs(mine, other)
             found.append(
                 Finding(
                     f"ablation-{kind}-{agent}",
                     f"{claim}: steps at λ = {first:g} less those at λ = {second:g}",
-                    None, change, verdict(holds, holds, n), n, f"{a} steps against {b}",
+                    None, change, judged(change, sign, True, n), n, f"{a} steps against {b}",
                 )
             )  # fmt: skip
     return found

@@ -5,6 +5,8 @@ keep beside the code. Numbers per skill become, per case,
                                                                  target a goal, the position,
                                                                  or nothing in particular
     goal/worst/side_effects, …                                   the largest
+    goal/control                                                 how often a goal's best skill
+                                                                 changes it, the mean over goals
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from skillfocus.experiments.discovery import Discovery
 
 PER_SKILL = ("side_effects", "changes_target")
 BY_VARIABLE = "side_effects_by_variable/"
-WHOLE = ("auc", "coverage", "control", "mean_side_effects", "identical")
+WHOLE = ("auc", "coverage", "mean_side_effects", "identical")
 CURVES = ("true/steps", "true/true_return", "proxy/true_return", "proxy/proxy_return")
 
 
@@ -41,8 +43,8 @@ def _per_skill(frame: pl.DataFrame, cases: list[Case]) -> pl.DataFrame:
         metric.is_in(PER_SKILL) | metric.str.starts_with(BY_VARIABLE), pl.col("step").is_not_null()
     )
     kinds = pl.DataFrame(
-        [(*case.labels, z, kind) for case in cases for z, kind in enumerate(_kinds(case))],
-        schema={**LABELS, "step": pl.Int64, "of": pl.String}, orient="row",
+        [(*case.labels, z, *kind) for case in cases for z, kind in enumerate(_kinds(case))],
+        schema={**LABELS, "step": pl.Int64, "of": pl.String, "target": pl.String}, orient="row",
     )  # fmt: skip
     labelled = chosen.join(kinds, on=[*LABELS, "step"], how="inner")
     by = labelled.group_by(*LABELS, "metric", "of", maintain_order=True)
@@ -54,16 +56,28 @@ def _per_skill(frame: pl.DataFrame, cases: list[Case]) -> pl.DataFrame:
         .filter(metric == "side_effects")
         .with_columns(metric=pl.concat_str("of", pl.lit("/worst/"), "metric"))
     )
-    both = pl.concat([means, worst]).with_columns(step=pl.lit(None, dtype=pl.Int64))
-    return both.select(*RESULTS)
+    control = (
+        labelled.filter((metric == "changes_target") & (pl.col("of") == "goal"))
+        .group_by(*LABELS, "target", maintain_order=True)
+        .agg(pl.col("value").max())
+        .group_by(*LABELS, maintain_order=True)
+        .agg(pl.col("value").mean())
+        .with_columns(metric=pl.lit("goal/control"))
+    )
+    found = [part.select(*LABELS, "metric", "value") for part in (means, worst, control)]
+    nowhere = pl.lit(None, dtype=pl.Int64).alias("step")
+    return pl.concat(found).with_columns(nowhere).select(*RESULTS)
 
 
-def _kinds(case: Case) -> list[str]:
-    """What each skill is for."""
+def _kinds(case: Case) -> list[tuple[str, str]]:
+    """What each skill is for, and its targets."""
     run = case.run
     if not isinstance(run, Discovery):
         return []
     world = run.make_world()
     roams = world.space.index(world.roams)
     skills = run.assignment().skills
-    return ["any" if not s else "roam" if set(s) == {roams} else "goal" for s in skills]
+    return [
+        ("any" if not s else "roam" if set(s) == {roams} else "goal", str(sorted(s)))
+        for s in skills
+    ]

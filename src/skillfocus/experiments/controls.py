@@ -17,7 +17,7 @@ import polars as pl
 from skillfocus.discovery import discover
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.discovery import Discovery, table_of, world_of
-from skillfocus.experiments.downstream import NAMES, STEPS, SUCCESS
+from skillfocus.experiments.downstream import CAPS, NAMES, STEPS, SUCCESS
 from skillfocus.experiments.findings import (
     Analysis,
     BySeed,
@@ -25,6 +25,7 @@ from skillfocus.experiments.findings import (
     Table,
     count_shown,
     difference,
+    judged,
     mean_shown,
     n_pairs,
     successes,
@@ -103,23 +104,29 @@ def analyse(frame: pl.DataFrame) -> Analysis:
         for name, (agent, variant) in AGENTS.items():
             auc, control, effects, steps, done = (
                 values(frame, metric, world, agent, variant)
-                for metric in ("auc", "control", "mean_side_effects", STEPS, SUCCESS)
+                for metric in ("auc", "goal/control", "mean_side_effects", STEPS, SUCCESS)
             )
             if steps:
                 rows.append(
                     [
-                        NAMES[world], name, mean_shown(control, 3), mean_shown(effects, 3),
-                        mean_shown(auc), mean_shown(steps, 1), count_shown(done), str(len(steps)),
+                        NAMES[world], name, mean_shown(control, 3, 0, 1), mean_shown(effects, 3),
+                        mean_shown(auc), mean_shown(steps, 1, 0, CAPS[world]), count_shown(done),
+                        str(len(steps)),
                     ]
                 )  # fmt: skip
         found += _vanishes(frame, world)
     columns = [
-        "world", "skills", "best skill changes its target", "side effects per skill",
+        "world", "skills", "a goal's best skill changes it", "side effects per skill",
         "area of coverage", "steps", "seeds that learn the task", "seeds",
     ]  # fmt: skip
-    return Analysis(
-        found + _identical(frame), [Table("Controls of focused VIC", columns, rows)] if rows else []
-    )
+    tables = [Table("Controls of focused VIC", columns, rows, _NOTE)] if rows else []
+    return Analysis(found + _identical(frame), tables)
+
+
+_NOTE = (
+    "An oracle's position skills go to a region that was dealt to them, wherever they start, so "
+    "that chains of them come to fewer cells than those of skills that were discovered."
+)
 
 
 def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
@@ -133,15 +140,15 @@ def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
         return permuted, focused
 
     found = []
-    permuted, focused = both("goal/changes_target")
+    permuted, focused = both("goal/control")
     if (less := difference(permuted, focused)) is not None:
         n, gone = n_pairs(permuted, focused), max(permuted.values()) <= LITTLE
         found.append(
             Finding(
                 f"control-permuted-{world}",
-                f"{NAMES[world]}: with permuted targets, no skill changes its goal: how often one "
-                f"does, less than with focused VIC",
-                None, less, verdict(less.high < 0, gone, n), n,
+                f"{NAMES[world]}: with permuted targets, no skill changes its goal: how often a "
+                f"goal's best skill does, less than with focused VIC",
+                None, less, judged(less, -1, gone, n), n,
                 f"{mean_shown(permuted, 3)} and {mean_shown(focused, 3)}", source="control",
             )
         )  # fmt: skip
@@ -153,7 +160,7 @@ def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
                 f"control-benefit-{world}",
                 f"{NAMES[world]}: with permuted targets the task takes more steps than with "
                 f"focused VIC: the difference",
-                None, more, verdict(more.low > 0, more.low > 0, n), n,
+                None, more, judged(more, 1, True, n), n,
                 f"{mean_shown(permuted, 1)} and {mean_shown(focused, 1)} steps", source="control",
             )
         )  # fmt: skip

@@ -2,7 +2,8 @@
 
 A claim has a direction (focused skills explore more than plain ones), which our interval must
 show, and a size (5.3 times), which our estimate must have. It is *reproduced* if both hold,
-*direction only* if the direction does, else *not reproduced*. With one seed there is no telling.
+*direction only* if the direction does, *undecided* if the interval is too wide to tell (as it is
+with one seed), else *not reproduced*.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from skillfocus.metrics.intervals import (
 )
 
 REPRODUCED, DIRECTION, NOT, UNDECIDED = (
-    "reproduced", "direction only", "not reproduced", "too few seeds",
+    "reproduced", "direction only", "not reproduced", "undecided",
 )  # fmt: skip
 REACHED, MISSED = "reached", "missed"
 """Verdicts of aims, which are our own and not the paper's."""
@@ -74,6 +75,19 @@ def verdict(direction: bool, size: bool, seeds: int) -> str:
     return (REPRODUCED if size else DIRECTION) if direction else NOT
 
 
+def judged(
+    difference: Interval, sign: int, size: bool, seeds: int, paper: float | None = None
+) -> str:
+    """The verdict on a difference that is to be positive (sign 1) or negative (-1). An interval
+    that holds both no difference and the paper's (where that is not known: that leans to the right
+    side) is too wide to tell."""
+    low, high = sorted((sign * difference.low, sign * difference.high))
+    wide = sign * difference.estimate > 0 if paper is None else low <= sign * paper <= high
+    if low <= 0 <= high and wide:
+        return UNDECIDED
+    return verdict(low > 0, size, seeds)
+
+
 def at_least(ours: float, paper: float, reading: float = 0.0) -> bool:
     """Whether an estimate has the paper's size or more: give or take a tenth, and the error of
     reading the paper's number off a figure."""
@@ -103,8 +117,9 @@ def majority(share: Interval, succeeds: bool) -> str:
 def aim(
     name: str, statement: str, aimed: float, ours: Interval, holds: bool, seeds: int
 ) -> Finding:
-    """An aim of our own. It is about the mean, so one seed can reach it."""
-    return Finding(name, statement, aimed, ours, REACHED if holds else MISSED, seeds, source="aim")
+    """An aim of our own, about the mean over seeds."""
+    result = UNDECIDED if seeds < 2 else REACHED if holds else MISSED
+    return Finding(name, statement, aimed, ours, result, seeds, source="aim")
 
 
 # -------------------------------------------------------------------- values by seed
@@ -200,8 +215,14 @@ def shown(interval: Interval | None, digits: int = 2) -> str:
     return f"{number(interval.estimate, digits)} ({low} to {high})"
 
 
-def mean_shown(found: BySeed, digits: int = 2) -> str:
-    return shown(mean_of(found), digits) if found else "–"
+def mean_shown(found: BySeed, digits: int = 2, low: float = -np.inf, high: float = np.inf) -> str:
+    """The mean and its interval, which ends where values can no longer be."""
+    if not found:
+        return "–"
+    mean = mean_of(found)
+    if np.isfinite(mean.low):
+        mean = Interval(mean.estimate, max(mean.low, low), min(mean.high, high))
+    return shown(mean, digits)
 
 
 def count_shown(found: BySeed, more_than: float = 0.5) -> str:

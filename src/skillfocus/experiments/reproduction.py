@@ -31,7 +31,7 @@ _MODULES = (
 EXPERIMENTS: dict[str, ModuleType] = dict(zip(NAMES, _MODULES, strict=True))
 SHARES = {"ablation": 0.2, "controls": 0.2, "skill-count": 0.2}
 """Of the seeds, those that the experiments beside the main one get."""
-PAPER_ONLY = ("ablation", "skill-count", "controls")
+PAPER_ONLY = ("ablation", "skill-count", "side-effects", "controls")
 """Experiments that would say nothing new with the preset `best`."""
 SETUPS = tuple(Setup(preset, learner) for learner in LEARNERS for preset in PRESETS)
 

@@ -15,12 +15,12 @@ from skillfocus.experiments.findings import (
     Table,
     agent_name,
     difference,
+    judged,
     mean_of,
     mean_shown,
     n_pairs,
     shown,
     values,
-    verdict,
     worst_skill,
 )
 from skillfocus.experiments.presets import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLDS
@@ -57,7 +57,7 @@ def _fewer(world: str, agent: str, other: str, effects: dict[str, dict]) -> list
             f"effects-{world}-{agent}-{other}",
             f"{NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those of "
             f"{agent_name(other)}{counted}: the difference per skill",
-            None, less, verdict(less.high < 0, less.high < 0, n), n,
+            None, less, judged(less, -1, True, n), n,
             f"{mean_shown(effects[agent], 3)} and {mean_shown(effects[other], 3)}",
         )
     ]  # fmt: skip
@@ -73,16 +73,22 @@ def _table(frame: pl.DataFrame, world: str, every: dict[str, dict[int, float]]) 
         worst = worst_skill(frame, world, agent)
         rows.append(
             [
-                agent_name(agent), mean_shown(values(frame, "control", world, agent), 3),
+                agent_name(agent), mean_shown(values(frame, "goal/control", world, agent), 3, 0, 1),
                 shown(mean_of(every[agent]), 3), *(["–", "–"] if agent in PLAIN else shares),
                 mean_shown(worst, 3), str(len(every[agent])),
             ]
         )  # fmt: skip
     columns = [
-        "agent", "best skill changes its target", "side effects per skill", "of goals' skills",
+        "agent", "a goal's best skill changes it", "side effects per skill", "of goals' skills",
         "of position's skills", "of the worst skill", "seeds",
     ]  # fmt: skip
     note = "A plain skill has no target: every variable that it changes is counted."
+    if world == "mud-world":
+        note += (
+            " MudWorld hides which cells are muddy, so its numbers are sampled, 4,000 runs a "
+            "skill. Nobody can take the treasure without tracking mud: a focused skill that takes "
+            "it changes muddy_cells always."
+        )
     return Table(f"{NAMES[world]}: expected number of other variables changed", columns, rows, note)
 
 
@@ -95,4 +101,5 @@ def _by_variable(frame: pl.DataFrame, world: str) -> Table:
         if any(found):
             rows.append([agent_name(agent), *(mean_shown(by_seed, 3) for by_seed in found)])
     title = f"{NAMES[world]}: how often a goal's skill changes each other variable"
-    return Table(title, ["agent", *names], rows)
+    note = "The mean over a goal's skills, of which one mostly leaves it alone and changes nothing."
+    return Table(title, ["agent", *names], rows, note)

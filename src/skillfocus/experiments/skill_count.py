@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.downstream import STEPS, SUCCESS
+from skillfocus.experiments.downstream import CAPS, STEPS, SUCCESS
 from skillfocus.experiments.findings import (
     Analysis,
     Finding,
@@ -44,12 +44,15 @@ def analyse(frame: pl.DataFrame) -> Analysis:
         steps = {n: values(frame, STEPS, WORLD, agent, variant(n)) for n in COUNTS}
         if not steps[8] and not steps[24]:
             continue
+        other = steps[8].keys() | steps[24].keys()  # of 16 skills, which have more seeds, these
+        steps[16] = {seed: value for seed, value in steps[16].items() if seed in other}
         done = {n: values(frame, SUCCESS, WORLD, agent, variant(n)) for n in COUNTS}
+        done[16] = {seed: value for seed, value in done[16].items() if seed in other}
         auc = {n: values(frame, "auc", WORLD, agent, variant(n)) for n in COUNTS}
         rows += [
             [
-                agent_name(agent), str(n), mean_shown(steps[n], 1), count_shown(done[n]),
-                mean_shown(auc[n]), str(len(steps[n])),
+                agent_name(agent), str(n), mean_shown(steps[n], 1, 0, CAPS[WORLD]),
+                count_shown(done[n]), mean_shown(auc[n]), str(len(steps[n])),
             ]
             for n in COUNTS
             if steps[n]

@@ -17,13 +17,13 @@ from skillfocus.experiments.findings import (
     aim,
     at_least,
     difference,
+    judged,
     mean_of,
     mean_shown,
     n_pairs,
     number,
     shown,
     values,
-    verdict,
 )
 from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN
 
@@ -43,7 +43,7 @@ PAPER = {
 """Proxy and true return, read from Figure 4."""
 READING = 0.02
 NEAR = 0.1
-"""A true return that is no further than this from the paper's is of its size."""
+"""A true return that is no more than this above the paper's is as little."""
 AIMS = {"forage-world": 0.85, "mud-world": 0.95}
 TRUE, PROXY = "task/proxy/true_return", "task/proxy/proxy_return"
 
@@ -77,11 +77,15 @@ def _focused(world: str, true: dict[str, BySeed]) -> list[Finding]:
                 f"proxy-{world}-{agent}",
                 f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true return, "
                 f"and more of it than plain ones",
-                paper, ours, verdict(more.low > 0, size, n), n,
+                paper, ours, judged(more, 1, size, n, paper - _plain(world, agent)), n,
                 f"{shown(more)} more than plain",
             )
         )  # fmt: skip
     return found
+
+
+def _plain(world: str, agent: str) -> float:
+    return PAPER[world][agent.removeprefix("focused-")][1]
 
 
 def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> list[Finding]:
@@ -92,13 +96,13 @@ def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> li
         if less is None:
             continue
         ours, paper, n = mean_of(true[agent]), PAPER[world][agent][1], len(true[agent])
-        size = abs(ours.estimate - paper) <= NEAR
+        size = ours.estimate <= paper + NEAR
         found.append(
             Finding(
                 f"proxy-{world}-{agent}",
                 f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy at the "
                 f"expense of the true return",
-                paper, ours, verdict(less.high < 0, size, n), n,
+                paper, ours, judged(less, -1, size, n), n,
                 f"true minus proxy return {shown(less)}",
             )
         )  # fmt: skip
@@ -126,8 +130,8 @@ def _table(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> Tab
             papers = [number(x) for x in PAPER[world].get(agent, ())] or ["–", "–"]
             rows.append(
                 [
-                    agent_name(agent), papers[0], mean_shown(proxy[agent]), papers[1],
-                    mean_shown(true[agent]), shown(difference(true[agent], proxy[agent])),
+                    agent_name(agent), papers[0], mean_shown(proxy[agent], 2, 0, 1), papers[1],
+                    mean_shown(true[agent], 2, 0, 1), shown(difference(true[agent], proxy[agent])),
                     str(len(true[agent])),
                 ]
             )  # fmt: skip

@@ -26,7 +26,7 @@ from skillfocus.experiments.presets import (
     WORLDS,
 )
 from skillfocus.experiments.underspecified import PROXY, TRUE
-from skillfocus.figures.style import COLOURS, GREY, LINES, draw_curve, style_of, tidy
+from skillfocus.figures.style import COLOURS, GREY, LINES, draw_curve, style_of, tidy, turned
 from skillfocus.figures.trajectories import START, draw_map
 from skillfocus.worlds.grid import GridWorld
 
@@ -55,7 +55,7 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
                 area = mean_of(values(frame, "auc", coverage.WORLD, agent)).estimate
                 style = style_of(agent) | ({"color": _OURS[agent]} if agent in extra else {})
                 label = f"{agent_name(agent)} (area {area:.2f})"
-                draw_curve(panel, lengths, curves, style, label, markers=True)
+                draw_curve(panel, lengths, curves, style, label, 1.0, markers=True)
         tidy(panel, agent_name(base), "length of the chain", "share of states covered")
         panel.set(ylim=(0, 1), xlim=(1, 5), xticks=range(1, 6))
         if len(panel.get_lines()):
@@ -71,7 +71,7 @@ def downstream_figure(frame: pl.DataFrame) -> Figure:
     panels = figure.subplots(1, 3)
     for panel, world in zip(panels, WORLDS, strict=True):
         for agent in AGENTS:
-            _task_curve(panel, frame, STEPS, world, agent, CAPS[world])
+            _task_curve(panel, frame, STEPS, world, agent)
         _optimum(panel, frame, "true/steps", world)
         tidy(panel, NAMES[world], "episodes", "steps")
         panel.set_ylim(0, CAPS[world] * 1.03)
@@ -93,24 +93,23 @@ def underspecified_figure(frame: pl.DataFrame) -> Figure:
     places = [(w, m) for w in ("forage-world", "mud-world") for m in (PROXY, TRUE)]
     for panel, (world, metric) in zip(panels, places, strict=True):
         for agent in AGENTS:
-            _task_curve(panel, frame, metric, world, agent, 0.0)
+            _task_curve(panel, frame, metric, world, agent)
         _optimum(panel, frame, f"{'proxy' if metric == PROXY else 'true'}/return", world)
         kind = "proxy return" if metric == PROXY else "true return"
-        tidy(panel, f"{NAMES[world]}: {kind}", "episodes of the proxy", "")
+        tidy(panel, f"{NAMES[world]}: {kind}", "episodes of the proxy", "return")
         panel.set_ylim(0, 1.02)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 
-def _task_curve(
-    panel: Axes, frame: pl.DataFrame, metric: str, world: str, agent: str, untaught: float
-) -> None:
+def _task_curve(panel: Axes, frame: pl.DataFrame, metric: str, world: str, agent: str) -> None:
     """A learning curve; before the first episode an agent does as well as one that fails."""
+    untaught, most = (CAPS[world], CAPS[world]) if metric == STEPS else (0, 1)
     episodes, curves = curves_of(frame, metric, world, agent)
     if len(curves):
         curves = np.concatenate([np.full((len(curves), 1), untaught), curves], axis=1)
         at = np.concatenate([[0], episodes])
-        draw_curve(panel, at, curves, style_of(agent), agent_name(agent))
+        draw_curve(panel, at, curves, style_of(agent), agent_name(agent), most)
 
 
 def ablation_figure(frame: pl.DataFrame) -> Figure:
@@ -124,7 +123,15 @@ def ablation_figure(frame: pl.DataFrame) -> Figure:
         curves = np.array([[found[seed] for found in by_strength.values()] for seed in seeds])
         places = np.array([ablation.STRENGTHS.index(strength) for strength in by_strength])
         if len(curves):
-            draw_curve(panel, places, curves, style_of(agent), agent_name(agent), markers=True)
+            draw_curve(
+                panel,
+                places,
+                curves,
+                style_of(agent),
+                agent_name(agent),
+                CAPS[ablation.WORLD],
+                markers=True,
+            )
     panel.set_xticks(range(len(ablation.STRENGTHS)), [f"{s:g}" for s in ablation.STRENGTHS])
     panel.set_ylim(0, CAPS[ablation.WORLD] * 1.03)
     _optimum(panel, frame, "true/steps", ablation.WORLD)
@@ -146,18 +153,27 @@ def skill_count_figure(frame: pl.DataFrame) -> Figure:
         if seeds:
             curves = np.array([[by_seed[seed] for by_seed in found.values()] for seed in seeds])
             places, style = np.array(list(found)), style_of(agent)
-            draw_curve(panel, places, curves, style, agent_name(agent), markers=True)
+            draw_curve(
+                panel,
+                places,
+                curves,
+                style,
+                agent_name(agent),
+                CAPS[skill_count.WORLD],
+                markers=True,
+            )
     panel.set_xticks(skill_count.COUNTS)
     panel.set_ylim(0, CAPS[skill_count.WORLD] * 1.03)
     _optimum(panel, frame, "true/steps", skill_count.WORLD)
     tidy(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
-    _legend(panel)
+    if len(panel.get_lines()):
+        figure.legend(loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 
 def side_effects_figure(frame: pl.DataFrame) -> Figure:
     """A bar per agent and world, every seed as a point."""
-    figure = Figure(figsize=(11, 3.0), layout="constrained")
+    figure = Figure(figsize=(11.5, 3.4), layout="constrained")
     for panel, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
         for place, agent in enumerate(OBJECTIVES):
             found = values(frame, "mean_side_effects", world, agent)
@@ -170,6 +186,7 @@ def side_effects_figure(frame: pl.DataFrame) -> Figure:
             panel.plot([place] * len(found), list(found.values()), ".", color="black", ms=3)
         names = [agent_name(agent) for agent in OBJECTIVES]
         panel.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7.5)
+        panel.set_yscale("log")
         tidy(panel, NAMES[world], "", "other variables changed, per skill")
     return figure
 
@@ -193,15 +210,18 @@ def frontier_figure(frame: pl.DataFrame) -> Figure:
         colour = _OURS.get(agent, style_of(agent)["color"])
         filled = agent in FOCUSED or agent in _OURS
         panel.plot(
-            max(effects, 1e-3), area, marks[setting], ms=4 if setting else 6, mec=colour,
-            mfc=colour if filled and learner == "planning" else "none", alpha=0.75,
+            max(effects, 1e-3), area, marks[setting], ms=6 if learner == "planning" else 3.5,
+            mec=colour, mfc=colour if filled else "none", alpha=0.75,
         )  # fmt: skip
     for agent, area in coverage.PAPER.items():
         panel.axhline(area, lw=0.9, alpha=0.7, **style_of(agent))
+    ideals = []
     for n, line in ((8, ":"), (12, "-.")):
         ideal = values(frame, "auc", coverage.WORLD, "ideal", f"region,{n}")
         if ideal:
             panel.axhline(ideal[0], color="black", lw=0.9, ls=line)
+            label = f"ideal, {n} position skills"
+            ideals.append(Line2D([], [], color="black", ls=line, label=label))
     panel.set_xscale("log")
     tidy(panel, "FourRooms", "side effects per skill (exact; at least 0.001 drawn)", "area")
     handles = [Line2D([], [], color=c, label=agent_name(b)) for b, c in COLOURS.items()]
@@ -215,16 +235,13 @@ def frontier_figure(frame: pl.DataFrame) -> Figure:
         Line2D([], [], color=GREY, ls=line, label=f"the paper's, {name}")
         for name, line in zip(("focused", "DUSDi", "plain"), LINES.values(), strict=True)
     ]
-    handles += [
-        Line2D([], [], color="black", ls=line, label=f"ideal, {n} position skills")
-        for n, line in ((8, ":"), (12, "-."))
-    ]
-    figure.legend(handles=handles, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    figure.legend(handles=handles + ideals, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 
 def trajectories_figure(frame: pl.DataFrame) -> Figure:
-    """Per world and method: a goal's skill, focused (solid) and DUSDi (dashed); plain in grey."""
+    """Per world and method, without slips: of the skills that change a goal the one that goes
+    farthest, focused and DUSDi, if there is any; and two plain ones."""
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
     panels = figure.subplots(len(WORLDS), len(BASES))
     for row, name in zip(panels, WORLDS, strict=True):
@@ -241,6 +258,13 @@ def trajectories_figure(frame: pl.DataFrame) -> Figure:
                     _draw_path(panel, world, path, style, shift)
                     shift += 0.12
             panel.set_title(f"{NAMES[name]}, {agent_name(base)}", fontsize=9)
+    kinds = (("focused", "-", "black"), ("DUSDi", LINES["dusdi"], "black"), ("plain", "-", GREY))
+    handles = [Line2D([], [], color=c, ls=line, lw=2, label=f"{n} skill") for n, line, c in kinds]
+    handles += [
+        Line2D([], [], color=START, ls="", marker="s", ms=9, label="first cell"),
+        Line2D([], [], color="black", ls="", marker="o", label="last cell"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 
@@ -266,9 +290,7 @@ def _telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarr
 
 def _draw_path(panel: Axes, world: GridWorld, path: np.ndarray, style: dict, shift: float) -> None:
     cells = np.array([world.map.cells[state[0]] for state in path], dtype=float)
-    away = np.abs(cells - cells[0]).sum(axis=1).argmax()
-    back = np.where(np.arange(len(cells)) <= away, -0.09, 0.09)  # the way back beside the way out
-    across, down = cells[:, 1] + 0.5 + back + shift / 2, cells[:, 0] + 0.5 + back + shift / 2
+    across, down = (values + shift / 2 for values in turned(cells, 0.09))
     panel.plot(across, down, lw=2.2, solid_joinstyle="miter", **style)
     panel.plot(across[-1], down[-1], "o", color=style["color"], ms=6)
 

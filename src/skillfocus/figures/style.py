@@ -24,19 +24,36 @@ def style_of(agent: str) -> dict[str, Any]:
 
 
 def draw_curve(
-    panel: Axes, at: np.ndarray, curves: np.ndarray, style: dict, label: str, markers: bool = False
+    panel: Axes,
+    at: np.ndarray,
+    curves: np.ndarray,
+    style: dict,
+    label: str,
+    most: float,
+    markers: bool = False,
 ) -> None:
-    """The mean of curves [seed, point], its 90 % interval as a band, every seed faintly."""
+    """The mean of curves [seed, point], its 90 % interval as a band, every seed faintly. Values lie
+    between 0 and `most`, and so does the band."""
     for curve in curves:
         panel.plot(at, curve, color=style["color"], lw=0.5, alpha=0.15, zorder=1)
     intervals = np.array([mean_interval(values) for values in curves.T])
     if len(curves) > 1:
         band = {"color": style["color"], "alpha": 0.18, "lw": 0, "zorder": 2}
-        panel.fill_between(at, intervals[:, 1], intervals[:, 2], **band)
+        low, high = np.clip(intervals[:, 1:].T, 0, most)
+        panel.fill_between(at, low, high, **band)
     panel.plot(
         at, intervals[:, 0], label=label, lw=1.8, zorder=3, marker="o" if markers else None, ms=3,
         **style,
     )  # fmt: skip
+
+
+def turned(cells: np.ndarray, aside: float) -> tuple[np.ndarray, np.ndarray]:
+    """A path of cells [time, (row, column)] as x and y, the way back a little beside the way out:
+    both pass through the farthest cell."""
+    away = int(np.abs(cells - cells[0]).sum(axis=1).argmax())
+    out, back = cells[: away + 1] + 0.5 - aside, cells[away:] + 0.5 + aside
+    both = np.concatenate([out, back]) if away < len(cells) - 1 else out
+    return both[:, 1], both[:, 0]
 
 
 def tidy(panel: Axes, title: str, across: str, up: str) -> None:

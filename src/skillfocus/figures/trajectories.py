@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.figures.saving import check_path, save_figure
+from skillfocus.figures.style import turned
 from skillfocus.skills import Skills
 from skillfocus.worlds.grid import WALL, GridWorld
 from skillfocus.worlds.world import World
@@ -66,9 +67,7 @@ def draw_map(panel: Axes, world: GridWorld, state: State) -> None:
 
 def _path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> None:
     cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
-    away = np.abs(cells - cells[0]).sum(axis=1).argmax()
-    out = np.where(np.arange(len(cells)) <= away, -0.13, 0.13)  # the way back beside the way out
-    across, down = cells[:, 1] + 0.5 + out, cells[:, 0] + 0.5 + out
+    across, down = turned(cells, 0.13)
     alpha, line = (0.35, 1.0) if faint else (1.0, 1.8)
     panel.plot(across, down, color=PATH, lw=line, alpha=alpha, solid_joinstyle="miter")
     panel.plot(across[-1], down[-1], "o", color=HOME, ms=3 if faint else 5)

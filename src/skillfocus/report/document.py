@@ -21,6 +21,11 @@ class Heading:
     text: str
     level: int = 2
 
+    @property
+    def anchor(self) -> str:
+        """As Markdown's readers make it."""
+        return re.sub(r"[^a-z0-9 -]", "", self.text.lower()).replace(" ", "-")
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -77,8 +82,7 @@ def to_html(blocks: list[Block], title: str) -> str:
     parts = []
     for number, block in enumerate(blocks):
         if isinstance(block, Heading):
-            name = re.sub(r"[^a-z0-9]+", "-", block.text.lower()).strip("-")
-            anchor = name if block.level < 3 else f"{name}-{number}"
+            anchor = block.anchor if block.level < 3 else f"{block.anchor}-{number}"
             parts.append(f'<h{block.level} id="{anchor}">{_inline(block.text)}</h{block.level}>')
         elif isinstance(block, Paragraph):
             parts.append(f"<p>{_inline(block.text)}</p>")
@@ -101,8 +105,10 @@ def to_html(blocks: list[Block], title: str) -> str:
 def _inline(text: str) -> str:
     escaped = html.escape(text, quote=False)
     escaped = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
+    escaped = re.sub(r"\[([^\]]+)\]\((#[^)]+)\)", r'<a href="\2">\1</a>', escaped)
     escaped = re.sub(r"\[([^\]]+)\]\(([^)]+)\)", r"\1", escaped)
-    return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escaped)
+    escaped = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escaped)
+    return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escaped)
 
 
 def _table(table: Table) -> str:
