@@ -24,6 +24,7 @@ class Reproduce(Job):
 
     Examples: skillfocus reproduce --seeds 5
               skillfocus reproduce coverage downstream --learner q-learning --seeds 3
+              skillfocus reproduce --seeds 50 --finished   (what an interrupted one has so far)
               skillfocus reproduce --from results          (nothing is run)
     """
 
@@ -40,6 +41,8 @@ class Reproduce(Job):
     long."""
     from_: Annotated[OptionalPath, arg(name="from")] = None
     """Draw everything again from results kept in this folder; nothing is run."""
+    finished: bool = False
+    """Run nothing: report what has finished in --out so far."""
     keep: OptionalPath = None
     """Also keep condensed results in this folder, for --from."""
     markdown: OptionalPath = None
@@ -97,6 +100,7 @@ class Reproduce(Job):
         from skillfocus.experiments.cases import costs, results
         from skillfocus.experiments.condense import condense
         from skillfocus.experiments.reproduction import SETUPS, cases
+        from skillfocus.store import Store
         from skillfocus.sweeps import reporting_seeds
 
         seeds = reporting_seeds(self.seeds)
@@ -109,11 +113,13 @@ class Reproduce(Job):
         made.sort(key=lambda case: case.seed)
         if not made:
             raise UserError(f"{', '.join(names)} has no cases with --preset best; try paper")
-        with Work(self, "reproducing") as work:
-            work.do([case.run for case in made])
-        work.sum_up()
-        frame = condense(results(work.store, made), made)
-        return frame, costs(work.store, made), bool(work.total.failures)
+        store, failed = Store(self.out), False
+        if not self.finished:
+            with Work(self, "reproducing") as work:
+                work.do([case.run for case in made])
+            work.sum_up()
+            store, failed = work.store, bool(work.total.failures)
+        return condense(results(store, made), made), costs(store, made), failed
 
     def _show(self, sections: list, page: Path) -> None:
         claims = [
