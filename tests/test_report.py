@@ -191,6 +191,7 @@ def test_explanations_fit_the_finding_and_the_learner():
     assert "Random moves" in explanation("fails-four-rooms-primitives", "planning")
     assert "remember" in explanation("fails-four-rooms-vic", "planning")
     assert "remember" not in explanation("fails-four-rooms-vic", "q-learning")
+    assert "intra-option" in explanation("fails-four-rooms-vic", "planning", "best")
     assert explanation("effects-four-rooms-focused-vic-vic", "planning") == UNKNOWN
 
 
@@ -284,4 +285,5 @@ def test_whatever_falls_short_in_the_committed_results_has_a_cause():
     for section in analyse(kept(ROOT / "results")[0], NAMES):
         for finding in section.analysis.findings:
             if finding.source != "control" and finding.verdict in (NOT, DIRECTION, MISSED):
-                assert explanation(finding.id, section.setup.learner) != UNKNOWN, finding.id
+                why = explanation(finding.id, section.setup.learner, section.setup.preset)
+                assert why != UNKNOWN, finding.id

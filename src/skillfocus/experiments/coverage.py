@@ -216,8 +216,8 @@ def _aims(auc: dict[str, BySeed], worst: dict[str, BySeed]) -> list[Finding]:
             area_, effects = mean_of(auc[agent]), max(worst[agent].values())
             holds = area_.estimate >= aimed and effects <= LARGEST_EFFECTS
             statement = (
-                f"The area of {agent_name(agent)} skills, with side effects of the worst of them "
-                f"at most {LARGEST_EFFECTS} (they are {number(effects, 3)})"
+                f"{agent_name(agent)}: the area, with side effects of the worst skill at most "
+                f"{LARGEST_EFFECTS} (they are {number(effects, 3)})"
             )
             found.append(aim(f"aim-{agent}", statement, aimed, area_, holds, len(auc[agent])))
     return found

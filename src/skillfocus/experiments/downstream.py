@@ -81,7 +81,7 @@ def _focused(world: str, steps: dict[str, BySeed]) -> list[Finding]:
         fewer = difference(steps[agent], steps[PRIMITIVES])
         if fewer is None:
             continue
-        ours, paper = mean_of(steps[agent]), PAPER[world][agent]
+        ours, paper = mean_of(steps[agent], 0, CAPS[world]), PAPER[world][agent]
         n = n_pairs(steps[agent], steps[PRIMITIVES])
         size = at_most(ours.estimate, paper, READING)
         found.append(
@@ -148,7 +148,7 @@ def _aims(world: str, steps: dict[str, BySeed]) -> list[Finding]:
     found = []
     for agent in FOCUSED:
         if steps[agent]:
-            ours = mean_of(steps[agent])
+            ours = mean_of(steps[agent], 0, CAPS[world])
             statement = f"{NAMES[world]} with {agent_name(agent)} skills: steps, at most"
             holds = ours.estimate <= AIMS[world]
             name = f"aim-{world}-{agent}"

@@ -154,8 +154,12 @@ def worst_skill(frame: pl.DataFrame, world: str, agent: str, variant: str = "") 
     return worst
 
 
-def mean_of(found: BySeed) -> Interval:
-    return mean_interval(list(found.values()))
+def mean_of(found: BySeed, low: float = -np.inf, high: float = np.inf) -> Interval:
+    """The mean and its interval, which ends where values can no longer be."""
+    mean = mean_interval(list(found.values()))
+    if not np.isfinite(mean.low):
+        return mean
+    return Interval(mean.estimate, max(mean.low, low), min(mean.high, high))
 
 
 def middle_of(found: BySeed) -> Interval:
@@ -216,13 +220,7 @@ def shown(interval: Interval | None, digits: int = 2) -> str:
 
 
 def mean_shown(found: BySeed, digits: int = 2, low: float = -np.inf, high: float = np.inf) -> str:
-    """The mean and its interval, which ends where values can no longer be."""
-    if not found:
-        return "–"
-    mean = mean_of(found)
-    if np.isfinite(mean.low):
-        mean = Interval(mean.estimate, max(mean.low, low), min(mean.high, high))
-    return shown(mean, digits)
+    return shown(mean_of(found, low, high), digits) if found else "–"
 
 
 def count_shown(found: BySeed, more_than: float = 0.5) -> str:

@@ -69,7 +69,7 @@ def _focused(world: str, true: dict[str, BySeed]) -> list[Finding]:
         more = difference(true[agent], true[agent.removeprefix("focused-")])
         if more is None:
             continue
-        ours, paper = mean_of(true[agent]), PAPER[world][agent][1]
+        ours, paper = mean_of(true[agent], 0, 1), PAPER[world][agent][1]
         n = n_pairs(true[agent], true[agent.removeprefix("focused-")])
         size = at_least(ours.estimate, paper, READING)
         found.append(
@@ -95,7 +95,7 @@ def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> li
         less = difference(true[agent], proxy[agent])
         if less is None:
             continue
-        ours, paper, n = mean_of(true[agent]), PAPER[world][agent][1], len(true[agent])
+        ours, paper, n = mean_of(true[agent], 0, 1), PAPER[world][agent][1], len(true[agent])
         size = ours.estimate <= paper + NEAR
         found.append(
             Finding(
@@ -110,7 +110,7 @@ def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> li
 
 
 def _aims(world: str, true: dict[str, BySeed]) -> list[Finding]:
-    means = {agent: mean_of(true[agent]) for agent in FOCUSED if true[agent]}
+    means = {agent: mean_of(true[agent], 0, 1) for agent in FOCUSED if true[agent]}
     if not means:
         return []
     agent = max(means, key=lambda name: means[name].estimate)

@@ -186,7 +186,7 @@ def side_effects_figure(frame: pl.DataFrame) -> Figure:
             panel.plot([place] * len(found), list(found.values()), ".", color="black", ms=3)
         names = [agent_name(agent) for agent in OBJECTIVES]
         panel.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7.5)
-        panel.set_yscale("log")
+        panel.set(yscale="log", ylim=(3e-3, 6))
         tidy(panel, NAMES[world], "", "other variables changed, per skill")
     return figure
 

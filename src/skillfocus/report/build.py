@@ -185,7 +185,7 @@ def _causes(found: list[Finding], setup: Setup) -> list[Block]:
     causes: dict[str, list[str]] = {}
     for f in found:
         if f.verdict in (NOT, DIRECTION, MISSED):
-            causes.setdefault(explanation(f.id, setup.learner), []).append(f.id)
+            causes.setdefault(explanation(f.id, setup.learner, setup.preset), []).append(f.id)
     items = [f"{why} ({', '.join(f'`{name}`' for name in ids)})" for why, ids in causes.items()]
     return [Heading("Where it falls short", 4), Listing(items)] if items else []
 
