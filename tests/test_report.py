@@ -237,6 +237,8 @@ def reproduce(*arguments, cwd):
 
 def test_the_command_reports_from_kept_results(tmp_path):
     keep(tmp_path / "results", whole(), costs(whole()))
+    (tmp_path / "twin").mkdir()
+    (tmp_path / "twin" / "old.png").write_bytes(b"")
     done = reproduce(
         "coverage", "--from", "results", "--json", "--markdown", "twin.md", cwd=tmp_path
     )
@@ -248,7 +250,8 @@ def test_the_command_reports_from_kept_results(tmp_path):
     assert (claim["paper"], claim["verdict"]) == (5.3, "direction only")
     assert (tmp_path / document["report"]).is_file()
     assert "![" in (tmp_path / "twin.md").read_text()
-    assert (tmp_path / "twin" / "paper-planning-figure-2-coverage.png").is_file()
+    (picture,) = (tmp_path / "twin").iterdir()  # the old one is gone
+    assert picture.name == "paper-planning-figure-2-coverage.png"
     table = reproduce("coverage", "--from", "results", cwd=tmp_path)
     assert "coverage-vic" in table.stdout
     assert "report: out/report.html" in table.stderr

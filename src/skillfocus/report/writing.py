@@ -64,10 +64,12 @@ def write_report(blocks: list[Block], folder: Path, report: Report = silent) -> 
 
 
 def write_twin(blocks: list[Block], path: Path) -> None:
-    """The Markdown alone, its pictures in a folder of the same name beside it."""
-    pictures = path.with_suffix("")
-    pictures.mkdir(parents=True, exist_ok=True)
-    for block in blocks:
-        if isinstance(block, Picture):
-            write_whole(pictures / f"{block.name}.png", block.png)
-    write_whole(path, to_markdown(blocks, pictures.name).encode())
+    """The Markdown alone, its pictures in a folder of the same name beside it, and no others."""
+    folder = path.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = [block for block in blocks if isinstance(block, Picture)]
+    for picture in pictures:
+        write_whole(folder / f"{picture.name}.png", picture.png)
+    for left in {*folder.glob("*.png")} - {folder / f"{p.name}.png" for p in pictures}:
+        left.unlink()
+    write_whole(path, to_markdown(blocks, folder.name).encode())
