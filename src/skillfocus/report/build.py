@@ -51,6 +51,14 @@ SETUPS = {
     ("best", "q-learning"): "the best settings, Q-learning",
 }
 
+CAPTION = (
+    "Lines are means over the seeds of the tables, bands their 90 % intervals, faint lines single "
+    "seeds."
+)
+CAPTIONS = {
+    "trajectories": "The first seed's skills, as they go if nothing slips.",
+    "side-effects": "Bars are means over seeds, points single seeds.",
+}
 GROUPS = {
     "coverage-(?!dusdi)": "Focused skills cover more states than plain ones",
     "coverage-dusdi": "Focused and DUSDi skills cover comparable shares",
@@ -201,8 +209,7 @@ def _experiment(name: str, sections: list[Section], frame: pl.DataFrame) -> list
         flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
         pictures = [
             Picture(f"{setup.preset}-{setup.learner}-{picture}",
-                    f"{TITLES[name]}; {about}. Lines are means over the seeds of the tables, bands "
-                    f"their 90 % intervals, faint lines single seeds.",
+                    f"{TITLES[name]}; {about}. {CAPTIONS.get(name, CAPTION)}",
                     draw(section.frame))
             for picture, draw in FIGURES.get(name, {}).items()
         ]  # fmt: skip
