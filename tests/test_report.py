@@ -16,6 +16,7 @@ from skillfocus.experiments import ablation
 from skillfocus.experiments.findings import DIRECTION, MISSED, NOT, UNDECIDED, Table
 from skillfocus.experiments.reproduction import EXPERIMENTS, analyse
 from skillfocus.figures import paper as figures
+from skillfocus.figures.frontier import frontier_figure
 from skillfocus.figures.style import COLOURS, style_of
 from skillfocus.metrics.intervals import mean_interval
 from skillfocus.report.build import build
@@ -96,7 +97,7 @@ def test_the_frontier_shows_every_case():
         for metric, value in (("auc", area), ("mean_side_effects", effects))
         if value
     ]  # fmt: skip
-    panel = figures.frontier_figure(results(rows)).axes[0]
+    panel = frontier_figure(results(rows)).axes[0]
     points = {
         tuple(np.ravel(x.get_xydata()).tolist())
         for x in panel.get_lines()

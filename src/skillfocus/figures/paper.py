@@ -53,7 +53,7 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
             lengths, curves = curves_of(frame, "coverage", coverage.WORLD, agent)
             if len(curves):
                 area = mean_of(values(frame, "auc", coverage.WORLD, agent)).estimate
-                style = style_of(agent) | ({"color": _OURS[agent]} if agent in extra else {})
+                style = style_of(agent) | ({"color": OURS_COLOURS[agent]} if agent in extra else {})
                 label = f"{agent_name(agent)} (area {area:.2f})"
                 draw_curve(panel, lengths, curves, style, label, 1.0, markers=True)
         tidy(panel, agent_name(base), "length of the chain", "share of states covered")
@@ -63,7 +63,11 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
     return figure
 
 
-_OURS = {SCATTERED: "#d6604d", SCATTERED + ON_TWO: "#b2182b", "focused-vic-on-two": "#f4a582"}
+OURS_COLOURS = {
+    SCATTERED: "#d6604d",
+    SCATTERED + ON_TWO: "#b2182b",
+    "focused-vic-on-two": "#f4a582",
+}
 
 
 def downstream_figure(frame: pl.DataFrame) -> Figure:
@@ -188,54 +192,6 @@ def side_effects_figure(frame: pl.DataFrame) -> Figure:
         panel.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7.5)
         panel.set(yscale="log", ylim=(3e-3, 6))
         tidy(panel, NAMES[world], "", "other variables changed, per skill")
-    return figure
-
-
-def frontier_figure(frame: pl.DataFrame) -> Figure:
-    """Area of coverage against exact side effects in FourRooms, one point per case and seed."""
-    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
-    panel = figure.subplots()
-    case = ["preset", "learner", "agent", "variant", "seed"]
-    here = frame.filter(pl.col("world") == coverage.WORLD)
-    areas, sizes = (
-        here.filter(pl.col("metric") == metric).select(*case, pl.col("value").alias(metric))
-        for metric in ("auc", "mean_side_effects")
-    )
-    points = areas.join(sizes, on=case).drop("preset").unique().sort(case[1:])
-    marks = {"": "o", "strength": "^", "rounds": "s", "gamma": "D"}
-    for learner, agent, variant, _, area, effects in points.iter_rows():
-        setting = variant.partition("=")[0]
-        if setting not in marks or agent not in (*OBJECTIVES, *OURS):
-            continue
-        colour = _OURS.get(agent, style_of(agent)["color"])
-        filled = agent in FOCUSED or agent in _OURS
-        panel.plot(
-            max(effects, 1e-3), area, marks[setting], ms=6 if learner == "planning" else 3.5,
-            mec=colour, mfc=colour if filled else "none", alpha=0.75,
-        )  # fmt: skip
-    for agent, area in coverage.PAPER.items():
-        panel.axhline(area, lw=0.9, alpha=0.7, **style_of(agent))
-    ideals = []
-    for n, line in ((8, ":"), (12, "-.")):
-        ideal = values(frame, "auc", coverage.WORLD, "ideal", f"region,{n}")
-        if ideal:
-            panel.axhline(ideal[0], color="black", lw=0.9, ls=line)
-            label = f"ideal, {n} position skills"
-            ideals.append(Line2D([], [], color="black", ls=line, label=label))
-    panel.set_xscale("log")
-    tidy(panel, "FourRooms", "side effects per skill (exact; at least 0.001 drawn)", "area")
-    handles = [Line2D([], [], color=c, label=agent_name(b)) for b, c in COLOURS.items()]
-    handles += [Line2D([], [], color=c, label=agent_name(a)) for a, c in _OURS.items()]
-    handles += [
-        Line2D([], [], color="black", ls="", marker=m, label=name)
-        for name, m in (("as the preset has it", "o"), ("other λ", "^"), ("other rounds", "s"),
-                        ("other γ", "D"))
-    ]  # fmt: skip
-    handles += [
-        Line2D([], [], color=GREY, ls=line, label=f"the paper's, {name}")
-        for name, line in zip(("focused", "DUSDi", "plain"), LINES.values(), strict=True)
-    ]
-    figure.legend(handles=handles + ideals, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 

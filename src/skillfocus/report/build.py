@@ -28,7 +28,8 @@ from skillfocus.experiments.findings import (
 )
 from skillfocus.experiments.presets import OBJECTIVES
 from skillfocus.experiments.reproduction import Section, analyse
-from skillfocus.figures.paper import FIGURES, frontier_figure
+from skillfocus.figures.frontier import frontier_figure
+from skillfocus.figures.paper import FIGURES
 from skillfocus.report.document import Block, Heading, Listing, Paragraph, Picture
 from skillfocus.report.explanations import explanation
 from skillfocus.runs import Report
