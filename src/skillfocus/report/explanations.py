@@ -23,8 +23,8 @@ _LATE = (
     "skill changes its target, in the tables of side effects."
 )
 _ALL_NEAR = (
-    "With intra-option updates nearly every agent, primitives alone in FourRooms too, comes near "
-    "the optimum in the end; skills make a difference to how soon (see the figure)."
+    "With intra-option updates nearly every agent comes near the optimum in the end, in FourRooms "
+    "primitives alone too in most seeds; skills make a difference to how soon (see the figure)."
 )
 RULES = (
     # (findings, learner or preset, why)
