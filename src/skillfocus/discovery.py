@@ -65,7 +65,7 @@ def discover(
         teachable=learner.teachable,
     )
     rng = np.random.default_rng(seed)
-    policy, _ = learner.learn(problem, rng, progress or _silent)
+    policy, _ = learner.learn(problem, rng, progress or silent)
     names = table.space.names
     first = np.cumsum((0, *modes[:-1])) if modes else np.arange(len(problem.skills))
     skills = [problem.skills[z] for z in first]
@@ -133,7 +133,7 @@ def _require_company(world: World, assignment: Assignment) -> None:
             )
 
 
-def _silent(fraction: float, what: str) -> None:
+def silent(fraction: float, what: str) -> None:
     del fraction, what
 
 

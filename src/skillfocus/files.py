@@ -14,14 +14,18 @@ from skillfocus.errors import UserError
 _LEFTOVER = re.compile(r"\.(?P<pid>[0-9]+)@(?P<host>[^~]*)~.*")
 
 
-def check_folder(folder: Path) -> None:
-    """Make a folder, and make sure now that it can be written to later."""
+def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise UserError(f"{folder} is a file, not a folder") from None
     except OSError as error:
         raise UserError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder, and make sure now that it can be written to later."""
+    make_folder(folder)
     if not os.access(folder, os.W_OK):
         raise UserError(f"cannot write to the folder {folder}; choose another")
 

@@ -18,7 +18,8 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.files import write_whole
-from skillfocus.learners.problem import Numbering, check_step_limit, number_values
+from skillfocus.learners.numbering import Numbering, number_values
+from skillfocus.learners.problem import check_step_limit
 from skillfocus.simulation import SkillArrays, run_many, table_arrays
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.registry import WORLD_IDS, make

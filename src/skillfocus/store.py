@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from skillfocus.errors import UserError
-from skillfocus.files import remove_leftovers, write_whole
+from skillfocus.files import make_folder, remove_leftovers, write_whole
 from skillfocus.runs import COLUMNS, Damaged, Header, Run, decode, settings_of
 from skillfocus.skills import Skills
 
@@ -55,12 +55,7 @@ class Store:
     def prepare(self) -> None:
         """Make the folder, and make sure that it can be written to."""
         self.close()
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except FileExistsError:
-            raise UserError(f"{self.folder} is a file, not a folder") from None
-        except OSError as error:
-            raise UserError(f"cannot make the folder {self.folder}: {error.strerror}") from None
+        make_folder(self.folder)
         try:
             self._locks = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:

@@ -28,6 +28,8 @@ from skillfocus.worlds.mud_world import MudWorld
 from skillfocus.worlds.world import World
 
 MUDDY_CELLS_ALLOWED = 4
+CAPS: dict[type[World], int] = {FourRooms: 320, ForageWorld: 60, MudWorld: 60}
+"""The most steps that an episode of the paper's tasks may take."""
 Accomplished = Callable[[dict], bool]
 """Whether a state, given as {variable: value}, accomplishes a task."""
 
@@ -78,20 +80,19 @@ def make_task(
 def task_of(world: World, table: Table) -> Task:
     """The paper's task in one of its worlds."""
     if isinstance(world, FourRooms):
-        goals, cap = world.goals, 320
-        corner = _corner(world, goals)
-        return make_task(table, "tools", _start(table), cap, corner)
+        corner = _corner(world, world.goals)
+        return make_task(table, "tools", _start(table), CAPS[FourRooms], corner)
     if isinstance(world, ForageWorld):
         gathered = _corner(world, world.goals)
         plants = [name for name in world.space.names if name.startswith("plant")]
         return make_task(
-            table, "resources", _start(table), 60,
+            table, "resources", _start(table), CAPS[ForageWorld],
             lambda state: gathered(state) and not any(state[name] for name in plants), gathered,
         )  # fmt: skip
     if isinstance(world, MudWorld):
         taken = _corner(world, world.goals)
         return make_task(
-            table, "treasure", _start(table), 60,
+            table, "treasure", _start(table), CAPS[MudWorld],
             lambda state: taken(state) and state["muddy_cells"] <= MUDDY_CELLS_ALLOWED,
             lambda state: taken(state) and not state["muddy"],
         )  # fmt: skip

@@ -77,12 +77,12 @@ class Reproduce(Job):
             blocks, sections = build(
                 frame, costs, names, lambda part, what: progress.report(part / 2, what)
             )
+            tables = [table for section in sections for table in section.analysis.tables]
+            if names != ["trajectories"] and not any(table.rows for table in tables):
+                raise UserError(f"there are no results of {', '.join(names)} among these")
             page = write_report(
                 blocks, self.out, lambda part, what: progress.report(0.5 + part / 2, what)
             )
-        tables = [table for section in sections for table in section.analysis.tables]
-        if names != ["trajectories"] and not any(table.rows for table in tables):
-            raise UserError(f"there are no results of {', '.join(names)} among these")
         if self.markdown is not None:
             write_twin(blocks, self.markdown)
         self._show(sections, page)

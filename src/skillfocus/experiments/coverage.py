@@ -31,6 +31,7 @@ from skillfocus.experiments.findings import (
     at_least,
     comparable,
     judged,
+    log_ratio,
     mean_of,
     mean_shown,
     n_pairs,
@@ -42,7 +43,6 @@ from skillfocus.experiments.findings import (
 )
 from skillfocus.experiments.presets import FOCUSED, OBJECTIVES, ON_TWO, OURS, SCATTERED
 from skillfocus.metrics.coverage import area, chain_coverage, fresh_starts
-from skillfocus.metrics.intervals import Interval
 from skillfocus.objectives.assignment import N_SKILLS
 from skillfocus.runs import Report, Result, Run
 
@@ -129,31 +129,44 @@ def ideal_moves(
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     made = main_cases(setup, [WORLD], OBJECTIVES, seeds)
-    if setup.learner == "planning" and setup.preset == "best":
-        made += [
-            setup.case(WORLD, agent, seed, **changes)
-            for seed in share_of(seeds, 0.2)
-            for agent, changes in OURS.items()
-        ]
-        made += [
-            setup.case(WORLD, SCATTERED, seed, f"strength={x:g}", gamma=0.995, strength=x)
-            for seed in seeds[: len(seeds) // 10]
-            for x in (0.0, 10.0)
-        ]
-    if setup.learner == "planning" and setup.preset == "paper":
-        made += [
-            Case(setup.preset, setup.learner, WORLD, "ideal", f"{ends},{n}", 0, Ideal(ends, n))
-            for ends in ENDS
-            for n in (8, 12)
-        ]
-        made += [
-            setup.case(WORLD, agent, seed, f"{setting}={value:g}", **{setting: value})
-            for seed in seeds[: max(1, len(seeds) // 10)]
-            for agent in (FOCUSED if seed < len(seeds) // 10 else FOCUSED[:1])
-            for setting, tried in FRONTIER.items()
-            for value in tried
-        ]
+    if setup.learner == "planning":
+        made += (_ideal_and_varied if setup.preset == "paper" else _our_own)(setup, seeds)
     return made
+
+
+def _our_own(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    made = [
+        setup.case(WORLD, agent, seed, **changes)
+        for seed in share_of(seeds, 0.2)
+        for agent, changes in OURS.items()
+    ]
+    return made + [
+        setup.case(WORLD, SCATTERED, seed, f"strength={x:g}", **(OURS[SCATTERED] | {"strength": x}))
+        for seed in _tenth(seeds)
+        for x in (0.0, 10.0)
+    ]
+
+
+def _ideal_and_varied(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Ideal skills; and focused ones with other settings, focused VIC's in one seed at least."""
+    made = [
+        Case(setup.preset, setup.learner, WORLD, "ideal", f"{ends},{n}", 0, Ideal(ends, n))
+        for ends in ENDS
+        for n in (8, 12)
+    ]
+    tried = dict.fromkeys(FOCUSED, _tenth(seeds))
+    tried["focused-vic"] = _tenth(seeds) or seeds[:1]
+    return made + [
+        setup.case(WORLD, agent, seed, f"{setting}={value:g}", **{setting: value})
+        for agent, mine in tried.items()
+        for seed in mine
+        for setting, options in FRONTIER.items()
+        for value in options
+    ]
+
+
+def _tenth(seeds: Sequence[int]) -> Sequence[int]:
+    return seeds[: len(seeds) // 10]
 
 
 def analyse(frame: pl.DataFrame) -> Analysis:
@@ -174,18 +187,17 @@ def analyse(frame: pl.DataFrame) -> Analysis:
 def _ratio(
     name: str, agent: str, plain: str, paper: float, auc: dict[str, BySeed]
 ) -> list[Finding]:
-    times = ratio(auc[agent], auc[plain])
-    if times is None:
+    times, logs = ratio(auc[agent], auc[plain]), log_ratio(auc[agent], auc[plain])
+    if times is None or logs is None:
         return []
     n = n_pairs(auc[agent], auc[plain])
-    log = Interval(*(float(np.log(x)) if x > 0 else -np.inf for x in times))
     size = at_least(times.estimate, paper)
     statement = (
         f"Chains of {agent_name(agent)} skills cover more states than those of "
         f"{agent_name(plain)}: the ratio of the areas"
     )
     evidence = f"areas {mean_shown(auc[agent])} and {mean_shown(auc[plain])}"
-    result = judged(log, 1, size, n, float(np.log(paper)))
+    result = judged(logs, 1, size, n, float(np.log(paper)))
     return [Finding(name, statement, paper, times, result, n, evidence)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from skillfocus import tasks
 from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.findings import (
     Analysis,
@@ -18,6 +19,7 @@ from skillfocus.experiments.findings import (
     at_most,
     comparable,
     count_shown,
+    curves,
     difference,
     judged,
     majority,
@@ -33,9 +35,10 @@ from skillfocus.experiments.findings import (
     verdict,
 )
 from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, PRIMITIVES, WORLDS
+from skillfocus.worlds import registry
 
-CAPS = {"four-rooms": 320, "forage-world": 60, "mud-world": 60}
-NAMES = {"four-rooms": "FourRooms", "forage-world": "ForageWorld", "mud-world": "MudWorld"}
+CAPS = {world: tasks.CAPS[kind] for world, kind in registry.WORLDS.items()}
+NAMES = {world: kind.__name__ for world, kind in registry.WORLDS.items()}
 PAPER = {
     "four-rooms": {
         "focused-vic": 93, "focused-diayn": 106, "focused-lsd": 105, "dusdi-vic": 145,
@@ -159,19 +162,15 @@ def _aims(world: str, steps: dict[str, BySeed]) -> list[Finding]:
 def episodes_needed(frame: pl.DataFrame, world: str, agent: str) -> BySeed:
     """Episodes after which three evaluations in a row are within 10 % of where the steps end, of
     the seeds that learn the task."""
-    curves = frame.filter(
-        (pl.col("metric") == STEPS) & (pl.col("world") == world) & (pl.col("agent") == agent)
-        & (pl.col("variant") == "")
-    )  # fmt: skip
     done = values(frame, SUCCESS, world, agent)
+    seeds, episodes, steps = curves(frame, STEPS, world, agent)
     needed = {}
-    for (seed,), curve in curves.sort("step").group_by("seed", maintain_order=True):
+    for seed, curve in zip(seeds, steps, strict=True):
         if done.get(seed, 0.0) > 0.5:
-            near = curve["value"].to_numpy() <= 1.1 * curve["value"][-1]
+            near = curve <= 1.1 * curve[-1]
             held = near[:-2] & near[1:-1] & near[2:]
-            first = int(np.argmax(held)) if held.any() else len(near) - 1
-            needed[seed] = float(curve["step"][first])
-    return dict(sorted(needed.items()))
+            needed[seed] = float(episodes[np.argmax(held) if held.any() else -1])
+    return needed
 
 
 def _table(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from skillfocus.experiments.presets import ON_TWO, PRIMITIVES
 from skillfocus.metrics.intervals import (
     Interval,
     bootstrap_interval,
@@ -36,7 +37,6 @@ EDGE = 0.05
 """An interval of a share that comes as near as this to 0 or 1 reaches it."""
 ENOUGH = 10
 """With fewer seeds a bootstrap promises too much."""
-ALL = pl.lit(True)
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,16 @@ def aim(
 BySeed = dict[int, float]
 
 
+def chosen(
+    frame: pl.DataFrame, metric: str, world: str, agent: str, variant: str = ""
+) -> pl.DataFrame:
+    """The rows of one metric of an agent."""
+    return frame.filter(
+        (pl.col("metric") == metric) & (pl.col("world") == world) & (pl.col("agent") == agent)
+        & (pl.col("variant") == variant) & pl.col("value").is_not_null()
+    )  # fmt: skip
+
+
 def values(
     frame: pl.DataFrame,
     metric: str,
@@ -136,13 +146,21 @@ def values(
     step: int | None = None,
 ) -> BySeed:
     """A metric of an agent, by seed: the value at a step, or at the last one there is."""
-    chosen = frame.filter(
-        (pl.col("metric") == metric) & (pl.col("world") == world) & (pl.col("agent") == agent)
-        & (pl.col("variant") == variant) & pl.col("value").is_not_null()
-        & (ALL if step is None else pl.col("step") == step)
-    )  # fmt: skip
-    last = chosen.sort("step", nulls_last=False, maintain_order=True).group_by("seed").last()
+    rows = chosen(frame, metric, world, agent, variant)
+    if step is not None:
+        rows = rows.filter(pl.col("step") == step)
+    last = rows.sort("step", nulls_last=False, maintain_order=True).group_by("seed").last()
     return dict(last.sort("seed").select("seed", "value").iter_rows())
+
+
+def curves(
+    frame: pl.DataFrame, metric: str, world: str, agent: str
+) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """A metric over its steps: the seeds, the steps, and the values [seed, step]."""
+    rows = chosen(frame, metric, world, agent).sort("seed", "step")
+    seeds, steps = rows["seed"].unique().sort(), rows["step"].unique().sort()
+    table = rows["value"].to_numpy().reshape(len(seeds), len(steps))
+    return seeds.to_list(), steps.to_numpy(), table
 
 
 def worst_skill(frame: pl.DataFrame, world: str, agent: str, variant: str = "") -> BySeed:
@@ -164,9 +182,9 @@ def mean_of(found: BySeed, low: float = -np.inf, high: float = np.inf) -> Interv
 
 def middle_of(found: BySeed) -> Interval:
     """The interquartile mean, which no single odd seed can move."""
-    values, rng = list(found.values()), np.random.default_rng(BOOTSTRAP_SEED)
-    interval = bootstrap_interval(interquartile_mean, values, rng=rng)
-    return interval if len(values) >= ENOUGH else Interval(interval.estimate, -np.inf, np.inf)
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    middle = bootstrap_interval(interquartile_mean, list(found.values()), rng=rng)
+    return middle if len(found) >= ENOUGH else Interval(middle.estimate, -np.inf, np.inf)
 
 
 def paired(first: BySeed, second: BySeed) -> tuple[np.ndarray, np.ndarray]:
@@ -185,13 +203,19 @@ def difference(first: BySeed, second: BySeed) -> Interval | None:
     return mean_interval(a - b) if len(a) else None
 
 
-def ratio(first: BySeed, second: BySeed) -> Interval | None:
-    """The geometric mean of first / second over the seeds that both have, with Student's interval
-    of its logarithm; None if there are none, or if one is not positive."""
+def log_ratio(first: BySeed, second: BySeed) -> Interval | None:
+    """The mean of log(first / second) over the seeds that both have; None if there are none, or if
+    one is not positive."""
     a, b = paired(first, second)
     if not len(a) or min(a.min(), b.min()) <= 0:
         return None
-    return Interval(*(float(np.exp(x)) for x in mean_interval(np.log(a / b))))
+    return mean_interval(np.log(a / b))
+
+
+def ratio(first: BySeed, second: BySeed) -> Interval | None:
+    """The geometric mean of first / second, with the interval of its logarithm."""
+    logs = log_ratio(first, second)
+    return None if logs is None else Interval(*(float(np.exp(x)) for x in logs))
 
 
 def successes(found: BySeed, more_than: float = 0.5) -> tuple[int, int, Interval]:
@@ -233,11 +257,11 @@ def count_shown(found: BySeed, more_than: float = 0.5) -> str:
 
 def agent_name(agent: str) -> str:
     """`focused-vic` -> `focused VIC`"""
-    words = agent.replace("-on-two", "").split("-")
+    words = agent.removesuffix(ON_TWO).split("-")
     names = {"vic": "VIC", "diayn": "DIAYN", "lsd": "LSD", "dusdi": "DUSDi"}
     name = " ".join(names.get(word, word) for word in words)
-    name = "primitives only" if agent == "primitives" else name
-    return f"{name}, two targets each" if agent.endswith("-on-two") else name
+    name = "primitives only" if agent == PRIMITIVES else name
+    return f"{name}, two targets each" if agent.endswith(ON_TWO) else name
 
 
 def n_seeds(counts: Iterable[int]) -> str:

@@ -12,10 +12,11 @@ from skillfocus.errors import unknown
 from skillfocus.hierarchy import Hierarchy
 from skillfocus.learners.planning import Planning
 from skillfocus.learners.q_learning import QLearning, paper_q_learning
+from skillfocus.worlds import registry
 
 PRESETS = ("paper", "best")
 LEARNERS = ("planning", "q-learning")
-WORLDS = ("four-rooms", "forage-world", "mud-world")
+WORLDS = tuple(registry.WORLDS)
 FORAGE_WORLD = ("forage-world", "ForageWorld-v0")
 FOCUSED = ("focused-vic", "focused-diayn", "focused-lsd")
 DUSDI = ("dusdi-vic", "dusdi-diayn")

@@ -46,15 +46,17 @@ def check_experiments(names: Sequence[str]) -> list[str]:
     return chosen
 
 
+def _of(setup: Setup, names: Sequence[str]) -> list[str]:
+    """Those of the experiments that a setup has."""
+    return [name for name in names if setup.preset == "paper" or name not in PAPER_ONLY]
+
+
 def cases(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> list[Case]:
     """Every case of these experiments, once, the first seeds' first: an interrupted job has all
     experiments with fewer seeds, not fewer experiments."""
     made: dict[tuple, Case] = {}
-    for name in names:
-        if name in PAPER_ONLY and setup.preset != "paper":
-            continue
-        mine = share_of(seeds, SHARES.get(name, 1))
-        for case in EXPERIMENTS[name].cases(setup, mine):
+    for name in _of(setup, names):
+        for case in EXPERIMENTS[name].cases(setup, share_of(seeds, SHARES.get(name, 1))):
             if made.setdefault(case.labels, case).run.id != case.run.id:
                 raise ValueError(f"two different runs are called {case.labels}")
     return sorted(made.values(), key=lambda case: case.seed)
@@ -79,8 +81,8 @@ def analyse(frame: pl.DataFrame, names: Sequence[str]) -> list[Section]:
         )
         if mine.filter(pl.col("metric") == "mean_side_effects").is_empty():
             continue
-        for name in names:
-            if name in PAPER_ONLY and setup.preset != "paper":
-                continue
-            sections.append(Section(name, setup, EXPERIMENTS[name].analyse(mine), mine))
+        sections += [
+            Section(name, setup, EXPERIMENTS[name].analyse(mine), mine)
+            for name in _of(setup, names)
+        ]
     return sections

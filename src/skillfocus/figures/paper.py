@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from skillfocus.experiments import ablation, coverage, skill_count
 from skillfocus.experiments.discovery import table_of, world_of
 from skillfocus.experiments.downstream import CAPS, NAMES, STEPS
-from skillfocus.experiments.findings import agent_name, mean_of, values
+from skillfocus.experiments.findings import BySeed, agent_name, curves, mean_of, values
 from skillfocus.experiments.presets import (
     AGENTS,
     DUSDI,
@@ -33,29 +33,17 @@ from skillfocus.worlds.grid import GridWorld
 BASES = tuple(COLOURS)
 
 
-def curves_of(
-    frame: pl.DataFrame, metric: str, world: str, agent: str, variant: str = ""
-) -> tuple[np.ndarray, np.ndarray]:
-    """Steps, and values [seed, step]."""
-    chosen = frame.filter(
-        (pl.col("metric") == metric) & (pl.col("world") == world) & (pl.col("agent") == agent)
-        & (pl.col("variant") == variant)
-    ).sort("seed", "step")  # fmt: skip
-    steps = chosen["step"].unique().sort().to_numpy()
-    return steps, chosen["value"].to_numpy().reshape(-1, max(len(steps), 1))
-
-
 def coverage_figure(frame: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     for panel, base in zip(figure.subplots(1, 3, sharey=True), BASES, strict=True):
         extra = [agent for agent in OURS if base == "vic"]
         for agent in (f"focused-{base}", f"dusdi-{base}", base, *extra):
-            lengths, curves = curves_of(frame, "coverage", coverage.WORLD, agent)
-            if len(curves):
+            _, lengths, covered = curves(frame, "coverage", coverage.WORLD, agent)
+            if len(covered):
                 area = mean_of(values(frame, "auc", coverage.WORLD, agent)).estimate
                 style = style_of(agent) | ({"color": OURS_COLOURS[agent]} if agent in extra else {})
                 label = f"{agent_name(agent)} (area {area:.2f})"
-                draw_curve(panel, lengths, curves, style, label, 1.0, markers=True)
+                draw_curve(panel, lengths, covered, style, label, 1.0, markers=True)
         tidy(panel, agent_name(base), "length of the chain", "share of states covered")
         panel.set(ylim=(0, 1), xlim=(1, 5), xticks=range(1, 6))
         if len(panel.get_lines()):
@@ -109,66 +97,49 @@ def underspecified_figure(frame: pl.DataFrame) -> Figure:
 def _task_curve(panel: Axes, frame: pl.DataFrame, metric: str, world: str, agent: str) -> None:
     """A learning curve; before the first episode an agent does as well as one that fails."""
     untaught, most = (CAPS[world], CAPS[world]) if metric == STEPS else (0, 1)
-    episodes, curves = curves_of(frame, metric, world, agent)
-    if len(curves):
-        curves = np.concatenate([np.full((len(curves), 1), untaught), curves], axis=1)
+    _, episodes, learned = curves(frame, metric, world, agent)
+    if len(learned):
+        learned = np.concatenate([np.full((len(learned), 1), untaught), learned], axis=1)
         at = np.concatenate([[0], episodes])
-        draw_curve(panel, at, curves, style_of(agent), agent_name(agent), most)
+        draw_curve(panel, at, learned, style_of(agent), agent_name(agent), most)
+
+
+def _by_setting(panel: Axes, agent: str, found: dict[int, BySeed], most: float) -> None:
+    """A curve over a setting, of the seeds that every value of it has."""
+    found = {place: by_seed for place, by_seed in found.items() if by_seed}
+    seeds = sorted(set.intersection(*map(set, found.values()))) if found else []
+    if seeds:
+        curve = np.array([[by_seed[seed] for by_seed in found.values()] for seed in seeds])
+        places, style = np.array(list(found)), style_of(agent)
+        draw_curve(panel, places, curve, style, agent_name(agent), most, markers=True)
 
 
 def ablation_figure(frame: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(5.2, 3.2), layout="constrained")
     panel = figure.subplots()
+    place, cap = ablation.STRENGTHS.index, CAPS[ablation.WORLD]
     for agent in FOCUSED:
-        by_strength = ablation.curve(frame, agent, STEPS)
-        if not by_strength:
-            continue
-        seeds = sorted(set.intersection(*(set(found) for found in by_strength.values())))
-        curves = np.array([[found[seed] for found in by_strength.values()] for seed in seeds])
-        places = np.array([ablation.STRENGTHS.index(strength) for strength in by_strength])
-        if len(curves):
-            draw_curve(
-                panel,
-                places,
-                curves,
-                style_of(agent),
-                agent_name(agent),
-                CAPS[ablation.WORLD],
-                markers=True,
-            )
+        found = ablation.curve(frame, agent, STEPS)
+        _by_setting(panel, agent, {place(strength): found[strength] for strength in found}, cap)
     panel.set_xticks(range(len(ablation.STRENGTHS)), [f"{s:g}" for s in ablation.STRENGTHS])
-    panel.set_ylim(0, CAPS[ablation.WORLD] * 1.03)
+    panel.set_ylim(0, cap * 1.03)
     _optimum(panel, frame, "true/steps", ablation.WORLD)
     tidy(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
-    _legend(panel)
+    if panel.get_legend_handles_labels()[0]:
+        panel.legend(fontsize=7.5, framealpha=0.8)
     return figure
 
 
 def skill_count_figure(frame: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(5.2, 3.2), layout="constrained")
     panel = figure.subplots()
+    world, counts = skill_count.WORLD, skill_count.COUNTS
     for agent in OBJECTIVES:
-        found = {
-            n: values(frame, STEPS, skill_count.WORLD, agent, skill_count.variant(n))
-            for n in skill_count.COUNTS
-        }
-        found = {n: by_seed for n, by_seed in found.items() if by_seed}
-        seeds = sorted(set.intersection(*(set(f) for f in found.values()))) if found else []
-        if seeds:
-            curves = np.array([[by_seed[seed] for by_seed in found.values()] for seed in seeds])
-            places, style = np.array(list(found)), style_of(agent)
-            draw_curve(
-                panel,
-                places,
-                curves,
-                style,
-                agent_name(agent),
-                CAPS[skill_count.WORLD],
-                markers=True,
-            )
-    panel.set_xticks(skill_count.COUNTS)
-    panel.set_ylim(0, CAPS[skill_count.WORLD] * 1.03)
-    _optimum(panel, frame, "true/steps", skill_count.WORLD)
+        found = {n: values(frame, STEPS, world, agent, skill_count.variant(n)) for n in counts}
+        _by_setting(panel, agent, found, CAPS[world])
+    panel.set_xticks(counts)
+    panel.set_ylim(0, CAPS[world] * 1.03)
+    _optimum(panel, frame, "true/steps", world)
     tidy(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
     if len(panel.get_lines()):
         figure.legend(loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
@@ -251,17 +222,13 @@ def _draw_path(panel: Axes, world: GridWorld, path: np.ndarray, style: dict, shi
     panel.plot(across[-1], down[-1], "o", color=style["color"], ms=6)
 
 
-def _legend(panel: Axes) -> None:
-    if panel.get_legend_handles_labels()[0]:
-        panel.legend(fontsize=7.5, framealpha=0.8)
-
-
 FIGURES = {
-    "trajectories": {"figure-1-trajectories": trajectories_figure},
-    "coverage": {"figure-2-coverage": coverage_figure},
-    "downstream": {"figure-3-downstream": downstream_figure},
-    "underspecified": {"figure-4-underspecified": underspecified_figure},
-    "ablation": {"figure-5-ablation": ablation_figure},
-    "skill-count": {"skill-count": skill_count_figure},
-    "side-effects": {"side-effects": side_effects_figure},
+    "trajectories": ("figure-1-trajectories", trajectories_figure),
+    "coverage": ("figure-2-coverage", coverage_figure),
+    "downstream": ("figure-3-downstream", downstream_figure),
+    "underspecified": ("figure-4-underspecified", underspecified_figure),
+    "ablation": ("figure-5-ablation", ablation_figure),
+    "skill-count": ("skill-count", skill_count_figure),
+    "side-effects": ("side-effects", side_effects_figure),
 }
+"""Of an experiment: the figure's name, and what draws it."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from skillfocus.experiments.presets import ON_TWO
 from skillfocus.metrics.intervals import mean_interval
 
 COLOURS = {"vic": "#4393c3", "diayn": "#35978f", "lsd": "#5e4fa2"}
@@ -16,7 +17,7 @@ GREY = "#8c8c8c"
 
 def style_of(agent: str) -> dict[str, Any]:
     """Solid for focused, dashed for DUSDi, dotted for plain; grey for no skills at all."""
-    variant, _, base = agent.removesuffix("-on-two").rpartition("-")
+    variant, _, base = agent.removesuffix(ON_TWO).rpartition("-")
     if base not in COLOURS:
         return {"color": GREY, "linestyle": "-"}
     line = LINES[variant.removeprefix("scattered-").removeprefix("permuted-")]

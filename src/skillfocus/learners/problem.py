@@ -12,13 +12,12 @@ move on, the largest first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.learners.numbering import Numbering, number_values
 from skillfocus.objectives.assignment import Assignment
 from skillfocus.objectives.objective import Objective, Term
 from skillfocus.objectives.penalties import Penalty
@@ -32,32 +31,6 @@ LONGEST = 100_000
 def check_step_limit(step_limit: int) -> None:
     if not 1 <= step_limit <= LONGEST:
         raise UserError(f"the step limit is {step_limit}; it must be 1 to {LONGEST:,}")
-
-
-@dataclass(frozen=True, eq=False)
-class Numbering:
-    """Numbers for the combinations of some variables' values that occur in a table."""
-
-    of_state: np.ndarray
-    example: np.ndarray
-    """A state that shows each combination."""
-
-    @property
-    def size(self) -> int:
-        return len(self.example)
-
-    @cached_property
-    def states(self) -> tuple[np.ndarray, np.ndarray]:
-        """The states in the order of their numbers, and where each number's begin (and end)."""
-        order = np.argsort(self.of_state, kind="stable").astype(np.int32)
-        begins = np.searchsorted(self.of_state[order], np.arange(self.size + 1))
-        return order, begins.astype(np.int32)
-
-
-def number_values(table: Table, variables: Sequence[int]) -> Numbering:
-    codes = table.space.encode(table.values, variables)
-    _, example, of_state = np.unique(codes, return_index=True, return_inverse=True)
-    return Numbering(of_state.astype(np.int32), example.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)

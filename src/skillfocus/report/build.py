@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from skillfocus.discovery import silent
 from skillfocus.experiments.cases import VERSIONS, Setup
-from skillfocus.experiments.deviations import DEVIATIONS
 from skillfocus.experiments.findings import (
     COMPARABLE,
     DIRECTION,
@@ -30,6 +30,7 @@ from skillfocus.experiments.presets import OBJECTIVES
 from skillfocus.experiments.reproduction import Section, analyse
 from skillfocus.figures.frontier import frontier_figure
 from skillfocus.figures.paper import FIGURES
+from skillfocus.report.deviations import DEVIATIONS
 from skillfocus.report.document import Block, Heading, Listing, Paragraph, Picture
 from skillfocus.report.explanations import explanation
 from skillfocus.runs import Report
@@ -45,7 +46,7 @@ TITLES = {
     "side-effects": "Side effects (Equation 1)",
     "controls": "Controls",
 }
-SETUPS = {
+SETUP_NAMES = {
     ("paper", "planning"): "the paper's settings, planning",
     ("best", "planning"): "the best settings, planning",
     ("paper", "q-learning"): "the paper's settings, Q-learning",
@@ -77,10 +78,6 @@ GROUPS = {
 }
 
 
-def silent(fraction: float, what: str) -> None:
-    del fraction, what
-
-
 def build(
     frame: pl.DataFrame, costs: pl.DataFrame, names: Sequence[str], report: Report = silent
 ) -> tuple[list[Block], list[Section]]:
@@ -95,37 +92,29 @@ def build(
     contents = [
         f"[{h.text}](#{h.anchor})" for h in blocks if isinstance(h, Heading) and h.level == 2
     ]
-    opening = [Heading(TITLE, 1), *_opening(frame, costs), Listing(contents)]
+    opening = [Heading(TITLE, 1), *_opening(sections, costs), Listing(contents)]
     return opening + blocks, sections
 
 
 def setup_name(setup: Setup) -> str:
-    return SETUPS[setup.preset, setup.learner]
+    return SETUP_NAMES[setup.preset, setup.learner]
 
 
 def _first_capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _opening(frame: pl.DataFrame, costs: pl.DataFrame) -> list[Block]:
+def _opening(sections: list[Section], costs: pl.DataFrame) -> list[Block]:
     rows = []
-    for (preset, learner), about in SETUPS.items():
-        mine = frame.filter((pl.col("preset") == preset) & (pl.col("learner") == learner))
-        if not mine.filter(pl.col("metric") == "mean_side_effects").is_empty():
-            main = (pl.col("variant") == "") & pl.col("agent").is_in(OBJECTIVES)
-            counts = mine.filter(main).group_by("world", "agent").agg(
-                pl.col("seed").n_unique()
-            )["seed"]  # fmt: skip
-            span = n_seeds(counts.to_list())
-            cost = costs.filter((pl.col("preset") == preset) & (pl.col("learner") == learner))
-            rows.append(
-                [
-                    about,
-                    str(len(cost)),
-                    span,
-                    f"{number(float(cost['cpu_seconds'].sum()) / 3600, 1)} h",
-                ]
-            )
+    for setup, frame in {section.setup: section.frame for section in sections}.items():
+        main = (pl.col("variant") == "") & pl.col("agent").is_in(OBJECTIVES)
+        counts = frame.filter(main).group_by("world", "agent").agg(pl.col("seed").n_unique())
+        cost = costs.filter(
+            (pl.col("preset") == setup.preset) & (pl.col("learner") == setup.learner)
+        )
+        hours = number(float(cost["cpu_seconds"].sum()) / 3600, 1)
+        seeds = n_seeds(counts["seed"].to_list())
+        rows.append([setup_name(setup), str(len(cost)), seeds, f"{hours} h"])
     return [
         Paragraph(
             "Every number below was computed from the runs' results by the command that wrote "
@@ -203,21 +192,19 @@ def _experiment(name: str, sections: list[Section], frame: pl.DataFrame) -> list
     blocks: list[Block] = []
     for section in sections:
         tables = [table for table in section.analysis.tables if table.rows]
-        about = setup_name(section.setup)
-        agents = section.frame.filter(pl.col("agent").is_in(OBJECTIVES))
-        seeds = agents["seed"].n_unique()
-        setup = section.setup
-        flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
-        pictures = [
-            Picture(f"{setup.preset}-{setup.learner}-{picture}",
-                    f"{TITLES[name]}; {about}. {CAPTIONS.get(name, CAPTION)}",
-                    draw(section.frame))
-            for picture, draw in FIGURES.get(name, {}).items()
-        ]  # fmt: skip
         if not tables and name != "trajectories":
             continue
+        setup, about = section.setup, setup_name(section.setup)
+        seeds = section.frame.filter(pl.col("agent").is_in(OBJECTIVES))["seed"].n_unique()
+        flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
         blocks += [Heading(_first_capital(about), 3)]
-        blocks += [Paragraph(f"`skillfocus reproduce {name} {flags}`"), *pictures, *tables]
+        blocks += [Paragraph(f"`skillfocus reproduce {name} {flags}`")]
+        if name in FIGURES:
+            picture, draw = FIGURES[name]
+            caption = f"{TITLES[name]}; {about}. {CAPTIONS.get(name, CAPTION)}"
+            file = f"{setup.preset}-{setup.learner}-{picture}"
+            blocks += [Picture(file, caption, draw(section.frame))]
+        blocks += tables
     if name == "coverage" and not frame.filter(pl.col("agent") == "ideal").is_empty():
         blocks += _frontier(frame)
     return blocks
@@ -251,16 +238,8 @@ def _closing(costs: pl.DataFrame) -> list[Block]:
         .sort("preset", "learner", "world", "agent")
     )
     rows = [
-        [
-            preset,
-            learner,
-            world,
-            agent,
-            str(n),
-            number(cpu, 1),
-            "–" if mb is None else number(mb, 0),
-        ]
-        for preset, learner, world, agent, n, cpu, mb in cost.iter_rows()
+        [*names, str(n), number(cpu, 1), "–" if mb is None else number(mb, 0)]
+        for *names, n, cpu, mb in cost.iter_rows()
     ]
     columns = ["preset", "learner", "world", "agent", "runs", "CPU s per run", "peak MB"]
     found = [[name, ", ".join(sorted(set(costs[name])))] for name in VERSIONS]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillfocus.experiments.findings import Table
+from skillfocus.experiments.findings import DIRECTION, MISSED, NOT, REACHED, REPRODUCED, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,10 +126,7 @@ def _table(table: Table) -> str:
 
 def _class(cell: str) -> str:
     """Verdicts have colours."""
-    kinds = {
-        "reproduced": "yes", "reached": "yes", "direction only": "partly",
-        "not reproduced": "no", "missed": "no",
-    }  # fmt: skip
+    kinds = {REPRODUCED: "yes", REACHED: "yes", DIRECTION: "partly", NOT: "no", MISSED: "no"}
     return f' class="{kinds[cell]}"' if cell in kinds else ""
 
 

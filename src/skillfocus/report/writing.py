@@ -7,11 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
+from skillfocus.discovery import silent
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import COSTS, RESULTS
 from skillfocus.figures.saving import save_figure
 from skillfocus.files import write_whole
-from skillfocus.report.build import TITLE, silent
+from skillfocus.report.build import TITLE
 from skillfocus.report.document import Block, Picture, to_html, to_markdown
 from skillfocus.runs import Report
 
