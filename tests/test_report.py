@@ -264,7 +264,9 @@ def test_the_command_reports_from_kept_results(tmp_path):
      (["--seeds", "0"], "0 reporting seeds"), (["--seeds", "2000"], "tuning seed"),
      (["--out", "taken"], "taken is a file, not a folder"),
      (["controls", "--preset", "best"], "has no cases with --preset best"),
-     (["ablation", "--from", "results"], "no results of ablation")],
+     (["ablation", "--from", "results"], "no results of ablation"),
+     (["--from", "results", "--learner", "q-learning"], "no results with --preset both --learner q-"),
+     (["--finished"], "no results with --preset both --learner both")],
 )  # fmt: skip
 def test_mistakes_have_one_sentence(arguments, message, tmp_path):
     (tmp_path / "taken").write_text("")
