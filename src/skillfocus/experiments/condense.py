@@ -31,7 +31,7 @@ def condense(frame: pl.DataFrame, cases: list[Case]) -> pl.DataFrame:
     curves = frame.filter(
         pl.any_horizontal(metric == own + pl.lit(curve) for curve in CURVES)
     ).with_columns(metric.str.replace(r"^[a-z]+/", "task/"))
-    paths = frame.filter(metric.str.starts_with("path/") & (pl.col("seed") == frame["seed"].min()))
+    paths = frame.filter(metric.str.starts_with("path/") & (pl.col("seed") == pl.col("seed").min()))
     return pl.concat([whole, curves, _per_skill(frame, cases), paths]).sort(
         *LABELS, "metric", "step", nulls_last=False
     )
