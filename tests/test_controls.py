@@ -73,9 +73,9 @@ def test_chance_draws_moves_and_never_terminates():
         for s in (0, 0, 1)
     ]
     assert made[0] == made[1] != made[2]
-    assert made[0].policy.max() < 4
-    assert made[0].policy.shape == (4 * 6,)  # no memory of the start
-    assert set(np.unique(made[0].policy)) == {0, 1, 2, 3}
+    assert made[0].policies.max() < 4
+    assert made[0].policies.shape == (4 * 6,)  # no memory of the start
+    assert set(np.unique(made[0].policies)) == {0, 1, 2, 3}
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ QUICK_Q = sf.QLearning(episodes=2000, block=20)
 @pytest.mark.parametrize("objective", [sf.focused(sf.vic()), sf.diayn()], ids=lambda o: o.name)
 def test_equal_seeds_equal_skills_alone_in_a_batch_and_on_threads(four_rooms, learner, objective):
     alone = [
-        sf.discover(four_rooms, objective, seed=seed, learner=learner, n_skills=10).policy
+        sf.discover(four_rooms, objective, seed=seed, learner=learner, n_skills=10).policies
         for seed in (3, 4, 5)
     ]
     for workers in (1, 3):
@@ -24,7 +24,7 @@ def test_equal_seeds_equal_skills_alone_in_a_batch_and_on_threads(four_rooms, le
             four_rooms, objective, [3, 4, 5], workers=workers, learner=learner, n_skills=10
         )
         for expected, got in zip(alone, batch, strict=True):
-            assert np.array_equal(expected, got.policy)
+            assert np.array_equal(expected, got.policies)
     assert not np.array_equal(alone[0], alone[1])
 
 

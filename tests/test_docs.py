@@ -35,16 +35,22 @@ def test_the_readme_s_example_runs(tmp_path):
 
 EXPECTED = {
     "quickstart": "skill 15 for position",
+    "own_object": "0 drawer_1 changes",
     "own_objective": "tool_1: fetched 1.00, position changed 0.02",
     "own_penalty": "refused: only-plants is 0 from",
     "own_run": "2 steps: home 0.5",
     "own_world": "skill 4 for on",
+    "sb3_ppo": "seed 0, skills: success",
+    "skill_env": "success: False after 320 steps",
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
 def test_examples_run(example, tmp_path):
+    if example.stem == "sb3_ppo":
+        pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+        pytest.skip("runs for a minute; test_envs runs it with fewer steps")
     assert EXPECTED[example.stem] in run([str(example)], tmp_path)
 
 

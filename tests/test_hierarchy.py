@@ -11,7 +11,7 @@ from test_scattered import moody_skills
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.hierarchy import Hierarchy, _bodies, choose, episode, solve
+from skillfocus.hierarchy import Hierarchy, bodies_of, choose, episode, solve
 from skillfocus.tasks import make_task, optimum, task_of
 
 RIGHT, LEFT, STOP = 1, 3, 4
@@ -35,7 +35,7 @@ def one_episode(skills, q, cap, intra_option=False, learning=True, epsilon=0.0, 
     task = make_task(skills.table, "end", (0, 0), cap, at_the_end)
     marked = np.zeros(skills.table.n_marks, np.uint8)
     return episode(
-        _bodies(skills.table, skills), q, task.start, cap, task.true, learning, ALPHA, GAMMA,
+        bodies_of(skills.table, skills), q, task.start, cap, task.true, learning, ALPHA, GAMMA,
         epsilon, intra_option, marked, np.random.default_rng(seed),
     )  # fmt: skip
 
@@ -126,7 +126,7 @@ def test_episodes_are_the_plain_version_s(seed, intra_option):
     marked = np.zeros(0, np.uint8)
     for epsilon in (1.0, 0.8, 0.5, 0.2, 0.0):
         ended = episode(
-            _bodies(skills.table, skills), fast, task.start, task.cap, task.true, True, ALPHA,
+            bodies_of(skills.table, skills), fast, task.start, task.cap, task.true, True, ALPHA,
             GAMMA, epsilon, intra_option, marked, rng,
         )  # fmt: skip
         expected = plain_episode(skills, slow, task, ALPHA, GAMMA, epsilon, intra_option, again)

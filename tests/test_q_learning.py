@@ -62,7 +62,7 @@ def test_it_finds_what_planning_finds_in_a_random_world():
         world, objective, seed=0, targets=targets,
         learner=QLearning(episodes=60_000, decay=0.0002),
     )  # fmt: skip
-    assert (planned.policy != learned.policy).mean() < 0.05
+    assert (planned.policies != learned.policies).mean() < 0.05
 
 
 def test_plain_objectives_learn_without_memory():

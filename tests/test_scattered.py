@@ -98,7 +98,7 @@ def test_equal_seeds_equal_skills_and_either_order_of_the_two_words():
         sf.discover(world, objective, seed=3, learner=learner, targets={"tool_1": 2, "position": 3})
         for objective in (sf.scattered(sf.focused(sf.vic())), sf.focused(sf.scattered(sf.vic())))
     )
-    assert (first.policy == second.policy).all()
+    assert (first.policies == second.policies).all()
     assert named("scattered-focused-vic").name == "scattered-focused-vic"
     assert named("scattered-dusdi-diayn").scattered
 
@@ -161,4 +161,4 @@ def test_what_has_no_meaning_is_refused():
         sf.discover(corridor(), sf.scattered(sf.vic()), seed=0)
     skills = moody_skills(0, RandomWorld(0))
     with pytest.raises(UserError, match="cannot have the modes"):
-        sf.Skills(skills.world, skills.table, skills.targets, skills.remembered, skills.policy, 5, modes=(1, 2))  # fmt: skip
+        sf.Skills(skills.world, skills.table, skills.targets, skills.remembered, skills.policies, 5, modes=(1, 2))  # fmt: skip

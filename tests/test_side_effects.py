@@ -176,7 +176,7 @@ def test_the_mud_errand_is_as_long_as_it_looks():
 def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focused_vic):
     short = sf.Skills(
         four_rooms, focused_vic.table, focused_vic.targets, focused_vic.remembered,
-        focused_vic.policy, 2,
+        focused_vic.policies, 2,
     )  # fmt: skip
     effects = side_effects(short)
     assert effects[0].summary()["changes_target"] is None

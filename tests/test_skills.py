@@ -106,7 +106,7 @@ def rewrite(file, change):
     [
         (lambda h, p: h.update(version=99) or p, "version 99"),
         (lambda h, p: h.update(format="x") or p, "not written by skillfocus"),
-        (lambda h, p: h["world"].update(id="Elsewhere-v0") or p, "not built in"),
+        (lambda h, p: h["world"].update(id="Elsewhere-v0") or p, "your own"),
         (lambda h, p: h["world"]["settings"].update(slip=0.2) or p, "another world"),
         (lambda h, p: h["world"]["settings"].update(shell="rm") or p, "does not take"),
         (lambda h, p: h["targets"].append(["tool_1"]) or p, "5 skills have targets"),
@@ -152,7 +152,7 @@ def test_a_user_s_own_world_comes_along_on_loading(tmp_path):
     )
     file = made.save(tmp_path / "own.skills")
     assert sf.Skills.load(file, world=RandomWorld(1)) == made
-    with pytest.raises(UserError, match=r"not built in: pass the world"):
+    with pytest.raises(UserError, match=r"your own: pass the world"):
         sf.Skills.load(file)
 
 

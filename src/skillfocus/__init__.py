@@ -1,6 +1,7 @@
 """skillfocus: discover focused skills, and measure exactly what else they change.
 
-Names are loaded when first used, so that `import skillfocus` costs nothing.
+Names are loaded when first used, so that `import skillfocus` costs next to nothing; it also lets
+Gymnasium know the environments in `skillfocus.envs`.
 """
 
 from __future__ import annotations
@@ -8,11 +9,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from skillfocus.registration import register
+
 if TYPE_CHECKING:
+    from skillfocus import adapters as adapters
     from skillfocus import executors as executors
     from skillfocus import metrics as metrics
+    from skillfocus import testing as testing
+    from skillfocus.catalogue import make as make
     from skillfocus.discovery import discover as discover
     from skillfocus.discovery import discover_many as discover_many
+    from skillfocus.envs import SkillEnv as SkillEnv
+    from skillfocus.envs import SkillVectorEnv as SkillVectorEnv
+    from skillfocus.envs import WorldEnv as WorldEnv
     from skillfocus.errors import UserError as UserError
     from skillfocus.experiments.discovery import Discovery as Discovery
     from skillfocus.factored import FactoredSpace as FactoredSpace
@@ -46,14 +55,13 @@ if TYPE_CHECKING:
     from skillfocus.tasks import make_task as make_task
     from skillfocus.tasks import optimum as optimum
     from skillfocus.tasks import task_of as task_of
-    from skillfocus.worlds.registry import make as make
     from skillfocus.worlds.world import Outcome as Outcome
     from skillfocus.worlds.world import World as World
 
 _HOMES = {
     "factored": ["FactoredSpace", "Variable"],
-    "worlds.registry": ["make"],
     "worlds.world": ["Outcome", "World"],
+    "catalogue": ["make"],
     "table": ["Table", "tabulate"],
     "objectives.objective": ["Objective"],
     "objectives.vic": ["vic"],
@@ -70,6 +78,7 @@ _HOMES = {
     "discovery": ["discover", "discover_many"],
     "tasks": ["task_of", "make_task", "optimum"],
     "hierarchy": ["Hierarchy", "solve"],
+    "envs": ["SkillEnv", "SkillVectorEnv", "WorldEnv"],
     "runs": ["Run", "Result"],
     "store": ["Store"],
     "jobs": ["run_all"],
@@ -78,12 +87,13 @@ _HOMES = {
     "experiments.discovery": ["Discovery"],
     "errors": ["UserError"],
 }
+_PARTS = ("adapters", "executors", "metrics", "testing")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = [*_HOME_OF, "metrics", "executors"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOME_OF, *_PARTS]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
-    if name in ("metrics", "executors"):
+    if name in _PARTS:
         return import_module(f"skillfocus.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'skillfocus' has no attribute {name!r}")
@@ -92,3 +102,6 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+register()

@@ -74,7 +74,7 @@ def discover(
         table=table,
         targets=tuple(tuple(names[i] for i in skill.targets) for skill in skills),
         remembered=tuple(tuple(names[i] for i in skill.remembered) for skill in skills),
-        policy=_join_modes(problem, policy, modes) if modes else policy,
+        policies=_join_modes(problem, policy, modes) if modes else policy,
         step_limit=problem.step_limit,
         modes=modes,
         info={

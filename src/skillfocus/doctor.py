@@ -9,9 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 REQUIRED = (
-    "skillfocus", "numpy", "numba", "scipy", "polars", "safetensors", "matplotlib", "tyro", "rich",
+    "skillfocus", "numpy", "numba", "scipy", "polars", "safetensors", "matplotlib", "gymnasium",
+    "tyro", "rich",
 )  # fmt: skip
-EXTRAS = {"distributed": "cluster", "optuna": "sweep"}
+EXTRAS = {
+    "distributed": "cluster", "optuna": "sweep", "minigrid": "minigrid", "pyRDDLGym": "rddl",
+    "rddlrepository": "rddl", "stable-baselines3": "sb3",
+}  # fmt: skip
 
 
 def examine() -> tuple[dict[str, object], bool]:

@@ -46,7 +46,7 @@ def episode(
     bodies, q, start, cap, done, learning, alpha, gamma, epsilon, intra_option, marked, rng
 ):
     """One episode: (steps, last state). It learns if `learning`, else it is greedy. `bodies` are
-    what `_bodies` gives."""
+    what `bodies_of` gives."""
     arrays, skills, limit = bodies
     policy, offsets, widths, _, _ = skills
     n_skills = offsets.shape[0] - 1
@@ -180,7 +180,7 @@ def solve(
         raise UserError(f"the skills are for another world than the task {task.name}")
     n_skills = 0 if skills is None else len(skills)
     q = np.zeros((table.n_states, n_skills + table.n_actions))
-    bodies = _bodies(table, skills)
+    bodies = bodies_of(table, skills)
     start, cap, n_marks = task.start, task.cap, table.n_marks
     done = task.reward(reward)
     learning, judging = np.random.default_rng(seed).spawn(2)
@@ -200,7 +200,7 @@ def solve(
     return Solution(q, moments[1:], steps, true, proxy, optimum(table, task, reward)[0])
 
 
-def _bodies(table: Table, skills: Skills | None) -> tuple:
+def bodies_of(table: Table, skills: Skills | None) -> tuple:
     """What the kernels need of the world, and of skills or of none."""
     arrays = table_arrays(table)
     if skills is not None:

@@ -36,10 +36,9 @@ def reset_marks(marks_in, s, marked, rng):
 
 
 @njit(cache=True, nogil=True)
-def step(arrays, s, a, marked, rng):
-    """One move: draw an outcome, mind the hidden marks, return (next state, outcome drawn)."""
+def outcome(arrays, s, a, marked, u):
+    """One move, given its random number: mind the hidden marks, return (next state, outcome)."""
     successors, cumulative, marks, again, _ = arrays
-    u = rng.random()
     m = 0
     while u >= cumulative[s, a, m]:
         m += 1
@@ -49,6 +48,12 @@ def step(arrays, s, a, marked, rng):
             return again[s, a, m], m
         marked[mark] = 1
     return successors[s, a, m], m
+
+
+@njit(cache=True, nogil=True)
+def step(arrays, s, a, marked, rng):
+    """One move: draw an outcome, return (next state, outcome drawn)."""
+    return outcome(arrays, s, a, marked, rng.random())
 
 
 @njit(cache=True, nogil=True)

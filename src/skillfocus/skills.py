@@ -15,14 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
+from skillfocus.catalogue import can_remake, make
 from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.files import write_whole
 from skillfocus.learners.numbering import Numbering, number_values
 from skillfocus.learners.problem import check_step_limit
+from skillfocus.policy import SkillPolicy
 from skillfocus.simulation import SkillArrays, run_many, table_arrays
 from skillfocus.table import Table, tabulate
-from skillfocus.worlds.registry import WORLD_IDS, make
 from skillfocus.worlds.world import World
 
 FORMAT, VERSION = "skillfocus-skills", 2
@@ -38,7 +39,7 @@ class Skills:
     """Per skill, the variables it targets; none for plain objectives."""
     remembered: tuple[tuple[str, ...], ...]
     """Per skill, the variables whose first value its policy sees."""
-    policy: np.ndarray
+    policies: np.ndarray
     """All policies as bytes, skill after skill, each [state, context]; see `simulation`."""
     step_limit: int
     info: dict[str, object] = field(default_factory=dict)
@@ -55,12 +56,12 @@ class Skills:
         check_step_limit(self.step_limit)
         if self.modes and (len(self.modes) != len(self.targets) or min(self.modes) < 1):
             raise UserError(f"{len(self.targets)} skills cannot have the modes {self.modes}")
-        if len(self.policy) != self.offsets[-1]:
+        if len(self.policies) != self.offsets[-1]:
             raise UserError(
-                f"the policies have {len(self.policy):,} entries where {len(self.targets)} skills "
-                f"of {self.world.id} need {self.offsets[-1]:,}"
+                f"the policies have {len(self.policies):,} entries where {len(self.targets)} "
+                f"skills of {self.world.id} need {self.offsets[-1]:,}"
             )
-        if len(self.policy) and self.policy.max() > self.table.n_actions:
+        if len(self.policies) and self.policies.max() > self.table.n_actions:
             raise UserError(f"the policies name actions that {self.world.id} does not have")
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ class Skills:
         return (
             isinstance(other, Skills)
             and self._header() == other._header()
-            and np.array_equal(self.policy, other.policy)
+            and np.array_equal(self.policies, other.policies)
         )
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
@@ -110,11 +111,11 @@ class Skills:
     @property
     def arrays(self) -> SkillArrays:
         """What the kernels need of them."""
-        return self.policy, self.offsets, self.widths, self.contexts, self.n_modes
+        return self.policies, self.offsets, self.widths, self.contexts, self.n_modes
 
     def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
         """[state, context]: actions; the number of actions stands for "terminate"."""
-        part = self.policy[self.offsets[skill] : self.offsets[skill + 1]]
+        part = self.policies[self.offsets[skill] : self.offsets[skill + 1]]
         every = part.reshape(self.table.n_states, -1, self.n_modes[skill])
         return np.ascontiguousarray(every[:, :, mode])
 
@@ -123,6 +124,17 @@ class Skills:
         context = self.contexts[skill, self.table.number(first)]
         choice = int(self.policy_of(skill, mode)[self.table.number(now), context])
         return None if choice == self.table.n_actions else self.world.actions[choice]
+
+    def policy(self, skill: int, rng: np.random.Generator | None = None) -> SkillPolicy:
+        """A skill as a function from a state to an action's number, or None where it ends, for
+        loops of your own (see `skillfocus.policy`). A skill with several modes draws from `rng`."""
+        if not 0 <= skill < len(self):
+            raise UserError(f"there is no skill {skill}: skills are numbered 0 to {len(self) - 1}")
+        actions = self.policies[self.offsets[skill] : self.offsets[skill + 1]]
+        return SkillPolicy(
+            self.table, actions.reshape(self.table.n_states, -1), self.contexts[skill],
+            int(self.n_modes[skill]), self.step_limit, rng,
+        )  # fmt: skip
 
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> list[State]:
         """Run a skill from a state until it terminates or reaches the step limit: the states."""
@@ -175,8 +187,8 @@ class Skills:
         from safetensors.numpy import save
 
         header = json.dumps(self._header(), sort_keys=True)
-        metadata = {"skillfocus": _digest(header, self.policy) + header}
-        return save({"policy": self.policy}, metadata=metadata)
+        metadata = {"skillfocus": _digest(header, self.policies) + header}
+        return save({"policy": self.policies}, metadata=metadata)
 
     def save(self, path: str | Path) -> Path:
         """Write one file, whole or not at all."""
@@ -186,13 +198,14 @@ class Skills:
 
     @staticmethod
     def load(path: str | Path, world: World | None = None) -> Skills:
-        """Read a file of skills. `world` is needed where the world is not a built-in one."""
+        """Read a file of skills. `world` is needed where the file cannot say how to make it: of an
+        object or a class of your own."""
         policy, header = _read(Path(path))
         try:
-            if world is None and header["world"]["id"] not in WORLD_IDS:
+            if world is None and not can_remake(header["world"]["id"]):
                 raise UserError(
-                    f"{path} holds skills for {header['world']['id']!r}, which is not built in: "
-                    f"pass the world, as in Skills.load(path, world=…)"
+                    f"{path} holds skills for {header['world']['id']!r}, which is your own: pass "
+                    f"the world, as in Skills.load(path, world=…)"
                 )
             made = world or make(header["world"]["id"], **header["world"]["settings"])
             table = tabulate(made)

@@ -9,7 +9,7 @@ k >= 0, a world whose bit k is set goes to `again[s, a, m]` instead.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,10 +19,8 @@ from scipy.sparse.csgraph import connected_components
 
 from skillfocus.errors import UserError
 from skillfocus.factored import FactoredSpace, State
-from skillfocus.worlds.world import Outcome, World
+from skillfocus.worlds.world import MOST_ACTIONS, STATE_LIMIT, Outcome, World
 
-STATE_LIMIT = 200_000
-MOST_ACTIONS = 254
 Row = list[tuple[float, int, int, int]]
 """The outcomes of an action: probability, successor, mark, successor if the mark was set."""
 
@@ -92,6 +90,25 @@ class Table:
             n_parts, _ = connected_components(coo_array(change), connection="strong")
             answers.append(n_parts < len(change))
         return np.array(answers)
+
+    @cached_property
+    def fixed(self) -> tuple[str, ...]:
+        """The variables that no action changes."""
+        changes = zip(self.space.names, self._value_changes, strict=True)
+        return tuple(name for name, change in changes if not change.any())
+
+    @cached_property
+    def left_for_good(self) -> dict[str, tuple[Hashable, ...]]:
+        """Per variable, the values that can be left but never come back: an unlocked door is
+        never locked again. Variables without such values are not in it."""
+        lost = {}
+        for variable, change in zip(self.space.variables, self._value_changes, strict=True):
+            n_parts, part = connected_components(coo_array(change), connection="strong")
+            alone = np.bincount(part, minlength=n_parts)[part] == 1
+            places = np.flatnonzero(alone & change.any(axis=1))
+            if len(places):
+                lost[variable.name] = tuple(variable.values[i] for i in places)
+        return lost
 
     @cached_property
     def can_change(self) -> np.ndarray:

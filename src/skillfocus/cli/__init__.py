@@ -11,6 +11,7 @@ from typing import Annotated
 import tyro
 from tyro.conf import subcommand
 
+from skillfocus.cli.describe import Describe
 from skillfocus.cli.discover import Discover
 from skillfocus.cli.doctor import Doctor
 from skillfocus.cli.evaluate import Evaluate
@@ -23,6 +24,7 @@ from skillfocus.errors import UserError
 
 Command = (
     Annotated[List, subcommand("list")]
+    | Annotated[Describe, subcommand("describe")]
     | Annotated[Discover, subcommand("discover")]
     | Annotated[Evaluate, subcommand("evaluate")]
     | Annotated[Solve, subcommand("solve")]

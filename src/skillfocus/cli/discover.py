@@ -14,7 +14,8 @@ from skillfocus.errors import UserError
 class Discover(Job, DiscoveryOptions):
     """Discover skills in a world, say what each does, and save them.
 
-    Example: skillfocus discover four-rooms focused-vic --seeds 5
+    Examples: skillfocus discover four-rooms focused-vic --seeds 5,
+    skillfocus discover gymnasium:Taxi-v4 focused-vic --targets passenger=4
     """
 
     seed: int = 0
@@ -29,6 +30,7 @@ class Discover(Job, DiscoveryOptions):
     def run(self) -> None:
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
+        self.prepare()
         seeds = range(self.seed, self.seed + self.seeds)
         runs = [self.discovery(seed, self.coverage) for seed in seeds]
         if self.draw:

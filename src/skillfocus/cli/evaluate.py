@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.options import OptionalInt
+from skillfocus.cli.options import OptionalInt, OptionalStr
 from skillfocus.cli.output import err, show_runs
 from skillfocus.errors import UserError
 
@@ -25,12 +25,15 @@ class Evaluate:
     """Sample this many runs per skill even where exact values can be had."""
     seed: int = 0
     """The seed of the samples."""
+    world: OptionalStr = None
+    """The world's name, where a file cannot say it (my_world.py:Lights)."""
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
         import numpy as np
 
+        from skillfocus.catalogue import make
         from skillfocus.metrics.coverage import coverage
         from skillfocus.metrics.record import origin, skill_records
         from skillfocus.progress import Progress
@@ -40,11 +43,12 @@ class Evaluate:
             raise UserError("name at least one file of skills")
         if self.sample is not None and self.sample < 2:
             raise UserError(f"--sample is {self.sample}; it must be at least 2")
+        world = None if self.world is None else make(self.world)
         runs = []
         with Progress(err, "evaluating") as progress:
             for number, file in enumerate(self.files):
                 progress.report(number / len(self.files), file.name)
-                skills = Skills.load(file)
+                skills = Skills.load(file, world)
                 records = skill_records(skills, self.sample, self.seed)
                 run = {**origin(skills), "file": str(file), "skills": records}
                 if self.coverage:

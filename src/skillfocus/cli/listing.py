@@ -44,5 +44,7 @@ class List:
         print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
         for title, members in names.items():
             print(f"{title.capitalize() + ':':<12}", ", ".join(members))
+        print("\nOther worlds: my-map.txt, gymnasium:Taxi-v4, minigrid:DoorKey-5x5,")
+        print("rddl:DOMAIN/INSTANCE, my_world.py:NAME; see skillfocus describe --help")
         print("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
         print("Try: skillfocus discover four-rooms focused-vic, or skillfocus reproduce --help")

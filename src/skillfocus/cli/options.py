@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +15,11 @@ from skillfocus.errors import UserError
 if TYPE_CHECKING:
     from skillfocus.discovery import Learner
     from skillfocus.experiments.discovery import Discovery
+    from skillfocus.table import Table
+    from skillfocus.worlds.world import World
 
+QUICK = 1.0
+"""Seconds that exploring a world may take without a bar."""
 # Options that may be left out; their help says what happens then.
 OptionalInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 OptionalFloat = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
@@ -26,7 +32,7 @@ class DiscoveryOptions:
     """What makes a `Discovery`, but for its seed."""
 
     world: Annotated[Positional[str], arg(metavar="WORLD")]
-    """A world, such as four-rooms (see `skillfocus list`)."""
+    """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
     objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
     """What skills want, such as focused-vic, dusdi-diayn or lsd."""
     skills: OptionalInt = None
@@ -42,6 +48,8 @@ class DiscoveryOptions:
     """DUSDi's weight on the variables that are no targets (default: 0.1)."""
     step_limit: OptionalInt = None
     """The most steps a skill may take (default: the world's)."""
+    world_settings: str = "{}"
+    """The world's settings as JSON, such as '{"slip": 0.0}' or '{"is_rainy": true}'."""
     learner: Literal["planning", "q-learning"] = "planning"
     """How skills are learned: exact planning, or the paper's Q-learning."""
     gamma: float = 0.99
@@ -58,8 +66,17 @@ class DiscoveryOptions:
 
         return Discovery(
             self.world, self.objective, seed, self.make_learner(), self.skills, self.targets,
-            self.rate, self.strength, self.weight, self.step_limit, coverage=coverage,
+            self.rate, self.strength, self.weight, self.step_limit, self.world_settings,
+            coverage=coverage,
         )  # fmt: skip
+
+    def prepare(self) -> None:
+        """Make the world, with a bar if that takes long, and say what may surprise in it."""
+        from skillfocus.cli.output import say
+        from skillfocus.description import remarks
+
+        for remark in remarks(*explored(self.world, self.world_settings)):
+            say(f"note: {remark}")
 
     def make_learner(self) -> Learner:
         from skillfocus.learners.planning import Planning
@@ -73,6 +90,28 @@ class DiscoveryOptions:
             raise UserError("--rounds belongs to --learner planning; use --episodes")
         make = paper_q_learning if self.preset == "paper" else QLearning
         return make(gamma=self.gamma, **_given(episodes=self.episodes))
+
+
+def explored(world: str, settings: str) -> tuple[World, Table]:
+    """A world by its name and its table, with a bar if making it takes long."""
+    from skillfocus.cli.output import err
+    from skillfocus.experiments.discovery import table_of, world_of
+    from skillfocus.progress import Progress
+    from skillfocus.worlds.found import EXPLORING
+
+    with ExitStack() as stack:
+        began, progress = time.monotonic(), None
+
+        def show(name: str, done: int, found: int) -> None:
+            nonlocal progress
+            if progress is None and time.monotonic() - began > QUICK:
+                progress = stack.enter_context(Progress(err, f"exploring {name}"))
+            if progress is not None:
+                progress.report(done / found, f"{done:,} of {found:,} states so far")
+
+        token = EXPLORING.set(show)
+        stack.callback(EXPLORING.reset, token)
+        return world_of(world, settings), table_of(world, settings)
 
 
 def _given(**settings: object) -> dict:

@@ -75,7 +75,7 @@ class NoStrength(Run):
                 world_of(self.world, "{}"), objective, seed=self.seed,
                 learner=Planning(rounds=self.rounds), table=table_of(self.world, "{}"),
             )  # fmt: skip
-            policies.append(skills.policy)
+            policies.append(skills.policies)
         return Result([("identical", None, float(np.array_equal(*policies)))])
 
 

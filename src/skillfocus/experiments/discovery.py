@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
+from skillfocus.catalogue import make
 from skillfocus.discovery import Learner, check_assignment, discover
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.planning import Planning
@@ -22,7 +23,7 @@ from skillfocus.objectives.registry import named
 from skillfocus.runs import Report, Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.skills import Skills
 from skillfocus.table import Table, tabulate
-from skillfocus.worlds.registry import make
+from skillfocus.worlds.registry import WORLD_IDS
 from skillfocus.worlds.world import World
 
 PLANNING = Planning()
@@ -75,12 +76,10 @@ class Discovery(Run):
     def settings(self) -> dict[str, Setting]:
         """With every default filled in, so that a run that names a default is the same run."""
         world, objective = self.make_world(), self.make_objective()
-        usual = world_of(world.id, "{}").settings
-        unusual = {key: value for key, value in world.settings.items() if value != usual[key]}
         learner = flatten(self.learner)
         return {
             "world": world.id,
-            "world_settings": json.dumps(unusual, sort_keys=True),
+            "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
             "objective": self.objective,
             "learner": learner.pop("name"),
             "skills": len(self.assignment()),
@@ -93,6 +92,14 @@ class Discovery(Run):
             "coverage": self.coverage,
             "seed": self.seed,
         }
+
+    def _world_settings(self, world: World) -> dict[str, object]:
+        """What is not as usual in a built-in world. Others may change without their name changing,
+        so of them also what they are now."""
+        if world.id in WORLD_IDS:
+            usual = world_of(world.id, "{}").settings
+            return {key: value for key, value in world.settings.items() if value != usual[key]}
+        return {**world.settings, "fingerprint": self.make_table().fingerprint[:16]}
 
     def unusual(self) -> dict[str, Setting]:
         """The settings that are not the usual ones of this world, objective and learner."""

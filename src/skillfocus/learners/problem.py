@@ -7,7 +7,7 @@ only ever moves on needs no place in the context: its penalty is paid when it ch
 side-effects penalty over histories in the sense of Definition 4.
 
 Where contexts times states would exceed `CELL_LIMIT`, the context forgets variables that only
-move on, the largest first.
+move on, the largest first. What still does not fit in `MOST_CELLS` is refused.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from skillfocus.objectives.penalties import Penalty
 from skillfocus.table import Table
 
 CELL_LIMIT = 128_000_000
+MOST_CELLS = 512_000_000
+"""Planning takes five bytes for each cell of a policy: these are 2.6 GB."""
+PAIRS_AT_ONCE = 1_000_000
 LONGEST = 100_000
 """The most steps that any skill may take."""
 
@@ -124,11 +127,14 @@ def make_problem(
     remember: bool = True,
     teachable: bool = True,
     cell_limit: int = CELL_LIMIT,
+    most_cells: int = MOST_CELLS,
 ) -> Problem:
     """`remember=False` gives skills that do not know where they began (one context only);
     `teachable=False` lets training start where the targets can no longer change."""
     check_step_limit(step_limit)
-    builder = _Builder(table, objective, assignment, cell_limit if remember else None)
+    builder = _Builder(table, objective, assignment)
+    if remember:
+        builder.forget_down_to(cell_limit, most_cells)
     skills = tuple(builder.skill(z, remember, teachable) for z in range(len(assignment)))
     groups = tuple(builder.groups)
     base = objective.base_for(max(group.entries for group in groups))
@@ -137,17 +143,13 @@ def make_problem(
 
 
 class _Builder:
-    def __init__(
-        self, table: Table, objective: Objective, assignment: Assignment, cell_limit: int | None
-    ) -> None:
+    def __init__(self, table: Table, objective: Objective, assignment: Assignment) -> None:
         self.table, self.objective, self.assignment = table, objective, assignment
         self.groups: list[Group] = []
         self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
         self.numberings: dict[tuple[int, ...], Numbering] = {}
         self.penalties: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
         self.forgotten: frozenset[int] = frozenset()
-        if cell_limit is not None:
-            self._forget_down_to(cell_limit)
 
     def numbering(self, variables: tuple[int, ...]) -> Numbering:
         if variables not in self.numberings:
@@ -181,18 +183,20 @@ class _Builder:
         contexts = [self.context_variables(z) for z in range(len(self.assignment))]
         return self.table.n_states * sum(self.numbering(each).size for each in contexts)
 
-    def _forget_down_to(self, cell_limit: int) -> None:
-        """Forget variables that only move on, the largest first, until policies fit."""
+    def forget_down_to(self, cell_limit: int, most_cells: int) -> None:
+        """Forget variables that only move on, the largest first, until policies are small."""
         sizes = self.table.space.sizes
         candidates = [j for j in range(len(sizes)) if not self.table.reversible[j]]
         for largest in sorted(candidates, key=lambda j: -sizes[j]):
             if self._cells() <= cell_limit:
                 return
             self.forgotten |= {largest}
-        if self._cells() > cell_limit:
+        if self._cells() > most_cells:
             raise UserError(
-                f"{len(self.assignment)} skills need {self._cells():,} cells of policy, more than "
-                f"{cell_limit:,}: use fewer skills, or a world with fewer reversible variables"
+                f"{len(self.assignment)} skills need {self._cells():,} cells of policy, one for "
+                f"each state and each first state they must tell apart, more than "
+                f"{most_cells:,}: use fewer skills (targets=…), or fewer variables that can change "
+                f"back"
             )
 
     def group(self, term: Term) -> int:
@@ -267,8 +271,13 @@ def _pairwise(
     if penalty is None:
         return np.zeros((n, n), dtype=np.float32)
     states = table.values[examples]
-    given = penalty(table.space, np.tile(states, (n, 1)), np.repeat(states, n, axis=0), watched)
-    return given.reshape(n, n).astype(np.float32)
+    given = np.empty((n, n), dtype=np.float32)
+    rows = max(1, PAIRS_AT_ONCE // n)
+    for first in range(0, n, rows):
+        ends = states[first : first + rows]
+        starts, repeated = np.tile(states, (len(ends), 1)), np.repeat(ends, n, axis=0)
+        given[first : first + rows] = penalty(table.space, starts, repeated, watched).reshape(-1, n)
+    return given
 
 
 def _events(table: Table, penalty: Penalty | None, watched: np.ndarray) -> np.ndarray:

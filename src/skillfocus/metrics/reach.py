@@ -15,6 +15,19 @@ CHUNK = 20_000_000
 """Pairs of states looked at together."""
 
 
+MOST_PAIRS = 30_000_000
+"""Of first states times states; of more first states, a sample is looked at."""
+
+
+def some_of(starts: np.ndarray, table: Table) -> np.ndarray:
+    """All of these first states, or of a large world a random sample, the same every time. (Where
+    a world hides marks, runs are sampled anyway.)"""
+    most = max(200, MOST_PAIRS // table.n_states)
+    if len(starts) <= most or table.n_marks:
+        return starts
+    return np.sort(np.random.default_rng(0).choice(starts, size=most, replace=False))
+
+
 def shortest_steps(table: Table, sources: np.ndarray) -> np.ndarray:
     """[source, state]: the fewest steps if every action has its likeliest outcome."""
     likeliest = table.probabilities.argmax(axis=2)[:, :, None]
@@ -44,15 +57,20 @@ def round_trips(table: Table, targets: Sequence[int], sources: np.ndarray) -> np
     return trips
 
 
-def fair_starts(table: Table, targets: Sequence[int], step_limit: int, roams: int) -> np.ndarray:
-    """The first states a skill is judged from: its targets are untouched (where they cannot be
-    changed back) and the round trip takes at most three quarters of the step limit. In a world
-    with hidden marks, also: nothing but the roaming variable has changed yet, since which marks
-    are set is not known otherwise. There may be none."""
+def fresh_starts(table: Table, targets: Sequence[int], roams: int) -> np.ndarray:
+    """The first states in which the targets are untouched (where they cannot be changed back). In
+    a world with hidden marks, also: nothing but the roaming variable has changed yet, since which
+    marks are set is not known otherwise."""
     fresh = [j for j in targets if not table.reversible[j]]
     if table.n_marks:
         fresh = [j for j in range(len(table.space)) if j != roams]
-    starts = np.flatnonzero(table.untouched[:, fresh].all(axis=1))
+    return np.flatnonzero(table.untouched[:, fresh].all(axis=1))
+
+
+def fair_starts(table: Table, targets: Sequence[int], step_limit: int, roams: int) -> np.ndarray:
+    """The first states a skill is judged from: fresh ones (of very many, a sample) from which the
+    round trip takes at most three quarters of the step limit. There may be none."""
+    starts = some_of(fresh_starts(table, targets, roams), table)
     if not targets:
         return starts
     return starts[round_trips(table, targets, starts) <= FAIR_SHARE * step_limit]

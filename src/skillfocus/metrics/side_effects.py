@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.reach import fair_starts
+from skillfocus.metrics.reach import fair_starts, fresh_starts, some_of
 from skillfocus.skills import Skills
 
 Z90 = 1.6448536269514722
@@ -194,8 +194,8 @@ def side_effects(
 ) -> list[SkillEffects]:
     """What each skill does. `starts` are "fair" (see `metrics.reach`), "all" (every state in which
     the targets can still change), or numbers of states; a skill may have no fair start, and then
-    has no averages. Exact unless the world hides something
-    or `sample` runs per skill are asked for; sampling draws from `rng`."""
+    has no averages. Exact unless the world hides something, has so many starts that a sample of
+    them is taken, or `sample` runs per skill are asked for, which draws from `rng`."""
     if sample is None and skills.table.n_marks:
         sample = 4000
     if sample is not None and rng is None:
@@ -206,27 +206,33 @@ def side_effects(
     results = []
     for z, names in enumerate(skills.targets):
         if sample is None or rng is None:
-            results.append(_exact(skills, z, chosen[names]))
+            results.append(_exact(skills, z, *chosen[names]))
         else:
-            results.append(_sampled(skills, z, chosen[names], sample, rng))
+            results.append(_sampled(skills, z, chosen[names][0], sample, rng))
     return results
 
 
-def _starts(skills: Skills, names: tuple[str, ...], starts: str | np.ndarray) -> np.ndarray:
+def _starts(
+    skills: Skills, names: tuple[str, ...], starts: str | np.ndarray
+) -> tuple[np.ndarray, bool]:
+    """The first states, and whether they are all there are or a sample of them."""
     table = skills.table
     targets = [table.space.index(name) for name in names]
+    every = np.zeros(0, dtype=np.int64)
     if isinstance(starts, np.ndarray):
         if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < table.n_states)).all():
             raise UserError(f"starts must be numbers of states, 0 to {table.n_states - 1}")
         chosen = starts
     elif starts == "fair":
         roams = table.space.index(skills.world.roams)
+        every = fresh_starts(table, targets, roams)
         chosen = fair_starts(table, targets, skills.step_limit, roams)
     elif starts == "all":
-        chosen = np.flatnonzero(table.can_change[:, targets].all(axis=1))
+        every = np.flatnonzero(table.can_change[:, targets].all(axis=1))
+        chosen = some_of(every, table)
     else:
         raise UserError(f"starts is {starts!r}; it must be 'fair', 'all' or an array of states")
-    return chosen.astype(np.int64)
+    return chosen.astype(np.int64), len(some_of(every, table)) == len(every)
 
 
 def _amounts(skills: Skills) -> np.ndarray:
@@ -238,7 +244,7 @@ def _amounts(skills: Skills) -> np.ndarray:
     return padded
 
 
-def _exact(skills: Skills, z: int, starts: np.ndarray) -> SkillEffects:
+def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillEffects:
     table = skills.table
     if table.n_marks:
         raise UserError(f"{skills.world.id} hides state, so its side effects can only be sampled")
@@ -256,7 +262,7 @@ def _exact(skills: Skills, z: int, starts: np.ndarray) -> SkillEffects:
         sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True)
     )
     return SkillEffects(
-        skills.targets[z], names, starts, changed, amount, controlled, steps, ends, exact=True
+        skills.targets[z], names, starts, changed, amount, controlled, steps, ends, exact=complete
     )
 
 

@@ -7,6 +7,7 @@ a mapping {variable: component}; two skills that share a component want the same
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,18 +38,11 @@ class Assignment:
 
 
 def assign(world: World, n_skills: int | None = None, targets: Targets | None = None) -> Assignment:
-    """The paper's assignment of so many skills (16 unless said otherwise): two per goal, the rest
-    on the variable that roams. Or the user's own."""
+    """The paper's assignment of so many skills: two per goal, the rest on the variable that roams.
+    Or the user's own. Unless said otherwise there are 16 skills, more if the goals need them, and
+    no more on a variable than it has values."""
     if targets is None:
-        wanted = N_SKILLS if n_skills is None else n_skills
-        goals = dict.fromkeys(world.goals, 2)
-        rest = wanted - sum(goals.values())
-        if rest < 0 or wanted < 1:
-            raise UserError(
-                f"{wanted} skills are too few: {world.id} has {len(goals)} goals with two "
-                f"skills each, so ask for {2 * len(goals)} or more, or give your own targets"
-            )
-        targets = {**goals, world.roams: rest} if rest else goals
+        targets = usual_counts(world, n_skills)
     if isinstance(targets, Mapping):
         skills = _from_counts(world.space, targets)
     else:
@@ -59,6 +53,24 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             f"one of the two out"
         )
     return Assignment(tuple(_checked(world.space, skill) for skill in skills))
+
+
+def usual_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
+    """How many skills target each variable unless the user says otherwise."""
+    sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
+    counts = {**dict.fromkeys(world.goals, 2), world.roams: 0}
+    least = 2 * len(world.goals)
+    wanted = max(N_SKILLS, least + 2) if n_skills is None else n_skills
+    if wanted < max(least, 1):
+        raise UserError(
+            f"{wanted} skills are too few: {world.id} has {len(world.goals)} goals with two skills "
+            f"each, so ask for {least} or more, or give your own targets"
+        )
+    counts[world.roams] = min(wanted - least, sizes[world.roams])
+    left = wanted - sum(counts.values())
+    if n_skills is not None and left:
+        counts[world.roams] += left
+    return {name: count for name, count in counts.items() if count}
 
 
 def untargeted(n_skills: int) -> Assignment:
@@ -92,7 +104,7 @@ def parse_targets(text: str | None) -> dict[str, int] | None:
     if text is None:
         return None
     counts: dict[str, int] = {}
-    for part in text.split(","):
+    for part in re.split(r",(?![^()]*\))", text):  # names such as box(x3,y3) have commas too
         name, equals, count = (word.strip() for word in part.rpartition("="))
         if not equals or not name or not (count.isascii() and count.isdecimal()):
             raise UserError(f"cannot read {part.strip()!r} in the targets; write NAME=COUNT,…")

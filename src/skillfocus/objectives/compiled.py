@@ -45,6 +45,10 @@ def _no_update(params, values, skill, start, value, rate):
 _compiled: dict[tuple[Callable, Signature], Callable] = {}
 
 
+def compiled_reward(reward: Callable) -> Callable:
+    return _ensure(reward, REWARD)
+
+
 def compiled_update(update: Callable | None) -> Callable:
     return _no_update if update is None else _ensure(update, UPDATE)
 

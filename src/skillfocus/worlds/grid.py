@@ -2,7 +2,8 @@
 
 A grid world is declared by its map and by `arrive`: what the variables become when the agent
 enters a cell. Moves: the intended one happens with probability 1 - slip, each of the other
-three with slip / 3; a move into a wall stays put and counts as no arrival.
+three with slip / 3; a move into a wall, or into a cell that lets nobody in (`may_enter`), stays
+put and counts as no arrival.
 """
 
 from __future__ import annotations
@@ -21,6 +22,14 @@ MOVES: tuple[Cell, ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
 WALL, FREE = "#", "."
 
 
+class MapError(UserError):
+    """A mistake at one cell of a map; `problem` tells it without the place."""
+
+    def __init__(self, message: str, cell: Cell = (0, 0), problem: str = "") -> None:
+        super().__init__(message)
+        self.cell, self.problem = cell, problem
+
+
 class Map:
     """A parsed map: its free cells in reading order, and where each glyph stands."""
 
@@ -30,15 +39,21 @@ class Map:
             raise UserError("the map is empty")
         for number, row in enumerate(self.rows):
             if len(row) != len(self.rows[0]):
-                raise UserError(
-                    f"map row {number} has {len(row)} cells, the first has {len(self.rows[0])}"
+                sizes = f"has {len(row)} cells, the first has {len(self.rows[0])}"
+                raise MapError(
+                    f"map row {number} {sizes}",
+                    (number, min(len(row), len(self.rows[0]))),
+                    f"this row {sizes}",
                 )
             for column, glyph in enumerate(row):
                 if glyph not in legend and glyph not in (WALL, FREE):
-                    known = ", ".join(f"{g!r} {what}" for g, what in legend.items())
-                    raise UserError(
-                        f"map row {number}, column {column} has the unknown glyph {glyph!r} "
-                        f"(known: '#' wall, '.' free, {known})"
+                    known = {WALL: "wall", FREE: "free", **legend}
+                    listed = ", ".join(f"{g!r} {what}" for g, what in known.items())
+                    has = f"has the unknown glyph {glyph!r} (known: {listed})"
+                    raise MapError(
+                        f"map row {number}, column {column} {has}",
+                        (number, column),
+                        f"this cell {has}",
                     )
         self.cells: tuple[Cell, ...] = tuple(
             (r, c)
@@ -73,8 +88,10 @@ class Map:
         for cell in self.cells:
             if cell not in reached:
                 what = legend.get(self.glyph(cell), "free cell")
-                raise UserError(
-                    f"the {what} at map row {cell[0]}, column {cell[1]} cannot be reached"
+                raise MapError(
+                    f"the {what} at map row {cell[0]}, column {cell[1]} cannot be reached",
+                    cell,
+                    "this cell cannot be reached",
                 )
 
 
@@ -104,6 +121,11 @@ class GridWorld(World):
         """What follows (with probability 1) when the agent has entered `cell`; `state` has the
         new position and is the callee's to change."""
 
+    def may_enter(self, state: State, cell: Cell) -> bool:
+        """Whether a cell lets the agent in; one that does not is a wall for now."""
+        del state, cell
+        return True
+
     @property
     def roams(self) -> str:
         return "position"
@@ -131,7 +153,7 @@ class GridWorld(World):
         for direction in range(4):
             probability = 1 - self.slip if direction == action else self.slip / 3
             target = self.map.move(cell, direction)
-            if target == cell:
+            if target == cell or not self.may_enter(state, target):
                 outcome = Outcome(1.0, state)
             else:
                 outcome = self.arrive([self.map.index[target], *state[1:]], target)

@@ -8,6 +8,11 @@ from typing import NamedTuple
 
 from skillfocus.factored import FactoredSpace, State
 
+STATE_LIMIT = 200_000
+"""More states than this are refused unless a higher limit is asked for."""
+MOST_ACTIONS = 254
+"""A policy is made of bytes, one of which means "terminate"."""
+
 
 class Outcome(NamedTuple):
     """One way an action can end.
@@ -34,6 +39,10 @@ class World(ABC):
     """The most steps a skill may take."""
     n_marks: int = 0
     """How many hidden marks there are; 0 if the variables say everything."""
+    fixed: tuple[str, ...] = ()
+    """Variables that no action changes; none of them is a target unless asked for."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of this world, in sentences."""
 
     @abstractmethod
     def states(self) -> Iterable[State]:
@@ -51,12 +60,14 @@ class World(ABC):
     @property
     def roams(self) -> str:
         """The variable that gets the skills no goal takes: the one with the most values."""
-        return max(self.space.variables, key=lambda variable: len(variable.values)).name
+        able = [v for v in self.space.variables if v.name not in self.fixed]
+        return max(able or self.space.variables, key=lambda variable: len(variable.values)).name
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """The variables that get two skills each by default: all but the one that roams."""
-        return tuple(name for name in self.space.names if name != self.roams)
+        """The variables that get two skills each by default: all that can change but the one that
+        roams."""
+        return tuple(n for n in self.space.names if n != self.roams and n not in self.fixed)
 
     def marks_in(self, state: State) -> int:
         """How many hidden marks are set in a state; which ones is not known."""

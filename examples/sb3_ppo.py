@@ -1,0 +1,95 @@
+"""PPO of Stable-Baselines3 learns FourRooms' task with skills, and with primitive moves alone.
+
+Both agents have the same settings and may take the same number of primitive steps. The one with
+skills also has the moves. Needs stable-baselines3.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import gymnasium
+import torch
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.utils import set_random_seed
+
+import skillfocus as sf
+from skillfocus.envs import SkillEnv, WorldEnv
+
+SETTINGS = {
+    "learning_rate": 1e-3, "n_steps": 32, "batch_size": 256, "n_epochs": 8, "gamma": 0.99,
+    "ent_coef": 0.01, "policy_kwargs": {"net_arch": [64]}, "device": "cpu",
+}  # fmt: skip
+COPIES = 16
+MakeEnv = Callable[[], gymnasium.Env]
+
+
+class Budget(BaseCallback):
+    """Stops learning after so many primitive steps, and counts the successes on the way."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most, self.used, self.successes = most, 0, 0
+
+    def _on_step(self) -> bool:
+        infos = self.locals["infos"]
+        self.used += sum(info.get("steps", 1) for info in infos)
+        self.successes += sum(info["success"] for info in infos)
+        return self.used < self.most
+
+
+def with_skills(skills: sf.Skills) -> gymnasium.Env:
+    return gymnasium.wrappers.FlattenObservation(SkillEnv(skills, "true", primitives=True))
+
+
+def with_moves(skills: sf.Skills) -> gymnasium.Env:
+    world = WorldEnv(skills.world, "true", table=skills.table)
+    return gymnasium.wrappers.FlattenObservation(world)
+
+
+def learn(make_env: MakeEnv, budget: int, seed: int) -> tuple[PPO, Budget]:
+    torch.set_num_threads(1)  # faster for nets this small
+    counting = Budget(budget)
+    agent = PPO("MlpPolicy", make_vec_env(make_env, COPIES, seed=seed), seed=seed, **SETTINGS)
+    return agent.learn(budget, callback=counting), counting
+
+
+def evaluate(agent: PPO, env: gymnasium.Env, episodes: int, seed: int) -> tuple[float, float]:
+    """The share of episodes that succeed, and the mean primitive steps (the cap for a failure)."""
+    set_random_seed(seed)
+    successes = steps = 0
+    for number in range(episodes):
+        observation, _ = env.reset(seed=10_000 * (seed + 1) + number)
+        while True:
+            action, _ = agent.predict(observation)
+            observation, _, terminated, truncated, info = env.step(action)
+            steps += info.get("steps", 1)
+            if terminated or truncated:
+                successes += info["success"]
+                break
+    return successes / episodes, steps / episodes
+
+
+def compare(budget: int = 200_000, episodes: int = 50, seed: int = 0) -> dict[str, float]:
+    """Train and evaluate both agents: the share of successes of each."""
+    skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=seed)
+    shares = {}
+    for name, make_env in (("skills", with_skills), ("moves", with_moves)):
+        began = time.process_time()
+        agent, used = learn(partial(make_env, skills), budget, seed)
+        share, steps = evaluate(agent, make_env(skills), episodes, seed)
+        print(
+            f"seed {seed}, {name}: success {share:.0%}, {steps:.0f} steps; while learning "
+            f"{used.successes} successes in {used.used:,} primitive steps, "
+            f"{time.process_time() - began:.0f} s"
+        )
+        shares[name] = share
+    return shares
+
+
+if __name__ == "__main__":
+    compare()

@@ -1,0 +1,121 @@
+"""Is a found world what its environment does? Its steps are tried and compared.
+
+One step from many random states shows what the world leaves out; walks show what the environment
+remembers from one step to the next; many steps from the same state show whether probabilities are
+right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NoReturn
+
+import numpy as np
+
+from skillfocus.errors import UserError
+from skillfocus.factored import State
+from skillfocus.worlds.found import FoundWorld, Original
+
+PAIRS, WALKS, STEPS, REPEATS = 400, 20, 30, 300
+"""States and actions tried once; walks, and their steps; states and actions with several outcomes
+that are tried as often as there are walks, and how often."""
+DOUBT = 1e-8
+"""Frequencies less likely than this are taken to be wrong."""
+TOLERATED = 0.05
+"""The share of steps that may lead elsewhere in a world found by samples."""
+
+
+def compare(world: FoundWorld, seed: int = 0, *, exact: bool = True, way_out: str = "") -> None:
+    """An error names the first state and action where the environment the world was found in does
+    what the world does not. A world found by samples (not `exact`) may miss what is rare."""
+    if world.original is None or len(world.final) == len(world.every_state):
+        return
+    comparison = _Comparison(world, world.original, np.random.default_rng(seed), exact, way_out)
+    comparison.try_pairs()
+    comparison.try_walks()
+    if exact:
+        comparison.try_frequencies()
+    elif comparison.missed > TOLERATED * comparison.steps:
+        share = comparison.missed / comparison.steps
+        raise UserError(
+            f"{world.id}: {share:.0%} of its environment's steps lead where no sample did; raise "
+            f"samples=…"
+        )
+
+
+class _Comparison:
+    def __init__(
+        self,
+        world: FoundWorld,
+        original: Original,
+        rng: np.random.Generator,
+        exact: bool,
+        way_out: str,
+    ) -> None:
+        self.world, self.original, self.rng = world, original, rng
+        self.exact, self.way_out = exact, way_out
+        self.live = [state for state in world.every_state if state not in world.final]
+        self.steps = self.missed = 0
+
+    def try_pairs(self) -> None:
+        for _ in range(PAIRS):
+            self.step_from(*self.draw())
+
+    def try_walks(self) -> None:
+        starts = [state for state in self.world.states() if state not in self.world.final]
+        for _ in range(WALKS if starts else 0):
+            state: State | None = starts[self.rng.integers(len(starts))]
+            self.reset(state)
+            for _ in range(STEPS):
+                state = self.step(state, int(self.rng.integers(len(self.world.actions))))
+                if state is None or state in self.world.final:
+                    break
+
+    def try_frequencies(self) -> None:
+        from scipy.stats import chisquare
+
+        drawn = dict.fromkeys(self.draw() for _ in range(PAIRS))
+        several = [pair for pair in drawn if len(self.world.transition(*pair)) > 1]
+        for state, action in several[:WALKS]:
+            chances = {o.state: o.probability for o in self.world.transition(state, action)}
+            counts = Counter(self.step_from(state, action) for _ in range(REPEATS))
+            seen = [counts[after] for after in chances]
+            if chisquare(seen, np.array(list(chances.values())) * REPEATS).pvalue < DOUBT:
+                self.differs(
+                    state,
+                    action,
+                    f"leads to its outcomes {[round(n / REPEATS, 3) for n in seen]} of the time, "
+                    f"not {[round(p, 3) for p in chances.values()]}",
+                )
+
+    def draw(self) -> tuple[State, int]:
+        state = self.live[self.rng.integers(len(self.live))]
+        return state, int(self.rng.integers(len(self.world.actions)))
+
+    def reset(self, state: State) -> None:
+        self.original.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
+
+    def step_from(self, state: State, action: int) -> State | None:
+        self.reset(state)
+        return self.step(state, action)
+
+    def step(self, state: State, action: int) -> State | None:
+        """The state that followed; none if no sample had led there."""
+        _, values, ended = self.original.step(action)
+        self.steps += 1
+        after = self.world.find(values, ended)
+        if after is not None and after in (o.state for o in self.world.transition(state, action)):
+            return after
+        if self.exact:
+            met = dict(zip(self.world.names_found, values, strict=True))
+            never = "which was never found" if after is None else "which has probability 0"
+            self.differs(state, action, f"led to {met}{' and ended' if ended else ''}, {never}")
+        self.missed += 1
+        return after
+
+    def differs(self, state: State, action: int, what: str) -> NoReturn:
+        labels, name = self.world.space.labels(state), self.world.actions[action]
+        raise UserError(
+            f"{self.world.id} is not what its step does: in {labels} the action {name!r} {what}; "
+            f"{self.way_out}"
+        )

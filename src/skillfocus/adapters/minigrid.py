@@ -1,0 +1,211 @@
+"""MiniGrid environments as worlds, without code by the user.
+
+Variables   x, y, direction of the agent; carrying (what it holds, or nothing); per object that can
+            be picked up its place: a cell, "carried", "inside" a box, or "gone"; per door its
+            state: locked, closed or open. Objects are named by colour and type; several alike are
+            numbered in reading order (yellow_key, grey_door_1, grey_door_2).
+Actions     the environment's: left, right, forward, pick up, drop, toggle, done
+Starts      where a reset with the seed leads; one seed is one layout
+Final       states that end the episode: the goal, lava, whatever the environment says
+
+The environment is explored by stepping it. What it remembers besides its grid (BabyAI's
+instructions do) is no variable; the comparison with `step` tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from skillfocus.adapters.comparison import compare
+from skillfocus.adapters.stepping import (
+    OWN,
+    SteppedOriginal,
+    by_stepping,
+    changed_settings,
+    sampling_note,
+    truncation_note,
+)
+from skillfocus.errors import UserError, unknown
+from skillfocus.worlds.found import FoundWorld, Groups, Values
+from skillfocus.worlds.world import STATE_LIMIT
+
+DIRECTIONS = ("right", "down", "left", "up")
+ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")
+WAY_OUT = (
+    "if objects move by chance, raise samples=…; if the environment remembers something that its "
+    "grid does not show, check=False takes the world as it was found"
+)
+
+
+def from_minigrid(
+    env: Any,
+    *,
+    groups: Groups | None = None,
+    seed: int = 0,
+    samples: int = 1,
+    step_limit: int = 40,
+    limit: int = STATE_LIMIT,
+    check: bool = True,
+    **settings: object,
+) -> FoundWorld:
+    """A world from a MiniGrid environment or its id (`MiniGrid-DoorKey-5x5-v0`, or `DoorKey-5x5`),
+    in the layout that a reset with `seed` makes. Where objects move by chance, each action is tried
+    `samples` times. `check` compares the world with the environment's `step`."""
+    source = OWN
+    if isinstance(env, str):
+        source, env = "minigrid:", _make(env, settings)
+    elif settings:
+        raise UserError(f"an environment that is made already takes no {', '.join(settings)}")
+    grid = _Grid(env.unwrapped, seed)
+    world = FoundWorld(
+        f"{source}{env.spec.id if env.spec else type(env.unwrapped).__name__}",
+        names=grid.names,
+        actions=ACTIONS[: int(env.action_space.n)],
+        starts=[grid.get()],
+        follow=by_stepping(grid, samples),
+        limit=limit,
+        settings=changed_settings(
+            settings, groups=(groups, None), seed=(seed, 0), samples=(samples, 1),
+            step_limit=(step_limit, 40), limit=(limit, STATE_LIMIT), check=(check, True),
+        ),
+        groups=groups,
+        step_limit=step_limit,
+        original=SteppedOriginal(grid),
+        notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
+    )  # fmt: skip
+    if check:
+        compare(world, seed, exact=samples == 1, way_out=WAY_OUT)
+    return world
+
+
+def make(name: str, **settings: Any) -> FoundWorld:
+    """A world by an environment's id and JSON-able settings."""
+    return from_minigrid(name, **settings)
+
+
+def is_minigrid(env: object) -> bool:
+    """Whether this is one of MiniGrid's environments, or the id of one."""
+    if isinstance(env, str):
+        return env.startswith(("MiniGrid-", "BabyAI-"))
+    kinds = type(getattr(env, "unwrapped", env)).__mro__
+    return any(kind.__name__ == "MiniGridEnv" for kind in kinds)
+
+
+def _make(name: str, settings: dict[str, object]) -> Any:
+    import gymnasium
+
+    try:
+        import minigrid
+    except ImportError:
+        raise UserError(
+            "MiniGrid worlds need minigrid: pip install 'skillfocus[minigrid]'"
+        ) from None
+    if not any(is_minigrid(known) for known in gymnasium.registry):
+        minigrid.register_minigrid_envs()
+    ids = [known for known in gymnasium.registry if is_minigrid(known)]
+    forms = (name, f"MiniGrid-{name}", f"MiniGrid-{name}-v0", f"MiniGrid-{name}-v1")
+    found = next((form for form in forms if form in ids), None)
+    if found is None:
+        raise unknown("MiniGrid environment", name, ids)
+    try:
+        return gymnasium.make(found, disable_env_checker=True, **settings)  # pyright: ignore[reportArgumentType]
+    except TypeError as error:
+        raise UserError(f"MiniGrid cannot make {found}: {error}") from None
+
+
+class _Grid:
+    """A MiniGrid environment as something stepped. Its objects stay the same Python objects all
+    the time; a state says where each of them is."""
+
+    def __init__(self, env: Any, seed: int) -> None:
+        self.env = env
+        env.reset(seed=seed)
+        things = list(_things(env.grid.grid))
+        labels = _labels([f"{thing.color}_{thing.type}" for thing in things])
+        named = list(zip(things, labels, strict=True))
+        self.doors = [(thing, label) for thing, label in named if thing.type == "door"]
+        self.items = [(thing, label) for thing, label in named if thing.type != "door"]
+        self.label = {id(thing): label for thing, label in named}
+        self.inside = {
+            id(thing.contains): thing for thing in things if getattr(thing, "contains", None)
+        }
+        moving = {id(thing) for thing, _ in self.items}
+        self.bare = [None if id(cell) in moving else cell for cell in env.grid.grid]
+        self.names = (
+            "x", "y", "direction", *(["carrying"] if self.items else []),
+            *(label for _, label in self.items), *(label for _, label in self.doors),
+        )  # fmt: skip
+
+    def get(self) -> Values:
+        env = self.env
+        place: dict[int, Any] = {
+            id(cell): (i % env.grid.width, i // env.grid.width)
+            for i, cell in enumerate(env.grid.grid)
+            if cell is not None
+        }
+        if env.carrying is not None:
+            place[id(env.carrying)] = "carried"
+        for content, box in self.inside.items():
+            if content not in place and id(box) in place:
+                place[content] = "inside"
+        held = "nothing" if env.carrying is None else self.label[id(env.carrying)]
+        return (
+            int(env.agent_pos[0]), int(env.agent_pos[1]), DIRECTIONS[env.agent_dir],
+            *([held] if self.items else []),
+            *(place.get(id(thing), "gone") for thing, _ in self.items),
+            *(_door_state(door) for door, _ in self.doors),
+        )  # fmt: skip
+
+    def set(self, values: Values, seed: int | None = None) -> None:
+        env, parts = self.env, iter(values)
+        if seed is not None:
+            env.np_random = np.random.default_rng(seed)
+        x, y, direction = next(parts), next(parts), next(parts)
+        env.agent_pos, env.agent_dir = (x, y), DIRECTIONS.index(str(direction))
+        env.step_count, env.carrying = 0, None
+        env.grid.grid = list(self.bare)
+        if self.items:
+            next(parts)
+        for thing, _ in self.items:
+            where = next(parts)
+            thing.cur_pos = np.array((-1, -1))
+            if isinstance(where, tuple):
+                thing.cur_pos = where
+                env.grid.set(*where, thing)
+            elif where == "carried":
+                env.carrying = thing
+        for door, _ in self.doors:
+            state = next(parts)
+            door.is_locked, door.is_open = state == "locked", state == "open"
+
+    def step(self, action: int) -> bool:
+        self.env.gen_obs = dict  # what the agent sees plays no part, and takes most of the time
+        try:
+            return bool(self.env.step(action)[2])
+        finally:
+            del self.env.gen_obs
+
+
+def _things(cells: list[Any]) -> Iterator[Any]:
+    """Doors and what can be picked up, in reading order, each box followed by its contents."""
+    for cell in cells:
+        if cell is not None and (cell.type == "door" or cell.can_pickup()):
+            yield cell
+            yield from _things([cell.contains])
+
+
+def _labels(names: list[str]) -> list[str]:
+    """Names told apart by numbers where they are alike."""
+    count, used, labels = Counter(names), Counter(), []
+    for name in names:
+        used[name] += 1
+        labels.append(name if count[name] == 1 else f"{name}_{used[name]}")
+    return labels
+
+
+def _door_state(door: Any) -> str:
+    return "open" if door.is_open else "locked" if door.is_locked else "closed"

@@ -1,0 +1,138 @@
+"""Any Python object as a world.
+
+variables   {name: values} (or a `Variable` for values with a scale of their own)
+actions     names
+get()       the state now, as {name: value}
+set(state)  go to a state
+step(action)  take an action, by its name; true if it ended the episode
+transition(state, action)  instead of set and step: what can follow, as [(probability, state)] or
+            [(probability, state, ended)]
+starts()    where skills may begin; without it: the state now, or without `get` every combination
+
+A world is found by exploring from the starts. An object needs `variables` and `actions`, and
+either `transition`, or `get`, `set` and `step`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from skillfocus.adapters.comparison import compare
+from skillfocus.adapters.stepping import SteppedOriginal, by_stepping, sampling_note
+from skillfocus.errors import UserError
+from skillfocus.factored import Variable
+from skillfocus.worlds.found import Following, FoundWorld, Groups, Values
+from skillfocus.worlds.world import STATE_LIMIT
+
+
+def from_object(
+    thing: Any,
+    *,
+    groups: Groups | None = None,
+    samples: int = 1,
+    step_limit: int = 40,
+    limit: int = STATE_LIMIT,
+    check: bool = True,
+) -> FoundWorld:
+    """A world from an object with `variables`, `actions` and either `transition` or `get`, `set`
+    and `step`; a random `step` is tried `samples` times per action."""
+    world_id = f"object:{type(thing).__name__}"
+    domains = _domains(thing, world_id)
+    actions = _actions(thing, world_id)
+    stepped = None
+    if all(callable(getattr(thing, name, None)) for name in ("get", "set", "step")):
+        stepped = _Object(thing, tuple(domains), actions, world_id)
+    elif not callable(getattr(thing, "transition", None)):
+        missing = [n for n in ("get", "set", "step") if not callable(getattr(thing, n, None))]
+        raise UserError(
+            f"{world_id} has no {', '.join(missing)}; give it get, set and step, or transition"
+        )
+    exact = callable(getattr(thing, "transition", None))
+    follow = _by_transition(thing, tuple(domains), actions, world_id) if exact else None
+    world = FoundWorld(
+        world_id,
+        names=tuple(domains),
+        actions=actions,
+        starts=_starts(thing, domains, world_id),
+        follow=follow or by_stepping(_needed(stepped), samples),
+        limit=limit,
+        groups=groups,
+        domains=domains,
+        step_limit=step_limit,
+        original=SteppedOriginal(stepped) if stepped else None,
+        notes=() if exact else sampling_note(samples),
+    )
+    if check:
+        way_out = "if step is random, raise samples=… or give transition"
+        compare(world, exact=exact or samples == 1, way_out=way_out)
+    return world
+
+
+def _needed(stepped: _Object | None) -> _Object:
+    assert stepped is not None
+    return stepped
+
+
+def _domains(thing: Any, world_id: str) -> dict[str, Variable]:
+    given = getattr(thing, "variables", None)
+    if not isinstance(given, Mapping) or not given:
+        raise UserError(f"{world_id} needs variables, as in variables = {{'lamp': (0, 1)}}")
+    return {
+        str(name): v if isinstance(v, Variable) else Variable(str(name), tuple(v))
+        for name, v in given.items()
+    }
+
+
+def _actions(thing: Any, world_id: str) -> tuple[str, ...]:
+    given = getattr(thing, "actions", None)
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise UserError(f"{world_id} needs actions, as in actions = ('left', 'right')")
+    return tuple(str(action) for action in given)
+
+
+def _values(state: Any, names: tuple[str, ...], world_id: str) -> Values:
+    if not isinstance(state, Mapping) or set(state) != set(names):
+        raise UserError(f"{world_id}: {state!r} is no state; it takes a value for each of {names}")
+    return tuple(state[name] for name in names)
+
+
+def _starts(thing: Any, domains: Mapping[str, Variable], world_id: str) -> Iterable[Values]:
+    names = tuple(domains)
+    if callable(getattr(thing, "starts", None)):
+        return [_values(state, names, world_id) for state in thing.starts()]
+    if callable(getattr(thing, "get", None)):
+        return [_values(thing.get(), names, world_id)]
+    return itertools.product(*(variable.values for variable in domains.values()))
+
+
+def _by_transition(
+    thing: Any, names: tuple[str, ...], actions: tuple[str, ...], world_id: str
+) -> Callable[[Values, int], Iterable[Following]]:
+    def follow(values: Values, action: int) -> Iterable[Following]:
+        state = dict(zip(names, values, strict=True))
+        for probability, after, *ended in thing.transition(state, actions[action]):
+            yield Following(float(probability), _values(after, names, world_id), any(ended))
+
+    return follow
+
+
+class _Object:
+    """An object with get, set and step as something stepped."""
+
+    def __init__(
+        self, thing: Any, names: tuple[str, ...], actions: tuple[str, ...], world_id: str
+    ) -> None:
+        self.thing, self.names, self.actions, self.world_id = thing, names, actions, world_id
+
+    def get(self) -> Values:
+        return _values(self.thing.get(), self.names, self.world_id)
+
+    def set(self, values: Values, seed: int | None = None) -> None:
+        if seed is not None and callable(getattr(self.thing, "seed", None)):
+            self.thing.seed(seed)
+        self.thing.set(dict(zip(self.names, values, strict=True)))
+
+    def step(self, action: int) -> bool:
+        return bool(self.thing.step(self.actions[action]))

@@ -1,0 +1,61 @@
+"""What a world consists of, and what a user should know of it, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from skillfocus.objectives.assignment import usual_counts
+from skillfocus.table import Table
+from skillfocus.worlds.world import World
+
+SHOWN = 6
+"""More values than this are not listed one by one."""
+
+
+def describe(world: World, table: Table) -> dict[str, object]:
+    """As JSON can hold it: states, actions, variables, and notes in sentences."""
+    skills = usual_counts(world)
+    variables = [
+        {
+            "name": variable.name,
+            "values": len(variable.values),
+            "listed": listed(variable.values),
+            "changes": _change(table, j),
+            "skills": skills.get(variable.name, 0),
+        }
+        for j, variable in enumerate(world.space.variables)
+    ]
+    return {
+        "world": world.id,
+        "states": table.n_states,
+        "actions": list(world.actions),
+        "step_limit": world.step_limit,
+        "variables": variables,
+        "notes": list(remarks(world, table)),
+    }
+
+
+def remarks(world: World, table: Table) -> Iterator[str]:
+    """What may surprise in this world."""
+    yield from world.notes
+    if table.fixed:
+        yield f"no action changes {' or '.join(table.fixed)}, so no skill targets it by default"
+    for name, values in table.left_for_good.items():
+        if table.reversible[table.space.index(name)]:
+            yield f"{name}: once it has left {listed(values)} it never comes back"
+
+
+def listed(values: tuple[Hashable, ...]) -> str:
+    """The values, or the first and the last of many."""
+    if len(values) <= SHOWN:
+        return ", ".join(map(str, values))
+    return f"{values[0]} … {values[-1]}"
+
+
+def _change(table: Table, variable: int) -> str:
+    name = table.space.names[variable]
+    if name in table.fixed:
+        return "never"
+    if not table.reversible[variable]:
+        return "for good"
+    return "partly for good" if name in table.left_for_good else "and back"

@@ -1,0 +1,9 @@
+"""Worlds and skills as Gymnasium environments. Importing skillfocus registers them."""
+
+from __future__ import annotations
+
+from skillfocus.envs.skill_env import SkillEnv
+from skillfocus.envs.vector import SkillVectorEnv
+from skillfocus.envs.world_env import WorldEnv
+
+__all__ = ["SkillEnv", "SkillVectorEnv", "WorldEnv"]

@@ -1,0 +1,123 @@
+"""States as pictures: the map in colours where a world has one, else its variables as text.
+
+The agent is a disc, brown while it is muddy. What has been taken or destroyed leaves an outline,
+and tracks, which the variables only count, are shown where they lie. A line shows the way the last
+skill took. The colours are those of the report's figures (`figures.trajectories`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from skillfocus.factored import State
+from skillfocus.table import Table
+from skillfocus.worlds.grid import FREE, WALL, Cell, GridWorld
+from skillfocus.worlds.world import World
+
+COLOURS = {
+    "tool": "#e8528c", "resource": "#d2c42b", "plant": "#1f9c4b", "mud": "#70500f",
+    "treasure": "#ffd60a", "puddle": "#aef0ef",
+}  # fmt: skip
+OTHERS = ("#e8a33d", "#7b6fd0", "#4fb0a5", "#c96a6a", "#8fb04f", "#5b8fd9", "#b08fc7", "#a0887a")
+"""What a map of one's own names, in the order of its legend; its letter is shown too."""
+WALLS, FLOOR, TRACKED, LINES, TEXT = "#1b1b1b", "#ffffff", "#c9b48a", "#dddddd", "#1b1b1b"
+AGENT, MUDDY_AGENT, PATH = "#0b3954", "#4a3208", "#2f7fb8"
+TILE, LINE_HEIGHT, MARGIN = 28, 16, 6
+
+
+@cache
+def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default()
+
+
+class Pictures:
+    """Pictures of a world's states, all of one size."""
+
+    def __init__(self, world: World, table: Table) -> None:
+        self._world, self._table = world, table
+        variables = world.space.variables
+        self._grid = world if isinstance(world, GridWorld) else None
+        self._listed = variables[1:] if self._grid else variables
+        texts = [f"{v.name} = {value}" for v in self._listed for value in v.values]
+        width = max((round(_font().getlength(text)) for text in texts), default=0)
+        width, height = width + 2 * MARGIN, len(self._listed) * LINE_HEIGHT + 2 * MARGIN
+        self._top = 0
+        if self._grid is not None:
+            rows = self._grid.map.rows
+            self._top = len(rows) * TILE
+            width, height = max(width, len(rows[0]) * TILE), height + self._top
+            self._colours = {WALL: WALLS, FREE: FLOOR, **_colours(self._grid)}
+            self._tracked = _tracked_cells(self._grid, table)
+        self._size = width, height
+
+    def draw(self, state: int, marked: np.ndarray, path: Sequence[int] = ()) -> np.ndarray:
+        """[row, column, colour]: a (numbered) state as bytes, with the hidden marks that are set
+        and the way that led there."""
+        image = Image.new("RGB", self._size, FLOOR)
+        pen = ImageDraw.Draw(image)
+        values = self._table.state(state)
+        if self._grid is not None:
+            self._draw_map(pen, self._grid, values, marked)
+            self._draw_agent(pen, self._grid, values, path)
+        labels = self._world.space.labels(values)
+        for place, variable in enumerate(self._listed):
+            at = (MARGIN, self._top + MARGIN + place * LINE_HEIGHT)
+            text = f"{variable.name} = {labels[variable.name]}"
+            pen.text(at, text, fill=TEXT, font=_font())
+        return np.array(image, dtype=np.uint8)
+
+    def _draw_map(
+        self, pen: ImageDraw.ImageDraw, world: GridWorld, state: State, marked: np.ndarray
+    ) -> None:
+        for r, row in enumerate(world.map.rows):
+            for c, own in enumerate(row):
+                cell = (r, c)
+                now = world.glyph_now(cell, state) if cell in world.map.index else WALL
+                colour = self._colours[now]
+                if now == FREE and cell in self._tracked and marked[self._tracked[cell]]:
+                    colour = TRACKED
+                pen.rectangle(_box(cell, 0), fill=colour, outline=None if now == WALL else LINES)
+                if now in world.legend and world.legend[now] not in COLOURS:
+                    pen.text((c * TILE + 10, r * TILE + 7), now, fill=TEXT, font=_font())
+                if own != now:
+                    pen.rectangle(_box(cell, 6), outline=self._colours[own], width=2)
+
+    def _draw_agent(
+        self, pen: ImageDraw.ImageDraw, world: GridWorld, state: State, path: Sequence[int]
+    ) -> None:
+        cells = [world.map.cells[place] for place in self._table.values[list(path), 0]]
+        if len(cells) > 1:
+            pen.line([_middle(cell) for cell in cells], fill=PATH, width=3)
+        muddy = world.space.labels(state).get("muddy")
+        disc = _box(world.map.cells[state[0]], 5)
+        pen.ellipse(disc, fill=MUDDY_AGENT if muddy else AGENT, outline=FLOOR, width=2)
+
+
+def _colours(world: GridWorld) -> dict[str, str]:
+    """Per glyph of the legend, its colour."""
+    return {
+        glyph: COLOURS.get(what, OTHERS[place % len(OTHERS)])
+        for place, (glyph, what) in enumerate(world.legend.items())
+    }
+
+
+def _tracked_cells(world: GridWorld, table: Table) -> dict[Cell, int]:
+    """Per cell that can be tracked, its hidden mark."""
+    source, action, slot = np.nonzero(table.marks >= 0)
+    places = table.values[table.successors[source, action, slot], 0]
+    marks = table.marks[source, action, slot]
+    pairs = np.unique(np.stack([places, marks], axis=1), axis=0)
+    return {world.map.cells[place]: mark for place, mark in pairs.tolist()}
+
+
+def _box(cell: Cell, inset: int) -> tuple[int, int, int, int]:
+    top, left = cell[0] * TILE, cell[1] * TILE
+    return left + inset, top + inset, left + TILE - 1 - inset, top + TILE - 1 - inset
+
+
+def _middle(cell: Cell) -> tuple[int, int]:
+    return cell[1] * TILE + TILE // 2, cell[0] * TILE + TILE // 2

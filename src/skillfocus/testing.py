@@ -1,0 +1,187 @@
+"""Checks that a world or an objective of your own can be put through, in your own tests.
+
+Each raises a `UserError` whose sentence says what is wrong, and where.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from skillfocus.adapters.comparison import compare
+from skillfocus.catalogue import can_remake, make
+from skillfocus.discovery import discover
+from skillfocus.errors import UserError
+from skillfocus.factored import FactoredSpace, State
+from skillfocus.learners.planning import Planning
+from skillfocus.learners.problem import check_step_limit
+from skillfocus.objectives.focused import focused
+from skillfocus.objectives.objective import Objective
+from skillfocus.table import Table, tabulate
+from skillfocus.worlds.found import FoundWorld
+from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.world import World
+
+SAMPLE = 200
+"""States looked at one by one; of more, that many evenly spread."""
+
+
+def check_world(world: World) -> Table:
+    """Is this a world everything here can work with? Its names, states, probabilities, drawings,
+    default skills and settings are checked, twice where the second time must be like the first. A
+    world found in an environment is compared with it: setting then getting a state is the
+    identity, its steps are possible and as frequent as the world says, and equal seeds give equal
+    steps. Returns the world's table."""
+    _check_declared(world)
+    table = tabulate(world)
+    again = tabulate(world)
+    if table.fingerprint != again.fingerprint:
+        raise UserError(
+            f"{world.id} is not the same twice: states() or transition() gives another answer the "
+            f"second time; keep chance out of them and put it into the probabilities"
+        )
+    chosen = np.unique(np.linspace(0, table.n_states - 1, SAMPLE).astype(int))
+    states = [table.state(s) for s in chosen]
+    _check_drawing(world, states)
+    _check_names(world, table)
+    _check_settings(world, table)
+    if isinstance(world, FoundWorld):
+        _check_original(world, states)
+    return table
+
+
+def _check_declared(world: World) -> None:
+    if not isinstance(world, World):
+        raise UserError(
+            f"{world!r} is no World: subclass skillfocus.World, or use "
+            f"skillfocus.adapters.from_object"
+        )
+    for name, kind in (("id", str), ("space", FactoredSpace), ("actions", tuple)):
+        if not isinstance(getattr(world, name, None), kind):
+            raise UserError(f"{type(world).__name__} needs {name}, a {kind.__name__}")
+    if len(set(world.actions)) != len(world.actions):
+        raise UserError(f"{world.id}: two actions share a name among {', '.join(world.actions)}")
+    check_step_limit(world.step_limit)
+
+
+def _check_drawing(world: World, states: list[State]) -> None:
+    for state in states:
+        try:
+            drawn = world.draw(state)
+        except Exception as error:
+            raise UserError(
+                f"{world.id}: draw fails in {world.space.labels(state)}: {error!r}"
+            ) from error
+        if not isinstance(drawn, str) or not drawn:
+            raise UserError(f"{world.id}: draw gives {drawn!r} in {world.space.labels(state)}")
+
+
+def _check_names(world: World, table: Table) -> None:
+    for what, names in (("goals", world.goals), ("roams", (world.roams,))):
+        for name in names:
+            if name not in world.space.names:
+                raise UserError(f"{world.id}: {what} names {name!r}, which is no variable")
+            if name in table.fixed and len(table.fixed) < len(table.space):
+                raise UserError(
+                    f"{world.id}: no action changes {name}, so no skill can target it; name it in "
+                    f"fixed"
+                )
+
+
+def _check_settings(world: World, table: Table) -> None:
+    try:
+        json.dumps(world.settings)
+    except TypeError as error:
+        raise UserError(f"{world.id}: its settings cannot be kept as JSON: {error}") from None
+    if can_remake(world.id):
+        made = make(world.id, **world.settings)
+        if tabulate(made).fingerprint != table.fingerprint:
+            raise UserError(f"{world.id} made again from its settings is another world")
+
+
+def _check_original(world: FoundWorld, states: list[State]) -> None:
+    original = world.original
+    if original is None:
+        return
+    live = [state for state in states if state not in world.final]
+    for state in live:
+        values = world.values_of(state)
+        original.reset(values, 0)
+        if tuple(original.now()) != values:
+            raise UserError(
+                f"{world.id}: set, then get, is not the identity: {values} came back as "
+                f"{tuple(original.now())}"
+            )
+        action = state[-1] % len(world.actions)
+        results = []
+        for _ in range(2):
+            original.reset(values, 1)
+            results.append(original.step(action))
+        if results[0] != results[1]:
+            raise UserError(
+                f"{world.id}: equal seeds give different steps: {world.actions[action]!r} in "
+                f"{world.space.labels(state)} led to {results[0].values}, then to "
+                f"{results[1].values}"
+            )
+    compare(world, exact=not any("samples" in note for note in world.notes))
+
+
+def check_objective(objective: Objective) -> None:
+    """Can skills be learned for this objective? Its functions compile, its rewards are numbers,
+    its parameters have the shape kernels expect and stay finite as it learns, it can be described
+    in JSON, `focused` applies, and equal seeds give equal skills. Tried in a corridor with a tool,
+    for which compiling takes a few seconds."""
+    world = FourRooms("#######\n#...T.#\n#######", slip=0.0, step_limit=12)
+    try:
+        json.dumps(objective.describe())
+    except TypeError as error:
+        raise UserError(f"{objective.name} cannot be described in JSON: {error}") from None
+    values = np.ascontiguousarray(world.space.variables[0].coordinates)
+    params = _initial(objective, values)
+    if objective.init(2, len(values), values, np.random.default_rng(0)).tobytes() != (
+        params.tobytes()
+    ):
+        raise UserError(f"{objective.name}: init is not the same for equal generators")
+    _check_finite(objective, params, values)
+    given = objective if objective.targeted else focused(objective)
+
+    def learned(seed: int) -> bytes:
+        targets = {"tool_1": 2, "position": 2}
+        found = discover(world, given, seed=seed, targets=targets, learner=Planning(rounds=3))
+        return found.policies.tobytes()
+
+    if learned(0) != learned(0):
+        raise UserError(f"{objective.name}: equal seeds give different skills")
+
+
+def _initial(objective: Objective, values: np.ndarray) -> np.ndarray:
+    params = objective.init(2, len(values), values, np.random.default_rng(0))
+    if not isinstance(params, np.ndarray) or params.ndim != 3 or params.dtype != np.float32:
+        raise UserError(
+            f"{objective.name}: init must give a float32 array of three dimensions, not "
+            f"{getattr(params, 'dtype', type(params).__name__)} of shape "
+            f"{getattr(params, 'shape', ())}"
+        )
+    return params
+
+
+def _check_finite(objective: Objective, params: np.ndarray, values: np.ndarray) -> None:
+    from skillfocus.objectives.compiled import compiled_reward, compiled_update
+
+    reward: Callable = compiled_reward(objective.reward)
+    update: Callable = compiled_update(objective.update)
+    every = [(z, s, v) for z in range(2) for s in range(len(values)) for v in range(len(values))]
+    for when in ("at first", "once it has learned"):
+        for skill, start, value in every:
+            earned = reward(params, values, skill, start, value)
+            if not np.isfinite(earned):
+                raise UserError(
+                    f"{objective.name}: the reward of skill {skill} from value {start} to value "
+                    f"{value} is {earned} {when}; it must be a finite number"
+                )
+        for skill, start, value in every:
+            update(params, values, skill, start, value, objective.rate or 0.1)
+        if not np.isfinite(params).all():
+            raise UserError(f"{objective.name}: update makes its parameters infinite or undefined")

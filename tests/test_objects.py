@@ -1,0 +1,213 @@
+"""Python objects as worlds, and worlds by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from skillfocus.adapters import from_object
+from skillfocus.catalogue import make
+from skillfocus.testing import check_world
+
+
+class Lamps:
+    """With get, set and step."""
+
+    variables = {"hand": (0, 1), "lamp": ("off", "on")}
+    actions = ("move", "press")
+
+    def __init__(self):
+        self.state = {"hand": 0, "lamp": "off"}
+
+    def get(self):
+        return dict(self.state)
+
+    def set(self, state):
+        self.state = dict(state)
+
+    def step(self, action):
+        if action == "move":
+            self.state["hand"] = 1 - self.state["hand"]
+        elif self.state["hand"]:
+            self.state["lamp"] = "off" if self.state["lamp"] == "on" else "on"
+
+
+class Chances:
+    """With transition."""
+
+    variables = {"hand": (0, 1), "vase": sf.Variable("vase", (0, 1), scale=3.0)}
+    actions = ("move", "knock")
+
+    def transition(self, state, action):
+        if action == "move":
+            return [(1.0, {**state, "hand": 1 - state["hand"]})]
+        return [(0.25, {**state, "vase": 1}, True), (0.75, state)]
+
+
+def test_get_set_step():
+    world = from_object(Lamps())
+    assert check_world(world).n_states == 4
+    assert world.transition((1, 0), 1) == [sf.Outcome(1.0, (1, 1))]
+    assert world.transition((0, 0), 1) == [sf.Outcome(1.0, (0, 0))]
+    assert list(world.states()) == [(0, 0)]
+
+
+def test_transition():
+    world = from_object(Chances())
+    assert check_world(world).n_states == 6
+    assert len(list(world.states())) == 4
+    assert world.space.variables[1].largest_distance == 3.0
+    # a broken vase is met both as a first state and as what ends an episode
+    assert world.space.names == ("hand", "vase", "ended")
+    assert {o.probability for o in world.transition((0, 0, 0), 1)} == {0.25, 0.75}
+
+
+def test_starts_of_ones_own():
+    class Some(Chances):
+        def starts(self):
+            return [{"hand": 1, "vase": 0}]
+
+    world = from_object(Some())
+    assert list(world.states()) == [(1, 0)]
+    assert world.space.names == ("hand", "vase")
+
+
+def test_a_random_step():
+    class Loose(Lamps):
+        def __init__(self):
+            super().__init__()
+            self.seed(0)
+
+        def seed(self, seed):
+            self.rng = np.random.default_rng(seed)
+
+        def step(self, action):
+            if self.rng.random() < 0.5:
+                super().step(action)
+
+    with pytest.raises(sf.UserError, match="raise samples=… or give transition"):
+        from_object(Loose())
+    world = from_object(Loose(), samples=400)
+    assert check_world(world)
+    (stay,) = (o.probability for o in world.transition((0, 0), 0) if o.state == (0, 0))
+    assert stay == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"variables": None}, "needs variables, as in"),
+        ({"actions": "press"}, "needs actions, as in"),
+        ({"step": None}, "has no step; give it get, set and step, or transition"),
+        ({"get": lambda self: {"hand": 0}}, "is no state; it takes a value for each of"),
+        ({"get": lambda self: {"hand": 7, "lamp": "on"}}, "takes the value 7, which is none of"),
+    ],
+)
+def test_mistakes(changes, sentence):
+    with pytest.raises(sf.UserError, match=sentence):
+        from_object(type("Broken", (Lamps,), changes)())
+
+
+def test_playing():
+    world = from_object(Lamps())
+    moves = iter([0, 1, None])
+    assert list(world.play(lambda state: next(moves), (0, 0))) == [(0, 0), (1, 0), (1, 1)]
+    with pytest.raises(sf.UserError, match="not found in an environment"):
+        list(from_object(Chances()).play(lambda state: None, (0, 0, 0)))
+
+
+FILE = """
+import skillfocus as sf
+
+class Lamps:
+    variables = {"hand": (0, 1), "lamp": ("off", "on")}
+    actions = ("move", "press")
+    def transition(self, state, action):
+        if action == "move":
+            return [(1.0, {**state, "hand": 1 - state["hand"]})]
+        return [(1.0, {**state, "lamp": "on"})]
+
+class Proper(sf.World):
+    id, actions = "Proper-v0", ("go",)
+    space = sf.FactoredSpace((sf.Variable("a", (0, 1)), sf.Variable("b", (0, 1))))
+    def states(self):
+        return [(0, 0)]
+    def transition(self, state, action):
+        return [sf.Outcome(1.0, (1 - state[0], state[1]))]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my_worlds.py"
+    path.write_text(FILE)
+    return path
+
+
+def test_worlds_by_name(file):
+    assert make("four-rooms", slip=0.0).settings["slip"] == 0.0
+    assert make("gymnasium:FrozenLake-v1").space.names == ("row", "column")
+    assert make(f"{file}:Lamps").id == "object:Lamps"
+    assert make(f"{file}:Lamps", step_limit=7).step_limit == 7
+    assert make(f"{file}:Proper").id == "Proper-v0"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sentence"),
+    [
+        ("five-rooms", {}, "did you mean 'four-rooms'"),
+        ("Taxi-v4", {}, "did you mean 'gymnasium:Taxi-v4'"),
+        ("nothing.py:Lamps", {}, "there is no file nothing.py"),
+        ("nothing.txt", {}, "nothing.txt"),
+        ("gymnasium:os:Taxi-v4", {}, "names a module"),
+        ("gymnasium:Taxi-v4", {"rain": 1}, "cannot make Taxi-v4"),
+        ("four-rooms", {"slips": 1}, "does not take these settings"),
+        ("rddl:nowhere/1", {}, "nowhere"),
+    ],
+)
+def test_mistakes_in_names(name, settings, sentence):
+    with pytest.raises(sf.UserError, match=sentence):
+        make(name, **settings)
+
+
+def test_mistakes_in_files(file):
+    with pytest.raises(sf.UserError, match="did you mean 'Lamps'"):
+        make(f"{file}:Lamp")
+    with pytest.raises(sf.UserError, match="does not take these settings"):
+        make(f"{file}:Lamps", slip=0.1)
+
+
+def test_skills_of_other_worlds_are_files_too(tmp_path):
+    """The world is made again from its name; one of a user's own class must be passed."""
+    quick = sf.Planning(rounds=1)
+    world = make("gymnasium:FrozenLake-v1", is_slippery=False, step_limit=9)
+    path = tmp_path / "lake.skills"
+    skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=quick)
+    skills.save(path)
+    again = sf.Skills.load(path)
+    assert again == skills
+    assert again.world.settings == {"is_slippery": False, "step_limit": 9}
+    own = sf.discover(
+        from_object(Lamps()), sf.focused(sf.vic()), seed=0, learner=quick, targets={"lamp": 2}
+    )
+    own.save(path)
+    with pytest.raises(sf.UserError, match="pass the world"):
+        sf.Skills.load(path)
+    assert sf.Skills.load(path, from_object(Lamps())) == own
+
+
+def test_a_run_knows_when_a_world_of_the_same_name_has_changed(file):
+    run = sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="lamp=2")
+    before = run.id
+    file.write_text(FILE.replace('"lamp": "on"})', '"lamp": "off"})'))
+    from skillfocus.experiments import discovery
+
+    discovery.world_of.cache_clear()
+    discovery.table_of.cache_clear()
+    assert sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="hand=2").id != before
+    settings = json.loads(str(run.settings()["world_settings"]))
+    assert set(settings) == {"fingerprint"}
