@@ -21,9 +21,10 @@ from test_scattered import moody_skills
 import skillfocus as sf
 from skillfocus import registration
 from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
-from skillfocus.envs.rendering import AGENT, COLOURS, FLOOR, MUDDY_AGENT, TILE, TRACKED, WALLS
+from skillfocus.envs.rendering import AGENT, MUDDY_AGENT, TILE, TRACKED
 from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import side_effects
+from skillfocus.worlds.colours import COLOURS, FLOOR, WALLS
 from skillfocus.worlds.found import Following, FoundWorld
 from skillfocus.worlds.registry import WORLD_IDS
 

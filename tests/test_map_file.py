@@ -479,3 +479,23 @@ def test_in_the_museum_the_key_is_fetched_around_the_vase_and_the_lamp_left_as_i
     first, last = (world.space.labels(path[i]) for i in (0, -1))
     assert last == {**first, "key": 1}
     assert sum(world.map.glyph(world.map.cells[s[0]]) == "L" for s in path) == 2  # there and back
+
+
+@pytest.mark.slow
+def test_strange_names_are_shown_as_text(tmp_path, capsys):
+    """Markup of the terminal and of the figures is not obeyed in names."""
+    from rich.console import Console
+
+    from skillfocus.figures.tables import effects_tables
+    from skillfocus.figures.trajectories import draw_skills
+    from skillfocus.metrics.record import origin, skill_records
+
+    world = make_map("odd", text="T = pick-up [red]hot[/]\nU = pick-up $x^$\n\nmap:\n#####\n#T.U#\n#####")
+    quick = sf.Planning(rounds=1)
+    skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=quick)
+    draw_skills(skills, tmp_path / "odd.png")
+    run = {**origin(skills), "skills": skill_records(skills)}
+    Console(width=120).print(*effects_tables([run]))
+    shown = capsys.readouterr().out
+    assert "[red]hot[/]" in shown
+    assert "$x^$" in shown

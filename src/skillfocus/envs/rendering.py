@@ -2,7 +2,7 @@
 
 The agent is a disc, brown while it is muddy. What has been taken or destroyed leaves an outline,
 and tracks, which the variables only count, are shown where they lie. A line shows the way the last
-skill took. The colours are those of the report's figures (`figures.trajectories`).
+skill took.
 """
 
 from __future__ import annotations
@@ -15,16 +15,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from skillfocus.factored import State
 from skillfocus.table import Table
+from skillfocus.worlds.colours import FLOOR, colours_of, lettered
 from skillfocus.worlds.grid import FREE, WALL, Cell, GridWorld
 from skillfocus.worlds.world import World
 
-COLOURS = {
-    "tool": "#e8528c", "resource": "#d2c42b", "plant": "#1f9c4b", "mud": "#70500f",
-    "treasure": "#ffd60a", "puddle": "#aef0ef",
-}  # fmt: skip
-OTHERS = ("#e8a33d", "#7b6fd0", "#4fb0a5", "#c96a6a", "#8fb04f", "#5b8fd9", "#b08fc7", "#a0887a")
-"""What a map of one's own names, in the order of its legend; its letter is shown too."""
-WALLS, FLOOR, TRACKED, LINES, TEXT = "#1b1b1b", "#ffffff", "#c9b48a", "#dddddd", "#1b1b1b"
+TRACKED, LINES, TEXT = "#c9b48a", "#dddddd", "#1b1b1b"
 AGENT, MUDDY_AGENT, PATH = "#0b3954", "#4a3208", "#2f7fb8"
 TILE, LINE_HEIGHT, MARGIN = 28, 16, 6
 
@@ -50,7 +45,7 @@ class Pictures:
             rows = self._grid.map.rows
             self._top = len(rows) * TILE
             width, height = max(width, len(rows[0]) * TILE), height + self._top
-            self._colours = {WALL: WALLS, FREE: FLOOR, **_colours(self._grid)}
+            self._colours = colours_of(self._grid)
             self._tracked = _tracked_cells(self._grid, table)
         self._size = width, height
 
@@ -81,7 +76,7 @@ class Pictures:
                 if now == FREE and cell in self._tracked and marked[self._tracked[cell]]:
                     colour = TRACKED
                 pen.rectangle(_box(cell, 0), fill=colour, outline=None if now == WALL else LINES)
-                if now in world.legend and world.legend[now] not in COLOURS:
+                if lettered(world, now):
                     pen.text((c * TILE + 10, r * TILE + 7), now, fill=TEXT, font=_font())
                 if own != now:
                     pen.rectangle(_box(cell, 6), outline=self._colours[own], width=2)
@@ -95,14 +90,6 @@ class Pictures:
         muddy = world.space.labels(state).get("muddy")
         disc = _box(world.map.cells[state[0]], 5)
         pen.ellipse(disc, fill=MUDDY_AGENT if muddy else AGENT, outline=FLOOR, width=2)
-
-
-def _colours(world: GridWorld) -> dict[str, str]:
-    """Per glyph of the legend, its colour."""
-    return {
-        glyph: COLOURS.get(what, OTHERS[place % len(OTHERS)])
-        for place, (glyph, what) in enumerate(world.legend.items())
-    }
 
 
 def _tracked_cells(world: GridWorld, table: Table) -> dict[Cell, int]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.box import SIMPLE_HEAD
+from rich.markup import escape
 from rich.table import Table
 
 
 def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
     made = Table(
-        title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD,
+        title=title and escape(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0), pad_edge=False,
     )  # fmt: skip
     for column in columns:
-        made.add_column(column, overflow="fold")
+        made.add_column(escape(column), overflow="fold")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(escape, row))
     return made
 
 

@@ -14,13 +14,10 @@ from skillfocus.factored import State
 from skillfocus.figures.saving import check_path, save_figure
 from skillfocus.figures.style import turned
 from skillfocus.skills import Skills
-from skillfocus.worlds.grid import WALL, GridWorld
+from skillfocus.worlds.colours import colours_of, lettered
+from skillfocus.worlds.grid import FREE, WALL, GridWorld
 from skillfocus.worlds.world import World
 
-COLOURS = {
-    WALL: "#1b1b1b", "T": "#e8528c", "R": "#d2c42b", "P": "#1f9c4b",
-    "M": "#70500f", "X": "#ffd60a", "W": "#aef0ef",
-}  # fmt: skip
 START, PATH, HOME = "#b3c4de", "#2f7fb8", "#0b3954"
 
 
@@ -57,11 +54,16 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
 
 def draw_map(panel: Axes, world: GridWorld, state: State) -> None:
     height, width = len(world.map.rows), len(world.map.rows[0])
+    colours = colours_of(world)
     for r in range(height):
         for c in range(width):
             glyph = world.glyph_now((r, c), state) if (r, c) in world.map.index else WALL
-            if glyph in COLOURS:
-                panel.add_patch(Rectangle((c, r), 1, 1, color=COLOURS[glyph], lw=0))
+            if glyph != FREE:
+                panel.add_patch(Rectangle((c, r), 1, 1, color=colours[glyph], lw=0))
+            if lettered(world, glyph):
+                panel.text(
+                    c + 0.5, r + 0.5, glyph, fontsize=6, ha="center", va="center", parse_math=False
+                )
     panel.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xticks=[], yticks=[])
 
 
@@ -89,5 +91,7 @@ def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) 
     ]
     target = " + ".join(skills.targets[z]) or "any"
     panel.set_title(
-        f"skill {z} for {target}\nchanges {', '.join(changes) or 'nothing'}", fontsize=7.5
+        f"skill {z} for {target}\nchanges {', '.join(changes) or 'nothing'}",
+        fontsize=7.5,
+        parse_math=False,
     )
