@@ -5,32 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 
-def policy_iteration(table, stop, earned, gamma, event_cost):
-    """The exact values of one context, by policy iteration with linear solves: terminating pays
-    `stop[s]`; moving pays earned * stop[s] + gamma * E[value of what follows - its cost]."""
-    n, terminate = table.n_states, table.n_actions
-    move = np.zeros((n, terminate, n))
-    cost = np.zeros((n, terminate))
-    for s in range(n):
-        for a in range(terminate):
-            for m, p in enumerate(table.probabilities[s, a]):
-                move[s, a, table.successors[s, a, m]] += p
-                cost[s, a] += p * event_cost[s, a, m]
-    policy = np.full(n, terminate)
+def plain_values(table, stop, earned, gamma, waiting, event_cost):
+    """The exact values of one context, swept until nothing changes: terminating pays `stop[s]`;
+    moving pays earned * stop[s] and what follows, less its cost, times gamma if that is a gain and
+    times `waiting` if it is a loss."""
+    values = np.array(stop, dtype=float)
     while True:
-        matrix, right = np.eye(n), np.array(stop, dtype=float)
-        for s in range(n):
-            if policy[s] != terminate:
-                matrix[s] -= gamma * move[s, policy[s]]
-                right[s] = earned * stop[s] - gamma * cost[s, policy[s]]
-        values = np.linalg.solve(matrix, right)
-        moving = earned * stop[:, None] + gamma * (move @ values - cost)
-        best = np.concatenate([moving, stop[:, None]], axis=1)
-        current = best[np.arange(n), policy]
-        better = best.max(axis=1) > current + 1e-10
-        if not better.any():
-            return values
-        policy = np.where(better, best.argmax(axis=1), policy)
+        following = table.probabilities * (values[table.successors] - event_cost)
+        best = following.sum(axis=2).max(axis=1)
+        moving = earned * stop + np.where(best > 0, gamma, waiting) * best
+        better = np.maximum(stop, moving)
+        if np.abs(better - values).max() < 1e-11:
+            return better
+        values = better
 
 
 class PlainQ:

@@ -57,8 +57,9 @@ def test_permuted_skills_spare_the_next_variable():
 
 
 def test_permuted_skills_do_not_control_their_targets():
+    """With a penalty that outweighs what a discriminator can pay."""
     skills = sf.discover(
-        corridor(), named("permuted-focused-vic"), seed=0, targets={"tool_1": 2},
+        corridor(), named("permuted-focused-vic", strength=20.0), seed=0, targets={"tool_1": 2},
         learner=sf.Planning(rounds=5),
     )  # fmt: skip
     control = {name: value for name, _, value in overall(skill_records(skills))}["control"]

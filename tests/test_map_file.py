@@ -490,7 +490,9 @@ def test_strange_names_are_shown_as_text(tmp_path, capsys):
     from skillfocus.figures.trajectories import draw_skills
     from skillfocus.metrics.record import origin, skill_records
 
-    world = make_map("odd", text="T = pick-up [red]hot[/]\nU = pick-up $x^$\n\nmap:\n#####\n#T.U#\n#####")
+    world = make_map(
+        "odd", text="T = pick-up [red]hot[/]\nU = pick-up $x^$\n\nmap:\n#####\n#T.U#\n#####"
+    )
     quick = sf.Planning(rounds=1)
     skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=quick)
     draw_skills(skills, tmp_path / "odd.png")

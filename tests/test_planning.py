@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from probes import RandomWorld, corridor
-from reference import policy_iteration
+from reference import plain_values
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.learners.planning import BLOCK, Model, sweep
+from skillfocus.learners.planning import BLOCK, Model, greedy, sweep
 from skillfocus.learners.problem import make_problem
 from skillfocus.learners.rewards import skill_reward
 from skillfocus.objectives.assignment import assign, untargeted
@@ -27,7 +27,7 @@ def make(world, objective, targets=None, n_skills=4):
 
 
 @given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.9, 0.99]))
-def test_sweeps_reach_what_policy_iteration_finds(seed, objective, gamma):
+def test_sweeps_reach_the_plain_values(seed, objective, gamma):
     """Values, and the value of the greedy policy, for every skill and context; random worlds
     have up to five outcomes per action, so both paths of the sweep are taken."""
     world = RandomWorld(seed, sizes=(3, 2), n_actions=1 + seed % 3, one_way=seed % 2 == 0)
@@ -40,9 +40,10 @@ def test_sweeps_reach_what_policy_iteration_finds(seed, objective, gamma):
         got = model.values[part].reshape(problem.table.n_states, -1)
         stop = skill_reward(problem, params, z).astype(float)
         for c in range(skill.context.size):
-            exact = policy_iteration(
-                problem.table, stop[:, c], float(model.earned), gamma, skill.event_cost
-            )
+            exact = plain_values(
+                problem.table, stop[:, c], float(model.earned), gamma, float(model.waiting),
+                skill.event_cost,
+            )  # fmt: skip
             assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
             follows = model.policy[part].reshape(got.shape)[:, c]
             stops = follows == problem.table.n_actions
@@ -70,6 +71,34 @@ def test_costs_of_changes_for_good_reach_the_values():
     assert got == pytest.approx(0.9)
 
 
+def test_putting_off_a_loss_is_no_gain():
+    """By hand, gamma 0.9: a skill that loses 1 wherever it ends, 2 a cell further on, stops at once
+    at home; a cell away it goes home, where it loses 1, though it gets there a step later."""
+    world = corridor(slip=0.0)
+    problem = make(world, sf.focused(sf.lsd(rate=1e-9)), {"tool_1": 2})
+    model = Model(problem, 0.9)
+    assert model.waiting == pytest.approx(1 / 0.9)
+    table, n = problem.table, problem.table.n_states
+    t = np.array([[-1.0 - table.values[s, 0]] for s in range(n)], dtype=np.float32)
+    values, arguments = (
+        t.copy(),
+        (model.successors, model.probabilities, np.zeros_like(model.costs[0])),
+    )
+    for _ in range(50):
+        sweep(values, t, np.float32(0), model.gamma, model.waiting, *arguments, False)
+    follows = greedy(values, t, np.float32(0), model.gamma, model.waiting, *arguments)[:, 0]
+    home, away, far = (table.number((cell, 0)) for cell in range(3))
+    assert values[[home, away, far], 0] == pytest.approx([-1, -1 / 0.9, -1 / 0.81], rel=1e-5)
+    assert follows[home] == 4
+    assert [world.actions[follows[s]] for s in (away, far)] == ["left", "left"]
+
+
+def test_an_objective_earned_at_every_step_waits_as_before():
+    problem = make(corridor(), sf.focused(sf.diayn()), {"tool_1": 2})
+    model = Model(problem, 0.9)
+    assert model.waiting == model.gamma
+
+
 def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
     """A plain objective's contexts span several blocks; each must equal a problem of its own."""
     problem = make(four_rooms, sf.lsd(), n_skills=2)
@@ -80,7 +109,9 @@ def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
     got = model.values[: problem.offsets[1]].reshape(1664, -1)
     stop = skill_reward(problem, params, 0).astype(float)
     for c in (0, BLOCK - 1, BLOCK, 1663):
-        exact = policy_iteration(problem.table, stop[:, c], 0.0, 0.99, problem.skills[0].event_cost)
+        exact = plain_values(
+            problem.table, stop[:, c], 0.0, 0.99, 1 / 0.99, problem.skills[0].event_cost
+        )
         assert got[:, c] == pytest.approx(exact, abs=2e-3)
 
 
@@ -90,8 +121,8 @@ def test_values_not_known_begin_as_what_terminating_earns(four_rooms, rng):
     model, some = Model(problem, 0.99), np.array([3, 700, 1500])
     t = skill_reward(problem, params, 0, some)
     expected = t.copy()
-    arguments = model.earned, model.gamma, model.successors, model.probabilities, model.costs[0]
-    sweep(expected, t, *arguments, False)
+    arguments = model.successors, model.probabilities, model.costs[0]
+    sweep(expected, t, model.earned, model.gamma, model.waiting, *arguments, False)
     model.improve(0, params, 1, some)
     got = model.values[: problem.offsets[1]].reshape(1664, -1)[:, some]
     np.testing.assert_array_equal(got, expected)

@@ -50,7 +50,7 @@ class Discovery(Run):
     coverage: bool = False
     """Measure the coverage of skill chains too."""
 
-    version = 3
+    version = 4
 
     def __post_init__(self) -> None:
         self.assignment()

@@ -3,12 +3,14 @@
 Each round, every skill's values over (state, context) are swept towards the optimum of its
 current reward T(s, c):
 
-    V(s, c) = max( T(s, c),  e T(s, c) + gamma max_a sum_m p_m [V(s_m, c) - cost_m] )
+    V(s, c) = max( T(s, c),  e T(s, c) + later( max_a sum_m p_m [V(s_m, c) - cost_m] ) )
 
-Terminating takes T. For rewards earned at the end, e = 0; for rewards earned at every step,
-e = 1 - gamma, and a skill that terminates goes on earning, which in these units is worth T too.
-Then the skills are run, and what they did updates the rewards' parameters. At the end the values
-are solved from scratch, because a warm start forgets rewards that have dropped only slowly.
+Terminating takes T. Of what comes a step later, gains count gamma times, and losses 1 / gamma
+times: if losses were discounted, a skill that can only lose would put its end off for ever. For
+rewards earned at the end, e = 0; for rewards earned at every step, e = 1 - gamma, both count gamma
+times, and a skill that terminates goes on earning, which in these units is worth T too. Then the
+skills are run, and what they did updates the rewards' parameters. At the end the values are solved
+from scratch, because a warm start forgets rewards that have dropped only slowly.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def backup(v, s, a, successors, probabilities, costs, value):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def sweep(v, t, earned, gamma, successors, probabilities, costs, backwards):
+def sweep(v, t, earned, gamma, waiting, successors, probabilities, costs, backwards):
     """One in-place sweep over all states, all contexts at once; `costs` are the expected event
     costs [s, a]. Returns the largest change. (Plain loops over c are what vectorises.)"""
     n, width = v.shape
@@ -85,14 +87,15 @@ def sweep(v, t, earned, gamma, successors, probabilities, costs, backwards):
         row = v[s]
         stop = t[s]
         for c in range(width):
-            new = max(stop[c], earned * stop[c] + gamma * best[c])
+            later = min(gamma * best[c], waiting * best[c])
+            new = max(stop[c], earned * stop[c] + later)
             change[c] = max(change[c], abs(new - row[c]))
             row[c] = new
     return change.max()
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def greedy(v, t, earned, gamma, successors, probabilities, costs):
+def greedy(v, t, earned, gamma, waiting, successors, probabilities, costs):
     """The best action for every state and context; to terminate wherever nothing is better."""
     n, width = v.shape
     n_actions = successors.shape[1]
@@ -112,7 +115,8 @@ def greedy(v, t, earned, gamma, successors, probabilities, costs):
                 choice[c] = a if better else choice[c]
         stop = t[s]
         for c in range(width):
-            stops = earned * stop[c] + gamma * best[c] <= stop[c] + tolerance
+            later = min(gamma * best[c], waiting * best[c])
+            stops = earned * stop[c] + later <= stop[c] + tolerance
             policy[s, c] = n_actions if stops else choice[c]
     return policy
 
@@ -213,6 +217,9 @@ class Model:
         self.problem = problem
         self.gamma = np.float32(gamma)
         self.earned = np.float32(earned_share(problem.objective, gamma))
+        self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
+        """How often a loss counts that comes a step later; what is earned at every step does not
+        wait for the end."""
         table = problem.table
         self.costs = [
             (table.probabilities * skill.event_cost).sum(axis=2).astype(np.float32)
@@ -248,7 +255,8 @@ class Model:
             if not known[block].all():
                 np.copyto(here, t, where=~known[block])
             arguments = (
-                t, self.earned, self.gamma, self.successors, self.probabilities, self.costs[z]
+                t, self.earned, self.gamma, self.waiting, self.successors, self.probabilities,
+                self.costs[z],
             )  # fmt: skip
             for number in range(sweeps):
                 if sweep(here, *arguments, number % 2 == 1) < TOLERANCE:
