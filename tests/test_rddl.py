@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import skillfocus as sf
-from skillfocus import table
-from skillfocus.adapters import rddl, rddl_formula
+from skillfocus.adapters import rddl_formula
 from skillfocus.adapters.rddl import from_rddl, make
 from skillfocus.adapters.rddl_model import ExactModel
 from skillfocus.errors import UserError
@@ -118,10 +117,6 @@ def test_every_outcome_of_bernoulli_and_discrete_by_hand(written):
     out = frozenset({("lit(a)", False)})
     assert chances(world, "press(a)", **{"lit(a)": True})[out] == pytest.approx(0.75 * 0.5)
     assert sf.tabulate(world).n_states == 12
-
-
-def test_as_many_actions_as_a_table_has_room_for():
-    assert rddl.MOST_ACTIONS == table.MOST_ACTIONS
 
 
 def test_actions_are_combined_as_far_as_the_instance_allows(written):
@@ -489,7 +484,7 @@ def test_the_check_finds_what_a_wrong_model_leaves_out(written, monkeypatch):
         return [likeliest._replace(probability=1.0)]
 
     monkeypatch.setattr(ExactModel, "follow", wrong)
-    with pytest.raises(UserError, match=r"is not what pyRDDLGym does: '.*' in \{.*'lit\(a\)'"):
+    with pytest.raises(UserError, match=r"is not what its step does: in \{.*'lit\(a\)'"):
         written(LAMPS % "", TWO % 1)
     assert len(written(LAMPS % "", TWO % 1, check=False).every_state) < 12
 

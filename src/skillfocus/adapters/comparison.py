@@ -25,17 +25,19 @@ TOLERATED = 0.05
 """The share of steps that may lead elsewhere in a world found by samples."""
 
 
-def compare(world: FoundWorld, seed: int = 0, *, exact: bool = True, way_out: str = "") -> None:
+def compare(
+    world: FoundWorld, seed: int = 0, *, frequencies: bool = True, way_out: str = ""
+) -> None:
     """An error names the first state and action where the environment the world was found in does
     what the world does not. A world found by samples (not `exact`) may miss what is rare."""
     if world.original is None or len(world.final) == len(world.every_state):
         return
-    comparison = _Comparison(world, world.original, np.random.default_rng(seed), exact, way_out)
+    comparison = _Comparison(world, world.original, np.random.default_rng(seed), way_out)
     comparison.try_pairs()
     comparison.try_walks()
-    if exact:
+    if world.exact and frequencies:
         comparison.try_frequencies()
-    elif comparison.missed > TOLERATED * comparison.steps:
+    if comparison.missed > TOLERATED * comparison.steps:
         share = comparison.missed / comparison.steps
         raise UserError(
             f"{world.id}: {share:.0%} of its environment's steps lead where no sample did; raise "
@@ -45,15 +47,9 @@ def compare(world: FoundWorld, seed: int = 0, *, exact: bool = True, way_out: st
 
 class _Comparison:
     def __init__(
-        self,
-        world: FoundWorld,
-        original: Original,
-        rng: np.random.Generator,
-        exact: bool,
-        way_out: str,
+        self, world: FoundWorld, original: Original, rng: np.random.Generator, way_out: str
     ) -> None:
-        self.world, self.original, self.rng = world, original, rng
-        self.exact, self.way_out = exact, way_out
+        self.world, self.original, self.rng, self.way_out = world, original, rng, way_out
         self.live = [state for state in world.every_state if state not in world.final]
         self.steps = self.missed = 0
 
@@ -106,7 +102,7 @@ class _Comparison:
         after = self.world.find(values, ended)
         if after is not None and after in (o.state for o in self.world.transition(state, action)):
             return after
-        if self.exact:
+        if self.world.exact:
             met = dict(zip(self.world.names_found, values, strict=True))
             never = "which was never found" if after is None else "which has probability 0"
             self.differs(state, action, f"led to {met}{' and ended' if ended else ''}, {never}")
@@ -115,7 +111,8 @@ class _Comparison:
 
     def differs(self, state: State, action: int, what: str) -> NoReturn:
         labels, name = self.world.space.labels(state), self.world.actions[action]
+        way_out = f"; {self.way_out}" if self.way_out else ""
         raise UserError(
-            f"{self.world.id} is not what its step does: in {labels} the action {name!r} {what}; "
-            f"{self.way_out}"
+            f"{self.world.id} is not what its step does: in {labels} the action {name!r} {what}"
+            f"{way_out}"
         )

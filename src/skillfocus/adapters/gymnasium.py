@@ -111,12 +111,11 @@ def from_gymnasium(
         groups=groups,
         step_limit=step_limit,
         original=SteppedOriginal(stepped) if stepped.settable else None,
+        exact=model is not None or samples == 1,
         notes=notes,
     )  # fmt: skip
     if check:
-        compare(
-            world, seed, exact=model is not None or samples == 1, way_out=_WAY_OUT[model is None]
-        )
+        compare(world, seed, way_out=_WAY_OUT[model is None])
     return world
 
 

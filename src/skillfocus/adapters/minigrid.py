@@ -75,10 +75,11 @@ def from_minigrid(
         groups=groups,
         step_limit=step_limit,
         original=SteppedOriginal(grid),
+        exact=samples == 1,
         notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
     )  # fmt: skip
     if check:
-        compare(world, seed, exact=samples == 1, way_out=WAY_OUT)
+        compare(world, seed, way_out=WAY_OUT)
     return world
 
 

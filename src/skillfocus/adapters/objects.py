@@ -41,38 +41,34 @@ def from_object(
     world_id = f"object:{type(thing).__name__}"
     domains = _domains(thing, world_id)
     actions = _actions(thing, world_id)
-    stepped = None
-    if all(callable(getattr(thing, name, None)) for name in ("get", "set", "step")):
-        stepped = _Object(thing, tuple(domains), actions, world_id)
-    elif not callable(getattr(thing, "transition", None)):
-        missing = [n for n in ("get", "set", "step") if not callable(getattr(thing, n, None))]
+    names, modelled = tuple(domains), callable(getattr(thing, "transition", None))
+    missing = [n for n in ("get", "set", "step") if not callable(getattr(thing, n, None))]
+    if missing and not modelled:
         raise UserError(
             f"{world_id} has no {', '.join(missing)}; give it get, set and step, or transition"
         )
-    exact = callable(getattr(thing, "transition", None))
-    follow = _by_transition(thing, tuple(domains), actions, world_id) if exact else None
+    stepped = _Object(thing, names, actions, world_id)
     world = FoundWorld(
         world_id,
-        names=tuple(domains),
+        names=names,
         actions=actions,
         starts=_starts(thing, domains, world_id),
-        follow=follow or by_stepping(_needed(stepped), samples),
+        follow=(
+            _by_transition(thing, names, actions, world_id)
+            if modelled
+            else by_stepping(stepped, samples)
+        ),
         limit=limit,
         groups=groups,
         domains=domains,
         step_limit=step_limit,
-        original=SteppedOriginal(stepped) if stepped else None,
-        notes=() if exact else sampling_note(samples),
+        original=None if missing else SteppedOriginal(stepped),
+        exact=modelled or samples == 1,
+        notes=() if modelled else sampling_note(samples),
     )
     if check:
-        way_out = "if step is random, raise samples=… or give transition"
-        compare(world, exact=exact or samples == 1, way_out=way_out)
+        compare(world, way_out="if step is random, raise samples=… or give transition")
     return world
-
-
-def _needed(stepped: _Object | None) -> _Object:
-    assert stepped is not None
-    return stepped
 
 
 def _domains(thing: Any, world_id: str) -> dict[str, Variable]:

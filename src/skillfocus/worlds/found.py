@@ -67,10 +67,11 @@ class FoundWorld(World):
         domains: Mapping[str, Variable] | None = None,
         step_limit: int = 40,
         original: Original | None = None,
+        exact: bool = True,
         notes: Iterable[str] = (),
     ) -> None:
         self.id, self.actions, self.step_limit = world_id, tuple(actions), step_limit
-        self.original = original
+        self.original, self.exact = original, exact
         self._settings = dict(settings or {})
         self._order, self._rows, n_starts = _explore(
             world_id, len(self.actions), starts, follow, limit
