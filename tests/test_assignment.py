@@ -5,10 +5,11 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from probes import RandomWorld
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.objectives.assignment import parse_targets, untargeted
+from skillfocus.objectives.assignment import parse_targets, untargeted, usual_counts
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,23 @@ def test_targets_are_read():
     assert parse_targets("tool_1=2, tool_1+position=3") == {"tool_1": 2, "tool_1+position": 3}
     with pytest.raises(UserError, match="twice"):
         parse_targets("tool_1=2,tool_1=3")
+
+
+def test_no_more_skills_than_values_unless_asked_for():
+    world = RandomWorld(0, sizes=(3, 2), n_actions=2)
+    assert usual_counts(world) == {"v1": 2, "v0": 3}
+    assert usual_counts(world, 9) == {"v1": 2, "v0": 7}
+    many = RandomWorld(0, sizes=(4, *[2] * 9), n_actions=1)
+    assert sum(usual_counts(many).values()) == 2 * 9 + 2
+
+
+def test_fixed_variables_get_no_skills():
+    world = RandomWorld(0, sizes=(3, 2, 5), n_actions=2)
+    world.fixed = ("v2",)
+    assert usual_counts(world) == {"v1": 2, "v0": 3}
+
+
+def test_names_in_targets_may_have_commas():
+    assert parse_targets("box(x3,y3)=2, lamp=1,at(a)+at(b,c)=4") == {
+        "box(x3,y3)": 2, "lamp": 1, "at(a)+at(b,c)": 4,
+    }  # fmt: skip

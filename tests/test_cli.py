@@ -290,3 +290,64 @@ def test_solve_and_coverage_give_what_programs_rely_on(found):
     assert record["coverage_exact"] is True
     curve = record["coverage"]
     assert record["auc"] == pytest.approx(sum(curve) - (curve[0] + curve[-1]) / 2)
+
+
+def test_describe(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "gymnasium:Taxi-v4", "--check"])
+    main()
+    shown = capsys.readouterr().out
+    assert "404 states, 6 actions" in shown
+    assert "no action changes destination" in shown
+    assert "Every check passed." in shown
+    monkeypatch.setattr(sys, "argv", [
+        "skillfocus", "describe", "four-rooms", "--world-settings", '{"step_limit": 7}', "--json",
+    ])  # fmt: skip
+    main()
+    document = json.loads(capsys.readouterr().out)
+    assert (document["states"], document["step_limit"]) == (1664, 7)
+    assert document["variables"][1] == {
+        "name": "tool_1", "values": 2, "listed": "0, 1", "changes": "for good", "skills": 2,
+    }  # fmt: skip
+
+
+OWN = """
+class Lamps:
+    variables = {"hand": (0, 1, 2), "lamp": ("off", "on")}
+    actions = ("left", "right", "press")
+    def transition(self, state, action):
+        hand, lamp = state["hand"], state["lamp"]
+        if action == "press":
+            lamp = ("on" if lamp == "off" else "off") if hand == 2 else lamp
+        else:
+            hand = max(0, min(2, hand + (1 if action == "right" else -1)))
+        return [(1.0, {"hand": hand, "lamp": lamp})]
+"""
+
+
+@pytest.mark.slow
+def test_a_world_of_one_s_own_from_file_to_evaluation(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    done = run("discover", "own.py:Lamps", "focused-vic", "--workers", "1", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (record,) = json.loads(done.stdout)["runs"]
+    assert record["world"] == "object:Lamps"
+    lamp = [s for s in record["skills"] if s["targets"] == ["lamp"]]
+    assert max(s["changes_target"] for s in lamp) == 1.0
+    assert max(s["side_effects"] for s in lamp) == 0.0
+    without = run("evaluate", record["file"], cwd=tmp_path)
+    assert without.returncode == 2
+    assert "--world" in without.stderr
+    again = run("evaluate", record["file"], "--world", "own.py:Lamps", "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["runs"][0]["skills"] == record["skills"]
+
+
+@pytest.mark.slow
+def test_exploring_long_shows_how_it_goes_on(tmp_path):
+    slow = OWN.replace(
+        "        hand, lamp =",
+        "        import time\n        time.sleep(0.08)\n        hand, lamp =",
+    )
+    (tmp_path / "own.py").write_text(slow.replace("(0, 1, 2)", "tuple(range(3))"))
+    done = run("describe", "own.py:Lamps", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "exploring object:Lamps" in done.stderr or "of 6 states" in done.stderr

@@ -125,7 +125,8 @@ def test_exploring_can_be_watched():
         row()
     finally:
         EXPLORING.reset(token)
-    assert told == [("Row", 0, 1)]
+    assert [(name, done) for name, done, _ in told] == [("Row", n) for n in range(6)]
+    assert told[-1] == ("Row", 5, 6)
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,6 +6,7 @@ from probes import corridor
 
 import skillfocus as sf
 from skillfocus.errors import UserError
+from skillfocus.learners import problem
 from skillfocus.learners.problem import make_problem
 from skillfocus.objectives.assignment import assign, untargeted
 
@@ -99,3 +100,14 @@ def test_penalties_of_pairs_are_those_of_states(four_rooms):
         context = skill.context.of_state[first]
         got = skill.penalty[skill.penalty_now[now], skill.penalty_then[context]]
         assert got == pytest.approx(expected[0], rel=1e-6)
+
+
+def test_penalties_between_many_states_are_computed_piece_by_piece(four_rooms, monkeypatch):
+    table, objective = sf.tabulate(four_rooms), sf.focused(sf.vic())
+    arguments = (table, objective, assign(four_rooms, targets={"tool_1": 2}))
+    whole = make_problem(*arguments, step_limit=5, world_id="x").skills[0].penalty
+    monkeypatch.setattr(problem, "PAIRS_AT_ONCE", 1000)
+    pieces = make_problem(*arguments, step_limit=5, world_id="x").skills[0].penalty
+    assert whole.shape == (104, 104)
+    assert np.array_equal(whole, pieces)
+    assert np.allclose(whole, whole.T)

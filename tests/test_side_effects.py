@@ -8,7 +8,7 @@ from probes import RandomWorld, corridor
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.metrics import fair_starts, round_trips, shortest_steps, side_effects
+from skillfocus.metrics import fair_starts, reach, round_trips, shortest_steps, side_effects
 from skillfocus.worlds.four_rooms import FourRooms
 
 RIGHT, LEFT, STOP = 1, 3, 4
@@ -192,3 +192,26 @@ def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focuse
             side_effects(short, bad)
     with pytest.raises(UserError, match="at least 2"):
         side_effects(short, sample=1, rng=np.random.default_rng(0))
+
+
+def test_of_very_many_starts_a_sample_is_measured(monkeypatch):
+    """The same sample every time; each start exactly; the mean with an interval."""
+    world = FourRooms()
+    skills = sf.discover(
+        world, sf.focused(sf.vic()), seed=0, targets={"tool_1": 2}, learner=sf.Planning(rounds=1)
+    )
+    every = {kind: side_effects(skills, kind) for kind in ("fair", "all")}
+    monkeypatch.setattr(reach, "MOST_PAIRS", 300 * 1664)
+    for kind, whole in every.items():
+        first, again = side_effects(skills, kind), side_effects(skills, kind)
+        for few, same, all_of_them in zip(first, again, whole, strict=True):
+            assert len(few.starts) == 300 if kind == "all" else 250 < len(few.starts) <= 300
+            assert np.array_equal(few.starts, same.starts)
+            assert not few.exact
+            low, high = few.interval
+            assert low < few.side_effects < high or low == high
+            places = np.searchsorted(all_of_them.starts, few.starts)
+            assert np.array_equal(all_of_them.starts[places], few.starts)
+            np.testing.assert_allclose(few.changed, all_of_them.changed[places])
+    given = np.arange(1000)
+    assert all(e.exact and len(e.starts) == 1000 for e in side_effects(skills, given))

@@ -148,3 +148,48 @@ def test_marks_shown_are_set_at_random(rng):
         assert marked.sum() == 7
         seen += marked
     assert (seen > 0).all()
+
+
+class Door(sf.World):
+    """A door that is unlocked for good and then opened and shut; a painted wall."""
+
+    id, actions = "Door-v0", ("turn", "push")
+    space = sf.FactoredSpace(
+        (
+            sf.Variable("door", ("locked", "shut", "open")),
+            sf.Variable("wall", ("red", "blue")),
+            sf.Variable("light", (0, 1)),
+        )
+    )
+
+    def states(self):
+        return [(0, wall, 0) for wall in range(2)]
+
+    def transition(self, state, action):
+        door, wall, light = state
+        if action == 0:
+            return [Outcome(1.0, (max(door, 1), wall, light))]
+        return [Outcome(1.0, (3 - door if door else 0, wall, 1))]
+
+
+def test_what_never_changes_and_what_never_comes_back():
+    table = sf.tabulate(Door())
+    assert table.fixed == ("wall",)
+    assert table.left_for_good == {"door": ("locked",), "light": (0,)}
+    assert table.reversible.tolist() == [True, False, False]
+
+
+def test_a_description_says_so():
+    from skillfocus.description import describe, listed
+
+    found = describe(Door(), sf.tabulate(Door()))
+    assert {v["name"]: v["changes"] for v in found["variables"]} == {
+        "door": "partly for good", "wall": "never", "light": "for good",
+    }  # fmt: skip
+    assert found["notes"] == [
+        "no action changes wall, so no skill targets it by default",
+        "door: once it has left locked it never comes back",
+    ]
+    assert (found["states"], found["actions"]) == (10, ["turn", "push"])
+    assert listed((1, 2)) == "1, 2"
+    assert listed(tuple(range(9))) == "0 … 8"

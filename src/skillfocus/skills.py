@@ -205,7 +205,7 @@ class Skills:
             if world is None and not can_remake(header["world"]["id"]):
                 raise UserError(
                     f"{path} holds skills for {header['world']['id']!r}, which is your own: pass "
-                    f"the world, as in Skills.load(path, world=…)"
+                    f"the world, as in Skills.load(path, world=…) or --world my_world.py:NAME"
                 )
             made = world or make(header["world"]["id"], **header["world"]["settings"])
             table = tabulate(made)

@@ -100,14 +100,16 @@ def explored(world: str, settings: str) -> tuple[World, Table]:
     from skillfocus.worlds.found import EXPLORING
 
     with ExitStack() as stack:
-        began, progress = time.monotonic(), None
+        due, progress = time.monotonic() + QUICK, None
 
         def show(name: str, done: int, found: int) -> None:
-            nonlocal progress
-            if progress is None and time.monotonic() - began > QUICK:
+            nonlocal due, progress
+            if time.monotonic() < due:
+                return
+            if progress is None:
                 progress = stack.enter_context(Progress(err, f"exploring {name}"))
-            if progress is not None:
-                progress.report(done / found, f"{done:,} of {found:,} states so far")
+            progress.report(done / found, f"{done:,} of {found:,} states so far")
+            due = time.monotonic() + 0.2
 
         token = EXPLORING.set(show)
         stack.callback(EXPLORING.reset, token)
