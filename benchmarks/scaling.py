@@ -100,8 +100,8 @@ def draw(found: dict[str, list[dict[str, float]]]) -> None:
         panel.plot(
             across, [row["memory"] for row in rows], "k--", marker="d", ms=4, label="memory (GB)"
         )
-        panel.set(xlabel=what, yscale="log", title=f"with more {what}")
-        if what != "variables that change back":
+        panel.set(xlabel=what, yscale="log")
+        if what == "states":
             panel.set_xscale("log")
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("CPU seconds, GB")

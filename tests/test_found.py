@@ -156,3 +156,29 @@ def test_any_finite_model_is_found_as_it_is(moves):
                 wanted[after] = wanted.get(after, 0) + p
             found = {o.state: o.probability for o in world.transition(state, action)}
             assert found == pytest.approx(wanted)
+
+
+def test_what_never_has_another_value_is_left_out():
+    world = row(
+        names=("cell", "lamp", "sky"), starts=[(0, False, "blue")],
+        follow=lambda v, a: [Following(f.probability, (*f.values, "blue"), f.ended)
+                             for f in walk(v[:2], a)],
+    )  # fmt: skip
+    assert world.space.names == ("cell", "lamp")
+    assert world.left_out == ["sky"]
+    assert any("never have another value: sky (1 in all)" in note for note in world.notes)
+    assert world.values_of((1, 0)) == (1, False, "blue")
+    assert world.find((1, False, "blue")) == (1, 0)
+
+
+def test_groups_may_depend_on_what_was_found():
+    seen = []
+
+    def groups(states):
+        seen.extend(states)
+        return {"both": ["cell", "lamp"]}
+
+    world = row(names=("cell", "lamp"), groups=groups)
+    assert world.space.names == ("both",)
+    assert len(seen) == 6
+    assert world.groups == {"both": ["cell", "lamp"]}

@@ -221,7 +221,7 @@ def test_each_entry_draws_for_itself(written):
     got = chances(world, "go", **{"up(a)": True, "up(b)": True})
     two = sum(p for changed, p in got.items() if ("n(a)", 2) in changed)
     assert two == pytest.approx(1 / 4)
-    assert world.space.variables[3].values == (0,)  # W(b) is 0
+    assert "n(b)" in world.left_out  # W(b) is 0
 
 
 def test_counts_numbers_and_weights(written):
@@ -240,7 +240,7 @@ def test_counts_numbers_and_weights(written):
     values = {v.name: v.values for v in world.space.variables}
     assert values["n"] == (0, 1, 2, 3)
     assert values["x"] == (0.0, 0.1, 0.2, 0.3)
-    assert values["at(b)"] == (False,)
+    assert world.left_out == ["at(b)"]
     assert values["who"] == ("a", "b")
     got = chances(world, "go")
     assert sum(p for changed, p in got.items() if ("n", 2) in changed) == pytest.approx(3 / 8)
@@ -315,9 +315,9 @@ def test_elevators_tabulates_with_its_position_as_one_variable(elevators):
     assert elevators.space.names[-1] == "floor"
     assert len(elevators.space.variables[-1].values) == 3
     assert elevators.roams == "floor"
-    assert elevators.fixed == tuple(
+    assert elevators.left_out == [
         f"person-waiting-{way}({floor})" for way in ("up", "down") for floor in ("f0", "f2")
-    )
+    ]
     moved = chances(elevators, "move-current-dir(e0)")
     floors = {value for changed in moved for name, value in changed if name == "floor"}
     assert floors == {elevators.space.variables[-1].values[1]}
@@ -376,16 +376,18 @@ def test_sokoban_pushes_boxes():
     assert not any("never more than one" in note for note in world.notes)
 
 
-def test_notes_name_the_flags_that_could_be_one_variable():
+def test_flags_of_which_one_is_up_are_one_variable_unless_kept_apart():
     world = from_rddl("Navigation_MDP_ippc2011", 1)
     assert world.notes[0] == "episodes end after 40 steps; skills have their own step limit"
-    (note,) = (n for n in world.notes if "never more than one" in n)
-    assert "groups={'robot-at': 'robot-at(*,*)'}" in note
-    grouped = from_rddl("Navigation_MDP_ippc2011", 1, groups={"robot-at": "robot-at(*,*)"})
-    assert grouped.space.names == ("robot-at",)
-    assert grouped.space.sizes == (13,)  # twelve places, and gone
+    assert any("never more than one of these flags is up: robot-at;" in n for n in world.notes)
+    assert world.space.names == ("robot-at",)
+    assert world.space.sizes == (13,)  # twelve places, and gone
+    assert world.settings == {}
+    apart = from_rddl("Navigation_MDP_ippc2011", 1, groups={})
+    assert len(apart.space) == 12
+    assert apart.settings == {"groups": {}}
     hanoi = from_rddl("TowerOfHanoi", check=False)
-    assert "'disk-on-rod(d4)': 'disk-on-rod(d4,*)'" in hanoi.notes[-1]
+    assert hanoi.groups["disk-on-rod(d4)"] == "disk-on-rod(d4,*)"
 
 
 @pytest.mark.parametrize("name", ["Navigation_MDP_ippc2011/2", "Elevators_MDP_ippc2011/4"])
@@ -502,7 +504,7 @@ def test_focused_skills_in_elevators_leave_the_rest_alone(elevators):
         aside = [
             effect.by_variable[n] for n in ("floor", door, direction) if n not in effect.targets
         ]
-        assert max(aside) < 0.03
+        assert max(aside) < 0.07
     assert np.mean([e.by_variable[door] for e in untold]) > 0.3
     assert np.mean([e.side_effects for e in effects]) < 0.25 * np.mean(
         [e.side_effects for e in untold]

@@ -15,6 +15,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def from_rddl(
     check: bool = True,
 ) -> FoundWorld:
     """A world from a domain and an instance (default: the first) of rddlrepository, or from the
-    paths of two RDDL files. `check` compares the world with pyRDDLGym's own steps."""
+    paths of two RDDL files. Flags of which never more than one is up become one variable unless
+    `groups` say otherwise. `check` compares the world with pyRDDLGym's own steps."""
     name, files, settings = _find(domain, instance)
     world_id = f"rddl:{name}"
     rddl, enumerator, simulator = _load(*files)
@@ -50,7 +52,7 @@ def from_rddl(
     if model.ended(start):
         raise UserError(f"{world_id} is over in its first state: choose another instance")
     original = _Original(simulator, model, numbered)
-    plain = {k: v if isinstance(v, str) else list(v) for k, v in (groups or {}).items()}
+    plain = groups and {k: v if isinstance(v, str) else list(v) for k, v in groups.items()}
     world = FoundWorld(
         world_id,
         names=[entry for name in model.next for entry in model.fluents[name].entries],
@@ -59,14 +61,18 @@ def from_rddl(
         follow=lambda values, action: model.follow(values, numbered[action]),
         limit=limit,
         settings=changed_settings(
-            settings, groups=(plain, {}), step_limit=(step_limit, 40), limit=(limit, STATE_LIMIT)
+            settings, groups=(plain, None), step_limit=(step_limit, 40), limit=(limit, STATE_LIMIT)
         ),
-        groups=groups,
+        groups=partial(_positions, model) if groups is None else groups,
         step_limit=step_limit,
         original=original,
         notes=_notes(rddl),
     )
-    world.notes += tuple(_suggestion(world, model))
+    if groups is None and world.groups:
+        world.notes += (
+            f"joined, as never more than one of these flags is up: {', '.join(world.groups)}; "
+            f"groups={{}} keeps them apart",
+        )
     if check:
         compare(world, frequencies=False, way_out="check=False takes the world as it is")
     return world
@@ -235,34 +241,35 @@ def _notes(rddl: Any) -> Iterator[str]:
         yield "observations are left out: the variables are the state itself"
 
 
-def _suggestion(world: FoundWorld, model: ExactModel) -> Iterator[str]:
-    """Which flags could be one variable: those of which never more than one is up."""
+def _positions(model: ExactModel, states: list[Values]) -> Groups:
+    """The flags that could be one variable: those of which never more than one is up."""
     groups: dict[str, str] = {}
-    states = [model.known(world.values_of(state)) for state in world.every_state]
+    found = [model.known(values) for values in states]
     for name in (name for name in model.next if model.fluents[name].kind is bool):
         fluent = model.fluents[name]
-        flags = np.array([known[name] for known in states]).reshape(-1, *fluent.shape)
-        axes = range(len(fluent.shape))
+        flags = np.array([known[name] for known in found])
+        moving = [
+            e
+            for e, column in zip(fluent.entries, flags.T, strict=True)
+            if np.unique(column).size > 1
+        ]
+        flags, axes = flags.reshape(-1, *fluent.shape), range(len(fluent.shape))
         for kept in (k for n in axes for k in itertools.combinations(axes, n)):
             others = tuple(axis + 1 for axis in axes if axis not in kept)
             if flags.sum(axis=others).max() == 1:
-                groups |= _groups(name, fluent.entries, kept, world)
+                groups |= _groups(name, moving, kept)
                 break
-    if groups:
-        yield f"of some flags never more than one is up: groups={groups} makes them one variable"
+    return groups
 
 
-def _groups(
-    name: str, entries: tuple[str, ...], kept: tuple[int, ...], world: FoundWorld
-) -> dict[str, str]:
-    """{new name: pattern}: entries with the same objects in the places kept, two or more of which
-    move and are still variables."""
+def _groups(name: str, moving: list[str], kept: tuple[int, ...]) -> dict[str, str]:
+    """{new name: pattern}: flags with the same objects in the places kept, two or more of which
+    move."""
     families: dict[tuple[str, ...], int] = {}
-    for entry in entries:
-        if entry in world.space.names and entry not in world.fixed:
-            objects = entry[len(name) + 1 : -1].split(",")
-            family = tuple(o if i in kept else "*" for i, o in enumerate(objects))
-            families[family] = families.get(family, 0) + 1
+    for entry in moving:
+        objects = entry[len(name) + 1 : -1].split(",")
+        family = tuple(o if i in kept else "*" for i, o in enumerate(objects))
+        families[family] = families.get(family, 0) + 1
     groups: dict[str, str] = {}
     for family, size in families.items():
         if size > 1:

@@ -142,6 +142,11 @@ def _checked(space: FactoredSpace, skill: Skill) -> dict[int, int]:
     if any(component < 0 for component in skill.values()):
         raise UserError(f"skill {dict(skill)} has a negative component")
     places = {space.index(name): int(component) for name, component in skill.items()}
+    if len(space) == 1:
+        raise UserError(
+            f"{space.names[0]} is the only variable, so there is nothing for a focused skill to "
+            f"leave alone: use a plain objective such as vic, or tell variables apart (groups=…)"
+        )
     if len(places) == len(space):
         raise UserError(
             f"a skill targets every variable ({', '.join(space.names)}); targets must be a proper "

@@ -22,7 +22,8 @@ from skillfocus.worlds.world import STATE_LIMIT, Outcome, World
 Values = tuple[Hashable, ...]
 """A state of a model: the value of each of its variables."""
 Groups = Mapping[str, str | Sequence[str]]
-"""Variables to join: {new name: names, or patterns such as `at_*`}."""
+"""Variables to join: {new name: names, or patterns such as `at_*`}. Where a function of the states
+found is taken too, it says what to join."""
 EXPLORING: ContextVar[Callable[[str, int, int], None] | None] = ContextVar(
     "EXPLORING", default=None
 )
@@ -63,7 +64,7 @@ class FoundWorld(World):
         follow: Callable[[Values, int], Iterable[Following]],
         limit: int = STATE_LIMIT,
         settings: Mapping[str, object] | None = None,
-        groups: Groups | None = None,
+        groups: Groups | Callable[[list[Values]], Groups] | None = None,
         domains: Mapping[str, Variable] | None = None,
         step_limit: int = 40,
         original: Original | None = None,
@@ -76,8 +77,14 @@ class FoundWorld(World):
         self._order, self._rows, n_starts = _explore(
             world_id, len(self.actions), starts, follow, limit
         )
-        columns = _columns(tuple(names), self._order, groups or {})
+        if callable(groups):
+            groups = groups([values for values, _ in self._order])
+        self.groups = groups or {}
         known = domains or {}
+        columns = _columns(tuple(names), self._order, self.groups)
+        self.left_out = _constant(columns, known)
+        for name in self.left_out:
+            del columns[name]
         self.space = FactoredSpace(
             tuple(
                 known.get(name) or Variable(name, _sorted(set(column)))
@@ -173,6 +180,10 @@ class FoundWorld(World):
         if self.final:
             share = f"{len(self.final):,} of {len(self.every_state):,} states"
             yield f"{share} are final: an episode ends there, and no skill leaves them"
+        if self.left_out:
+            count, few = len(self.left_out), ", ".join(self.left_out[:3])
+            more = ", …" if count > 3 else ""
+            yield f"left out, as they never have another value: {few}{more} ({count} in all)"
         if "ended" in self.space.names and "ended" not in self.names_found:
             yield "the variable ended was added: the same values occur with the episode over or not"
 
@@ -252,6 +263,13 @@ def _columns(
         before = list(columns.items())
         columns = dict([*before[:place], (new, _joined(members, rows)), *before[place:]])
     return columns
+
+
+def _constant(columns: Mapping[str, list], declared: Mapping[str, Variable]) -> list[str]:
+    """Variables with one value only, which need not be variables; of none if too few were left
+    for a skill to have a target and something to leave alone."""
+    alike = [n for n, column in columns.items() if len(set(column)) == 1 and n not in declared]
+    return alike if len(columns) - len(alike) >= 2 else []
 
 
 def _joined(members: list[str], rows: list[tuple[Hashable, ...]]) -> list[Hashable]:
