@@ -91,6 +91,29 @@ def test_probabilities_that_step_does_not_follow_are_named():
         from_gymnasium(Wrong(), variables={"s": lambda s: s})
 
 
+class Tiring(gymnasium.Env):
+    """A lamp and a bell; the model does not know that nothing happens after the fourth step."""
+
+    action_space, observation_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(4)
+    P = {s: {a: [(1.0, s ^ (1 << a), 0.0, False)] for a in range(2)} for s in range(4)}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.s, self.steps = 0, 0
+        return 0, {}
+
+    def step(self, action):
+        self.steps += 1
+        self.s = self.P[self.s][action][0][1] if self.steps <= 4 else self.s
+        return self.s, 0.0, False, False, {}
+
+
+def test_what_only_a_walk_shows_is_found():
+    bits = {"lamp": lambda s: s & 1, "bell": lambda s: s >> 1}
+    with pytest.raises(sf.UserError, match="has probability 0; its model leaves something out"):
+        from_gymnasium(Tiring(), variables=bits)
+
+
 class Counting(gymnasium.Env):
     """No model; a counter to 3 and a lamp, and a hidden number of presses."""
 
@@ -129,6 +152,8 @@ def test_an_environment_without_a_model_is_explored_by_stepping():
     assert world.transition((1, 0), 3) == [sf.Outcome(1.0, (2, 1))]
     # both counts of 3 are final, with the lamp as it was
     assert world.final == {(3, 0), (3, 1)}
+    up = list(world.play(lambda state: 2, (0, 1)))
+    assert up == [(0, 1), (1, 1), (2, 1), (3, 1)]
     check_world(world)
 
 
@@ -145,14 +170,14 @@ def test_chance_needs_samples_and_they_approach_the_probabilities():
 def test_hidden_state_is_found():
     """The lamp goes off for good after three presses, which get_state does not tell."""
 
-    class Tiring(Counting):
+    class Wearing(Counting):
         def step(self, action):
             answer = super().step(action)
             self.lamp = 0 if self.presses > 3 else self.lamp
             return answer
 
     with pytest.raises(sf.UserError, match="let get_state tell it"):
-        from_gymnasium(Tiring(), get_state=get, set_state=put)
+        from_gymnasium(Wearing(), get_state=get, set_state=put)
 
 
 def test_variables_must_tell_states_apart():

@@ -131,9 +131,7 @@ class _Grid:
         self.doors = [(thing, label) for thing, label in named if thing.type == "door"]
         self.items = [(thing, label) for thing, label in named if thing.type != "door"]
         self.label = {id(thing): label for thing, label in named}
-        self.inside = {
-            id(thing.contains): thing for thing in things if getattr(thing, "contains", None)
-        }
+        self.contents = [id(thing.contains) for thing in things if thing.contains is not None]
         moving = {id(thing) for thing, _ in self.items}
         self.bare = [None if id(cell) in moving else cell for cell in env.grid.grid]
         self.names = (
@@ -150,9 +148,8 @@ class _Grid:
         }
         if env.carrying is not None:
             place[id(env.carrying)] = "carried"
-        for content, box in self.inside.items():
-            if content not in place and id(box) in place:
-                place[content] = "inside"
+        for content in self.contents:
+            place.setdefault(content, "inside")
         held = "nothing" if env.carrying is None else self.label[id(env.carrying)]
         return (
             int(env.agent_pos[0]), int(env.agent_pos[1]), DIRECTIONS[env.agent_dir],
@@ -167,7 +164,7 @@ class _Grid:
             env.np_random = np.random.default_rng(seed)
         x, y, direction = next(parts), next(parts), next(parts)
         env.agent_pos, env.agent_dir = (x, y), DIRECTIONS.index(str(direction))
-        env.step_count, env.carrying = 0, None
+        env.carrying = None
         env.grid.grid = list(self.bare)
         if self.items:
             next(parts)

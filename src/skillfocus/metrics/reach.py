@@ -20,10 +20,9 @@ MOST_PAIRS = 30_000_000
 
 
 def some_of(starts: np.ndarray, table: Table) -> np.ndarray:
-    """All of these first states, or of a large world a random sample, the same every time. (Where
-    a world hides marks, runs are sampled anyway.)"""
+    """All of these first states, or of a large world a random sample, the same every time."""
     most = max(200, MOST_PAIRS // table.n_states)
-    if len(starts) <= most or table.n_marks:
+    if len(starts) <= most:
         return starts
     return np.sort(np.random.default_rng(0).choice(starts, size=most, replace=False))
 
