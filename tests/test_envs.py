@@ -556,3 +556,13 @@ def test_stable_baselines3_learns_with_skills():
     assert steps < 220
     agent, used = example.learn(lambda: example.with_moves(skills), 20_000, seed=0)
     assert example.evaluate(agent, example.with_moves(skills), 10, seed=0) == (0.0, 320.0)
+
+
+def test_seeds_of_numpy_and_episodes_that_never_began():
+    env = SkillVectorEnv(walkers(), "true", 2)
+    with pytest.raises(ResetNeeded):
+        env.reset(options={"reset_mask": np.array([True, False])})
+    other = SkillVectorEnv(walkers(), "true", 2)
+    env.reset(seed=np.int64(3))
+    other.reset(seed=3)
+    assert [g.random() for g in env.np_random] == [g.random() for g in other.np_random]

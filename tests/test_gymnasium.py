@@ -11,6 +11,7 @@ from scipy.stats import chisquare
 
 import skillfocus as sf
 from skillfocus.adapters import from_gymnasium
+from skillfocus.adapters.comparison import pooled
 from skillfocus.testing import check_world
 
 
@@ -112,6 +113,72 @@ def test_what_only_a_walk_shows_is_found():
     bits = {"lamp": lambda s: s & 1, "bell": lambda s: s >> 1}
     with pytest.raises(sf.UserError, match="has probability 0; its model leaves something out"):
         from_gymnasium(Tiring(), variables=bits)
+
+
+class Line(gymnasium.Env):
+    """A model as a list, without a distribution of first states; the last cell ends the episode."""
+
+    action_space, observation_space = gymnasium.spaces.Discrete(1), gymnasium.spaces.Discrete(4)
+    P = [{0: [(1.0, min(s + 1, 3), 0.0, s == 2)]} for s in range(4)]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.s = 0
+        return 0, {}
+
+    def step(self, action):
+        _, self.s, _, ended = self.P[self.s][0][0]
+        return self.s, 0.0, ended, False, {}
+
+
+def test_states_that_end_episodes_are_no_starts():
+    world = from_gymnasium(Line(), variables={"x": lambda s: s, "odd": lambda s: s % 2})
+    assert world.space.names == ("x", "odd")
+    assert [state[0] for state in world.states()] == [0, 1, 2]
+    assert world.final == {(3, 1)}
+
+
+def test_starts_are_told_by_state_not_by_order():
+    class Backwards(Line):
+        P = dict(reversed(list(enumerate(Line.P))))
+        initial_state_distrib = (1.0, 0.0, 0.0, 0.0)
+
+    world = from_gymnasium(Backwards(), variables={"x": lambda s: s, "odd": lambda s: s % 2})
+    assert [state[0] for state in world.states()] == [0]
+
+
+class Bits(gymnasium.Env):
+    """Its state is one array, changed in place."""
+
+    action_space, observation_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.MultiBinary(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.bits = np.zeros(2, int)
+        return self.bits, {}
+
+    def step(self, action):
+        self.bits[action] ^= 1
+        return self.bits, 0.0, False, False, {}
+
+
+def test_states_that_are_changed_in_place():
+    world = from_gymnasium(
+        Bits(), get_state=lambda env: env.bits, set_state=lambda env, s: setattr(env, "bits", s)
+    )
+    assert world.space.names == ("part_1", "part_2")
+    assert sf.tabulate(world).n_states == 4
+    assert world.transition((0, 1), 0) == [sf.Outcome(1.0, (1, 1))]
+
+
+def test_rare_outcomes_are_no_difference():
+    """One sighting of what happens once in 20,000 times does not refute a model."""
+    seen, wanted = pooled(np.array([299, 1, 0]), np.array([299.97, 0.015, 0.015]))
+    assert (seen.tolist(), wanted.tolist()) == ([300.0], [300.0])
+    seen, wanted = pooled(np.array([200, 4, 90, 6]), np.array([200.0, 3.0, 93.0, 4.0]))
+    assert (seen.tolist(), wanted.tolist()) == ([10.0, 90.0, 200.0], [7.0, 93.0, 200.0])
+    seen, wanted = pooled(np.array([2, 100, 198]), np.array([1.0, 100.0, 199.0]))
+    assert (seen.tolist(), wanted.tolist()) == ([102.0, 198.0], [101.0, 199.0])
 
 
 class Counting(gymnasium.Env):

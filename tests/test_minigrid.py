@@ -119,6 +119,50 @@ def test_a_box_holds_what_it_hides():
 def test_moving_obstacles_need_samples():
     with pytest.raises(sf.UserError, match="raise samples"):
         from_minigrid("Dynamic-Obstacles-5x5")
+    world = from_minigrid("Dynamic-Obstacles-5x5", samples=20, n_obstacles=1)
+    assert not world.exact
+    assert world.space.names == ("x", "y", "direction", "blue_ball", "ended")
+    assert max(len(world.transition(s, 0)) for s in world.every_state) > 3
+
+
+def test_wrappers_count():
+    """Lava does not end an episode in NoDeath."""
+    import gymnasium
+    from minigrid.wrappers import FullyObsWrapper, NoDeath
+
+    made = gymnasium.make("MiniGrid-LavaGapS5-v0", disable_env_checker=True)
+    plain, mild = from_minigrid(made), from_minigrid(NoDeath(made, no_death_types=("lava",)))
+    assert len(plain.final) == 4
+    assert len(mild.final) < 4
+    seen = from_minigrid(FullyObsWrapper(made))
+    assert sf.tabulate(seen).fingerprint == sf.tabulate(plain).fingerprint
+
+
+def test_settings_are_kept(tmp_path):
+    world = from_minigrid("Empty-5x5", agent_start_pos=(2, 2), step_limit=9)
+    assert world.settings == {"agent_start_pos": [2, 2], "step_limit": 9}
+    assert check_world(world).n_states == 34
+    skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=1))
+    assert sf.Skills.load(skills.save(tmp_path / "a.skills")) == skills
+
+
+def test_what_has_no_meaning_for_minigrid_is_said():
+    with pytest.raises(sf.UserError, match="have variables of their own"):
+        from_gymnasium("MiniGrid-Empty-5x5-v0", variables=("u", "v"))
+    world = from_gymnasium(
+        "MiniGrid-Empty-5x5-v0",
+        get_state=lambda env: {
+            "x": int(env.agent_pos[0]),
+            "y": int(env.agent_pos[1]),
+            "d": env.agent_dir,
+        },
+        set_state=lambda env, s: (
+            setattr(env, "agent_pos", (s["x"], s["y"])),
+            setattr(env, "agent_dir", s["d"]),
+        ),
+    )
+    assert world.space.names == ("x", "y", "d")
+    assert world.id == "environment:MiniGrid-Empty-5x5-v0"
 
 
 def test_mistakes():

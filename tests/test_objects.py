@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 import skillfocus as sf
 from skillfocus.adapters import from_object
 from skillfocus.catalogue import make
+from skillfocus.experiments import discovery
 from skillfocus.testing import check_world
+from skillfocus.worlds.world import World
 
 
 class Lamps:
@@ -103,6 +106,10 @@ def test_a_random_step():
         ({"variables": None}, "needs variables, as in"),
         ({"actions": "press"}, "needs actions, as in"),
         ({"step": None}, "has no step; give it get, set and step, or transition"),
+        (
+            {"step": lambda self, action: (0, 0.0, False)},
+            "must return whether the episode has ended",
+        ),
         ({"get": lambda self: {"hand": 0}}, "is no state; it takes a value for each of"),
         ({"get": lambda self: {"hand": 7, "lamp": "on"}}, "takes the value 7, which is none of"),
     ],
@@ -110,6 +117,11 @@ def test_a_random_step():
 def test_mistakes(changes, sentence):
     with pytest.raises(sf.UserError, match=sentence):
         from_object(type("Broken", (Lamps,), changes)())
+
+
+def test_a_class_is_not_an_object():
+    with pytest.raises(sf.UserError, match=r"Lamps is a class: pass an object, Lamps\(\)"):
+        from_object(Lamps)
 
 
 def test_playing():
@@ -167,6 +179,8 @@ def test_worlds_by_name(file):
         ("gymnasium:Taxi-v4", {"rain": 1}, "cannot make Taxi-v4"),
         ("four-rooms", {"slips": 1}, "does not take these settings"),
         ("rddl:nowhere/1", {}, "nowhere"),
+        ("own.py", {}, "say which class, as in own.py:NAME"),
+        ("gymnasium:FrozenLake-v1", {"map_name": "9x9"}, "cannot make FrozenLake-v1 with"),
     ],
 )
 def test_mistakes_in_names(name, settings, sentence):
@@ -175,6 +189,16 @@ def test_mistakes_in_names(name, settings, sentence):
 
 
 def test_mistakes_in_files(file):
+    broken = file.with_name("broken.py")
+    broken.write_text("def f(:\n")
+    with pytest.raises(sf.UserError, match="cannot be run: SyntaxError"):
+        make(f"{broken}:f")
+    broken.write_text(
+        "from my_worlds import Lamps\nclass Choosy:\n    def __init__(self, a): pass\n"
+    )
+    assert make(f"{broken}:Lamps").id == "object:Lamps"  # a file beside it can be imported
+    with pytest.raises(sf.UserError, match="missing a required argument: 'a'"):
+        make(f"{broken}:Choosy")
     with pytest.raises(sf.UserError, match="did you mean 'Lamps'"):
         make(f"{file}:Lamp")
     with pytest.raises(sf.UserError, match="does not take these settings"):
@@ -202,12 +226,79 @@ def test_skills_of_other_worlds_are_files_too(tmp_path):
 
 def test_a_run_knows_when_a_world_of_the_same_name_has_changed(file):
     run = sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="lamp=2")
-    before = run.id
-    file.write_text(FILE.replace('"lamp": "on"})', '"lamp": "off"})'))
-    from skillfocus.experiments import discovery
-
+    before, settings = run.id, json.loads(str(run.settings()["world_settings"]))
+    assert set(settings) == {"fingerprint"}
+    assert run.unusual() == {"skills": 2, "targets": '{"lamp": 2}'}
+    file.write_text(FILE.replace('{**state, "lamp": "on"}', '{**state, "lamp": "on", "hand": 0}'))
     discovery.world_of.cache_clear()
     discovery.table_of.cache_clear()
-    assert sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="hand=2").id != before
-    settings = json.loads(str(run.settings()["world_settings"]))
-    assert set(settings) == {"fingerprint"}
+    assert sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="lamp=2").id != before
+
+
+def test_a_subclass_of_a_built_in_world_is_another_run(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from skillfocus.worlds.four_rooms import FourRooms\n"
+        "class Mine(FourRooms):\n"
+        "    def arrive(self, state, cell):\n"
+        "        return super().arrive([*state[:1], *[0] * 4], cell)\n"
+    )
+    mine = sf.Discovery(f"{tmp_path}/own.py:Mine", "focused-vic", 0)
+    assert mine.make_world().id == "FourRooms-v0"
+    assert mine.id != sf.Discovery("four-rooms", "focused-vic", 0).id
+    assert make(f"{tmp_path}/own.py:Mine", slip=0.0).settings["slip"] == 0.0
+    with pytest.raises(sf.UserError, match="does not take these settings"):
+        make(f"{tmp_path}/own.py:Mine", nonsense=3)
+
+
+def test_a_run_of_a_world_that_needs_its_settings():
+    """Blackjack cannot be made without samples; its label says them, and no fingerprint."""
+    settings = '{"samples": 200, "resets": 3}'
+    run = sf.Discovery("gymnasium:Blackjack-v1", "focused-vic", 0, world_settings=settings)
+    assert run.unusual() == {"world_settings": '{"resets": 3, "samples": 200}'}
+    assert "samples" in run.label
+    assert "fingerprint" not in run.label
+
+
+def test_a_file_of_skills_cannot_have_a_file_run(tmp_path):
+    """Not even through an environment of this project, whose world is an argument."""
+    (tmp_path / "evil.py").write_text("raise SystemExit('executed')")
+    skills = sf.discover(
+        make("gymnasium:FrozenLake-v1"), sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=1)
+    )
+    for name in ("gymnasium:skillfocus/FourRooms-v0", f"{tmp_path}/evil.py:X"):
+        forged = replace(skills)
+        forged.world.id = name
+        forged.world._settings = {"world": f"{tmp_path}/evil.py:X", "task": None}
+        path = forged.save(tmp_path / "evil.skills")
+        with pytest.raises(sf.UserError, match="pass the world"):
+            sf.Skills.load(path)
+
+
+def test_a_higher_limit_goes_all_the_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(World, "limit", 10)
+    monkeypatch.setattr("skillfocus.adapters.gymnasium.STATE_LIMIT", 10)
+    with pytest.raises(sf.UserError, match="more than 10 states"):
+        make("gymnasium:FrozenLake-v1", limit=10)
+    world = make("gymnasium:FrozenLake-v1", limit=20)
+    skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=1))
+    assert sf.Skills.load(skills.save(tmp_path / "lake.skills")) == skills
+
+
+def test_seeds_decide_what_samples_find():
+    class Coin(Lamps):
+        def seed(self, seed):
+            self.rng = np.random.default_rng(seed)
+
+        def step(self, action):
+            if self.rng.random() < 0.3:
+                super().step(action)
+
+    prints = [
+        sf.tabulate(from_object(Coin(), samples=60, seed=seed)).fingerprint for seed in (0, 0, 1)
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_a_group_may_have_a_member_s_name():
+    world = from_object(Lamps(), groups={"hand": ["hand", "lamp"]})
+    assert world.space.variables[0].values == ((0, "off"), (0, "on"), (1, "off"), (1, "on"))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -215,3 +217,22 @@ def test_of_very_many_starts_a_sample_is_measured(monkeypatch):
             np.testing.assert_allclose(few.changed, all_of_them.changed[places])
     given = np.arange(1000)
     assert all(e.exact and len(e.starts) == 1000 for e in side_effects(skills, given))
+
+
+def test_few_fair_starts_among_many_are_looked_for(monkeypatch):
+    """With a short limit few starts are fair; more samples are drawn until enough are found."""
+    table = sf.tabulate(FourRooms())
+    every = fair_starts(table, [1], 6, 0)
+    monkeypatch.setattr(reach, "MOST_PAIRS", 200 * 1664)
+    some = fair_starts(table, [1], 6, 0)
+    assert 0 < len(every) < 100
+    assert np.array_equal(some, every)  # all ten samples together are all starts
+
+
+def test_a_sample_of_one_has_no_interval():
+    skills = fetcher(slip=0.3, step_limit=2)
+    (effects,) = side_effects(skills, np.array([skills.table.number((1, 0))]))
+    one = replace(effects, exact=False)
+    assert one.interval is None
+    assert one.summary()["side_effects_interval"] is None
+    assert effects.interval == (effects.side_effects, effects.side_effects)

@@ -15,6 +15,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from skillfocus.adapters import gymnasium, minigrid, rddl
@@ -37,54 +38,75 @@ def make(name: str, **settings: Any) -> World:
     """A world by its name, with any of its settings (slip, step_limit, …)."""
     source, colon, rest = name.partition(":")
     if colon and source in SOURCES:
-        return _made(name, SOURCES[source], rest, settings)
+        return _made(name, SOURCES[source], settings, rest)
     if name in registry.WORLDS or name in registry.WORLD_IDS:
         return registry.make(name, **settings)
     file, _, attribute = name.rpartition(":")
     if file.endswith(".py"):
-        return _made(name, _from_file, file, {"attribute": attribute, **settings})
+        return _from_file(name, Path(file), attribute, settings)
+    if name.endswith(".py"):
+        raise UserError(f"{name} may hold several worlds: say which class, as in {name}:NAME")
     if name.endswith(".txt") or Path(name).is_file():
-        return _made(name, read_map, name, settings)
+        return _made(name, read_map, settings, name)
     raise unknown("world", name, [*registry.WORLDS, *registry.WORLD_IDS, *_forms(name)])
 
 
 def can_remake(world_id: str) -> bool:
     """Whether a world can be made again from what a file of skills says of it, running nothing
-    but this program and the environments it knows."""
-    return world_id in registry.WORLD_IDS or world_id.partition(":")[0] in SOURCES
+    but this program and the environments of Gymnasium, MiniGrid and RDDL themselves."""
+    source, _, rest = world_id.partition(":")
+    if source == "gymnasium":
+        return gymnasium.is_own(rest)
+    return world_id in registry.WORLD_IDS or source in SOURCES
 
 
-def _made(name: str, source: Callable[..., World], rest: Any, settings: dict[str, Any]) -> World:
+def _made(
+    name: str, source: Callable[..., Any], settings: dict[str, Any], *arguments: object
+) -> Any:
     try:
-        inspect.signature(source).bind(rest, **settings)
+        inspect.signature(source).bind(*arguments, **settings)
     except TypeError as error:
         raise UserError(f"{name} does not take these settings: {error}") from None
-    return source(rest, **settings)
+    return source(*arguments, **settings)
 
 
 def _forms(name: str) -> list[str]:
     """Other forms of a name that may have been meant."""
-    forms = ["gymnasium:ID", "minigrid:ID", "rddl:DOMAIN/INSTANCE", "FILE.txt", "FILE.py:NAME"]
     import gymnasium as library
 
+    forms = ["gymnasium:ID", "minigrid:ID", "rddl:DOMAIN/INSTANCE", "FILE.txt", "FILE.py:NAME"]
     return [f"gymnasium:{name}", *forms] if name in library.registry else forms
 
 
-def _from_file(file: str, attribute: str, **settings: Any) -> World:
-    path = Path(file)
+def _from_file(name: str, path: Path, attribute: str, settings: dict[str, Any]) -> World:
+    module = _loaded(path)
+    if not hasattr(module, attribute):
+        names = [known for known in vars(module) if not known.startswith("_")]
+        raise unknown(f"name in {path}", attribute, names)
+    found = getattr(module, attribute)
+    if isinstance(found, type) and issubclass(found, World):
+        return _made(name, found, settings)
+    thing = _made(name, found, {}) if callable(found) else found
+    if not isinstance(thing, World):
+        return _made(name, from_object, settings, thing)
+    if settings:
+        raise UserError(f"{name} is made already, so it takes no {', '.join(settings)}")
+    return thing
+
+
+def _loaded(path: Path) -> ModuleType:
+    """A user's own file, run as a script beside it would run it."""
     if not path.is_file():
-        raise UserError(f"there is no file {file}")
+        raise UserError(f"there is no file {path}")
     spec = importlib.util.spec_from_file_location(f"skillfocus_own_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    if not hasattr(module, attribute):
-        names = [n for n in vars(module) if not n.startswith("_")]
-        raise unknown(f"name in {file}", attribute, names)
-    found = getattr(module, attribute)
-    thing = found() if callable(found) else found
-    if isinstance(thing, World):
-        return thing
-    return _made(f"{file}:{attribute}", from_object, thing, settings)
+    if str(path.parent.resolve()) not in sys.path:
+        sys.path.append(str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    return module

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from skillfocus.errors import UserError
 from skillfocus.factored import FactoredSpace, State
-from skillfocus.worlds.world import MOST_ACTIONS, STATE_LIMIT, Outcome, World
+from skillfocus.worlds.world import MOST_ACTIONS, Outcome, World
 
 Row = list[tuple[float, int, int, int]]
 """The outcomes of an action: probability, successor, mark, successor if the mark was set."""
@@ -145,8 +145,10 @@ class Table:
         return digest.hexdigest()
 
 
-def tabulate(world: World, limit: int = STATE_LIMIT) -> Table:
-    """Enumerate every state that can be reached from `world.states()`."""
+def tabulate(world: World, limit: int | None = None) -> Table:
+    """Enumerate every state that can be reached from `world.states()`, as many as the world's limit
+    or the one given allows."""
+    limit = world.limit if limit is None else limit
     numbers: dict[State, int] = {}
     order: list[State] = []
     if not 1 <= len(world.actions) <= MOST_ACTIONS:
@@ -158,7 +160,7 @@ def tabulate(world: World, limit: int = STATE_LIMIT) -> Table:
             if len(order) >= limit:
                 raise UserError(
                     f"{world.id} has more than {limit:,} states: use fewer variables or values, "
-                    f"or raise the limit with tabulate(world, limit=…)"
+                    f"or raise the world's limit, or tabulate(world, limit=…)"
                 )
             _check_state(world, state)
             numbers[state] = len(order)

@@ -21,6 +21,7 @@ PAIRS, WALKS, STEPS, REPEATS = 400, 20, 30, 300
 that are tried as often as there are walks, and how often."""
 DOUBT = 1e-8
 """Frequencies less likely than this are taken to be wrong."""
+RARE = 5
 TOLERATED = 0.05
 """The share of steps that may lead elsewhere in a world found by samples."""
 
@@ -43,6 +44,18 @@ def compare(
             f"{world.id}: {share:.0%} of its environment's steps lead where no sample did; raise "
             f"samples=…"
         )
+
+
+def pooled(seen: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and expected counts, with outcomes too rare for a chi-square test (fewer than five
+    expected) counted as one, together with the next rarest if need be."""
+    order = np.argsort(wanted)
+    seen, wanted = seen[order].astype(float), wanted[order]
+    rare = max(int((wanted < RARE).sum()), 1)
+    while rare < len(wanted) and wanted[:rare].sum() < RARE:
+        rare += 1
+    together = [np.append(part[:rare].sum(), part[rare:]) for part in (seen, wanted)]
+    return together[0], together[1]
 
 
 class _Comparison:
@@ -75,13 +88,16 @@ class _Comparison:
         for state, action in several[:WALKS]:
             chances = {o.state: o.probability for o in self.world.transition(state, action)}
             counts = Counter(self.step_from(state, action) for _ in range(REPEATS))
-            seen = [counts[after] for after in chances]
-            if chisquare(seen, np.array(list(chances.values())) * REPEATS).pvalue < DOUBT:
+            seen, wanted = pooled(
+                np.array([counts[after] for after in chances]),
+                np.array(list(chances.values())) * REPEATS,
+            )
+            if len(seen) > 1 and chisquare(seen, wanted).pvalue < DOUBT:
                 self.differs(
                     state,
                     action,
-                    f"leads to its outcomes {[round(n / REPEATS, 3) for n in seen]} of the time, "
-                    f"not {[round(p, 3) for p in chances.values()]}",
+                    f"leads to its outcomes {(seen / REPEATS).round(3).tolist()} of the time, "
+                    f"not {(wanted / REPEATS).round(3).tolist()}",
                 )
 
     def draw(self) -> tuple[State, int]:

@@ -8,15 +8,15 @@ and set its state. Rewards play no part: a world has none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from skillfocus.adapters.comparison import compare
-from skillfocus.adapters.minigrid import from_minigrid, is_minigrid
+from skillfocus.adapters.minigrid import from_minigrid, is_minigrid, register
 from skillfocus.adapters.spaces import Variables, actions_of, reader
 from skillfocus.adapters.stepping import (
-    OWN,
     SteppedOriginal,
     by_stepping,
     changed_settings,
@@ -25,7 +25,7 @@ from skillfocus.adapters.stepping import (
 )
 from skillfocus.adapters.toy_text import KNOWN
 from skillfocus.errors import UserError, unknown
-from skillfocus.worlds.found import Following, FoundWorld, Groups, Values
+from skillfocus.worlds.found import OWN, Following, FoundWorld, Groups, Values
 from skillfocus.worlds.world import STATE_LIMIT
 
 
@@ -53,7 +53,10 @@ def from_gymnasium(
     seeds from `seed` on, lead, and an action whose outcome is random is tried `samples` times.
     `check` compares the world with `env.step`.
     """
-    if is_minigrid(env):
+    if is_minigrid(env) and get_state is None:
+        for name, value in (("variables", variables), ("actions", actions)):
+            if value is not None:
+                raise UserError(f"MiniGrid environments have {name} of their own: leave them out")
         return from_minigrid(
             env, groups=groups, seed=seed, samples=samples, step_limit=step_limit, limit=limit,
             check=check, **settings,
@@ -61,13 +64,15 @@ def from_gymnasium(
     made, world_id = _make(env, settings)
     inner = made.unwrapped
     if get_state is not None or isinstance(variables, Mapping):
-        world_id = world_id.replace("gymnasium:", OWN)  # a file of skills cannot hold functions
+        world_id = OWN + world_id.partition(":")[2]  # a file of skills cannot hold functions
     known = KNOWN.get(type(inner).__name__)
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
     if get_state is None and known is not None and known.get is not None:
         get_state, set_state = known.get, known.set
     model = None if get_state is not None else getattr(inner, "P", None)
+    if isinstance(model, Sequence):
+        model = dict(enumerate(model))
     codes, names = actions_of(made.action_space, world_id)
     named, given = _listed(variables), _listed(actions)
     if actions is None and known is not None:
@@ -131,6 +136,14 @@ def _listed(names: Variables | None) -> list[str] | None:
     return None if names is None or isinstance(names, Mapping) else list(names)
 
 
+def is_own(name: str) -> bool:
+    """Whether an id is one of Gymnasium's own environments, which run nothing that a file names."""
+    import gymnasium
+
+    spec = gymnasium.registry.get(name)
+    return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.")
+
+
 def make(name: str, **settings: Any) -> FoundWorld:
     """A world by an environment's id and JSON-able settings, for the command line and for files
     of skills; ids that name a module to import are refused."""
@@ -148,12 +161,16 @@ def _make(env: Any, settings: Mapping[str, object]) -> tuple[Any, str]:
         return env, f"{OWN}{env.spec.id if env.spec else type(env.unwrapped).__name__}"
     if not isinstance(env, str):
         raise UserError(f"from_gymnasium takes an environment or an id, not {env!r}")
+    if is_minigrid(env):
+        register()
     try:
         made = gymnasium.make(env, disable_env_checker=True, **settings)  # pyright: ignore[reportArgumentType]
+        made.reset(seed=0)
     except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound):
         raise unknown("Gymnasium environment", env, sorted(gymnasium.registry)) from None
-    except (gymnasium.error.Error, TypeError, ImportError) as error:
-        raise UserError(f"Gymnasium cannot make {env}: {error}") from None
+    except Exception as error:  # an environment may fail in any way
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(f"Gymnasium cannot make {env} with {dict(settings)}: {reason}") from error
     return made, f"gymnasium:{env}"
 
 
@@ -180,8 +197,10 @@ class _Environment:
 
     def _values(self, state: Any) -> Values:
         values = self.read(state)
-        held = self.state_with.setdefault(values, state)
-        if held is not state and not _same(held, state):
+        if values not in self.state_with:
+            self.state_with[values] = deepcopy(state)  # the environment may go on changing it
+        held = self.state_with[values]
+        if not _same(held, state):
             raise UserError(
                 f"the states {held!r} and {state!r} have the same values {values}: the variables "
                 f"must tell all states apart, so name more of them"
@@ -194,7 +213,7 @@ class _Environment:
     def set(self, values: Values, seed: int | None = None) -> None:
         if seed is not None:
             self.env.reset(seed=seed)
-        self.set_inner(self.env.unwrapped, self.state_with[values])
+        self.set_inner(self.env.unwrapped, deepcopy(self.state_with[values]))
 
     def step(self, action: int) -> bool:
         _, _, terminated, _, _ = self.env.step(self.codes[action])
@@ -206,12 +225,19 @@ class _Environment:
             yield self.get()
 
     def starts_of(self, model: Mapping[Any, Any]) -> list[Values]:
-        """Where episodes may begin, if the environment says so; else every state of its model."""
+        """Where episodes may begin, if the environment says so; else every state that does not end
+        them."""
         chances = getattr(self.env.unwrapped, "initial_state_distrib", None)
-        states = list(model)
-        if chances is not None and len(chances) == len(states):
-            states = [state for state, chance in zip(states, chances, strict=True) if chance > 0]
-        return [self.read(state) for state in states]
+        if chances is not None and len(chances) == len(model):
+            return [self.read(state) for state in model if chances[state] > 0]
+        ends = {
+            self.read(after)
+            for actions in model.values()
+            for outcomes in (actions.values() if isinstance(actions, Mapping) else actions)
+            for _, after, _, ended in outcomes
+            if ended
+        }
+        return [values for values in map(self.read, model) if values not in ends]
 
     def by_model(self, model: Mapping[Any, Any]) -> Callable[[Values, int], Iterable[Following]]:
         keys = [tuple(c.ravel()) if isinstance(c, np.ndarray) else c for c in self.codes]

@@ -22,7 +22,6 @@ import numpy as np
 
 from skillfocus.adapters.comparison import compare
 from skillfocus.adapters.stepping import (
-    OWN,
     SteppedOriginal,
     by_stepping,
     changed_settings,
@@ -30,11 +29,13 @@ from skillfocus.adapters.stepping import (
     truncation_note,
 )
 from skillfocus.errors import UserError, unknown
-from skillfocus.worlds.found import FoundWorld, Groups, Values
+from skillfocus.worlds.found import OWN, FoundWorld, Groups, Values
 from skillfocus.worlds.world import STATE_LIMIT
 
 DIRECTIONS = ("right", "down", "left", "up")
 ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")
+HARMLESS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker")
+"""Wrappers that leave the dynamics as they are; what stands below them is stepped."""
 WAY_OUT = (
     "if objects move by chance, raise samples=…; if the environment remembers something that its "
     "grid does not show, check=False takes the world as it was found"
@@ -60,11 +61,11 @@ def from_minigrid(
         source, env = "minigrid:", _make(env, settings)
     elif settings:
         raise UserError(f"an environment that is made already takes no {', '.join(settings)}")
-    grid = _Grid(env.unwrapped, seed)
+    grid = _Grid(env, seed)
     world = FoundWorld(
         f"{source}{env.spec.id if env.spec else type(env.unwrapped).__name__}",
         names=grid.names,
-        actions=ACTIONS[: int(env.action_space.n)],
+        actions=[ACTIONS[a] if a < len(ACTIONS) else str(a) for a in range(env.action_space.n)],
         starts=[grid.get()],
         follow=by_stepping(grid, samples),
         limit=limit,
@@ -96,7 +97,8 @@ def is_minigrid(env: object) -> bool:
     return any(kind.__name__ == "MiniGridEnv" for kind in kinds)
 
 
-def _make(name: str, settings: dict[str, object]) -> Any:
+def register() -> None:
+    """Let Gymnasium know MiniGrid's environments."""
     import gymnasium
 
     try:
@@ -107,24 +109,36 @@ def _make(name: str, settings: dict[str, object]) -> Any:
         ) from None
     if not any(is_minigrid(known) for known in gymnasium.registry):
         minigrid.register_minigrid_envs()
+
+
+def _make(name: str, settings: dict[str, object]) -> Any:
+    import gymnasium
+
+    register()
     ids = [known for known in gymnasium.registry if is_minigrid(known)]
     forms = (name, f"MiniGrid-{name}", f"MiniGrid-{name}-v0", f"MiniGrid-{name}-v1")
     found = next((form for form in forms if form in ids), None)
     if found is None:
         raise unknown("MiniGrid environment", name, ids)
+    arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
     try:
-        return gymnasium.make(found, disable_env_checker=True, **settings)  # pyright: ignore[reportArgumentType]
-    except TypeError as error:
-        raise UserError(f"MiniGrid cannot make {found}: {error}") from None
+        made = gymnasium.make(found, disable_env_checker=True, **arguments)  # pyright: ignore[reportArgumentType]
+        made.reset(seed=0)
+    except Exception as error:  # an environment may fail in any way
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(f"MiniGrid cannot make {found} with {settings}: {reason}") from error
+    return made
 
 
 class _Grid:
     """A MiniGrid environment as something stepped. Its objects stay the same Python objects all
     the time; a state says where each of them is."""
 
-    def __init__(self, env: Any, seed: int) -> None:
-        self.env = env
-        env.reset(seed=seed)
+    def __init__(self, outer: Any, seed: int) -> None:
+        outer.reset(seed=seed)
+        self.env, self.wrapped = (env := outer.unwrapped), outer
+        while type(self.wrapped).__name__ in HARMLESS:
+            self.wrapped = self.wrapped.env
         things = list(_things(env.grid.grid))
         labels = _labels([f"{thing.color}_{thing.type}" for thing in things])
         named = list(zip(things, labels, strict=True))
@@ -150,7 +164,9 @@ class _Grid:
             place[id(env.carrying)] = "carried"
         for content in self.contents:
             place.setdefault(content, "inside")
-        held = "nothing" if env.carrying is None else self.label[id(env.carrying)]
+        held = "nothing" if env.carrying is None else self.label.get(id(env.carrying))
+        if held is None:
+            raise UserError("this MiniGrid environment makes new objects, which have no variables")
         return (
             int(env.agent_pos[0]), int(env.agent_pos[1]), DIRECTIONS[env.agent_dir],
             *([held] if self.items else []),
@@ -181,6 +197,8 @@ class _Grid:
             door.is_locked, door.is_open = state == "locked", state == "open"
 
     def step(self, action: int) -> bool:
+        if self.wrapped is not self.env:
+            return bool(self.wrapped.step(action)[2])
         self.env.gen_obs = dict  # what the agent sees plays no part, and takes most of the time
         try:
             return bool(self.env.step(action)[2])

@@ -7,6 +7,7 @@ set(state)  go to a state
 step(action)  take an action, by its name; true if it ended the episode
 transition(state, action)  instead of set and step: what can follow, as [(probability, state)] or
             [(probability, state, ended)]
+seed(seed)  start the chance in step anew; needed where it is random
 starts()    where skills may begin; without it: the state now, or without `get` every combination
 
 A world is found by exploring from the starts. An object needs `variables` and `actions`, and
@@ -18,6 +19,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from skillfocus.adapters.comparison import compare
 from skillfocus.adapters.stepping import SteppedOriginal, by_stepping, sampling_note
@@ -31,13 +34,17 @@ def from_object(
     thing: Any,
     *,
     groups: Groups | None = None,
+    seed: int = 0,
     samples: int = 1,
     step_limit: int = 40,
     limit: int = STATE_LIMIT,
     check: bool = True,
 ) -> FoundWorld:
     """A world from an object with `variables`, `actions` and either `transition` or `get`, `set`
-    and `step`; a random `step` is tried `samples` times per action."""
+    and `step`. A random `step` is tried `samples` times per action, from `seed` on if the object
+    has a method `seed`."""
+    if isinstance(thing, type):
+        raise UserError(f"{thing.__name__} is a class: pass an object, {thing.__name__}()")
     world_id = f"object:{type(thing).__name__}"
     domains = _domains(thing, world_id)
     actions = _actions(thing, world_id)
@@ -48,6 +55,7 @@ def from_object(
             f"{world_id} has no {', '.join(missing)}; give it get, set and step, or transition"
         )
     stepped = _Object(thing, names, actions, world_id)
+    stepped.seed(seed)
     world = FoundWorld(
         world_id,
         names=names,
@@ -126,9 +134,19 @@ class _Object:
         return _values(self.thing.get(), self.names, self.world_id)
 
     def set(self, values: Values, seed: int | None = None) -> None:
-        if seed is not None and callable(getattr(self.thing, "seed", None)):
-            self.thing.seed(seed)
+        if seed is not None:
+            self.seed(seed)
         self.thing.set(dict(zip(self.names, values, strict=True)))
 
+    def seed(self, seed: int) -> None:
+        if callable(getattr(self.thing, "seed", None)):
+            self.thing.seed(seed)
+
     def step(self, action: int) -> bool:
-        return bool(self.thing.step(self.actions[action]))
+        ended = self.thing.step(self.actions[action])
+        if ended is not None and not isinstance(ended, (bool, np.bool_)):
+            raise UserError(
+                f"{self.world_id}: step returned {ended!r}; it must return whether the episode has "
+                f"ended, true or false, or nothing"
+            )
+        return bool(ended)

@@ -61,7 +61,11 @@ def from_rddl(
         follow=lambda values, action: model.follow(values, numbered[action]),
         limit=limit,
         settings=changed_settings(
-            settings, groups=(plain, None), step_limit=(step_limit, 40), limit=(limit, STATE_LIMIT)
+            settings,
+            groups=(plain, None),
+            step_limit=(step_limit, 40),
+            limit=(limit, STATE_LIMIT),
+            check=(check, True),
         ),
         groups=partial(_positions, model) if groups is None else groups,
         step_limit=step_limit,

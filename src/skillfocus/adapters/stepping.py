@@ -14,9 +14,6 @@ from typing import Protocol
 from skillfocus.errors import UserError
 from skillfocus.worlds.found import Following, Values
 
-OWN = "environment:"
-"""What the ids of worlds begin with that only their maker can make again."""
-
 
 class Stepped(Protocol):
     def get(self) -> Values: ...

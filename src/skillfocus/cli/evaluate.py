@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.options import OptionalInt, OptionalStr
+from skillfocus.cli.options import OptionalInt, OptionalStr, explored
 from skillfocus.cli.output import err, show_runs
 from skillfocus.errors import UserError
 
@@ -27,13 +27,14 @@ class Evaluate:
     """The seed of the samples."""
     world: OptionalStr = None
     """The world's name, where a file cannot say it (my_world.py:Lights)."""
+    world_settings: str = "{}"
+    """Its settings as JSON, as they were given to `discover`."""
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
         import numpy as np
 
-        from skillfocus.catalogue import make
         from skillfocus.metrics.coverage import coverage
         from skillfocus.metrics.record import origin, skill_records
         from skillfocus.progress import Progress
@@ -43,7 +44,7 @@ class Evaluate:
             raise UserError("name at least one file of skills")
         if self.sample is not None and self.sample < 2:
             raise UserError(f"--sample is {self.sample}; it must be at least 2")
-        world = None if self.world is None else make(self.world)
+        world = None if self.world is None else explored(self.world, self.world_settings)[0]
         runs = []
         with Progress(err, "evaluating") as progress:
             for number, file in enumerate(self.files):

@@ -80,8 +80,8 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=bool))
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool:
             raise UserError(f"reset_mask must be an array of {self.num_envs} booleans")
-        if isinstance(seed, int):
-            seed = [seed + i for i in range(self.num_envs)]
+        if isinstance(seed, (int, np.integer)):
+            seed = [int(seed) + i for i in range(self.num_envs)]
         if seed is not None and len(seed) != self.num_envs:
             raise UserError(f"there are {len(seed)} seeds for {self.num_envs} episodes")
         state = state_in(options)
@@ -89,6 +89,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             if seed is not None and seed[i] is not None:
                 self._generators[i] = seeding.np_random(seed[i])[0]
             self._episodes.begin(i, self._generators[i], state)
+        self._episodes.check_begun()
         return self._observing.of(self._episodes.states), {}
 
     def step(

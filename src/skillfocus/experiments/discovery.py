@@ -96,15 +96,28 @@ class Discovery(Run):
     def _world_settings(self, world: World) -> dict[str, object]:
         """What is not as usual in a built-in world. Others may change without their name changing,
         so of them also what they are now."""
-        if world.id in WORLD_IDS:
+        if type(world) is WORLD_IDS.get(world.id):
             usual = world_of(world.id, "{}").settings
             return {key: value for key, value in world.settings.items() if value != usual[key]}
         return {**world.settings, "fingerprint": self.make_table().fingerprint[:16]}
 
     def unusual(self) -> dict[str, Setting]:
         """The settings that are not the usual ones of this world, objective and learner."""
-        usual = settings_of(Discovery(self.world, self.objective, self.seed, type(self.learner)()))
-        return {name: v for name, v in settings_of(self).items() if v != usual[name]}
+        learner = type(self.learner)()
+        usual = settings_of(
+            Discovery(
+                self.world, self.objective, self.seed, learner, world_settings=self.world_settings
+            )
+        )
+        mine = settings_of(self)
+        different = {name: v for name, v in mine.items() if v != usual[name]}
+        given = json.loads(self.world_settings)
+        world = {k: v for k, v in json.loads(str(mine["world_settings"])).items() if k in given}
+        return (
+            {"world_settings": json.dumps(world, sort_keys=True), **different}
+            if world
+            else different
+        )
 
     @property
     def label(self) -> str:

@@ -111,7 +111,7 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 def _effects(skill: dict) -> str:
-    if skill["exact"] or skill["side_effects"] is None:
+    if skill["exact"] or skill["side_effects_interval"] is None:
         return _number(skill["side_effects"])
     low, high = skill["side_effects_interval"]
     return f"{skill['side_effects']:.3f} ±{(high - low) / 2:.3f}"

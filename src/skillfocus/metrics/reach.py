@@ -15,13 +15,20 @@ CHUNK = 20_000_000
 """Pairs of states looked at together."""
 
 
+BATCHES = 10
+"""How many samples are looked at for fair starts."""
 MOST_PAIRS = 30_000_000
 """Of first states times states; of more first states, a sample is looked at."""
 
 
+def most_starts(table: Table) -> int:
+    """How many first states are looked at."""
+    return max(200, MOST_PAIRS // table.n_states)
+
+
 def some_of(starts: np.ndarray, table: Table) -> np.ndarray:
     """All of these first states, or of a large world a random sample, the same every time."""
-    most = max(200, MOST_PAIRS // table.n_states)
+    most = most_starts(table)
     if len(starts) <= most:
         return starts
     return np.sort(np.random.default_rng(0).choice(starts, size=most, replace=False))
@@ -67,9 +74,23 @@ def fresh_starts(table: Table, targets: Sequence[int], roams: int) -> np.ndarray
 
 
 def fair_starts(table: Table, targets: Sequence[int], step_limit: int, roams: int) -> np.ndarray:
-    """The first states a skill is judged from: fresh ones (of very many, a sample) from which the
-    round trip takes at most three quarters of the step limit. There may be none."""
-    starts = some_of(fresh_starts(table, targets, roams), table)
+    """The first states a skill is judged from: fresh ones from which the round trip takes at most
+    three quarters of the step limit. There may be none. Of very many, a random sample is looked at,
+    and more of them as long as few are fair."""
+    fresh, most = fresh_starts(table, targets, roams), most_starts(table)
+    if not targets or len(fresh) <= most:
+        starts = some_of(fresh, table)
+        return starts[_fair(table, targets, step_limit, starts)]
+    order, found = np.random.default_rng(0).permutation(fresh), []
+    for first in range(0, min(len(order), BATCHES * most), most):
+        some = order[first : first + most]
+        found.extend(some[_fair(table, targets, step_limit, some)].tolist())
+        if len(found) >= most // 2:
+            break
+    return np.sort(np.array(found[:most], dtype=np.int64))
+
+
+def _fair(table: Table, targets: Sequence[int], step_limit: int, starts: np.ndarray) -> np.ndarray:
     if not targets:
-        return starts
-    return starts[round_trips(table, targets, starts) <= FAIR_SHARE * step_limit]
+        return np.ones(len(starts), dtype=bool)
+    return round_trips(table, targets, starts) <= FAIR_SHARE * step_limit

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.reach import fair_starts, fresh_starts, some_of
+from skillfocus.metrics.reach import fair_starts, fresh_starts, most_starts, some_of
 from skillfocus.skills import Skills
 
 Z90 = 1.6448536269514722
@@ -149,11 +149,14 @@ class SkillEffects:
         }
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """A 90 % interval of the mean side effects; of no width if they are exact."""
+    def interval(self) -> tuple[float, float] | None:
+        """A 90 % interval of the mean side effects: of no width if they are exact, and none from a
+        sample of one."""
         mean = self.side_effects
         if self.exact:
             return mean, mean
+        if len(self.starts) < 2:
+            return None
         error = Z90 * float(self.per_start.std(ddof=1)) / len(self.starts) ** 0.5
         return mean - error, mean + error
 
@@ -174,7 +177,7 @@ class SkillEffects:
         return {
             "changes_target": self.changes_target,
             "side_effects": self.side_effects,
-            "side_effects_interval": list(self.interval),
+            "side_effects_interval": self.interval and list(self.interval),
             "side_effects_by_variable": self.by_variable,
             "mean_change_by_variable": dict(
                 zip(self.variables, self.amount.mean(axis=0).tolist(), strict=True)
@@ -232,7 +235,7 @@ def _starts(
         chosen = some_of(every, table)
     else:
         raise UserError(f"starts is {starts!r}; it must be 'fair', 'all' or an array of states")
-    return chosen.astype(np.int64), len(some_of(every, table)) == len(every)
+    return chosen.astype(np.int64), len(every) <= most_starts(table)
 
 
 def _amounts(skills: Skills) -> np.ndarray:

@@ -8,6 +8,7 @@ values are met both with the episode over and with it going on, a variable `ende
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -24,6 +25,8 @@ Values = tuple[Hashable, ...]
 Groups = Mapping[str, str | Sequence[str]]
 """Variables to join: {new name: names, or patterns such as `at_*`}. Where a function of the states
 found is taken too, it says what to join."""
+OWN = "environment:"
+"""What the ids of worlds begin with that only their maker can make again."""
 EXPLORING: ContextVar[Callable[[str, int, int], None] | None] = ContextVar(
     "EXPLORING", default=None
 )
@@ -71,9 +74,9 @@ class FoundWorld(World):
         exact: bool = True,
         notes: Iterable[str] = (),
     ) -> None:
-        self.id, self.actions, self.step_limit = world_id, tuple(actions), step_limit
+        self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
         self.original, self.exact = original, exact
-        self._settings = dict(settings or {})
+        self.id, self._settings = _kept(world_id, dict(settings or {}))
         self._order, self._rows, n_starts = _explore(
             world_id, len(self.actions), starts, follow, limit
         )
@@ -87,7 +90,9 @@ class FoundWorld(World):
             del columns[name]
         self.space = FactoredSpace(
             tuple(
-                known.get(name) or Variable(name, _sorted(set(column)))
+                known[name]
+                if name in known and name not in self.groups
+                else Variable(name, _sorted(set(column)))
                 for name, column in columns.items()
             )
         )
@@ -186,6 +191,14 @@ class FoundWorld(World):
             yield f"left out, as they never have another value: {few}{more} ({count} in all)"
         if "ended" in self.space.names and "ended" not in self.names_found:
             yield "the variable ended was added: the same values occur with the episode over or not"
+
+
+def _kept(world_id: str, settings: dict[str, object]) -> tuple[str, dict[str, object]]:
+    """Id and settings as a file can hold them; what it cannot hold, only its maker can make."""
+    try:
+        return world_id, json.loads(json.dumps(settings))
+    except TypeError:
+        return OWN + world_id.partition(":")[2], {}
 
 
 def _explore(

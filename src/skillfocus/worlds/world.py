@@ -9,7 +9,7 @@ from typing import NamedTuple
 from skillfocus.factored import FactoredSpace, State
 
 STATE_LIMIT = 200_000
-"""More states than this are refused unless a higher limit is asked for."""
+"""More states than this are refused unless a world has a higher limit."""
 MOST_ACTIONS = 254
 """A policy is made of bytes, one of which means "terminate"."""
 
@@ -37,6 +37,8 @@ class World(ABC):
     actions: tuple[str, ...]
     step_limit: int = 40
     """The most steps a skill may take."""
+    limit: int = STATE_LIMIT
+    """The most states it may have."""
     n_marks: int = 0
     """How many hidden marks there are; 0 if the variables say everything."""
     fixed: tuple[str, ...] = ()
