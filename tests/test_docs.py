@@ -55,6 +55,26 @@ def test_examples_run(example, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "blocks", "shown"),
+    [
+        ("gymnasium", 1, "passenger 1.00, side effects 0.000"),
+        ("minigrid", 1, "yellow_door 0.58, side effects 0.000"),
+        ("rddl", 1, "elevator-closed(e0) 0.99, side effects 0.05"),
+        ("own-world", 1, ""),
+        ("skill-env", None, ""),
+    ],
+)
+def test_the_code_of_a_page_runs(page, blocks, shown, tmp_path):
+    for package in {"minigrid": ["minigrid"], "rddl": ["pyRDDLGym"]}.get(page, []):
+        pytest.importorskip(package)
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.S)[:blocks])
+    (tmp_path / "example.py").write_text(code)
+    assert shown in run(["example.py"], tmp_path)
+
+
+@pytest.mark.slow
 def test_the_example_of_the_runs_page_runs(tmp_path):
     first = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "runs.md").read_text(), flags=re.S)[
         0
