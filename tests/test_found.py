@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 import skillfocus as sf
-from skillfocus.worlds.found import EXPLORING, Following, FoundWorld, _telling_parts
+from skillfocus.worlds.columns import telling_parts
+from skillfocus.worlds.found import EXPLORING, Following, FoundWorld
 
 
 def walk(values, action):
@@ -92,7 +93,7 @@ def test_flags_of_which_one_is_up_join_into_which_one():
     ],
 )
 def test_what_tells_names_apart(names, parts):
-    assert _telling_parts(names) == parts
+    assert telling_parts(names) == parts
 
 
 def test_other_groups_are_tuples_and_stand_where_the_first_stood():
