@@ -305,7 +305,9 @@ def test_describe(capsys, monkeypatch, tmp_path):
     main()
     document = json.loads(capsys.readouterr().out)
     assert (document["states"], document["step_limit"]) == (1664, 7)
-    assert document["variables"][1] == {
+    tool = document["variables"][1]
+    assert 0.05 < tool.pop("alone") < 0.2  # with seven steps from few cells; 0.106 of them all
+    assert tool == {
         "name": "tool_1", "values": 2, "listed": "0, 1", "changes": "for good", "skills": 2,
     }  # fmt: skip
 
@@ -350,4 +352,34 @@ def test_exploring_long_shows_how_it_goes_on(tmp_path):
     (tmp_path / "own.py").write_text(slow.replace("(0, 1, 2)", "tuple(range(3))"))
     done = run("describe", "own.py:Lamps", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "exploring object:Lamps" in done.stderr or "of 6 states" in done.stderr
+    assert "exploring object:Lamps: 6 states found" in done.stderr
+
+
+def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("skillfocus.learners.problem.MOST_CELLS", 1000)
+    monkeypatch.setattr("skillfocus.learners.problem.CELL_LIMIT", 1000)
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "discover", "four-rooms", "focused-vic"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "more than 1,000: use fewer skills" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out" / "failed").exists()
+
+
+@pytest.mark.slow
+def test_side_effects_that_can_be_helped_are_told(tmp_path):
+    (tmp_path / "own.py").write_text(
+        OWN.replace(
+            "        return [",
+            """
+        hand = 0 if action == "press" and state["hand"] == 2 else hand
+        return [""",
+        )
+    )
+    done = run(
+        "discover", "own.py:Lamps", "focused-vic", "--workers", "1", "--targets", "lamp=2",
+        "--strength", "0", cwd=tmp_path,
+    )  # fmt: skip
+    assert "a higher --strength helps" in done.stderr
+    assert "strength=0," in done.stdout

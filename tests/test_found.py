@@ -57,6 +57,7 @@ def test_a_state_met_alive_and_over_gets_a_variable():
     assert world.transition((0, 0, 1), 0) == [sf.Outcome(1.0, (0, 0, 1))]
     assert world.find((0, False), ended=True) == (0, 0, 1)
     assert any("ended was added" in note for note in world.notes)
+    assert "ended" not in world.goals
 
 
 def test_variables_that_no_action_changes_are_no_targets():

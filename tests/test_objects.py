@@ -110,8 +110,12 @@ def test_a_random_step():
             {"step": lambda self, action: (0, 0.0, False)},
             "must return whether the episode has ended",
         ),
+        ({"set": lambda self, state: None}, "setting the state .* and getting it again gives"),
         ({"get": lambda self: {"hand": 0}}, "is no state; it takes a value for each of"),
-        ({"get": lambda self: {"hand": 7, "lamp": "on"}}, "takes the value 7, which is none of"),
+        (
+            {"get": lambda self: {"hand": 7, "lamp": "on"}},
+            "but hand has the values .0, 1. only: list 7 too",
+        ),
     ],
 )
 def test_mistakes(changes, sentence):

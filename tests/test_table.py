@@ -190,6 +190,22 @@ def test_a_description_says_so():
         "no action changes wall, so no skill targets it by default",
         "door: once it has left locked it never comes back",
     ]
+    assert [v["alone"] for v in found["variables"]] == [0.8, None, 1.0]
     assert (found["states"], found["actions"]) == (10, ["turn", "push"])
     assert listed((1, 2)) == "1, 2"
     assert listed(tuple(range(9))) == "0 … 8"
+
+
+def test_what_never_changes_alone_is_said():
+    from skillfocus.description import remarks
+
+    class Twins(Door):
+        """Pushing the door always turns the light, and nothing else does."""
+
+        def transition(self, state, action):
+            door, wall, _ = state
+            return [Outcome(1.0, (0, wall, 0) if action == 0 else (1 if door == 0 else 2, wall, 1))]
+
+    notes = list(remarks(Twins(), sf.tabulate(Twins())))
+    assert any(note.startswith("light never changes alone") for note in notes)
+    assert not any(note.startswith("door never") for note in notes)

@@ -132,6 +132,14 @@ def undefined(params, values, skill, start, value):
     return np.log(value * 1.0) if start == 0 else 0.0
 
 
+def divided(params, values, skill, start, value):
+    return 1.0 / value
+
+
+def left(params, values, skill, start, value):
+    return 1.0 if value != start else 0.0
+
+
 def explode(params, values, skill, start, value, rate):
     params[0, 0, 0] = params[0, 0, 0] * 1e30 + 1e30
 
@@ -153,6 +161,10 @@ def unequal(n, n_starts, values, rng):
         (sf.Objective("own", undefined), "is -inf at first; it must be a finite number"),
         (sf.Objective("own", reward, update=explode), "infinite or undefined"),
         (sf.Objective("own", text), "cannot be compiled"),
+        (sf.Objective("own", lambda params, values: 0.0), "cannot be compiled"),
+        (sf.Objective("own", divided), "fails: division by zero"),
+        (sf.Objective("own", left, uses_start=False), "depends on where a skill began"),
+        ("vic", "is no Objective"),
         (sf.Objective("own", reward, init=lambda *_: np.zeros((2, 2))), "float32 array of three"),
         (sf.Objective("own", reward, init=unequal), "not the same for equal generators"),
         (sf.Objective("own", reward, rate_in={"a": object()}), "cannot be described in JSON"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
+from skillfocus.metrics.reach import changes_alone
 from skillfocus.objectives.assignment import usual_counts
 from skillfocus.table import Table
 from skillfocus.worlds.world import World
@@ -21,6 +22,7 @@ def describe(world: World, table: Table) -> dict[str, object]:
             "values": len(variable.values),
             "listed": listed(variable.values),
             "changes": _change(table, j),
+            "alone": changes_alone(table, j, world.step_limit),
             "skills": skills.get(variable.name, 0),
         }
         for j, variable in enumerate(world.space.variables)
@@ -39,7 +41,14 @@ def remarks(world: World, table: Table) -> Iterator[str]:
     """What may surprise in this world."""
     yield from world.notes
     if table.fixed:
-        yield f"no action changes {' or '.join(table.fixed)}, so no skill targets it by default"
+        them = "it" if len(table.fixed) == 1 else "them"
+        yield f"no action changes {' or '.join(table.fixed)}, so no skill targets {them} by default"
+    for name in world.space.names:
+        if changes_alone(table, table.space.index(name), world.step_limit) == 0:
+            yield (
+                f"{name} never changes alone: whatever changes it changes something else too, so "
+                f"its skills have side effects or do nothing"
+            )
     for name, values in table.left_for_good.items():
         if table.reversible[table.space.index(name)]:
             yield f"{name}: once it has left {listed(values)} it never comes back"

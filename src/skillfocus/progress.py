@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
+from rich.table import Column
 
 if TYPE_CHECKING:
     from skillfocus.status import Status
@@ -22,13 +23,17 @@ class Progress:
         self.span = 0.0, 1.0
         """The part of the work that the job being watched is."""
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1)),
             BarColumn(bar_width=20),
-            TextColumn("{task.percentage:3.0f} %"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[what]}", markup=False),
+            TextColumn("{task.percentage:3.0f} %", table_column=Column(no_wrap=True)),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
+            TextColumn(
+                "{task.fields[what]}", markup=False, table_column=Column(no_wrap=True, ratio=2)
+            ),
         )
-        self.bar = Bars(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.bar = Bars(
+            *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
+        )
         self.task = self.bar.add_task(what, total=1.0, what="compiling")
 
     def __enter__(self) -> Progress:

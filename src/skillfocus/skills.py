@@ -209,14 +209,14 @@ class Skills:
                 )
             made = world or make(header["world"]["id"], **header["world"]["settings"])
             table = tabulate(made)
-            for names in (*header["targets"], *header["remembered"]):
-                for name in names:
-                    table.space.index(name)
             if table.fingerprint != header["fingerprint"]:
                 raise UserError(
                     f"{path} holds skills for another world than this {made.id}: they were "
                     f"learned in {header['world']['id']} with {header['world']['settings']}"
                 )
+            for names in (*header["targets"], *header["remembered"]):
+                for name in names:
+                    table.space.index(name)
             return Skills(
                 made,
                 table,

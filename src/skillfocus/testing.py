@@ -18,7 +18,7 @@ from skillfocus.factored import FactoredSpace, State
 from skillfocus.learners.planning import Planning
 from skillfocus.learners.problem import check_step_limit
 from skillfocus.objectives.focused import focused
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, no_parameters
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.found import FoundWorld
 from skillfocus.worlds.four_rooms import FourRooms
@@ -134,6 +134,8 @@ def check_objective(objective: Objective) -> None:
     its parameters have the shape kernels expect and stay finite as it learns, it can be described
     in JSON, `focused` applies, and equal seeds give equal skills. Tried in a corridor with a tool,
     for which compiling takes a few seconds."""
+    if not isinstance(objective, Objective):
+        raise UserError(f"{objective!r} is no Objective: make one with skillfocus.Objective(…)")
     world = FourRooms("#######\n#...T.#\n#######", slip=0.0, step_limit=12)
     try:
         json.dumps(objective.describe())
@@ -141,9 +143,7 @@ def check_objective(objective: Objective) -> None:
         raise UserError(f"{objective.name} cannot be described in JSON: {error}") from None
     values = np.ascontiguousarray(world.space.variables[0].coordinates)
     params = _initial(objective, values)
-    if objective.init(2, len(values), values, np.random.default_rng(0)).tobytes() != (
-        params.tobytes()
-    ):
+    if _initial(objective, values).tobytes() != params.tobytes():
         raise UserError(f"{objective.name}: init is not the same for equal generators")
     _check_finite(objective, params, values)
     given = objective if objective.targeted else focused(objective)
@@ -158,7 +158,8 @@ def check_objective(objective: Objective) -> None:
 
 
 def _initial(objective: Objective, values: np.ndarray) -> np.ndarray:
-    params = objective.init(2, len(values), values, np.random.default_rng(0))
+    n_starts = len(values) if objective.uses_start else 1
+    params = objective.init(2, n_starts, values, np.random.default_rng(0))
     if not isinstance(params, np.ndarray) or params.ndim != 3 or params.dtype != np.float32:
         raise UserError(
             f"{objective.name}: init must give a float32 array of three dimensions, not "
@@ -173,10 +174,23 @@ def _check_finite(objective: Objective, params: np.ndarray, values: np.ndarray) 
 
     reward: Callable = compiled_reward(objective.reward)
     update: Callable = compiled_update(objective.update)
-    every = [(z, s, v) for z in range(2) for s in range(len(values)) for v in range(len(values))]
+    plain = objective.init is no_parameters  # those of others may have one start only
+    starts = range(len(values) if objective.uses_start or plain else 1)
+    every = [(z, s, v) for z in range(2) for s in starts for v in range(len(values))]
     for when in ("at first", "once it has learned"):
         for skill, start, value in every:
-            earned = reward(params, values, skill, start, value)
+            try:
+                earned = reward(params, values, skill, start, value)
+            except ArithmeticError as error:
+                raise UserError(
+                    f"{objective.name}: the reward of skill {skill} from value {start} to value "
+                    f"{value} fails: {error}"
+                ) from None
+            if not objective.uses_start and earned != reward(params, values, skill, 0, value):
+                raise UserError(
+                    f"{objective.name}: the reward depends on where a skill began, but uses_start "
+                    f"is False, so policies would not know it; leave uses_start out"
+                )
             if not np.isfinite(earned):
                 raise UserError(
                     f"{objective.name}: the reward of skill {skill} from value {start} to value "

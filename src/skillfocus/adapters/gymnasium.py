@@ -127,7 +127,7 @@ def from_gymnasium(
 _WAY_OUT = {
     False: "its model leaves something out: give get_state and set_state to explore step itself, "
     "or check=False to take the model as it is",
-    True: "if step is random, raise samples=…; if something is hidden, let get_state tell it",
+    True: "if something is hidden, let get_state tell it; if step is random, raise samples=…",
 }
 
 

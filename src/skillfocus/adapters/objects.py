@@ -29,6 +29,8 @@ from skillfocus.factored import Variable
 from skillfocus.worlds.found import Following, FoundWorld, Groups, Values
 from skillfocus.worlds.world import STATE_LIMIT
 
+Domains = Mapping[str, Variable]
+
 
 def from_object(
     thing: Any,
@@ -54,7 +56,7 @@ def from_object(
         raise UserError(
             f"{world_id} has no {', '.join(missing)}; give it get, set and step, or transition"
         )
-    stepped = _Object(thing, names, actions, world_id)
+    stepped = _Object(thing, domains, actions, world_id)
     stepped.seed(seed)
     world = FoundWorld(
         world_id,
@@ -62,7 +64,7 @@ def from_object(
         actions=actions,
         starts=_starts(thing, domains, world_id),
         follow=(
-            _by_transition(thing, names, actions, world_id)
+            _by_transition(thing, domains, actions, world_id)
             if modelled
             else by_stepping(stepped, samples)
         ),
@@ -96,28 +98,34 @@ def _actions(thing: Any, world_id: str) -> tuple[str, ...]:
     return tuple(str(action) for action in given)
 
 
-def _values(state: Any, names: tuple[str, ...], world_id: str) -> Values:
-    if not isinstance(state, Mapping) or set(state) != set(names):
+def _values(state: Any, domains: Domains, world_id: str) -> Values:
+    if not isinstance(state, Mapping) or set(state) != set(domains):
+        names = ", ".join(domains)
         raise UserError(f"{world_id}: {state!r} is no state; it takes a value for each of {names}")
-    return tuple(state[name] for name in names)
+    for name, variable in domains.items():
+        if state[name] not in variable.values:
+            raise UserError(
+                f"{world_id} comes to {dict(state)}, but {name} has the values {variable.values} "
+                f"only: list {state[name]!r} too, or do not go there"
+            )
+    return tuple(state[name] for name in domains)
 
 
-def _starts(thing: Any, domains: Mapping[str, Variable], world_id: str) -> Iterable[Values]:
-    names = tuple(domains)
+def _starts(thing: Any, domains: Domains, world_id: str) -> Iterable[Values]:
     if callable(getattr(thing, "starts", None)):
-        return [_values(state, names, world_id) for state in thing.starts()]
+        return [_values(state, domains, world_id) for state in thing.starts()]
     if callable(getattr(thing, "get", None)):
-        return [_values(thing.get(), names, world_id)]
+        return [_values(thing.get(), domains, world_id)]
     return itertools.product(*(variable.values for variable in domains.values()))
 
 
 def _by_transition(
-    thing: Any, names: tuple[str, ...], actions: tuple[str, ...], world_id: str
+    thing: Any, domains: Domains, actions: tuple[str, ...], world_id: str
 ) -> Callable[[Values, int], Iterable[Following]]:
     def follow(values: Values, action: int) -> Iterable[Following]:
-        state = dict(zip(names, values, strict=True))
+        state = dict(zip(domains, values, strict=True))
         for probability, after, *ended in thing.transition(state, actions[action]):
-            yield Following(float(probability), _values(after, names, world_id), any(ended))
+            yield Following(float(probability), _values(after, domains, world_id), any(ended))
 
     return follow
 
@@ -126,17 +134,17 @@ class _Object:
     """An object with get, set and step as something stepped."""
 
     def __init__(
-        self, thing: Any, names: tuple[str, ...], actions: tuple[str, ...], world_id: str
+        self, thing: Any, domains: Domains, actions: tuple[str, ...], world_id: str
     ) -> None:
-        self.thing, self.names, self.actions, self.world_id = thing, names, actions, world_id
+        self.thing, self.domains, self.actions, self.world_id = thing, domains, actions, world_id
 
     def get(self) -> Values:
-        return _values(self.thing.get(), self.names, self.world_id)
+        return _values(self.thing.get(), self.domains, self.world_id)
 
     def set(self, values: Values, seed: int | None = None) -> None:
         if seed is not None:
             self.seed(seed)
-        self.thing.set(dict(zip(self.names, values, strict=True)))
+        self.thing.set(dict(zip(self.domains, values, strict=True)))
 
     def seed(self, seed: int) -> None:
         if callable(getattr(self.thing, "seed", None)):

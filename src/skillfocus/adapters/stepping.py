@@ -14,6 +14,9 @@ from typing import Protocol
 from skillfocus.errors import UserError
 from skillfocus.worlds.found import Following, Values
 
+TRIED = 200
+"""In how many states it is tried whether setting and getting them is the identity."""
+
 
 class Stepped(Protocol):
     def get(self) -> Values: ...
@@ -47,7 +50,17 @@ def by_stepping(env: Stepped, samples: int) -> Callable[[Values, int], Iterable[
     if samples < 1:
         raise UserError(f"samples is {samples}; it must be at least 1")
 
+    tried: set[Values] = set()
+
     def follow(values: Values, action: int) -> Iterable[Following]:
+        if values not in tried and len(tried) < TRIED:
+            tried.add(values)
+            env.set(values)
+            if env.get() != values:
+                raise UserError(
+                    f"setting the state {values} and getting it again gives {env.get()}: what sets "
+                    f"the state must set all that is got"
+                )
         counts: Counter[tuple[Values, bool]] = Counter()
         for _ in range(samples):
             env.set(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from importlib.metadata import version
@@ -22,6 +23,7 @@ from skillfocus.cli.solve import Solve
 from skillfocus.cli.sweep import Sweep
 from skillfocus.errors import UserError
 
+COLOURS = r"\x1b\[[0-9;]*m"
 Command = (
     Annotated[List, subcommand("list")]
     | Annotated[Describe, subcommand("describe")]
@@ -67,4 +69,4 @@ def main() -> None:
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
     del category, filename, lineno, file, line
-    say(f"skillfocus: warning: {message}")
+    say(f"skillfocus: warning: {re.sub(COLOURS, '', str(message))}")

@@ -40,12 +40,14 @@ class Describe:
             print_json(found)
             return
         print(f"{found['world']}: {found['states']:,} states, {len(world.actions)} actions")
-        print(f"Actions: {', '.join(world.actions)}\n")
+        print(f"Actions: {', '.join(world.actions)}")
+        print(f"A skill may take {world.step_limit} steps.\n")
         rows = [
-            [v["name"], str(v["values"]), v["listed"], v["changes"], str(v["skills"])]
+            [v["name"], str(v["values"]), v["listed"], v["changes"],
+             "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
             for v in found["variables"]  # pyright: ignore[reportGeneralTypeIssues]
-        ]
-        columns = ["variable", "values", "such as", "changes", "skills by default"]
+        ]  # fmt: skip
+        columns = ["variable", "values", "such as", "changes", "alone from", "skills by default"]
         print_table("Variables", columns, rows)
         for note in found["notes"]:  # pyright: ignore[reportGeneralTypeIssues]
             print(f"- {note}")

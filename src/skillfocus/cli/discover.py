@@ -9,6 +9,9 @@ from skillfocus.cli.options import DiscoveryOptions, OptionalPath
 from skillfocus.cli.output import say, show_runs
 from skillfocus.errors import UserError
 
+DISTURBING = 0.1
+"""Side effects that a user is told of."""
+
 
 @dataclass(frozen=True)
 class Discover(Job, DiscoveryOptions):
@@ -33,6 +36,7 @@ class Discover(Job, DiscoveryOptions):
         self.prepare()
         seeds = range(self.seed, self.seed + self.seeds)
         runs = [self.discovery(seed, self.coverage) for seed in seeds]
+        runs[0].check_size()
         if self.draw:
             from skillfocus.figures.trajectories import check_drawable
 
@@ -44,10 +48,9 @@ class Discover(Job, DiscoveryOptions):
         frame = store.frame(runs)
         finished = set(frame["run"])
         saved = [run for run in runs if run.id in finished]
-        show_runs(
-            [{**run.record(frame), "file": str(store.skills_path(run))} for run in saved],
-            self.json,
-        )
+        records = [{**run.record(frame), "file": str(store.skills_path(run))} for run in saved]
+        show_runs(records, self.json)
+        self._advise(records)
         for run in saved[:3]:
             say(f"saved: {store.skills_path(run)}")
         if len(saved) > 3:
@@ -59,3 +62,16 @@ class Discover(Job, DiscoveryOptions):
             say(f"drawn: {self.draw}")
         if work.total.failures:
             raise SystemExit(1)
+
+    def _advise(self, records: list[dict]) -> None:
+        """What to try where focused skills are not."""
+        if "focused" not in self.objective:
+            return
+        effects = [s["side_effects"] or 0.0 for record in records for s in record["skills"]]
+        if effects and max(effects) > DISTURBING:
+            count = sum(effect > DISTURBING for effect in effects)
+            say(
+                f"note: {count} of {len(effects)} skills have side effects above {DISTURBING}; "
+                f"where that can be helped, a higher --strength helps (`skillfocus describe` says "
+                f"what can change alone)"
+            )

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from skillfocus.worlds.world import World
 
 QUICK = 1.0
-"""Seconds that exploring a world may take without a bar."""
+"""Seconds that exploring a world may take without a word."""
+OFTEN = 5.0
+"""Seconds between two words where there is no terminal."""
 # Options that may be left out; their help says what happens then.
 OptionalInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 OptionalFloat = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
@@ -94,23 +96,26 @@ class DiscoveryOptions:
 
 def explored(world: str, settings: str) -> tuple[World, Table]:
     """A world by its name and its table, with a bar if making it takes long."""
-    from skillfocus.cli.output import err
+    from skillfocus.cli.output import err, say
     from skillfocus.experiments.discovery import table_of, world_of
-    from skillfocus.progress import Progress
     from skillfocus.worlds.found import EXPLORING
 
+    due, status = time.monotonic() + QUICK, None
+
+    def show(name: str, done: int, found: int) -> None:
+        nonlocal due, status
+        if time.monotonic() < due:
+            return
+        line = f"exploring {name}: {found:,} states found, {done:,} of them done"
+        if not err.is_terminal:
+            say(line)
+            due = time.monotonic() + OFTEN
+            return
+        status = status or stack.enter_context(err.status(line))
+        status.update(line)
+        due = time.monotonic() + 0.2
+
     with ExitStack() as stack:
-        due, progress = time.monotonic() + QUICK, None
-
-        def show(name: str, done: int, found: int) -> None:
-            nonlocal due, progress
-            if time.monotonic() < due:
-                return
-            if progress is None:
-                progress = stack.enter_context(Progress(err, f"exploring {name}"))
-            progress.report(done / found, f"{done:,} of {found:,} states so far")
-            due = time.monotonic() + 0.2
-
         token = EXPLORING.set(show)
         stack.callback(EXPLORING.reset, token)
         return world_of(world, settings), table_of(world, settings)

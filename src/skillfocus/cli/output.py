@@ -7,6 +7,13 @@ import json
 from rich.console import Console
 
 err = Console(stderr=True)
+WIDE = 160
+"""Columns of a table that goes to a file or another program."""
+
+
+def _out() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDE)
 
 
 def say(line: str) -> None:
@@ -20,7 +27,7 @@ def print_json(document: dict) -> None:
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from skillfocus.figures.tables import table
 
-    out = Console()
+    out = _out()
     out.print(title, style="italic", highlight=False, markup=False)
     out.print(table(None, columns, rows))
 
@@ -32,15 +39,16 @@ def show_runs(runs: list[dict], as_json: bool) -> None:
         return
     from skillfocus.figures.tables import effects_tables
 
-    out = Console()
+    out = _out()
     for table in effects_tables(runs):
         out.print(table)
     covered = [run for run in runs if "coverage" in run]
     if covered:
         rows = [
-            [str(r["objective"]), str(r["seed"]), *(f"{c:.3f}" for c in r["coverage"]),
+            [*(str(r[name]) for name in ("world", "objective", "seed")),
+             *(f"{c:.3f}" for c in r["coverage"]),
              f"{r['auc']:.3f}", "exact" if r["coverage_exact"] else "10 trees"]
             for r in covered
         ]  # fmt: skip
-        columns = ["objective", "seed", "1", "2", "3", "4", "5", "AUC", ""]
+        columns = ["world", "objective", "seed", "1", "2", "3", "4", "5", "AUC", ""]
         print_table("Coverage of chains of 1 to 5 skills", columns, rows)

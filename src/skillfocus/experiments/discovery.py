@@ -14,7 +14,7 @@ from skillfocus.catalogue import make
 from skillfocus.discovery import Learner, check_assignment, discover
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.planning import Planning
-from skillfocus.learners.problem import check_step_limit
+from skillfocus.learners.problem import check_size, check_step_limit
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.record import overall, records_of, rows_of, skill_records
 from skillfocus.objectives.assignment import Assignment, parse_targets
@@ -93,6 +93,12 @@ class Discovery(Run):
             "seed": self.seed,
         }
 
+    def check_size(self) -> None:
+        """Say now what would be refused once the run has begun."""
+        objective = self.make_objective()
+        if self.learner.remembers(objective):
+            check_size(self.make_table(), objective, self.assignment())
+
     def _world_settings(self, world: World) -> dict[str, object]:
         """What is not as usual in a built-in world. Others may change without their name changing,
         so of them also what they are now."""
@@ -111,8 +117,9 @@ class Discovery(Run):
         )
         mine = settings_of(self)
         different = {name: v for name, v in mine.items() if v != usual[name]}
-        given = json.loads(self.world_settings)
-        world = {k: v for k, v in json.loads(str(mine["world_settings"])).items() if k in given}
+        world = json.loads(self.world_settings)
+        if mine["world"] in WORLD_IDS:
+            world = {k: v for k, v in world.items() if k in str(mine["world_settings"])}
         return (
             {"world_settings": json.dumps(world, sort_keys=True), **different}
             if world

@@ -60,8 +60,10 @@ def _one_run(run: dict) -> Table:
             ]
         )
     kind = "exact" if run["skills"][0]["exact"] else "sampled, 90 % intervals"
+    strength = run.get("unusual", {}).get("strength")
+    strong = "" if strength is None else f", strength={strength:g}"
     title = (
-        f"{run['objective']} in {run['world']} by {run['learner']}{_unusual(run)}, "
+        f"{run['objective']} in {run['world']} by {run['learner']}{strong}{_unusual(run)}, "
         f"seed {run['seed']}\n"
         f"How often the target ends changed, and side effects (Equation 1, {kind}),\n"
         f"from starts within reach; * from every start"

@@ -142,6 +142,20 @@ def make_problem(
     return Problem(table, objective, base, assignment, groups, skills, step_limit, rate, remember)
 
 
+def check_size(table: Table, objective: Objective, assignment: Assignment) -> None:
+    """Say now what would be refused once runs have begun: policies that are too large, targets that
+    no action changes."""
+    _Builder(table, objective, assignment).forget_down_to(CELL_LIMIT, MOST_CELLS)
+    for z in range(len(assignment)):
+        _require_change(table, assignment.targets(z))
+
+
+def _require_change(table: Table, targets: tuple[int, ...]) -> None:
+    if targets and not table.can_change[:, list(targets)].all(axis=1).any():
+        names = ", ".join(table.space.names[i] for i in targets)
+        raise UserError(f"no action ever changes {names}, so no skill can target it")
+
+
 class _Builder:
     def __init__(self, table: Table, objective: Objective, assignment: Assignment) -> None:
         self.table, self.objective, self.assignment = table, objective, assignment
@@ -253,10 +267,8 @@ class _Builder:
         costs, events = self.penalties[targets]
         starts = np.arange(table.n_states)
         if teachable and targets:
+            _require_change(table, targets)
             starts = np.flatnonzero(table.can_change[:, list(targets)].all(axis=1))
-            if not len(starts):
-                names = ", ".join(table.space.names[i] for i in targets)
-                raise UserError(f"no action ever changes {names}, so no skill can target it")
         return SkillProblem(
             targets, remembered, context, tuple(terms), costs, now.of_state,
             now.of_state[context.example], events, starts.astype(np.int64),

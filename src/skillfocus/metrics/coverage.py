@@ -79,12 +79,15 @@ def coverage(
     rng: np.random.Generator | None = None,
 ) -> Coverage:
     """Coverage by chains of 1 to `lengths` skills, from every first state in which nothing has
-    changed yet: exact, or of one tree from each of `sample` such states drawn from `rng` (the
-    paper: 10; the default where a world hides something)."""
+    changed yet (where there is none, from every state the world starts in): exact, or of one tree
+    from each of `sample` such states drawn from `rng` (the paper: 10; the default where a world
+    hides something)."""
     if lengths < 1:
         raise UserError(f"chains of {lengths} skills were asked for; they need at least 1")
     table = skills.table
     starts = fresh_starts(table, table.space.index(skills.world.roams))
+    if not len(starts):  # first values need not occur together in a world that was found
+        starts = np.unique([table.number(state) for state in skills.world.states()])
     if sample is None and not table.n_marks:
         return Coverage(_exact(skills, starts, lengths), starts, exact=True)
     sample = 10 if sample is None else sample

@@ -46,10 +46,17 @@ def shortest_steps(table: Table, sources: np.ndarray) -> np.ndarray:
     return dijkstra(graph, indices=sources, unweighted=True)
 
 
-def round_trips(table: Table, targets: Sequence[int], sources: np.ndarray) -> np.ndarray:
+def round_trips(
+    table: Table,
+    targets: Sequence[int],
+    sources: np.ndarray,
+    kept: Sequence[int] | np.ndarray | None = None,
+) -> np.ndarray:
     """Per first state, the fewest steps after which every target has changed and every other
-    variable that can be changed back has its first value again; infinite if that cannot be."""
-    kept = [j for j in np.flatnonzero(table.reversible) if j not in targets]
+    variable that is `kept` (default: that can be changed back) has its first value again; infinite
+    if that cannot be."""
+    kept = np.flatnonzero(table.reversible) if kept is None else kept
+    kept = [j for j in kept if j not in targets]
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // table.n_states)
     for first in range(0, len(sources), chunk):
@@ -61,6 +68,19 @@ def round_trips(table: Table, targets: Sequence[int], sources: np.ndarray) -> np
             steps[table.values[some, j][:, None] == table.values[None, :, j]] = np.inf
         trips[first : first + chunk] = steps.min(axis=1)
     return trips
+
+
+def changes_alone(table: Table, variable: int, step_limit: int, most: int = 200) -> float | None:
+    """Of the states (of many, a sample) in which a variable can still change, the share from which
+    it can do so within the step limit with every other variable as it was; None if there are
+    none."""
+    able = np.flatnonzero(table.can_change[:, variable])
+    if not len(able):
+        return None
+    if len(able) > most:
+        able = np.random.default_rng(0).choice(able, size=most, replace=False)
+    trips = round_trips(table, [variable], able, kept=range(len(table.space)))
+    return float((trips <= step_limit).mean())
 
 
 def fresh_starts(table: Table, targets: Sequence[int], roams: int) -> np.ndarray:

@@ -75,7 +75,7 @@ def _ensure(function: Callable, signature: Signature) -> Callable:
     if (function, signature) not in _compiled:
         try:
             _compiled[function, signature] = njit(signature, nogil=True)(function)
-        except NumbaError as error:
+        except (NumbaError, TypeError, NotImplementedError) as error:
             reason = str(error).strip().splitlines()
             raise UserError(
                 f"{function.__name__} cannot be compiled ({reason[-1] if reason else error}): use "

@@ -118,6 +118,11 @@ class FoundWorld(World):
     def settings(self) -> dict[str, object]:
         return dict(self._settings)
 
+    @property
+    def goals(self) -> tuple[str, ...]:
+        added = "ended" not in self.names_found
+        return tuple(name for name in super().goals if not (added and name == "ended"))
+
     def states(self) -> Iterable[State]:
         return self.every_state[: self._n_starts]
 
@@ -178,7 +183,8 @@ class FoundWorld(World):
     def _remarks(self) -> Iterator[str]:
         if self.final:
             share = f"{len(self.final):,} of {len(self.every_state):,} states"
-            yield f"{share} are final: an episode ends there, and no skill leaves them"
+            verb = "is" if len(self.final) == 1 else "are"
+            yield f"{share} {verb} final: an episode ends there, and no skill leaves them"
         if self.left_out:
             count, few = len(self.left_out), ", ".join(self.left_out[:3])
             more = ", …" if count > 3 else ""
