@@ -169,6 +169,11 @@ def test_states_that_are_changed_in_place():
     assert world.space.names == ("part_1", "part_2")
     assert sf.tabulate(world).n_states == 4
     assert world.transition((0, 1), 0) == [sf.Outcome(1.0, (1, 1))]
+    named = from_gymnasium(
+        Bits(), get_state=lambda env: {"bits": env.bits, "one": int(env.bits[0])},
+        set_state=lambda env, s: setattr(env, "bits", s["bits"]),
+    )  # fmt: skip
+    assert named.space.variables[0].values == ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 def test_rare_outcomes_are_no_difference():

@@ -236,3 +236,32 @@ def test_a_sample_of_one_has_no_interval():
     assert one.interval is None
     assert one.summary()["side_effects_interval"] is None
     assert effects.interval == (effects.side_effects, effects.side_effects)
+
+
+@given(st.integers(0, 200))
+def test_what_changes_alone_is_what_a_search_finds(seed):
+    """Against breadth-first search in plain Python, over random worlds."""
+    world = RandomWorld(seed, sizes=(3, 2, 2), n_actions=2, one_way=seed % 2 == 0)
+    table, limit = sf.tabulate(world), 3
+    moves = {
+        s: {int(table.successors[s, a, table.probabilities[s, a].argmax()]) for a in range(2)}
+        for s in range(table.n_states)
+    }
+    found: dict[str, list[bool]] = {name: [] for name in table.space.names}
+    for start in range(table.n_states):
+        reached, frontier = {start}, {start}
+        for _ in range(limit):
+            frontier = {t for s in frontier for t in moves[s]} - reached
+            reached |= frontier
+        for j, name in enumerate(table.space.names):
+            if table.can_change[start, j]:
+                others = [k for k in range(3) if k != j]
+                found[name].append(
+                    any(
+                        table.values[s, j] != table.values[start, j]
+                        and (table.values[s, others] == table.values[start, others]).all()
+                        for s in reached
+                    )
+                )
+    expected = {n: (sum(marks) / len(marks) if marks else None) for n, marks in found.items()}
+    assert reach.changes_alone(table, limit) == pytest.approx(expected)

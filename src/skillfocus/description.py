@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 
 from skillfocus.metrics.reach import changes_alone
 from skillfocus.objectives.assignment import usual_counts
@@ -15,14 +15,14 @@ SHOWN = 6
 
 def describe(world: World, table: Table) -> dict[str, object]:
     """As JSON can hold it: states, actions, variables, and notes in sentences."""
-    skills = usual_counts(world)
+    skills, alone = usual_counts(world), changes_alone(table, world.step_limit)
     variables = [
         {
             "name": variable.name,
             "values": len(variable.values),
             "listed": listed(variable.values),
             "changes": _change(table, j),
-            "alone": changes_alone(table, j, world.step_limit),
+            "alone": alone[variable.name],
             "skills": skills.get(variable.name, 0),
         }
         for j, variable in enumerate(world.space.variables)
@@ -33,22 +33,27 @@ def describe(world: World, table: Table) -> dict[str, object]:
         "actions": list(world.actions),
         "step_limit": world.step_limit,
         "variables": variables,
-        "notes": list(remarks(world, table)),
+        "notes": list(remarks(world, table, alone)),
     }
 
 
-def remarks(world: World, table: Table) -> Iterator[str]:
-    """What may surprise in this world."""
+def remarks(
+    world: World, table: Table, alone: Mapping[str, float | None] | None = None
+) -> Iterator[str]:
+    """What may surprise in this world; `alone` is what `changes_alone` found, if it is known."""
+    alone = changes_alone(table, world.step_limit) if alone is None else alone
     yield from world.notes
     if table.fixed:
         them = "it" if len(table.fixed) == 1 else "them"
         yield f"no action changes {' or '.join(table.fixed)}, so no skill targets {them} by default"
-    for name in world.space.names:
-        if changes_alone(table, table.space.index(name), world.step_limit) == 0:
-            yield (
-                f"{name} never changes alone: whatever changes it changes something else too, so "
-                f"its skills have side effects or do nothing"
-            )
+    never = [name for name, share in alone.items() if share == 0]
+    if never:
+        shown = ", ".join(never[:SHOWN]) + (", …" if len(never) > SHOWN else "")
+        verb = "changes" if len(never) == 1 else "change"
+        yield (
+            f"{shown} never {verb} alone: whatever does it changes something else too, so such "
+            f"skills have side effects or do nothing (groups=… joins what changes together)"
+        )
     for name, values in table.left_for_good.items():
         if table.reversible[table.space.index(name)]:
             yield f"{name}: once it has left {listed(values)} it never comes back"

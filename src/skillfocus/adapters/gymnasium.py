@@ -260,6 +260,8 @@ def _put_s(inner: Any, state: Any) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)

@@ -40,7 +40,7 @@ def from_rddl(
     check: bool = True,
 ) -> FoundWorld:
     """A world from a domain and an instance (default: the first) of rddlrepository, or from the
-    paths of two RDDL files. Flags of which never more than one is up become one variable unless
+    paths of two RDDL files. Flags that tell the place of something become one variable unless
     `groups` say otherwise. `check` compares the world with pyRDDLGym's own steps."""
     name, files, settings = _find(domain, instance)
     world_id = f"rddl:{name}"
@@ -74,8 +74,8 @@ def from_rddl(
     )
     if groups is None and world.groups:
         world.notes += (
-            f"joined, as never more than one of these flags is up: {', '.join(world.groups)}; "
-            f"groups={{}} keeps them apart",
+            f"joined, as one at most or always equally many of their flags are up: "
+            f"{', '.join(world.groups)}; groups={{}} keeps them apart",
         )
     if check:
         compare(world, frequencies=False, way_out="check=False takes the world as it is")
@@ -246,7 +246,8 @@ def _notes(rddl: Any) -> Iterator[str]:
 
 
 def _positions(model: ExactModel, states: list[Values]) -> Groups:
-    """The flags that could be one variable: those of which never more than one is up."""
+    """The flags that are one variable: the place of something, of which never more than one is up,
+    or the places of several things alike, of which always equally many are."""
     groups: dict[str, str] = {}
     found = [model.known(values) for values in states]
     for name in (name for name in model.next if model.fluents[name].kind is bool):
@@ -258,11 +259,12 @@ def _positions(model: ExactModel, states: list[Values]) -> Groups:
             if np.unique(column).size > 1
         ]
         flags, axes = flags.reshape(-1, *fluent.shape), range(len(fluent.shape))
-        for kept in (k for n in axes for k in itertools.combinations(axes, n)):
-            others = tuple(axis + 1 for axis in axes if axis not in kept)
-            if flags.sum(axis=others).max() == 1:
-                groups |= _groups(name, moving, kept)
-                break
+        ways = [k for n in axes for k in itertools.combinations(axes, n)]
+        up = {k: flags.sum(axis=tuple(axis + 1 for axis in axes if axis not in k)) for k in ways}
+        one = [k for k in ways if up[k].max() == 1]
+        alike = [k for k in ways if (up[k].min(axis=0) == up[k].max(axis=0)).all()]
+        for kept in (*one, *alike)[:1]:
+            groups |= _groups(name, moving, kept)
     return groups
 
 

@@ -46,17 +46,10 @@ def shortest_steps(table: Table, sources: np.ndarray) -> np.ndarray:
     return dijkstra(graph, indices=sources, unweighted=True)
 
 
-def round_trips(
-    table: Table,
-    targets: Sequence[int],
-    sources: np.ndarray,
-    kept: Sequence[int] | np.ndarray | None = None,
-) -> np.ndarray:
+def round_trips(table: Table, targets: Sequence[int], sources: np.ndarray) -> np.ndarray:
     """Per first state, the fewest steps after which every target has changed and every other
-    variable that is `kept` (default: that can be changed back) has its first value again; infinite
-    if that cannot be."""
-    kept = np.flatnonzero(table.reversible) if kept is None else kept
-    kept = [j for j in kept if j not in targets]
+    variable that can be changed back has its first value again; infinite if that cannot be."""
+    kept = [j for j in np.flatnonzero(table.reversible) if j not in targets]
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // table.n_states)
     for first in range(0, len(sources), chunk):
@@ -70,17 +63,26 @@ def round_trips(
     return trips
 
 
-def changes_alone(table: Table, variable: int, step_limit: int, most: int = 200) -> float | None:
-    """Of the states (of many, a sample) in which a variable can still change, the share from which
-    it can do so within the step limit with every other variable as it was; None if there are
-    none."""
-    able = np.flatnonzero(table.can_change[:, variable])
-    if not len(able):
-        return None
-    if len(able) > most:
-        able = np.random.default_rng(0).choice(able, size=most, replace=False)
-    trips = round_trips(table, [variable], able, kept=range(len(table.space)))
-    return float((trips <= step_limit).mean())
+def changes_alone(table: Table, step_limit: int, most: int = 200) -> dict[str, float | None]:
+    """Per variable: of the states in which it can still change, the share from which it can do so
+    within the step limit with every other variable as it was; None if there are none. Of many
+    states, a sample is looked at."""
+    most = max(40, min(most, 5_000_000 // table.n_states))
+    sources = np.arange(table.n_states)
+    if len(sources) > most:
+        sources = np.random.default_rng(0).choice(sources, size=most, replace=False)
+    near = shortest_steps(table, sources) <= step_limit
+    differs = [
+        table.values[sources, j][:, None] != table.values[None, :, j]
+        for j in range(len(table.space))
+    ]
+    near &= np.sum(differs, axis=0) == 1
+    shares: dict[str, float | None] = {}
+    for j, name in enumerate(table.space.names):
+        able = table.can_change[sources, j]
+        alone = (near & differs[j]).any(axis=1)[able]
+        shares[name] = float(alone.mean()) if len(alone) else None
+    return shares
 
 
 def fresh_starts(table: Table, targets: Sequence[int], roams: int) -> np.ndarray:

@@ -51,12 +51,12 @@ def constant(columns: Mapping[str, list], declared: Mapping[str, Variable]) -> l
 
 
 def _joined(members: list[str], rows: list[tuple[Hashable, ...]]) -> list[Hashable]:
-    """The values of a group: of flags of which one at most is up, which one; else all of them."""
-    flags = all(type(value) is bool for row in rows for value in row)
-    if not flags or max(sum(map(bool, row)) for row in rows) > 1:
+    """The values of a group: of flags, which are up; else all of them."""
+    if not all(type(value) is bool for row in rows for value in row):
         return list(rows)
     labels = telling_parts(members)
-    return [labels[row.index(True)] if any(row) else "none" for row in rows]
+    up = ([label for label, flag in zip(labels, row, strict=True) if flag] for row in rows)
+    return [" + ".join(which) or "none" for which in up]
 
 
 def telling_parts(names: list[str]) -> list[str]:
