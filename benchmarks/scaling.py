@@ -17,7 +17,7 @@ IMAGE = Path(__file__).parent.parent / "docs" / "images" / "scaling.png"
 PLACES = [(1, 1), (1, 10), (10, 1), (10, 10), (5, 5), (5, 8), (8, 5), (3, 3), (3, 7), (7, 3)]
 SIZES = {
     "states": [(tools, 0, 6) for tools in (2, 4, 6, 8, 10)],
-    "variables that change back": [(1, switches, 6) for switches in range(5)],
+    "variables": [(1, switches, 6) for switches in range(5)],
     "skills": [(6, 0, skills) for skills in (4, 8, 16, 32)],
 }
 """By what grows: pick-ups, switches and skills."""
@@ -92,9 +92,8 @@ def draw(found: dict[str, list[dict[str, float]]]) -> None:
 
     figure = Figure(figsize=(10, 3), layout="constrained")
     panels = figure.subplots(1, 3)
-    axes = {"states": "states", "variables that change back": "variables", "skills": "skills"}
     for panel, (what, rows) in zip(panels, found.items(), strict=True):
-        across = [row[axes[what]] for row in rows]
+        across = [row[what] for row in rows]
         for part, marker in (("tabulate", "o"), ("discover", "s"), ("measure", "^")):
             panel.plot(across, [row[part] for row in rows], marker=marker, ms=4, label=part)
         panel.plot(

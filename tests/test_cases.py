@@ -79,6 +79,7 @@ def test_whoever_has_a_penalty_explores_as_the_paper_s_focused_skills_do():
 SMALL = '{"text": "' + CORRIDOR.replace("\n", "\\n") + '", "slip": 0.0, "step_limit": 6}'
 
 
+@pytest.mark.slow
 def test_a_pipeline_measures_all_there_is(tmp_path):
     """In a corridor of three cells with the tool in the last, the task takes two steps."""
     import inspect

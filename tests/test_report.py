@@ -166,6 +166,7 @@ def test_documents_have_the_same_contents_in_both_forms():
     assert "http" not in page  # nothing is fetched
 
 
+@pytest.mark.slow
 def test_the_report_comes_from_results_alone(tmp_path):
     frame = whole()
     blocks, sections = build(frame, costs(frame), NAMES)
@@ -236,6 +237,7 @@ def reproduce(*arguments, cwd):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_reports_from_kept_results(tmp_path):
     keep(tmp_path / "results", whole(), costs(whole()))
     (tmp_path / "twin").mkdir()
@@ -258,6 +260,7 @@ def test_the_command_reports_from_kept_results(tmp_path):
     assert "report: out/report.html" in table.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["figure-9"], "unknown experiment 'figure-9'"), (["--from", "nowhere"], "no results.parquet"),
