@@ -33,6 +33,8 @@ def test_the_readme_s_example_runs(tmp_path):
     assert (tmp_path / "four-rooms.skills").is_file()
 
 
+EXAMPLES = [p for p in sorted((ROOT / "examples").glob("*.py")) if p.stem != "sb3_ppo"]
+"""Its minute of learning is shortened in test_envs."""
 EXPECTED = {
     "quickstart": "skill 15 for position",
     "own_object": "0 drawer_1 changes",
@@ -40,17 +42,13 @@ EXPECTED = {
     "own_penalty": "refused: only-plants is 0 from",
     "own_run": "2 steps: home 0.5",
     "own_world": "skill 4 for on",
-    "sb3_ppo": "seed 0, skills: success",
     "skill_env": "success: False after 320 steps",
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_run(example, tmp_path):
-    if example.stem == "sb3_ppo":
-        pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
-        pytest.skip("runs for a minute; test_envs runs it with fewer steps")
     assert EXPECTED[example.stem] in run([str(example)], tmp_path)
 
 

@@ -6,7 +6,7 @@ from probes import corridor
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.learners import problem
+from skillfocus.learners import costs
 from skillfocus.learners.problem import make_problem
 from skillfocus.objectives.assignment import assign, untargeted
 
@@ -106,7 +106,7 @@ def test_penalties_between_many_states_are_computed_piece_by_piece(four_rooms, m
     table, objective = sf.tabulate(four_rooms), sf.focused(sf.vic())
     arguments = (table, objective, assign(four_rooms, targets={"tool_1": 2}))
     whole = make_problem(*arguments, step_limit=5, world_id="x").skills[0].penalty
-    monkeypatch.setattr(problem, "PAIRS_AT_ONCE", 1000)
+    monkeypatch.setattr(costs, "PAIRS_AT_ONCE", 1000)
     pieces = make_problem(*arguments, step_limit=5, world_id="x").skills[0].penalty
     assert whole.shape == (104, 104)
     assert np.array_equal(whole, pieces)

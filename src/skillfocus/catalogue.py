@@ -18,7 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from skillfocus.adapters import gymnasium, minigrid, rddl
+from skillfocus.adapters import gymnasium, rddl
+from skillfocus.adapters.minigrid import from_minigrid
 from skillfocus.adapters.objects import from_object
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds import registry
@@ -27,7 +28,7 @@ from skillfocus.worlds.world import World
 
 SOURCES: dict[str, Callable[..., World]] = {
     "gymnasium": gymnasium.make,
-    "minigrid": minigrid.make,
+    "minigrid": from_minigrid,
     "rddl": rddl.make,
     "map": make_map,
 }

@@ -188,7 +188,7 @@ class _Environment:
         self.env, self.codes, self.read = env, codes, read
         self.get_inner = get or (lambda inner: inner.s)
         self.set_inner = put or _put_s
-        self.settable = get is not None or hasattr(type(env.unwrapped), "s") or _has_s(env)
+        self.settable = get is not None or _has_s(env)
         self.state_with: dict[Values, Any] = {}
 
     def remember(self, states: Iterable[Any]) -> None:

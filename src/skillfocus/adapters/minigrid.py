@@ -84,11 +84,6 @@ def from_minigrid(
     return world
 
 
-def make(name: str, **settings: Any) -> FoundWorld:
-    """A world by an environment's id and JSON-able settings."""
-    return from_minigrid(name, **settings)
-
-
 def is_minigrid(env: object) -> bool:
     """Whether this is one of MiniGrid's environments, or the id of one."""
     if isinstance(env, str):

@@ -17,16 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.learners.costs import between_states, of_outcomes
 from skillfocus.learners.numbering import Numbering, number_values
 from skillfocus.objectives.assignment import Assignment
 from skillfocus.objectives.objective import Objective, Term
-from skillfocus.objectives.penalties import Penalty
 from skillfocus.table import Table
 
 CELL_LIMIT = 128_000_000
 MOST_CELLS = 512_000_000
 """Planning takes five bytes for each cell of a policy: these are 2.6 GB."""
-PAIRS_AT_ONCE = 1_000_000
 LONGEST = 100_000
 """The most steps that any skill may take."""
 
@@ -261,8 +260,8 @@ class _Builder:
         now = self.numbering(undone if penalty else ())
         if targets not in self.penalties:
             self.penalties[targets] = (
-                _pairwise(table, now.example, penalty, watched & table.reversible),
-                _events(table, penalty, watched & ~table.reversible),
+                between_states(table, now.example, penalty, watched & table.reversible),
+                of_outcomes(table, penalty, watched & ~table.reversible),
             )
         costs, events = self.penalties[targets]
         starts = np.arange(table.n_states)
@@ -273,31 +272,3 @@ class _Builder:
             targets, remembered, context, tuple(terms), costs, now.of_state,
             now.of_state[context.example], events, starts.astype(np.int64),
         )  # fmt: skip
-
-
-def _pairwise(
-    table: Table, examples: np.ndarray, penalty: Penalty | None, watched: np.ndarray
-) -> np.ndarray:
-    """[now, then]: the penalty between two examples."""
-    n = len(examples)
-    if penalty is None:
-        return np.zeros((n, n), dtype=np.float32)
-    states = table.values[examples]
-    given = np.empty((n, n), dtype=np.float32)
-    rows = max(1, PAIRS_AT_ONCE // n)
-    for first in range(0, n, rows):
-        ends = states[first : first + rows]
-        starts, repeated = np.tile(states, (len(ends), 1)), np.repeat(ends, n, axis=0)
-        given[first : first + rows] = penalty(table.space, starts, repeated, watched).reshape(-1, n)
-    return given
-
-
-def _events(table: Table, penalty: Penalty | None, watched: np.ndarray) -> np.ndarray:
-    """[s, a, m]: the penalty of each outcome's change."""
-    shape = table.successors.shape
-    if penalty is None:
-        return np.zeros(shape, dtype=np.float32)
-    before = np.broadcast_to(np.arange(shape[0])[:, None, None], shape).reshape(-1)
-    after = table.successors.reshape(-1)
-    given = penalty(table.space, table.values[before], table.values[after], watched)
-    return given.reshape(shape).astype(np.float32)
