@@ -169,6 +169,10 @@ def test_states_that_are_changed_in_place():
     assert world.space.names == ("part_1", "part_2")
     assert sf.tabulate(world).n_states == 4
     assert world.transition((0, 1), 0) == [sf.Outcome(1.0, (1, 1))]
+    written = from_gymnasium(
+        Bits(), get_state=lambda env: env.bits, set_state=lambda env, s: np.copyto(env.bits, s)
+    )
+    assert sf.tabulate(written).fingerprint == sf.tabulate(world).fingerprint
     named = from_gymnasium(
         Bits(), get_state=lambda env: {"bits": env.bits, "one": int(env.bits[0])},
         set_state=lambda env, s: setattr(env, "bits", s["bits"]),

@@ -209,3 +209,12 @@ def test_what_never_changes_alone_is_said():
     notes = list(remarks(Twins(), sf.tabulate(Twins())))
     assert any(note.startswith("light never changes alone") for note in notes)
     assert not any(note.startswith("door never") for note in notes)
+
+
+def test_a_world_s_own_limit_counts():
+    class Small(Door):
+        limit = 9
+
+    with pytest.raises(UserError, match="more than 9 states"):
+        sf.tabulate(Small())
+    assert sf.tabulate(Small(), limit=10).n_states == 10
