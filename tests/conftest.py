@@ -2,12 +2,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from browsing import launched, quiet_page
 from hypothesis import settings
 
 import skillfocus as sf
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(items):
+    """Pages come last: while the browser is open, its event loop is the main thread's."""
+    items.sort(key=lambda item: "browser" in item.fixturenames)
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +35,17 @@ def focused_vic(four_rooms):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, opened once."""
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser):
+    """An empty page: `page.goto(path.as_uri())` and the test fails if it errs or asks for anything."""
+    with quiet_page(browser) as page:
+        yield page

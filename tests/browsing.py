@@ -1,0 +1,115 @@
+"""Pages opened from disk in Chromium, and what they must not do: err, or ask for anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+try:
+    from playwright.sync_api import Error, sync_playwright
+except ImportError:
+    sync_playwright = None
+
+NEEDED = "SKILLFOCUS_NEED_BROWSER"
+"""Set, it makes a missing browser an error instead of a skipped test."""
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+]
+OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:)")
+
+
+def chromium() -> str:
+    """The path of the browser; without one, or without Playwright, the test is skipped."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if sync_playwright is None:
+        missing("Playwright is not installed: pip install -e '.[dev]'")
+    if path is None:
+        missing(f"no {', '.join(NAMES)} on the path: apt-get install chromium")
+    return path
+
+
+def missing(what: str):
+    """Skip the test, or fail it where a browser is needed."""
+    if os.environ.get(NEEDED):
+        pytest.fail(f"{what} ({NEEDED} is set)", pytrace=False)
+    pytest.skip(what)
+
+
+@contextmanager
+def launched():
+    """The browser, with an empty profile that is thrown away."""
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def quiet_page(browser):
+    """A page in a profile of its own; at the end it must have been quiet."""
+    with browser.new_context(viewport={"width": 1280, "height": 800}, offline=True) as context:
+        record = Record(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        yield page
+    record.check()
+
+
+class Record:
+    """What the pages of one browser context did: errors, and requests for anything else.
+
+    A page is one file. Opening it, or following a link to another, is no request; a script,
+    picture or frame taken from a file beside it is one, since the page could not be sent alone.
+    """
+
+    def __init__(self, context):
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        context.route(OUTSIDE, lambda route: route.abort())
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
+        context.on("request", self._request)
+        context.on("page", lambda page: page.on("websocket", self._socket))
+
+    def _console(self, message):
+        if message.type == "error":
+            self.errors.append(f"console: {message.text}")
+
+    def _request(self, request):
+        if not (request.url.startswith("file:") and opens_a_page(request)):
+            self.requests.append(request.url)
+
+    def _socket(self, socket):
+        self.requests.append(socket.url)
+
+    @property
+    def said(self) -> str:
+        """A line for each error and request; nothing, if the pages were quiet."""
+        return "\n".join([*self.errors, *(f"asked for {url}" for url in self.requests)])
+
+    def check(self):
+        """Fail if there was an error or a request."""
+        if self.said:
+            pytest.fail(f"the page was not quiet:\n{self.said}", pytrace=False)
+
+
+def opens_a_page(request) -> bool:
+    """Whether it is for what a window shows, not for a part of it."""
+    try:
+        return request.is_navigation_request() and request.frame.parent_frame is None
+    except Error:  # a window that is about to open has no frame yet
+        return True
