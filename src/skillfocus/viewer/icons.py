@@ -166,14 +166,14 @@ GROUNDS = frozenset({"mud", "puddle"})
 
 PALETTES: dict[str, dict[str, str]] = {
     "light": {
-        "page": "#ffffff", "floor": "#f4f1ea", "grid": "#e3ded3", "wall": "#3b4252",
-        "wall edge": "#2b303c", "ink": "#1f2430", "faint": "#6b7280", "way": "#2f7fb8",
-        "start": "#b3c4de", "target": "#147a3d", "side effect": "#c01f2f",
+        "page": "#ffffff", "card": "#faf9f6", "floor": "#f4f1ea", "grid": "#e3ded3",
+        "wall": "#3b4252", "wall edge": "#2b303c", "ink": "#1f2430", "faint": "#6b7280",
+        "way": "#2f7fb8", "start": "#b3c4de", "target": "#147a3d", "side effect": "#c01f2f",
     },
     "dark": {
-        "page": "#14171d", "floor": "#2a2f3a", "grid": "#353b48", "wall": "#0d0f14",
-        "wall edge": "#454d5e", "ink": "#e8eaf0", "faint": "#9aa3b2", "way": "#6cb8ee",
-        "start": "#47597a", "target": "#5fd38d", "side effect": "#ff7b86",
+        "page": "#14171d", "card": "#1d2129", "floor": "#2a2f3a", "grid": "#353b48",
+        "wall": "#0d0f14", "wall edge": "#454d5e", "ink": "#e8eaf0", "faint": "#9aa3b2",
+        "way": "#6cb8ee", "start": "#47597a", "target": "#5fd38d", "side effect": "#ff7b86",
     },
 }  # fmt: skip
 """The colours around things, on light pages and on dark ones."""

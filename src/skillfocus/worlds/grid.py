@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from skillfocus.errors import UserError
 from skillfocus.factored import FactoredSpace, State, Variable
+from skillfocus.worlds.drawn import DrawnState
 from skillfocus.worlds.world import Outcome, World
 
 Cell = tuple[int, int]
@@ -142,10 +143,10 @@ class GridWorld(World):
         return itertools.product(*(range(size) for size in self.space.sizes))
 
     @property
-    def showcase(self) -> State:
+    def showcase(self) -> DrawnState:
         """A first state to show skills from: nothing has changed, the agent at `showcase_cell`."""
         cell = self.showcase_cell if self.showcase_cell in self.map.index else self.map.cells[0]
-        return (self.map.index[cell], *([0] * (len(self.space) - 1)))
+        return self.state(position=cell)
 
     def transition(self, state: State, action: int) -> list[Outcome]:
         cell = self.map.cells[state[0]]

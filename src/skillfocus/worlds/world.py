@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from skillfocus.factored import FactoredSpace, State
+from skillfocus.worlds.drawn import DrawnState
 
 STATE_LIMIT = 200_000
 """More states than this are refused unless a world has a higher limit."""
@@ -70,6 +71,11 @@ class World(ABC):
         """The variables that get two skills each by default: all that can change but the one that
         roams."""
         return tuple(n for n in self.space.names if n != self.roams and n not in self.fixed)
+
+    def state(self, **labels: Hashable) -> DrawnState:
+        """A state by its values, `world.state(position=(6, 9))`, that draws itself in a notebook;
+        variables not named take their first value."""
+        return DrawnState(self.space.state(**labels), self)
 
     def marks_in(self, state: State) -> int:
         """How many hidden marks are set in a state; which ones is not known."""

@@ -1,0 +1,62 @@
+"""What one run of a skill visited: a list of states that draws itself in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex, overload
+
+from skillfocus.factored import State
+from skillfocus.worlds.drawn import DrawnState, can_be_kept
+from skillfocus.worlds.world import World
+
+
+class Trajectory(list[DrawnState]):
+    """Equal to the plain list of the states. `skill` is the skill that went this way, if one did,
+    and `targets` the variables it is for (none for plain objectives)."""
+
+    def __init__(
+        self,
+        states: Iterable[State],
+        world: World,
+        skill: int | None = None,
+        targets: Sequence[str] = (),
+    ) -> None:
+        super().__init__(DrawnState(state, world) for state in states)
+        self.world, self.skill, self.targets = world, skill, tuple(targets)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The variables whose last value is not the first."""
+        pairs = zip(self.world.space.names, self[0], self[-1], strict=True) if self else ()
+        return tuple(name for name, first, last in pairs if first != last)
+
+    @property
+    def side_effects(self) -> tuple[str, ...]:
+        """What it changed besides its targets; nothing is one where there are no targets."""
+        return tuple(name for name in self.changed if self.targets and name not in self.targets)
+
+    @property
+    def caption(self) -> str:
+        """`skill 3 for tool_1`"""
+        which = "a way" if self.skill is None else f"skill {self.skill}"
+        return f"{which} for {' + '.join(self.targets)}" if self.targets else which
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> DrawnState: ...
+    @overload
+    def __getitem__(self, place: slice) -> Trajectory: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> DrawnState | Trajectory:
+        if isinstance(place, slice):
+            return Trajectory(super().__getitem__(place), self.world, self.skill, self.targets)
+        return super().__getitem__(place)
+
+    def __reduce__(self) -> tuple[object, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        states = [tuple(state) for state in self]
+        if not can_be_kept(self.world):
+            return list, (states,)
+        return Trajectory, (states, self.world, self.skill, self.targets)
+
+    def _repr_html_(self) -> str:
+        from skillfocus.viewer.drawing import trajectory_html
+
+        return trajectory_html(self)

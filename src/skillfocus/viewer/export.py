@@ -1,0 +1,206 @@
+"""`export`: a rollout, or several one after the other, as a moving GIF or SVG for slides.
+
+The agent walks its way; what it takes is gone when it gets there, and tracks lie where they were
+made. The same rollout gives the same file. An SVG shows the last state with the way that led there
+wherever nothing moves.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+from skillfocus.errors import UserError
+from skillfocus.files import write_whole
+from skillfocus.trajectory import Trajectory
+from skillfocus.viewer import drawing
+from skillfocus.viewer.icons import BOX, PALETTES, Shape
+from skillfocus.viewer.raster import Canvas, Point
+from skillfocus.viewer.scene import Item, Stage, agent_icon, notes, tracked
+from skillfocus.worlds.drawn import DrawnState
+from skillfocus.worlds.grid import Cell
+
+BETWEEN = 2
+"""Frames of a GIF between one cell and the next."""
+FRAME_MS, CARDS_MS, HOLD_MS = 80, 500, 1500
+"""How long a frame of a GIF stays on a map, without one, and at the end."""
+COLOURS = 128
+"""Of a GIF."""
+STEP_S, HOLD_S = 0.24, 1.5
+"""How long a step of an SVG takes, and how long it rests at the end."""
+WAY_WIDTH = 2.6
+
+
+class Moment(NamedTuple):
+    """A state under way."""
+
+    state: DrawnState
+    run: Trajectory
+    """The run it belongs to."""
+    tracks: frozenset[Cell]
+
+
+def export(runs: Trajectory | Sequence[Trajectory], path: str | Path, theme: str = "light") -> Path:
+    """Write what `skills.rollout` returned, or a chain of such runs, to a `.gif` or `.svg`, `light`
+    or `dark`."""
+    path = Path(path)
+    writers = {".gif": gif_bytes, ".svg": svg_bytes}
+    if path.suffix.lower() not in writers:
+        raise UserError(f"cannot export to {path.name!r}: use a name that ends in .gif or .svg")
+    if theme not in PALETTES:
+        raise UserError(f"unknown theme {theme!r}: use light or dark")
+    write_whole(path, writers[path.suffix.lower()](moments(runs), theme))
+    return path
+
+
+def moments(runs: Trajectory | Sequence[Trajectory]) -> list[Moment]:
+    """Every state of runs, each of which begins where the one before it ended."""
+    chain = [runs] if isinstance(runs, Trajectory) else list(runs)
+    if not chain or not all(isinstance(run, Trajectory) and run for run in chain):
+        raise UserError("there is nothing to export: pass what skills.rollout returned, or a chain")
+    for before, after in itertools.pairwise(chain):
+        if before[-1] != after[0]:
+            raise UserError(f"the chain breaks: {after.caption} does not begin where it should")
+    states = [(state, chain[0]) for state in chain[0]]
+    states += [(state, run) for run in chain[1:] for state in run[1:]]
+    every = tracked(chain[0].world, [state for state, _ in states])
+    return [Moment(*pair, tracks) for pair, tracks in zip(states, every, strict=True)]
+
+
+def _scene(stage: Stage, moment: Moment, start: DrawnState) -> list[Item]:
+    run = moment.run
+    said = notes(run.world, run[0], moment.state, run.targets)
+    return stage.items(moment.state, said, start, moment.tracks, run.caption)
+
+
+def gif_bytes(every: list[Moment], theme: str) -> bytes:
+    """A GIF that repeats; things change when the agent has arrived."""
+    world, last = every[0].run.world, len(every) - 1
+    stage = Stage(world, caption=True)
+    points = drawing.way_points(stage, [stage.cell(moment.state) for moment in every])
+    parts = BETWEEN + 1 if stage.grid is not None else 1
+    frames: list[Image.Image] = []
+    for t, moment in enumerate(every):
+        scene = Canvas(stage.width, stage.height, drawing.SCALE, theme)
+        scene.paint(_scene(stage, moment, every[0].state))
+        gone = [(x, y) for at, x, y in points if at <= t]
+        ahead = next(((x, y) for at, x, y in points if at > t), gone[-1])
+        here, there = (stage.middle(stage.cell(every[i].state)) for i in (t, min(t + 1, last)))
+        for part in range(parts if t < last else 1):
+            frame = scene.copy()
+            if stage.grid is not None:
+                frame.line([*gone, _between(gone[-1], ahead, part / parts)], "way", WAY_WIDTH)
+                x, y = _between(here, there, part / parts)
+                frame.paint_icon(agent_icon(world, moment.state), x - BOX / 2, y - BOX / 2)
+            frames.append(frame.image())
+    each = FRAME_MS if stage.grid is not None else CARDS_MS
+    return _gif(frames, [each] * (len(frames) - 1) + [HOLD_MS])
+
+
+def _between(a: Point, b: Point, share: float) -> Point:
+    return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
+
+
+def _gif(frames: list[Image.Image], durations: list[int]) -> bytes:
+    """One palette for all frames, so that only what moves differs from frame to frame."""
+    wide, high = frames[0].size
+    few = [frames[0], frames[len(frames) // 2], frames[-1]]
+    sample = Image.new("RGB", (wide, high * len(few)))
+    for place, frame in enumerate(few):
+        sample.paste(frame, (0, high * place))
+    palette = sample.quantize(COLOURS)
+    flat = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    file = io.BytesIO()
+    flat[0].save(
+        file, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, disposal=1
+    )
+    return file.getvalue()
+
+
+def svg_bytes(every: list[Moment], theme: str) -> bytes:
+    """An SVG that moves by itself, and repeats."""
+    world, last = every[0].run.world, len(every) - 1
+    stage = Stage(world, caption=True)
+    clock = Clock(last)
+    scenes = [_scene(stage, moment, every[0].state) for moment in every]
+    seen = [set(scene) for scene in scenes]
+    items = dict.fromkeys(item for scene in scenes for item in scene)
+    fades = {item: clock.fade([item in scene for scene in seen]) for item in items}
+    ordered = sorted(items, key=lambda item: item.layer)
+    body = [drawing.shapes(ordered, theme, {i: fade for i, fade in fades.items() if fade})]
+    if stage.grid is not None:
+        body += _walk(stage, every, clock, theme)
+    end = drawing.said_of(world, every[-1].state)
+    title = f"{every[0].run.caption} in {world.id}, {last} steps, ends in {end}"
+    return drawing.svg(stage, "".join(body), theme, title).encode()
+
+
+def _walk(stage: Stage, every: list[Moment], clock: Clock, theme: str) -> list[str]:
+    """The way, growing, and the agent at its end."""
+    cells = [stage.cell(moment.state) for moment in every]
+    parts = []
+    line = drawing.way_path(stage, cells)
+    if line:
+        grown = _shares(drawing.way_points(stage, cells), len(every))
+        moves = clock.animate("stroke-dashoffset", [f"{1 - share:.4g}" for share in grown])
+        drawn = drawing.path(Shape(line, "", "way", WAY_WIDTH), theme)
+        parts.append(drawn.replace("/>", f' pathLength="1" stroke-dasharray="1">{moves}</path>'))
+    corners = [(x - BOX / 2, y - BOX / 2) for x, y in map(stage.middle, cells)]
+    places = [f"{x:g} {y:g}" for x, y in corners]
+    looks = [agent_icon(moment.run.world, moment.state) for moment in every]
+    body = ""
+    for icon in dict.fromkeys(looks):
+        drawn = drawing.group(icon, 0, 0, theme)
+        fade = clock.fade([look == icon for look in looks])
+        body += f"{fade}{drawn}</g>" if fade else drawn
+    moves = clock.animate("transform", places, "Transform", ' type="translate"')
+    parts.append(f'<g transform="translate({places[-1]})">{moves}{body}</g>')
+    return parts
+
+
+def _shares(points: list[tuple[int, float, float]], n: int) -> list[float]:
+    """How much of a way is behind at each moment."""
+    behind, reached = [0.0] * n, 0.0
+    for before, now in itertools.pairwise(points):
+        reached += math.dist(before[1:], now[1:])
+        behind[now[0]] = reached
+    return [max(behind[: t + 1]) / reached for t in range(n)]
+
+
+class Clock:
+    """When what happens, as SVG wants it."""
+
+    def __init__(self, steps: int) -> None:
+        self._whole = steps * STEP_S + HOLD_S
+        self._times = [f"{t * STEP_S / self._whole:.5g}" for t in range(steps + 1)]
+
+    def animate(self, what: str, values: list[str], kind: str = "", more: str = "") -> str:
+        """From value to value, and at rest after the last."""
+        if len(set(values)) == 1:
+            return ""
+        held, times = [*values, values[-1]], [*self._times, "1"]
+        return (
+            f'<animate{kind} attributeName="{what}"{more} dur="{self._whole:g}s" '
+            f'repeatCount="indefinite" values="{";".join(held)}" keyTimes="{";".join(times)}"/>'
+        )
+
+    def fade(self, there: list[bool]) -> str:
+        """The opening of a group for what is there at some moments only; nothing for the rest."""
+        if all(there):
+            return ""
+        turns = [t for t, now in enumerate(there) if t == 0 or now != there[t - 1]]
+        values, times = (
+            ";".join(str(int(there[t])) for t in turns),
+            ";".join(self._times[t] for t in turns),
+        )
+        return (
+            f'<g opacity="{int(there[-1])}"><animate attributeName="opacity" calcMode="discrete" '
+            f'dur="{self._whole:g}s" repeatCount="indefinite" values="{values}" '
+            f'keyTimes="{times}"/>'
+        )
