@@ -21,6 +21,7 @@ from skillfocus.cli.output import say
 from skillfocus.cli.reproduce import Reproduce
 from skillfocus.cli.solve import Solve
 from skillfocus.cli.sweep import Sweep
+from skillfocus.cli.view import View
 from skillfocus.errors import UserError
 
 COLOURS = r"\x1b\[[0-9;]*m"
@@ -30,6 +31,7 @@ Command = (
     | Annotated[Discover, subcommand("discover")]
     | Annotated[Evaluate, subcommand("evaluate")]
     | Annotated[Solve, subcommand("solve")]
+    | Annotated[View, subcommand("view")]
     | Annotated[Sweep, subcommand("sweep")]
     | Annotated[Reproduce, subcommand("reproduce")]
     | Annotated[Doctor, subcommand("doctor")]

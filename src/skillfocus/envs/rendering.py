@@ -46,7 +46,7 @@ class Pictures:
             self._top = len(rows) * TILE
             width, height = max(width, len(rows[0]) * TILE), height + self._top
             self._colours = colours_of(self._grid)
-            self._tracked = _tracked_cells(self._grid, table)
+            self._tracked = tracked_cells(self._grid, table)
         self._size = width, height
 
     def draw(self, state: int, marked: np.ndarray, path: Sequence[int] = ()) -> np.ndarray:
@@ -92,7 +92,7 @@ class Pictures:
         pen.ellipse(disc, fill=MUDDY_AGENT if muddy else AGENT, outline=FLOOR, width=2)
 
 
-def _tracked_cells(world: GridWorld, table: Table) -> dict[Cell, int]:
+def tracked_cells(world: GridWorld, table: Table) -> dict[Cell, int]:
     """Per cell that can be tracked, its hidden mark."""
     source, action, slot = np.nonzero(table.marks >= 0)
     places = table.values[table.successors[source, action, slot], 0]

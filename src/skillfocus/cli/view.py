@@ -1,0 +1,161 @@
+"""`skillfocus view`"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from skillfocus.cli.options import OptionalInt, OptionalPath, OptionalStr, explored
+from skillfocus.cli.output import err, print_json, say
+from skillfocus.errors import UserError
+
+if TYPE_CHECKING:
+    from skillfocus.factored import State
+    from skillfocus.skills import Skills
+    from skillfocus.viewer.payload import Shown
+
+
+@dataclass(frozen=True)
+class View:
+    """Watch skills: write one page that needs nothing but a browser, and open it.
+
+    Examples: skillfocus view out/plain.skills out/focused.skills
+              skillfocus view out/focused.skills --task true       (an agent's choices too)
+              skillfocus view --gallery                 (three worlds, eight algorithms each)
+              skillfocus view out/focused.skills --export fetch.gif --skill 1 --slips 3
+    """
+
+    files: Positional[Annotated[tuple[Path, ...], arg(metavar="[SKILLS …]")]] = ()
+    """Files of skills; up to four are shown side by side, more can be chosen from."""
+    out: OptionalPath = None
+    """The page (default: beside the first file; of the gallery, out/gallery.html)."""
+    gallery: bool = False
+    """All three worlds and eight algorithms; what is missing in the page's folder is discovered."""
+    task: Literal["none", "true", "proxy"] = "none"
+    """Also learn the world's task from this reward with each skill set, to watch the agent."""
+    coverage: bool = False
+    """Also compute the coverage that chains of skills are expected to have."""
+    export: OptionalPath = None
+    """Write one rollout to this .gif or .svg file instead of a page."""
+    skill: OptionalInt = None
+    """The skill to export (default: the first)."""
+    start: OptionalStr = None
+    """Where it begins, such as 'position=(6, 9), tool_1=1'; what is not named is as usual."""
+    slips: int = 0
+    """The seed of its slips, as on the page."""
+    world: OptionalStr = None
+    """The world's name, where a file cannot say it (my_world.py:Lights)."""
+    world_settings: str = "{}"
+    """Its settings as JSON, as they were given to `discover`."""
+    no_open: bool = False
+    """Do not open the page in a browser."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        from skillfocus.files import check_folder
+
+        self._check()
+        if self.export is not None:
+            self._export(self.export)
+            return
+        page = self.out or (Path("out/gallery.html") if self.gallery else self._beside())
+        check_folder(page.parent)
+        self._write(page)
+        if self.json:
+            print_json({"page": str(page), "bytes": page.stat().st_size})
+        else:
+            say(f"page: {page} ({page.stat().st_size / 1e6:.1f} MB)")
+        if not self.no_open and err.is_terminal:
+            import webbrowser
+
+            webbrowser.open(page.resolve().as_uri())
+
+    def _check(self) -> None:
+        if self.gallery and (self.files or self.export):
+            raise UserError("--gallery makes its own skills: name no files, and export from those")
+        if not self.files and not self.gallery:
+            raise UserError("name at least one file of skills, or --gallery")
+        if self.export is None and (self.skill is not None or self.start or self.slips):
+            raise UserError(
+                "--skill, --start and --slips say what to --export; a page has them all"
+            )
+        if self.export is not None and len(self.files) != 1:
+            raise UserError(f"--export takes one file of skills, and {len(self.files)} are named")
+        if self.out is not None and self.out.suffix not in (".html", ".htm"):
+            raise UserError(f"--out is {self.out}; a page's name ends in .html")
+
+    def _beside(self) -> Path:
+        return self.files[0].with_suffix(".html")
+
+    def _load(self) -> list[Skills]:
+        from skillfocus.skills import Skills
+
+        world = None if self.world is None else explored(self.world, self.world_settings)[0]
+        return [Skills.load(file, world) for file in self.files]
+
+    def _write(self, page: Path) -> None:
+        from skillfocus.progress import Progress
+        from skillfocus.viewer.page import write_page
+
+        loaded = self._load()
+        with Progress(err, "writing the page") as progress:
+            sets = []
+            for number, (file, skills) in enumerate(zip(self.files, loaded, strict=True)):
+                progress.report(number / len(loaded) / 2, f"looking at {file.name}")
+                sets.append(self._shown(skills))
+            write_page(sets, page, report=lambda part, what: progress.report(0.5 + part / 2, what))
+
+    def _shown(self, skills: Skills) -> Shown:
+        import numpy as np
+
+        from skillfocus.hierarchy import solve
+        from skillfocus.metrics.coverage import coverage
+        from skillfocus.tasks import task_of
+        from skillfocus.viewer.payload import Shown
+
+        curve = coverage(skills, rng=np.random.default_rng(0)).curve if self.coverage else None
+        if self.task == "none":
+            return Shown(skills, coverage=curve)
+        task = task_of(skills.world, skills.table)
+        found = solve(skills.table, task, skills, seed=0, reward=self.task)
+        return Shown(skills, coverage=curve, task=task, solution=found, reward=self.task)
+
+    def _export(self, path: Path) -> None:
+        import numpy as np
+
+        from skillfocus.viewer.export import export
+
+        (skills,) = self._load()
+        start = starting(skills, self.start or "")
+        run = skills.rollout(self.skill or 0, start, np.random.default_rng(self.slips))
+        export(run, path)
+        if self.json:
+            print_json({"file": str(path), "steps": len(run) - 1, "skill": self.skill or 0})
+        else:
+            say(f"exported: {path}, {len(run) - 1} steps of skill {self.skill or 0}")
+
+
+def starting(skills: Skills, text: str) -> State:
+    """The state that 'position=(6, 9), tool_1=1' names; the rest is as where the page begins."""
+    from skillfocus.viewer.payload import usual_start
+
+    table = skills.table
+    state, rest = list(table.state(usual_start(skills.world, table))), text.strip()
+    while rest:
+        name, sign, after = rest.partition("=")
+        place = table.space.index(name.strip())
+        labels = [str(value) for value in table.space.variables[place].values]
+        fitting = [v for v in labels if re.match(rf"\s*{re.escape(v)}\s*(,|$)", after)]
+        if not sign or not fitting:
+            few = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
+            raise UserError(f"--start: {name.strip()} can be {few}, and not what {rest!r} says")
+        label = max(fitting, key=len)
+        state[place] = labels.index(label)
+        rest = after.strip()[len(label) :].strip().removeprefix(",").strip()
+    table.number(state)
+    return tuple(state)

@@ -1,0 +1,127 @@
+// What is being looked at, and the runs that follow from it.
+
+const MODES = { skill: "One skill", chain: "Chain", agent: "Agent" };
+const MOST_SHOWN = 4;
+const SPEEDS = [1, 2, 4, 8, 16, 32];
+
+class Model {
+  constructor(data, worlds) {
+    this.data = data;
+    this.worlds = worlds;
+    this.sets = data.sets.map((set, i) => new SkillSet(set, worlds[set.world], i));
+    this.heats = this.sets.map((set) => new Heat(set));
+    Object.assign(this, {
+      mode: "skill", seed: 0, slips: true, ghosts: 0, speed: 4, arrows: false, heat: "none",
+      t: 0, playing: false,
+    });
+    this.skill = this.sets.map(() => 0);
+    this.queue = this.sets.map(() => []);
+    this.enter(0);
+  }
+
+  get set() {
+    return this.sets[this.shown[0]];
+  }
+
+  inWorld(world = this.world) {
+    return this.sets.filter((set) => set.world === world);
+  }
+
+  // Turn to a world: its first sets, its own first state, one skill for every set's goal.
+  enter(place) {
+    this.world = this.worlds[place];
+    this.shown = this.inWorld().slice(0, this.sets.length > MOST_SHOWN ? 2 : MOST_SHOWN).map((set) => set.index);
+    this.start = this.world.start;
+    this.watch(this.goals()[0] ?? this.world.roams);
+  }
+
+  // The variables that some shown set has skills for, the one that roams last.
+  goals() {
+    const every = new Set(this.inWorld().flatMap((set) => set.targets.flat()));
+    if (!every.size) this.world.variables.forEach((_, j) => every.add(j));
+    return [...every].sort((a, b) => (a === this.world.roams) - (b === this.world.roams) || a - b);
+  }
+
+  // In every set, pick the skill that changes a variable best and the others least.
+  watch(variable) {
+    this.goal = variable;
+    for (const set of this.inWorld()) {
+      const score = (z) => {
+        const effects = set.effects[z];
+        const own = set.targets[z].length === 1 && set.targets[z][0] === variable;
+        if (own) return 10 + (effects.changesTarget ?? 0) - (effects.sideEffects ?? 0) / 100;
+        return set.targets[z].includes(variable) ? 5 : (effects.byVariable[variable] ?? 0);
+      };
+      const order = set.effects.map((_, z) => z).sort((a, b) => score(b) - score(a) || a - b);
+      this.skill[set.index] = order[0];
+    }
+  }
+
+  // Skills without targets are picked by what they change from the start that is chosen.
+  async pick(set) {
+    if (this.goal === null || this.mode !== "skill" || set.targets.some((targets) => targets.length)) return;
+    await set.readyAll();
+    const heat = this.heats[set.index];
+    const own = this.world.value(this.start, this.goal);
+    const share = (z) => heat.ends(z, this.start).reduce((sum, p, s) => sum + (this.world.value(s, this.goal) === own ? 0 : p), 0);
+    const shares = set.targets.map((_, z) => share(z));
+    this.skill[set.index] = shares.indexOf(Math.max(...shares));
+  }
+
+  get chance() {
+    return { seed: this.seed, slips: this.slips };
+  }
+
+  queueOf(set) {
+    return this.mode === "chain" ? this.queue[set.index] : [this.skill[set.index]];
+  }
+
+  make(set, ghost) {
+    if (this.mode === "agent" && set.task) return runAgent(set, this.start, this.chance, ghost);
+    return runChain(set, this.queueOf(set), this.start, this.chance, ghost);
+  }
+
+  // Make the runs anew. Policies are unpacked on the way; `later` tells that another change came in
+  // the meantime.
+  async compute() {
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const shown = this.shown.map((i) => this.sets[i]);
+    await Promise.all(
+      shown.map(async (set) => {
+        await this.pick(set);
+        if (this.mode === "agent" && set.task) {
+          await set.readyAll();
+          if (set.task.q.type)
+            for (const name of ["q", "done", "true"]) set.task[name] = await unpack(set.task[name]);
+        } else await Promise.all(this.queueOf(set).map((z) => set.ready(z)));
+        if (this.heat !== "none") await Promise.all([this.heats[set.index].ready(), set.ready(this.skill[set.index])]);
+        if (this.arrows) await set.ready(this.skill[set.index]);
+      }),
+    );
+    if (turn !== this.turn) return false;
+    this.runs = new Map();
+    this.length = 0;
+    for (const set of shown) {
+      const run = this.make(set, 0);
+      const ghosts = [];
+      for (let k = 1; k <= this.ghosts && this.slips; k++) ghosts.push(this.make(set, k));
+      this.runs.set(set.index, { run, ghosts });
+      this.length = Math.max(this.length, run.steps, ...ghosts.map((ghost) => ghost.steps));
+    }
+    this.t = Math.min(this.t, this.length);
+    return true;
+  }
+
+  // The skill (or move) a run is following at a step, its first state, and the mode drawn.
+  moment(set, run, step) {
+    const doing = run.doing[Math.min(step, run.steps - 1)] ?? this.queueOf(set)[0] ?? this.skill[set.index];
+    let first = run.states[0];
+    for (const end of run.ends ?? []) if (end <= step && end < run.steps) first = run.states[end];
+    for (const { at } of run.choices ?? []) if (at <= step) first = run.states[at];
+    return { z: doing, first };
+  }
+
+  targets(set, z) {
+    return this.mode === "skill" && z < set.nSkills ? set.targets[z] : [];
+  }
+}

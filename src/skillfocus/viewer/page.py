@@ -1,0 +1,67 @@
+"""`write_page`: skill sets in, one HTML file out that needs nothing else.
+
+Its parts lie beside this file in `assets/`: what it looks like (`page.css`), its scripts, which stand
+in the page in the order of `SCRIPTS`, and the skeleton they are put into (`page.html`).
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from skillfocus.discovery import silent
+from skillfocus.files import write_whole
+from skillfocus.metrics.record import origin
+from skillfocus.runs import Report
+from skillfocus.skills import Skills
+from skillfocus.viewer.payload import Shown, document
+
+SCRIPTS = (
+    "dom", "random", "tables", "simulate", "heat", "map", "cards", "charts", "words", "model",
+    "link", "panel", "effects", "chain", "controls", "keys", "main",
+)  # fmt: skip
+
+
+def write_page(
+    sets: Sequence[Shown | Skills], path: str | Path, title: str = "", report: Report = silent
+) -> Path:
+    """Write the page of some skill sets, whole or not at all."""
+    path = Path(path)
+    write_whole(path, page_html(sets, title, report).encode())
+    return path
+
+
+def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = silent) -> str:
+    shown = labelled([one if isinstance(one, Shown) else Shown(one) for one in sets])
+    title = title or f"Skills in {', '.join(dict.fromkeys(s.skills.world.id for s in shown))}"
+    data = json.dumps(document(shown, title, report), ensure_ascii=True, separators=(",", ":"))
+    parts = files("skillfocus.viewer").joinpath("assets")
+    text = {name: parts.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css")}
+    scripts = [parts.joinpath(f"{name}.js").read_text("utf-8") for name in SCRIPTS]
+    filled = {
+        "title": html.escape(title),
+        "style": text["page.css"],
+        "script": "\n".join(scripts),
+        # Inside a script element only "<" could end or begin something.
+        "data": data.replace("<", "\\u003c"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: filled[mark[1]], text["page.html"])
+
+
+def labelled(sets: Sequence[Shown]) -> list[Shown]:
+    """The same, each with a label of its own: what it was called, or its objective and seed."""
+    seen: Counter[tuple[str, str]] = Counter()
+    named = []
+    for one in sets:
+        about = origin(one.skills)
+        label = one.label or f"{about['objective']}, seed {about['seed']}"
+        seen[one.skills.world.id, label] += 1
+        count = seen[one.skills.world.id, label]
+        named.append(replace(one, label=label if count == 1 else f"{label} ({count})"))
+    return named

@@ -1,0 +1,268 @@
+"""What a page is told: worlds and skill sets as compact integer tables, in one JSON document.
+
+Arrays travel as `{"type": "u16", "data": base64 of their zlib-compressed bytes}`, little-endian.
+The page simulates with them just as `simulation` does, so nothing here is rounded but the heat
+maps' learned rewards.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skillfocus.envs.rendering import tracked_cells
+from skillfocus.errors import UserError
+from skillfocus.hierarchy import Solution
+from skillfocus.learners.numbering import number_values
+from skillfocus.metrics.record import origin, skill_records
+from skillfocus.runs import Report
+from skillfocus.skills import Skills
+from skillfocus.table import Table
+from skillfocus.tasks import Task
+from skillfocus.viewer.icons import GROUNDS, ICONS, PALETTES, look
+from skillfocus.viewer.walks import costs_of, walk_policy
+from skillfocus.worlds.grid import GridWorld
+from skillfocus.worlds.world import World
+
+if TYPE_CHECKING:
+    from skillfocus.learned import LearnedReward
+
+KINDS = {"uint8": "u8", "uint16": "u16", "int32": "i32", "float32": "f32"}
+SMALL = 65_536
+"""A policy of so few cells travels whole."""
+BUDGET = 32_768
+"""A larger one too, if it can be compressed to so many bytes; else it is walked."""
+PROBE = 16
+"""One column in so many is compressed to find out."""
+STEEP = 12.0
+"""Rewards so far below the highest one are all shown alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A skill set as a page shows it."""
+
+    skills: Skills
+    label: str = ""
+    records: list[dict] | None = None
+    """What its skills do (`metrics.record.skill_records`); worked out if it is not given."""
+    coverage: np.ndarray | Sequence[float] | None = None
+    """Expected coverage by chains of 1, 2, … skills, if known."""
+    task: Task | None = None
+    solution: Solution | None = None
+    """A task learned with these skills, and what was learned."""
+    reward: str = "true"
+    """The reward it was learned from."""
+
+
+def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    data = base64.b64encode(zlib.compress(little.tobytes(), level)).decode()
+    return {"type": KINDS[array.dtype.name], "data": data}
+
+
+def document(sets: Sequence[Shown], title: str, report: Report) -> dict[str, object]:
+    """Everything a page holds. Sets of equal worlds share one."""
+    if not sets:
+        raise UserError("there are no skills to show: name at least one file of skills")
+    places: dict[str, int] = {}
+    worlds: list[dict] = []
+    shown = []
+    for number, one in enumerate(sets):
+        report(number / len(sets), one.label)
+        table = one.skills.table
+        if table.fingerprint not in places:
+            places[table.fingerprint] = len(worlds)
+            worlds.append(world_data(one.skills.world, table))
+        shown.append({**set_data(one), "world": places[table.fingerprint]})
+    agents = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
+    return {
+        "title": title, "worlds": worlds, "sets": shown, "icons": agents, "palettes": PALETTES,
+    }  # fmt: skip
+
+
+def world_data(world: World, table: Table) -> dict[str, object]:
+    width = table.successors.shape[2]
+    both = np.concatenate([table.cumulative, costs_of(table.probabilities)], axis=2)
+    laws, law_of = np.unique(both.reshape(-1, 2 * width), axis=0, return_inverse=True)
+    here = np.arange(table.n_states, dtype=np.int32)[:, None, None]
+    hidden = (
+        {
+            "marks": packed(table.marks),
+            "again": packed(table.again - here),
+            "marksIn": packed(table.marks_in),
+        }
+        if table.n_marks
+        else {}
+    )
+    return {
+        "id": world.id,
+        "nStates": table.n_states,
+        "nOutcomes": width,
+        "nMarks": table.n_marks,
+        "actions": list(table.actions),
+        "variables": [
+            {
+                "name": variable.name,
+                "labels": [str(value) for value in variable.values],
+                "points": _points(variable.coordinates),
+                "scale": variable.largest_distance,
+            }
+            for variable in table.space.variables
+        ],
+        "roams": table.space.index(world.roams),
+        "values": packed(table.values),
+        "successors": packed(table.successors - here),
+        "lawOf": packed(law_of.ravel().astype(np.int32)),
+        "laws": laws[:, :width].tolist(),
+        "costs": laws[:, width:].astype(int).tolist(),
+        **hidden,
+        "start": usual_start(world, table),
+        "map": _map(world, table) if isinstance(world, GridWorld) else None,
+    }
+
+
+def usual_start(world: World, table: Table) -> int:
+    """The state a page begins in: a map's showcase, or the first one a world names."""
+    grid = isinstance(world, GridWorld)
+    return table.number(world.showcase if grid else next(iter(world.states())))
+
+
+def _points(coordinates: np.ndarray) -> list | None:
+    """Where values lie; none for values that are all equally far apart."""
+    n = len(coordinates)
+    if coordinates.shape[1] == n > 1:
+        return None
+    return coordinates.tolist()
+
+
+def _map(world: GridWorld, table: Table) -> dict[str, object]:
+    """How cells look. That depends on everything but where the agent is."""
+    others = number_values(table, range(1, len(table.space)))
+    states = [table.state(s) for s in others.example]
+    looks = {}
+    for place, cell in enumerate(world.map.cells):
+        glyphs = [world.glyph_now(cell, state) for state in states]
+        if set(glyphs) != {world.map.glyph(cell)}:
+            looks[place] = glyphs
+    tracked = {mark: world.map.index[cell] for cell, mark in tracked_cells(world, table).items()}
+    return {
+        "rows": world.map.rows,
+        "cells": [list(cell) for cell in world.map.cells],
+        "lookOf": packed(others.of_state),
+        "looks": looks,
+        "tracked": [tracked[mark] for mark in sorted(tracked)],
+        "legend": dict(world.legend),
+        "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
+        "grounds": [glyph for glyph, what in world.legend.items() if what in GROUNDS],
+        "muddy": _muddy(world),
+    }
+
+
+def _muddy(world: GridWorld) -> dict[str, object] | None:
+    """The values of a variable `muddy` in which the agent is."""
+    if "muddy" not in world.space.names:
+        return None
+    place = world.space.index("muddy")
+    values = world.space.variables[place].values
+    return {"variable": place, "values": [i for i, value in enumerate(values) if value]}
+
+
+def set_data(one: Shown) -> dict[str, object]:
+    skills, table = one.skills, one.skills.table
+    index = table.space.index
+    objective = skills.info.get("objective")
+    objective = objective if isinstance(objective, dict) else {}
+    return {
+        "label": one.label,
+        **origin(skills),
+        "penalty": objective.get("penalty"),
+        "stepLimit": skills.step_limit,
+        "targets": [[index(name) for name in names] for names in skills.targets],
+        "remembered": [sorted(index(name) for name in names) for names in skills.remembered],
+        "modes": skills.n_modes.tolist(),
+        "policies": [_policy(skills, z) for z in range(len(skills))],
+        "effects": [
+            _effects(record, table.space.names)
+            for record in (skill_records(skills) if one.records is None else one.records)
+        ],
+        "coverage": None if one.coverage is None else [float(c) for c in one.coverage],
+        "learned": None if skills.learned is None else _learned(skills.learned, table),
+        "task": _task(one),
+    }
+
+
+def _policy(skills: Skills, z: int) -> dict[str, object]:
+    """A policy [column, state] whole, or walked."""
+    n = skills.table.n_states
+    policy = skills.policies[skills.offsets[z] : skills.offsets[z + 1]].reshape(n, -1)
+    turned = np.ascontiguousarray(policy.T)
+    if turned.size > SMALL:
+        share = len(turned) / len(turned[::PROBE])
+        if len(zlib.compress(turned[::PROBE].tobytes(), 6)) * share > BUDGET:
+            modes = int(skills.n_modes[z])
+            walked = walk_policy(skills.table, policy, skills.contexts[z], modes)
+            return {
+                "actions": packed(walked.actions, 6),
+                "counts": packed(walked.counts),
+                "limit": walked.limit,
+                "leftOut": walked.left_out,
+            }
+    return {"whole": packed(turned)}
+
+
+def _effects(record: dict, names: Sequence[str]) -> dict[str, object]:
+    by_variable = record["side_effects_by_variable"]
+    return {
+        "changesTarget": record["changes_target"],
+        "sideEffects": record["side_effects"],
+        "byVariable": [by_variable.get(name) for name in names],
+        "steps": record["steps"],
+        "starts": record["starts"],
+        "exact": record["exact"],
+    }
+
+
+def _learned(learned: LearnedReward, table: Table) -> dict[str, object]:
+    """Learned rewards in 256 shades."""
+    groups = []
+    for group in learned.groups:
+        high = float(group.tables.max())
+        low = max(float(group.tables.min()), high - STEEP)
+        step = (high - low) / 255 or 1.0
+        shades = np.rint((group.tables.clip(low, high) - low) / step)
+        groups.append(
+            {
+                "variables": [table.space.index(name) for name in group.variables],
+                "startVariables": [table.space.index(name) for name in group.start_variables],
+                "separable": group.separable,
+                "shape": list(group.tables.shape),
+                "tables": packed(shades.astype(np.uint8)),
+                "low": low,
+                "step": step,
+            }
+        )
+    return {"groups": groups, "terms": learned.terms}
+
+
+def _task(one: Shown) -> dict[str, object] | None:
+    task, found = one.task, one.solution
+    if task is None or found is None:
+        return None
+    return {
+        "name": task.name,
+        "reward": one.reward,
+        "start": task.start,
+        "cap": task.cap,
+        "done": packed(task.reward(one.reward).astype(np.uint8)),
+        "true": packed(task.true.astype(np.uint8)),
+        "q": packed(found.q.astype(np.float32)),
+        "steps": float(found.steps[-1]),
+        "trueReturn": float(found.true_return[-1]),
+        "optimum": found.optimum_steps,
+    }
