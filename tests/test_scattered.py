@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -153,7 +154,7 @@ def test_files_keep_modes_and_files_without_stay_as_they_were(tmp_path):
         again = sf.Skills.load(path)
         assert again == made
         assert again.modes == made.modes
-        assert made._header()["version"] == version
+        assert replace(made, learned=None)._header()["version"] == version
 
 
 def test_what_has_no_meaning_is_refused():

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.files import write_whole
+from skillfocus.skills_file import DIGEST, digest_of, pack
 
 
 @pytest.fixture(scope="module")
@@ -88,17 +89,15 @@ def test_a_file_with_a_flipped_bit_is_refused(skills, tmp_path_factory, data):
 
 
 def rewrite(file, change):
-    """Change the header and mend the digest, as a tamperer would."""
+    """Change the header and the arrays and mend the digest, as a tamperer would. What `change`
+    returns are the policies."""
     from safetensors import safe_open
-
-    from skillfocus.skills import DIGEST, _digest
 
     with safe_open(file, framework="numpy") as opened:
         header = json.loads(opened.metadata()["skillfocus"][DIGEST:])
-    policy = load_file(file)["policy"]
-    policy = change(header, policy)
-    text = json.dumps(header)
-    save_file({"policy": policy}, file, metadata={"skillfocus": _digest(text, policy) + text})
+    arrays = load_file(file)
+    arrays["policy"] = change(header, arrays["policy"])
+    file.write_bytes(pack(header, arrays))
 
 
 @pytest.mark.parametrize(
@@ -115,6 +114,8 @@ def rewrite(file, change):
         (lambda h, p: h.update(targets=7) or p, "bad header"),
         (lambda h, p: h.update(step_limit="many") or p, "bad header"),
         (lambda h, p: h.update(step_limit=10**9) or p, "step limit"),
+        (lambda h, p: h.update(step_limit=float("inf")) or p, "bad header"),
+        (lambda h, p: h.update(modes=[10**30] * 4) or p, "bad header"),
         (lambda h, p: p[:-1].copy(), "entries"),
         (lambda h, p: np.full_like(p, 200), "actions"),
         (lambda h, p: p.astype(np.float32), "not bytes"),
@@ -124,6 +125,14 @@ def test_a_tampered_file_is_refused_with_a_sentence(file, change, message):
     rewrite(file, change)
     with pytest.raises(UserError, match=message):
         sf.Skills.load(file)
+
+
+def test_a_header_that_is_no_json_is_refused(file):
+    for text in ("{", "[" * 100_000, "9" * 10_000):
+        digest = digest_of(text, arrays := load_file(file))
+        save_file(arrays, file, metadata={"skillfocus": digest + text})
+        with pytest.raises(UserError, match="its header is not JSON"):
+            sf.Skills.load(file)
 
 
 def test_foreign_files_are_refused(tmp_path):

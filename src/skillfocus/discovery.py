@@ -11,6 +11,7 @@ from threading import Event
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.learned import learned_reward
 from skillfocus.learners.chance import Chance
 from skillfocus.learners.planning import Planning, Progress
 from skillfocus.learners.problem import Problem, make_problem
@@ -65,7 +66,7 @@ def discover(
         teachable=learner.teachable,
     )
     rng = np.random.default_rng(seed)
-    policy, _ = learner.learn(problem, rng, progress or silent)
+    policy, params = learner.learn(problem, rng, progress or silent)
     names = table.space.names
     first = np.cumsum((0, *modes[:-1])) if modes else np.arange(len(problem.skills))
     skills = [problem.skills[z] for z in first]
@@ -77,6 +78,11 @@ def discover(
         policies=_join_modes(problem, policy, modes) if modes else policy,
         step_limit=problem.step_limit,
         modes=modes,
+        learned=(
+            None
+            if isinstance(learner, Chance)
+            else learned_reward(problem, params, modes or [1] * len(skills))
+        ),
         info={
             "objective": objective.describe(),
             "learner": asdict(learner),

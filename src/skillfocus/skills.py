@@ -1,14 +1,7 @@
-"""A set of skills: what they do, what they target, and where they came from.
-
-A file of skills is one safetensors file: the policies as bytes, and in its metadata a digest of
-everything, then a JSON header with the rest. Reading one parses and checks; nothing in it is
-ever run.
-"""
+"""A set of skills: what they do, what they target, and where they came from."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,16 +12,14 @@ from skillfocus.catalogue import can_remake, make
 from skillfocus.errors import UserError
 from skillfocus.factored import State
 from skillfocus.files import write_whole
+from skillfocus.learned import LearnedReward, from_file
 from skillfocus.learners.numbering import Numbering, number_values
 from skillfocus.learners.problem import check_step_limit
 from skillfocus.policy import SkillPolicy
 from skillfocus.simulation import SkillArrays, run_many, table_arrays
+from skillfocus.skills_file import FORMAT, POLICY, pack, read, usable
 from skillfocus.table import Table, tabulate
 from skillfocus.worlds.world import World
-
-FORMAT, VERSION = "skillfocus-skills", 2
-DIGEST = 64
-"""Characters of the digest that stands before the header."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +38,8 @@ class Skills:
     modes: tuple[int, ...] = ()
     """Per skill, how many ways it has of doing the same; it draws one when it begins. None given:
     one each."""
+    learned: LearnedReward | None = None
+    """What they were rewarded for, where it was kept."""
 
     def __post_init__(self) -> None:
         if len(self.remembered) != len(self.targets):
@@ -63,6 +56,14 @@ class Skills:
             )
         if len(self.policies) and self.policies.max() > self.table.n_actions:
             raise UserError(f"the policies name actions that {self.world.id} does not have")
+        if self.learned is not None:
+            if self.learned.table.fingerprint != self.table.fingerprint:
+                raise UserError(f"the rewards were learned in another world than {self.world.id}")
+            rewarded = [len(modes) for modes in self.learned.terms]
+            if rewarded != self.n_modes.tolist():
+                raise UserError(
+                    f"the skills have {self.n_modes.tolist()} modes, their rewards {rewarded}"
+                )
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -72,6 +73,7 @@ class Skills:
             isinstance(other, Skills)
             and self._header() == other._header()
             and np.array_equal(self.policies, other.policies)
+            and self.learned == other.learned
         )
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
@@ -170,9 +172,10 @@ class Skills:
         )  # fmt: skip
 
     def _header(self) -> dict[str, object]:
+        version = 3 if self.learned is not None else 2 if self.modes else 1
         return {
             "format": FORMAT,
-            "version": VERSION if self.modes else 1,
+            "version": version,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.table.fingerprint,
             "targets": [list(names) for names in self.targets],
@@ -180,15 +183,13 @@ class Skills:
             "step_limit": self.step_limit,
             "info": self.info,
             **({"modes": list(self.modes)} if self.modes else {}),
+            **({} if self.learned is None else {"learned": self.learned.header()}),
         }
 
     def to_bytes(self) -> bytes:
         """What a file of these skills holds."""
-        from safetensors.numpy import save
-
-        header = json.dumps(self._header(), sort_keys=True)
-        metadata = {"skillfocus": _digest(header, self.policies) + header}
-        return save({"policy": self.policies}, metadata=metadata)
+        rewards = {} if self.learned is None else self.learned.arrays()
+        return pack(self._header(), {POLICY: self.policies, **rewards})
 
     def save(self, path: str | Path) -> Path:
         """Write one file, whole or not at all."""
@@ -200,8 +201,9 @@ class Skills:
     def load(path: str | Path, world: World | None = None) -> Skills:
         """Read a file of skills. `world` is needed where the file cannot say how to make it: of an
         object or a class of your own."""
-        policy, header = _read(Path(path))
-        try:
+        arrays, header = read(Path(path))
+        policies = arrays.pop(POLICY)
+        with usable(Path(path)):
             if world is None and not can_remake(header["world"]["id"]):
                 raise UserError(
                     f"{path} holds skills for {header['world']['id']!r}, which is your own: pass "
@@ -222,51 +224,9 @@ class Skills:
                 table,
                 tuple(tuple(names) for names in header["targets"]),
                 tuple(tuple(names) for names in header["remembered"]),
-                policy,
+                policies,
                 int(header["step_limit"]),
                 header["info"],
                 tuple(int(count) for count in header.get("modes", ())),
+                from_file(table, header["learned"], arrays) if "learned" in header else None,
             )
-        except UserError:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None
-
-
-def _digest(header: str, policy: np.ndarray) -> str:
-    digest = hashlib.sha256(header.encode())
-    digest.update(policy.tobytes())
-    return digest.hexdigest()
-
-
-def _read(path: Path) -> tuple[np.ndarray, dict]:
-    """The policies and the header of a file, or one sentence on why not."""
-    from safetensors import SafetensorError, safe_open
-
-    if not path.is_file():
-        raise UserError(f"there is no file {path}")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if "skillfocus" not in metadata or list(file.keys()) != ["policy"]:
-                raise UserError(f"{path} was not written by skillfocus")
-            policy = file.get_tensor("policy")
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{path} is not a readable skills file: {error}") from None
-    if policy.dtype != np.uint8 or policy.ndim != 1:
-        raise UserError(f"{path} is not a usable skills file: its policies are not bytes")
-    digest, text = metadata["skillfocus"][:DIGEST], metadata["skillfocus"][DIGEST:]
-    if _digest(text, policy) != digest:
-        raise UserError(f"{path} is damaged: its contents do not match its digest")
-    try:
-        header = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        raise UserError(f"{path} is not a usable skills file: its header is not JSON") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise UserError(f"{path} was not written by skillfocus")
-    if header.get("version") not in range(1, VERSION + 1):
-        raise UserError(
-            f"{path} has version {header.get('version')} of the format, this program reads up to "
-            f"version {VERSION}: use the skillfocus that wrote it"
-        )
-    return policy, header

@@ -43,6 +43,9 @@ class Group:
     starts: Numbering
     coordinates: np.ndarray
     n_components: int
+    variables: tuple[int, ...]
+    """Those that `values` numbers, in that order."""
+    start_variables: tuple[int, ...]
 
     @property
     def entries(self) -> int:
@@ -241,7 +244,7 @@ class _Builder:
                     f"{self.objective.name} needs more of the first state than fits in memory: "
                     f"use fewer skills, or a smaller world"
                 )
-            self.groups.append(Group(values, starts, coordinates, n))
+            self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
         return self.known[key]
 
     def skill(self, z: int, remember: bool, teachable: bool) -> SkillProblem:

@@ -81,6 +81,21 @@ def skill_reward(
     return out
 
 
+def base_reward(
+    problem: Problem, params: tuple[np.ndarray, ...], place: int, component: int, starts: np.ndarray
+) -> np.ndarray:
+    """[value, start]: the base reward of one component of a group, at these of its starts."""
+    group = problem.groups[place]
+    every = np.arange(group.values.size + 1, dtype=np.int32)
+    out = np.zeros((group.values.size, len(starts)), dtype=np.float32)
+    starts = starts.astype(np.uint32)
+    _earn(
+        compiled_row(problem.base.reward), params[place], group.coordinates, component, every[:-1],
+        every, starts, np.unique(starts), np.float32(1.0), out,
+    )  # fmt: skip
+    return out
+
+
 def learn_rewards(
     problem: Problem,
     params: tuple[np.ndarray, ...],

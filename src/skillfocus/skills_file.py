@@ -1,0 +1,82 @@
+"""A file of skills: one safetensors file with the arrays, and in its metadata a digest of
+everything, then a JSON header. Reading one parses and checks; nothing in it is ever run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from skillfocus.errors import UserError
+
+FORMAT, VERSION = "skillfocus-skills", 3
+DIGEST = 64
+"""Characters of the digest that stands before the header."""
+POLICY = "policy"
+
+
+def pack(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """What a file with this header and these arrays holds."""
+    from safetensors.numpy import save
+
+    text = json.dumps(header, sort_keys=True)
+    in_order = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return save(in_order, metadata={"skillfocus": digest_of(text, arrays) + text})
+
+
+def digest_of(header: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """Over the header's text, then the arrays' bytes in alphabetical order of their names."""
+    digest = hashlib.sha256(header.encode())
+    for name in sorted(arrays):
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
+    """The arrays and the header of a file, or one sentence on why not."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise UserError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if "skillfocus" not in metadata or POLICY not in file.keys():  # noqa: SIM118
+                raise UserError(f"{path} was not written by skillfocus")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is not a readable skills file: {error}") from None
+    if arrays[POLICY].dtype != np.uint8 or arrays[POLICY].ndim != 1:
+        raise UserError(f"{path} is not a usable skills file: its policies are not bytes")
+    digest, text = metadata["skillfocus"][:DIGEST], metadata["skillfocus"][DIGEST:]
+    if digest_of(text, arrays) != digest:
+        raise UserError(f"{path} is damaged: its contents do not match its digest")
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UserError(f"{path} is not a usable skills file: its header is not JSON") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise UserError(f"{path} was not written by skillfocus")
+    if header.get("version") not in range(1, VERSION + 1):
+        raise UserError(
+            f"{path} has version {header.get('version')} of the format, this program reads up to "
+            f"version {VERSION}: use the skillfocus that wrote it"
+        )
+    if "learned" not in header and len(arrays) > 1:
+        raise UserError(f"{path} was not written by skillfocus")
+    return arrays, header
+
+
+@contextmanager
+def usable(path: Path) -> Iterator[None]:
+    """What goes wrong in here with a header's contents becomes one sentence."""
+    try:
+        yield
+    except UserError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None
