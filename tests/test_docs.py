@@ -59,6 +59,7 @@ def test_examples_run(example, tmp_path):
         ("gymnasium", 1, "passenger 1.00, side effects 0.000"),
         ("minigrid", 1, "yellow_door 0.58, side effects 0.000"),
         ("rddl", 1, "elevator-closed(e0) 0.99, side effects 0.05"),
+        ("notebooks", None, "changed: treasure muddy_cells | side effects: muddy_cells"),
         ("own-world", 1, ""),
         ("skill-env", None, ""),
     ],

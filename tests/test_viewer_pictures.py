@@ -228,6 +228,32 @@ def test_tracks_lie_where_a_muddy_agent_went():
     assert run._repr_html_().count(icons.TRACKS[0].path) == 2
 
 
+def test_tracks_that_were_there_before_are_known_once_the_agent_steps_on_them():
+    world = sf.make("MudWorld-v0")
+    states = [world.state(position=at, muddy=1, muddy_cells=1) for at in ((7, 3), (7, 4))]
+    assert scene.tracked(world, states) == [set(), {(7, 4)}]
+
+
+def test_cards_stand_beside_each_other_inside_the_picture():
+    for name in ("FourRooms-v0", "ForageWorld-v0", "MudWorld-v0", "gymnasium:Taxi-v4"):
+        world = sf.make(name)
+        stage = scene.Stage(world)
+        cards = [i for i in stage.items(world.state()) if i.layer == scene.CARD]
+        boxes = []
+        for card in cards:
+            points = np.add(raster.outlines(card.shape.path)[0][0], (card.x, card.y))
+            boxes.append((*points.min(axis=0), *points.max(axis=0)))
+            assert boxes[-1][0] > 0
+            assert boxes[-1][1] > (len(world.map.rows) * 24 if stage.grid else 0)
+            assert boxes[-1][2] < stage.width
+            assert boxes[-1][3] < stage.height
+        assert len(boxes) == len(world.space) - (stage.grid is not None)
+        for place, (left, top, right, bottom) in enumerate(boxes):
+            for other in boxes[:place]:
+                apart = left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+                assert apart
+
+
 def test_the_new_types_are_as_good_as_the_plain_ones():
     world = sf.make("FourRooms-v0")
     state, run = world.state(position=(6, 9), tool_3=1), fetch()
@@ -239,7 +265,9 @@ def test_the_new_types_are_as_good_as_the_plain_ones():
     assert run == [tuple(each) for each in run]
     assert run != run[1:]
     assert all(type(each) is DrawnState for each in (run[0], run[-1], *run, world.showcase))
-    part = run[1:]
+    run.append(plain)
+    assert type(run[-1]) is DrawnState
+    part = run[1:4]
     assert (type(part), part.targets, part.skill, len(part)) == (Trajectory, ("tool_1",), 3, 3)
     with pytest.raises(sf.UserError, match="unknown variable 'tol_1'"):
         world.state(tol_1=1)
@@ -382,3 +410,27 @@ def test_what_cannot_be_exported(runs, name, theme, message, tmp_path):
     with pytest.raises(sf.UserError, match=re.escape(message)):
         export(runs(), tmp_path / name, theme)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_in_a_browser_an_svg_is_at_every_moment_where_python_is(page, tmp_path):
+    run = muddy()
+    page.goto(export(run, tmp_path / "muddy.svg").as_uri())
+    page.evaluate("document.documentElement.pauseAnimations()")
+    look = """time => {
+        const root = document.documentElement
+        root.setCurrentTime(time)
+        const agent = [...root.children].at(-1), at = agent.transform.animVal.getItem(0).matrix
+        const seen = e => !e || e === root || (+getComputedStyle(e).opacity > 0 && seen(e.parentNode))
+        const texts = [...root.querySelectorAll("text")].filter(seen)
+        const card = e => [e.textContent, [+e.getAttribute("x"), +e.getAttribute("y")]]
+        return [at.f / 24, at.e / 24, texts.map(card)]
+    }"""
+    for t, state in enumerate(run):
+        *cell, texts = page.evaluate(look, t * 0.24 + 1e-3)
+        assert cell == pytest.approx(run.world.map.cells[state[0]], abs=0.01)
+        places = {text: tuple(at) for text, at in texts}
+        below = {(x, y - 15): text for text, (x, y) in texts}
+        for name in ("muddy", "treasure", "muddy_cells"):
+            assert below[places[name]] == str(state.labels[name])
+        assert ("⚠ side effect" in places) == (state.labels["muddy"] == 1)

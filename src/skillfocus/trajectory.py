@@ -10,7 +10,7 @@ from skillfocus.worlds.drawn import DrawnState, can_be_kept
 from skillfocus.worlds.world import World
 
 
-class Trajectory(list[DrawnState]):
+class Trajectory(list[State]):
     """Equal to the plain list of the states. `skill` is the skill that went this way, if one did,
     and `targets` the variables it is for (none for plain objectives)."""
 
@@ -48,7 +48,7 @@ class Trajectory(list[DrawnState]):
     def __getitem__(self, place: SupportsIndex | slice) -> DrawnState | Trajectory:
         if isinstance(place, slice):
             return Trajectory(super().__getitem__(place), self.world, self.skill, self.targets)
-        return super().__getitem__(place)
+        return DrawnState(super().__getitem__(place), self.world)
 
     def __reduce__(self) -> tuple[object, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         states = [tuple(state) for state in self]

@@ -17,13 +17,13 @@ from typing import NamedTuple
 from PIL import Image
 
 from skillfocus.errors import UserError
+from skillfocus.factored import State
 from skillfocus.files import write_whole
 from skillfocus.trajectory import Trajectory
 from skillfocus.viewer import drawing
 from skillfocus.viewer.icons import BOX, PALETTES, Shape
 from skillfocus.viewer.raster import Canvas, Point
 from skillfocus.viewer.scene import Item, Stage, agent_icon, notes, tracked
-from skillfocus.worlds.drawn import DrawnState
 from skillfocus.worlds.grid import Cell
 
 BETWEEN = 2
@@ -40,7 +40,7 @@ WAY_WIDTH = 2.6
 class Moment(NamedTuple):
     """A state under way."""
 
-    state: DrawnState
+    state: State
     run: Trajectory
     """The run it belongs to."""
     tracks: frozenset[Cell]
@@ -73,7 +73,7 @@ def moments(runs: Trajectory | Sequence[Trajectory]) -> list[Moment]:
     return [Moment(*pair, tracks) for pair, tracks in zip(states, every, strict=True)]
 
 
-def _scene(stage: Stage, moment: Moment, start: DrawnState) -> list[Item]:
+def _scene(stage: Stage, moment: Moment, start: State) -> list[Item]:
     run = moment.run
     said = notes(run.world, run[0], moment.state, run.targets)
     return stage.items(moment.state, said, start, moment.tracks, run.caption)
