@@ -1,7 +1,7 @@
 """`write_page`: skill sets in, one HTML file out that needs nothing else.
 
-Its parts lie beside this file in `assets/`: what it looks like (`page.css`), its scripts, which stand
-in the page in the order of `SCRIPTS`, and the skeleton they are put into (`page.html`).
+Its parts lie beside this file in `assets/`: what it looks like (`page.css`), its scripts, which
+stand in the page in the order of `SCRIPTS`, and the skeleton they are put into (`page.html`).
 """
 
 from __future__ import annotations

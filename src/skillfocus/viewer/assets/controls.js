@@ -18,7 +18,7 @@ class Controls {
     on("ghosts", "change", (event) => app.change(() => (model.ghosts = Number(event.target.value)), true));
     on("arrows", "change", (event) => app.change(() => (model.arrows = event.target.checked)));
     on("heat", "change", (event) => app.change(() => (model.heat = event.target.value)));
-    on("reset", "click", () => app.begin(model.mode === "agent" ? this.taskStart() : model.world.start));
+    on("reset", "click", () => app.begin(model.mode === "agent" ? model.taskStart() : model.world.start));
     on("link", "click", () => this.copy());
     on("help", "click", () => byId("keys").showModal());
     byId("speed").append(...SPEEDS.map((speed) => element("option", { value: speed }, `${speed} steps/s`)));
@@ -30,11 +30,6 @@ class Controls {
     this.worlds = model.worlds.map((world, i) => element("button", { type: "button", onclick: () => app.enter(i) }, world.id));
     if (model.worlds.length > 1) byId("worlds").append(...this.worlds);
     byId("worlds").hidden = model.worlds.length < 2;
-  }
-
-  taskStart() {
-    const { model } = this.app;
-    return model.shown.map((i) => model.sets[i].task?.start).find((start) => start !== undefined) ?? model.start;
   }
 
   // The controls that depend on the world.

@@ -42,9 +42,10 @@ function fromFragment(model, fragment) {
     model.skill[i] = whole(skills[place], below) ?? model.skill[i];
     model.queue[i] = among(queues[place]).map((text) => whole(text, below)).filter((z) => z !== null);
   });
+  if (Object.hasOwn(MODES, parts.get("mode") ?? "")) model.mode = parts.get("mode");
+  if (model.mode === "agent") model.start = model.taskStart();
   const start = model.world.number(among(parts.get("start")).map(Number));
   if (start !== undefined) model.start = start;
-  if (Object.hasOwn(MODES, parts.get("mode") ?? "")) model.mode = parts.get("mode");
   if (parts.get("seed") === "none") model.slips = false;
   else {
     model.slips = true;

@@ -94,7 +94,7 @@ class App {
     const { model } = this;
     return this.change(() => {
       model.mode = mode;
-      if (mode === "agent") model.start = this.controls.taskStart();
+      if (mode === "agent") model.start = model.taskStart();
       if (mode === "chain") for (const i of model.shown) if (!model.queue[i].length) model.queue[i] = [model.skill[i]];
     }, true);
   }
@@ -203,6 +203,7 @@ async function open() {
   window.skillfocus = { app, model: app.model, Random, Run, Tree, runChain, runAgent, lastStates };
   await app.open();
   document.body.dataset.ready = "yes";
+  performance.mark("ready");
 }
 
 open().catch((error) => {

@@ -100,7 +100,14 @@ class MapView {
     const own = map.rows[row][column];
     const now = map.looks[place]?.[world.lookOf[scene.state]] ?? own;
     const shapes = map.looksLike[now];
-    if (shapes && map.grounds.includes(now)) drawIcon(pen, shapes[0], x, y, cell + 0.5);
+    if (shapes && map.grounds.includes(now)) {
+      pen.save();
+      pen.beginPath();
+      pen.rect(x, y, cell + 0.5, cell + 0.5);
+      pen.clip();
+      drawIcon(pen, shapes[0], x, y, cell + 0.5);
+      pen.restore();
+    }
     const mark = map.tracked.indexOf(place);
     if (mark >= 0 && scene.marked?.[mark]) drawIcon(pen, this.icons.tracks, x, y, cell);
     if (scene.heat && !Number.isNaN(scene.heat.values[place])) {
@@ -208,7 +215,9 @@ class MapView {
     pen.setLineDash([]);
     this.drawWay(pen, run, t, palette);
     pen.fillStyle = palette.way;
-    pen.globalAlpha = 0.35;
+    pen.strokeStyle = "#ffffff";
+    pen.lineWidth = Math.max(cell * 0.03, 0.75);
+    pen.globalAlpha = 0.4;
     scene.ghosts.forEach((ghost, k) => {
       const [gx, gy] = this.at(ghost, t);
       const turn = k * 2.4;
@@ -216,6 +225,7 @@ class MapView {
       pen.beginPath();
       pen.arc(gx + off * Math.cos(turn), gy + off * Math.sin(turn), cell * 0.13, 0, 7);
       pen.fill();
+      pen.stroke();
     });
     pen.globalAlpha = 1;
     const [ax, ay] = this.at(run, t);

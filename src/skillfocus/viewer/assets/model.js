@@ -35,6 +35,12 @@ class Model {
     this.watch(this.goals()[0] ?? this.world.roams);
   }
 
+  // Where the task of a shown set begins.
+  taskStart() {
+    const tasks = this.shown.map((i) => this.sets[i].task).filter(Boolean);
+    return tasks.length ? tasks[0].start : this.start;
+  }
+
   // The variables that some shown set has skills for, the one that roams last.
   goals() {
     const every = new Set(this.inWorld().flatMap((set) => set.targets.flat()));

@@ -27,11 +27,11 @@ class Panel {
       this.header(),
       this.skills,
       this.queue,
-      element("div", { class: "stage" }, this.view.canvas),
-      this.legend,
       this.verdict,
       this.spoken,
       this.crowd,
+      element("div", { class: "stage" }, this.view.canvas),
+      this.legend,
       this.choices,
       this.values.element,
       this.effects.element,
@@ -148,11 +148,11 @@ class Panel {
     const state = run.states[step];
     const moment = model.moment(set, run, step);
     const targets = model.targets(set, moment.z);
-    const key = [step, t >= run.steps, theme, this.app.chains.turn].join("|");
+    const key = [Math.floor(t + 1e-9), t >= run.steps, theme, this.app.chains.turn].join("|");
     if (key !== this.shown) {
       this.shown = key;
       this.scene = this.background(moment, state, step);
-      this.tell(moment, state, step, targets);
+      this.tell(moment, state, step, targets, Math.floor(t + 1e-9));
     }
     this.view.draw({
       ...this.scene, state, marked: run.marks[step], palette: model.data.palettes[theme], theme,
@@ -163,7 +163,7 @@ class Panel {
   }
 
   // The words and tables of a step.
-  tell(moment, state, step, targets) {
+  tell(moment, state, step, targets, now) {
     const { model } = this.app;
     const { set, run } = this;
     const over = step >= run.steps;
@@ -172,7 +172,7 @@ class Panel {
     this.verdict.replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, said.sign), said.text);
     this.spoken.textContent = over && !model.playing ? `${set.label}: ${said.text}` : "";
     this.values.show(run.states[0], state, targets, model.mode === "skill" && set.targets[moment.z]?.length > 0);
-    this.crowd.textContent = crowdWords(set, this.ghosts, step, model.mode === "skill" ? targets : null);
+    this.crowd.textContent = crowdWords(set, this.ghosts, now, model.mode === "skill" ? targets : null);
     this.choices.replaceChildren(...(model.mode === "agent" && set.task ? [choiceTable(set, run, step)] : []));
     this.legend.replaceChildren(...heatLegend(this.scene.heat));
     this.view.canvas.setAttribute("aria-label", this.described(state));

@@ -99,11 +99,12 @@ const NEGLIGIBLE = 1e-12;
 function lastStates(set, z, first) {
   const { world } = set;
   const ends = new Float64Array(world.nStates);
+  const moved = new Float64Array(world.nStates);
   for (let mode = 0; mode < set.modes[z]; mode++) {
     const column = set.column(z, first, mode);
-    let mass = new Map([[first, 1 / set.modes[z]]]);
-    for (let t = 0; t < set.stepLimit && mass.size; t++) {
-      const moved = new Map();
+    let mass = [[first, 1 / set.modes[z]]];
+    for (let t = 0; t < set.stepLimit && mass.length; t++) {
+      const reached = [];
       for (const [s, p] of mass) {
         const action = column[s];
         if (action >= world.nActions || p < NEGLIGIBLE) {
@@ -117,10 +118,12 @@ function lastStates(set, z, first) {
           below = law[m];
           if (share <= 0) continue;
           const target = world.successors[row * world.nOutcomes + m];
-          moved.set(target, (moved.get(target) ?? 0) + p * share);
+          if (!moved[target]) reached.push(target);
+          moved[target] += p * share;
         }
       }
-      mass = moved;
+      mass = reached.map((s) => [s, moved[s]]);
+      for (const s of reached) moved[s] = 0;
     }
     for (const [s, p] of mass) ends[s] += p;
   }

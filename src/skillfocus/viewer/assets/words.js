@@ -108,18 +108,16 @@ function choiceName(set, o) {
   return `skill ${o}${names.length ? `, ${names.join("+")}` : ""}`;
 }
 
-// Colours for numbers: from pale to strong where more is all there is, else blue below and amber
-// above the middle.
-function heatColours(values, theme, counts) {
+// Colours for numbers: the stronger the more, for shares and probabilities; for rewards, amber
+// above 0 and blue below.
+function heatColours(values, theme, shares) {
   const finite = Array.from(values).filter((value) => !Number.isNaN(value));
-  const high = Math.max(...finite, counts ? 0 : -Infinity);
-  const low = counts ? 0 : Math.min(...finite);
-  const strong = theme === "dark" ? "255, 190, 60" : "214, 96, 20";
-  const weak = theme === "dark" ? "90, 150, 255" : "40, 90, 200";
+  const high = Math.max(...finite, 0), low = shares ? 0 : Math.min(...finite, 0);
+  const most = Math.max(high, -low) || 1;
+  const [above, below] = theme === "dark" ? ["255, 190, 60", "90, 150, 255"] : ["214, 96, 20", "40, 90, 200"];
   const colour = (value) => {
-    const part = high > low ? (value - low) / (high - low) : 1;
-    if (counts) return `rgba(${strong}, ${0.15 + 0.75 * Math.sqrt(part)})`;
-    return part >= 0.5 ? `rgba(${strong}, ${(part - 0.5) * 1.5})` : `rgba(${weak}, ${(0.5 - part) * 1.2})`;
+    const part = Math.abs(value) / most;
+    return shares ? `rgba(${above}, ${0.15 + 0.75 * Math.sqrt(part)})` : `rgba(${value < 0 ? below : above}, ${0.75 * part})`;
   };
   return { low, high, colour };
 }
