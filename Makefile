@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 OTHERS = 3.11 3.13
+EXTRA = dev
 
 .PHONY: help reproduce paper test test-others lint bench clean
 
@@ -13,7 +14,7 @@ help:  ## what can be made
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("skillfocus needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; set PYTHON=…") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet -e '.[dev]'
+	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --no-compile -e '.[$(EXTRA)]'
 	@touch $(READY)
 
 reproduce: $(READY)  ## the paper's experiments with 5 seeds: figures and a report in out/
@@ -41,7 +42,7 @@ test-others: $(READY)
 	  done; \
 	  if [ -z "$$p" ]; then echo "== Python $$v is not installed, so not tested"; continue; fi; \
 	  echo "== Python $$v"; \
-	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p .venv-$$v/.ready && \
+	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test .venv-$$v/.ready && \
 	  .venv-$$v/bin/python -m pytest -m 'not slow' || exit 1; \
 	done
 

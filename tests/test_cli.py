@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from commands import command
 
 from skillfocus.cli import main
 from skillfocus.experiments.discovery import Discovery
@@ -65,7 +66,7 @@ def test_discover_gives_what_programs_rely_on(found):
 def test_evaluate_repeats_discover_s_numbers(found):
     folder, document = found
     files = [record["file"] for record in document["runs"]]
-    done = run("evaluate", *files, "--json", cwd=folder)
+    done = command("evaluate", *files, "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     only = {"settings", "unusual"}
     expected = [{k: v for k, v in r.items() if k not in only} for r in document["runs"]]
@@ -75,12 +76,12 @@ def test_evaluate_repeats_discover_s_numbers(found):
 @pytest.mark.slow
 def test_tables_are_for_reading(found):
     folder, document = found
-    one = run("evaluate", document["runs"][0]["file"], cwd=folder)
+    one = command("evaluate", document["runs"][0]["file"], cwd=folder)
     assert "focused-vic in FourRooms-v0 by planning, seed 0" in one.stdout
     skill = document["runs"][0]["skills"][0]
     row = next(line for line in one.stdout.splitlines() if line.split()[:2] == ["0", "tool_1"])
     assert row.split()[2:4] == [f"{skill['changes_target']:.3f}", f"{skill['side_effects']:.3f}"]
-    two = run("evaluate", *[r["file"] for r in document["runs"]], cwd=folder)
+    two = command("evaluate", *[r["file"] for r in document["runs"]], cwd=folder)
     assert "2 seeds" in two.stdout
 
 
@@ -202,13 +203,13 @@ def test_failures_are_listed_with_status_1_and_tried_again_when_asked(found):
     store = Store(folder / "out")
     assert run_0 in store
     store.fail(bad, "MemoryError: too big", "Traceback: somewhere")
-    command = ["discover", "four-rooms", "focused-vic", *QUICK, "--seed", "7", "--json"]
-    done = run(*command, cwd=folder)
+    seven = ["discover", "four-rooms", "focused-vic", *QUICK, "--seed", "7", "--json"]
+    done = command(*seven, cwd=folder)
     assert done.returncode == 1
     assert json.loads(done.stdout) == {"runs": []}
     assert f"failed: {bad.stem}: MemoryError: too big" in done.stderr
     assert "--retry-failed tries again" in done.stderr
-    again = run(*command, "--retry-failed", cwd=folder)
+    again = command(*seven, "--retry-failed", cwd=folder)
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["runs"][0]["seed"] == 7
 
@@ -216,7 +217,7 @@ def test_failures_are_listed_with_status_1_and_tried_again_when_asked(found):
 @pytest.mark.slow
 def test_what_is_there_is_read_not_done_again(found):
     folder, document = found
-    done = run(
+    done = command(
         "discover", "four-rooms", "focused-vic", *QUICK, "--seeds", "2", "--json", cwd=folder
     )
     assert json.loads(done.stdout) == document
@@ -229,7 +230,9 @@ def test_a_damaged_file_is_said_and_done_again(found):
     file = folder / document["runs"][1]["file"]
     whole = file.read_bytes()
     file.write_bytes(whole[:1000] + bytes([whole[1000] ^ 1]) + whole[1001:])
-    done = run("discover", "four-rooms", "focused-vic", *QUICK, "--seed", "1", "--json", cwd=folder)
+    done = command(
+        "discover", "four-rooms", "focused-vic", *QUICK, "--seed", "1", "--json", cwd=folder
+    )
     assert done.returncode == 0
     assert "warning" in done.stderr
     assert "its skills do not match their digest" in done.stderr
@@ -239,8 +242,11 @@ def test_a_damaged_file_is_said_and_done_again(found):
 
 @pytest.mark.slow
 def test_sweep_over_a_grid_and_by_search(tmp_path):
-    options = ["four-rooms", "focused-vic", "--rounds", "1", "--skills", "8", "--seeds", "1"]
-    done = run("sweep", *options, "--over", "strength=1,4", "--report", "1", "--json", cwd=tmp_path)
+    options = [
+        "sweep", "four-rooms", "focused-vic", "--rounds", "1", "--skills", "8", "--seeds", "1",
+        "--workers", "1", "--over",
+    ]  # fmt: skip
+    done = command(*options, "strength=1,4", "--report", "1", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert [point["strength"] for point in document["points"]] == [1, 4]
@@ -250,13 +256,12 @@ def test_sweep_over_a_grid_and_by_search(tmp_path):
     assert document["best"] == best
     assert document["report"]["strength"] == best["strength"]
     assert (tmp_path / document["plot"]).read_bytes().startswith(b"\x89PNG")
-    table = run("sweep", *options, "--over", "strength=1,4", cwd=tmp_path)
+    table = command(*options, "strength=1,4", cwd=tmp_path)
     assert "2 runs: 2 found in out" in table.stderr
     assert f"{best['mean']:.3f}" in table.stdout
-    searched = run(
-        "sweep", *options, "--over", "strength=1..4", "--trials", "2", "--plot", "s.svg", "--json",
-        cwd=tmp_path,
-    )  # fmt: skip
+    searched = command(
+        *options, "strength=1..4", "--trials", "2", "--plot", "s.svg", "--json", cwd=tmp_path
+    )
     assert searched.returncode == 0, searched.stderr
     assert len(json.loads(searched.stdout)["points"]) == 2
     assert (tmp_path / "out" / "search.db").is_file()
@@ -273,7 +278,7 @@ def test_version_and_only_that(monkeypatch, capsys):
 def test_solve_and_coverage_give_what_programs_rely_on(found):
     folder, document = found
     file = document["runs"][0]["file"]
-    done = run("solve", file, "--episodes", "500", "--task", "proxy", "--json", cwd=folder)
+    done = command("solve", file, "--episodes", "500", "--task", "proxy", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     with_skills, alone = json.loads(done.stdout)["runs"]
     assert (with_skills["file"], alone["file"]) == (file, None)
@@ -284,7 +289,7 @@ def test_solve_and_coverage_give_what_programs_rely_on(found):
         assert 44 < record["steps"] <= 320
         assert 0 <= record["true_return"] <= record["proxy_return"] == record["success"] <= 1
         assert len(record["curve"]["steps"]) == 50
-    done = run("evaluate", file, "--coverage", "--json", cwd=folder)
+    done = command("evaluate", file, "--coverage", "--json", cwd=folder)
     (record,) = json.loads(done.stdout)["runs"]
     assert len(record["coverage"]) == 5
     assert record["coverage_exact"] is True
@@ -312,6 +317,7 @@ def test_describe(capsys, monkeypatch, tmp_path):
     }  # fmt: skip
 
 
+# Each test has a file name of its own: in one process, a file is imported once.
 OWN = """
 class Lamps:
     variables = {"hand": (0, 1, 2), "lamp": ("off", "on")}
@@ -329,17 +335,19 @@ class Lamps:
 @pytest.mark.slow
 def test_a_world_of_one_s_own_from_file_to_evaluation(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
-    done = run("discover", "own.py:Lamps", "focused-vic", "--workers", "1", "--json", cwd=tmp_path)
+    done = command(
+        "discover", "own.py:Lamps", "focused-vic", "--workers", "1", "--json", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     (record,) = json.loads(done.stdout)["runs"]
     assert record["world"] == "object:Lamps"
     lamp = [s for s in record["skills"] if s["targets"] == ["lamp"]]
     assert max(s["changes_target"] for s in lamp) == 1.0
     assert max(s["side_effects"] for s in lamp) == 0.0
-    without = run("evaluate", record["file"], cwd=tmp_path)
+    without = command("evaluate", record["file"], cwd=tmp_path)
     assert without.returncode == 2
     assert "--world" in without.stderr
-    again = run("evaluate", record["file"], "--world", "own.py:Lamps", "--json", cwd=tmp_path)
+    again = command("evaluate", record["file"], "--world", "own.py:Lamps", "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["runs"][0]["skills"] == record["skills"]
 
 
@@ -349,8 +357,8 @@ def test_exploring_long_shows_how_it_goes_on(tmp_path):
         "        hand, lamp =",
         "        import time\n        time.sleep(0.08)\n        hand, lamp =",
     )
-    (tmp_path / "own.py").write_text(slow.replace("(0, 1, 2)", "tuple(range(3))"))
-    done = run("describe", "own.py:Lamps", cwd=tmp_path)
+    (tmp_path / "slow_lamps.py").write_text(slow.replace("(0, 1, 2)", "tuple(range(3))"))
+    done = command("describe", "slow_lamps.py:Lamps", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "exploring object:Lamps: 6 states found" in done.stderr
 
@@ -369,7 +377,7 @@ def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, c
 
 @pytest.mark.slow
 def test_side_effects_that_can_be_helped_are_told(tmp_path):
-    (tmp_path / "own.py").write_text(
+    (tmp_path / "leaping_lamps.py").write_text(
         OWN.replace(
             "        return [",
             """
@@ -377,8 +385,8 @@ def test_side_effects_that_can_be_helped_are_told(tmp_path):
         return [""",
         )
     )
-    done = run(
-        "discover", "own.py:Lamps", "focused-vic", "--workers", "1", "--targets", "lamp=2",
+    done = command(
+        "discover", "leaping_lamps.py:Lamps", "focused-vic", "--workers", "1", "--targets", "lamp=2",
         "--strength", "0", cwd=tmp_path,
     )  # fmt: skip
     assert "a higher --strength helps" in done.stderr

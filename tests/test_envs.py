@@ -543,14 +543,14 @@ def test_mistakes_are_told():
 
 
 @pytest.mark.slow
-def test_stable_baselines3_learns_with_skills():
+def test_stable_baselines3_learns_with_skills(focused_vic):
     pytest.importorskip("stable_baselines3", reason="pip install stable-baselines3 to run this")
     spec = importlib.util.spec_from_file_location("sb3_ppo", EXAMPLE)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
-    skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=0)
-    agent, used = example.learn(lambda: example.with_skills(skills), 200_000, seed=0)
-    assert 200_000 <= used.used < 200_000 + 16 * 40
+    skills = focused_vic
+    agent, used = example.learn(lambda: example.with_skills(skills), 80_000, seed=0)
+    assert 80_000 <= used.used < 80_000 + 16 * 40
     share, steps = example.evaluate(agent, example.with_skills(skills), 50, seed=0)
     assert share >= 0.9
     assert steps < 220

@@ -165,6 +165,7 @@ def test_progress_is_told(tmp_path):
     assert 0 < fractions[-1] < 1
 
 
+@pytest.mark.slow
 def test_a_run_that_another_command_is_at_is_waited_for(tmp_path):
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[2])\n"
@@ -301,6 +302,7 @@ def test_killed_at_any_moment_a_job_goes_on_and_repeats_nothing(tmp_path):
     assert not list(store.folder.glob(".*~*"))
 
 
+@pytest.mark.slow
 def test_two_commands_on_one_folder_share_the_work(tmp_path, expected):
     log, store = tmp_path / "log", Store(tmp_path / "runs")
     log.touch()

@@ -79,6 +79,7 @@ def test_the_learned_prior_is_drawn_from():
     assert len(skills) == 4
 
 
+@pytest.mark.slow
 def test_it_fetches_and_returns_in_four_rooms(four_rooms):
     """The whole thing at a tenth of its default length, one tool."""
     skills = sf.discover(

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import html.parser
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from commands import command
 from frames import AUC, costs, results, whole
 
 from skillfocus.errors import UserError
@@ -230,21 +229,13 @@ def test_kept_results_are_read_again(tmp_path):
 # -------------------------------------------------------------------- the command
 
 
-def reproduce(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "skillfocus.cli", "reproduce", *arguments],
-        cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-
-
 @pytest.mark.slow
 def test_the_command_reports_from_kept_results(tmp_path):
     keep(tmp_path / "results", whole(), costs(whole()))
     (tmp_path / "twin").mkdir()
     (tmp_path / "twin" / "old.png").write_bytes(b"")
-    done = reproduce(
-        "coverage", "--from", "results", "--json", "--markdown", "twin.md", cwd=tmp_path
-    )
+    coverage = ["reproduce", "coverage", "--from", "results"]
+    done = command(*coverage, "--json", "--markdown", "twin.md", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     (claim,) = [c for c in document["claims"] if c["id"] == "coverage-vic"]
@@ -255,7 +246,7 @@ def test_the_command_reports_from_kept_results(tmp_path):
     assert "![" in (tmp_path / "twin.md").read_text()
     (picture,) = (tmp_path / "twin").iterdir()  # the old one is gone
     assert picture.name == "paper-planning-figure-2-coverage.png"
-    table = reproduce("coverage", "--from", "results", cwd=tmp_path)
+    table = command(*coverage, cwd=tmp_path)
     assert "coverage-vic" in table.stdout
     assert "report: out/report.html" in table.stderr
 
@@ -274,7 +265,7 @@ def test_the_command_reports_from_kept_results(tmp_path):
 def test_mistakes_have_one_sentence(arguments, message, tmp_path):
     (tmp_path / "taken").write_text("")
     keep(tmp_path / "results", whole(), costs(whole()))
-    done = reproduce(*arguments, cwd=tmp_path)
+    done = command("reproduce", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

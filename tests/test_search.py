@@ -43,6 +43,7 @@ def found(scores):
     return [(score.point, score.mean) for score in scores]
 
 
+@pytest.mark.slow
 def test_a_search_gets_better_and_stays_in_range(study):
     scores = search(study(), ASKED, trials=30, seed=1000, judge=judge)
     assert 25 <= len(scores) <= 30
