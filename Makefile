@@ -17,8 +17,10 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --no-compile -e '.[$(EXTRA)]'
 	@touch $(READY)
 
-reproduce: $(READY)  ## the paper's experiments with 5 seeds: figures and a report in out/
+reproduce: $(READY)  ## the paper's experiments with 5 seeds: figures, a report and a gallery of skills in out/
 	$(BIN)/skillfocus reproduce --learner planning --seeds 5 --out out
+	$(BIN)/skillfocus view --gallery --out out/gallery.html --no-open
+	@echo 'report: out/report.html, and skills to watch: out/gallery.html'
 
 paper: $(READY)  ## all of it with 50 seeds and both learners (hours; interrupt it and go on), kept in results/
 	$(BIN)/skillfocus reproduce --seeds 50 --out out/paper --keep results --markdown docs/report.md

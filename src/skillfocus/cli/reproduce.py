@@ -16,6 +16,9 @@ from skillfocus.errors import UserError
 if TYPE_CHECKING:
     import polars as pl
 
+MAIN = 0.97
+"""The part of the work that the experiments are; the rest is skills to watch."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce(Job):
@@ -53,7 +56,9 @@ class Reproduce(Job):
         from skillfocus.files import check_folder
         from skillfocus.progress import Progress
         from skillfocus.report.build import build
+        from skillfocus.report.players import players
         from skillfocus.report.writing import keep, kept, write_report, write_twin
+        from skillfocus.store import Store
 
         names = check_experiments(self.experiments)
         for folder in (self.out, self.keep, self.markdown and self.markdown.parent):
@@ -74,9 +79,15 @@ class Reproduce(Job):
             say(f"kept: {self.keep}")
             frame, costs = kept(self.keep)
         with Progress(err, "writing the report") as progress:
-            blocks, sections = build(
-                frame, costs, names, lambda part, what: progress.report(part / 2, what)
+            watched = (
+                players(Store(self.out), lambda part, what: progress.report(part / 4, what))
+                if "trajectories" in names
+                else []
             )
+            blocks, sections = build(
+                frame, costs, names, lambda part, what: progress.report((1 + part) / 4, what),
+                watched,
+            )  # fmt: skip
             tables = [table for section in sections for table in section.analysis.tables]
             if names != ["trajectories"] and not any(table.rows for table in tables):
                 raise UserError(f"there are no results of {', '.join(names)} among these")
@@ -97,9 +108,10 @@ class Reproduce(Job):
         return table
 
     def _work(self, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
-        from skillfocus.experiments.cases import costs, results
+        from skillfocus.experiments.cases import Setup, costs, results
         from skillfocus.experiments.condense import condense
         from skillfocus.experiments.reproduction import SETUPS, cases
+        from skillfocus.report.players import watched_runs
         from skillfocus.store import Store
         from skillfocus.sweeps import reporting_seeds
 
@@ -116,7 +128,9 @@ class Reproduce(Job):
         store, failed = Store(self.out), False
         if not self.finished:
             with Work(self, "reproducing") as work:
-                work.do([case.run for case in made])
+                work.do([case.run for case in made], 0.0, MAIN)
+                if "trajectories" in names and Setup() in setups:
+                    work.do(watched_runs(work.store), MAIN)
             work.sum_up()
             store, failed = work.store, bool(work.total.failures)
         return condense(results(store, made), made), costs(store, made), failed

@@ -35,6 +35,10 @@ class View:
     """The page (default: beside the first file; of the gallery, out/gallery.html)."""
     gallery: bool = False
     """All three worlds and eight algorithms; what is missing in the page's folder is discovered."""
+    workers: OptionalInt = None
+    """Of the gallery, runs done at a time (default: one per core)."""
+    retry_failed: bool = False
+    """Of the gallery, do runs again that failed before."""
     task: Literal["none", "true", "proxy"] = "none"
     """Also learn the world's task from this reward with each skill set, to watch the agent."""
     coverage: bool = False
@@ -65,7 +69,7 @@ class View:
             return
         page = self.out or (Path("out/gallery.html") if self.gallery else self._beside())
         check_folder(page.parent)
-        self._write(page)
+        failed = self._write_gallery(page) if self.gallery else self._write(page)
         if self.json:
             print_json({"page": str(page), "bytes": page.stat().st_size})
         else:
@@ -74,10 +78,16 @@ class View:
             import webbrowser
 
             webbrowser.open(page.resolve().as_uri())
+        if failed:
+            raise SystemExit(1)
 
     def _check(self) -> None:
         if self.gallery and (self.files or self.export):
             raise UserError("--gallery makes its own skills: name no files, and export from those")
+        if self.gallery and (self.task != "none" or self.coverage or self.world):
+            raise UserError("--gallery has worlds, tasks and coverage of its own: leave those out")
+        if not self.gallery and (self.workers is not None or self.retry_failed):
+            raise UserError("--workers and --retry-failed are for the runs of --gallery")
         if not self.files and not self.gallery:
             raise UserError("name at least one file of skills, or --gallery")
         if self.export is None and (self.skill is not None or self.start or self.slips):
@@ -98,7 +108,7 @@ class View:
         world = None if self.world is None else explored(self.world, self.world_settings)[0]
         return [Skills.load(file, world) for file in self.files]
 
-    def _write(self, page: Path) -> None:
+    def _write(self, page: Path) -> bool:
         from skillfocus.progress import Progress
         from skillfocus.viewer.page import write_page
 
@@ -109,6 +119,28 @@ class View:
                 progress.report(number / len(loaded) / 2, f"looking at {file.name}")
                 sets.append(self._shown(skills))
             write_page(sets, page, report=lambda part, what: progress.report(0.5 + part / 2, what))
+        return False
+
+    def _write_gallery(self, page: Path) -> bool:
+        """Whether some of its runs failed: they are left out."""
+        from skillfocus.cli.job import Job, Work
+        from skillfocus.progress import Progress
+        from skillfocus.viewer.gallery import TITLE, gallery_runs, gallery_sets
+        from skillfocus.viewer.page import write_page
+
+        job = Job(out=page.parent, workers=self.workers, retry_failed=self.retry_failed)
+        with Work(job, "discovering") as work:
+            runs = gallery_runs(work.store)
+            work.do(runs)
+        work.sum_up()
+        with Progress(err, "writing the gallery") as progress:
+            sets = gallery_sets(
+                work.store, runs, report=lambda part, what: progress.report(part / 4, what)
+            )
+            write_page(
+                sets, page, TITLE, lambda part, what: progress.report(0.25 + 0.75 * part, what)
+            )
+        return bool(work.total.failures)
 
     def _shown(self, skills: Skills) -> Shown:
         import numpy as np

@@ -31,7 +31,7 @@ from skillfocus.experiments.reproduction import Section, analyse
 from skillfocus.figures.frontier import frontier_figure
 from skillfocus.figures.paper import FIGURES
 from skillfocus.report.deviations import DEVIATIONS
-from skillfocus.report.document import Block, Heading, Listing, Paragraph, Picture
+from skillfocus.report.document import Block, Heading, Listing, Paragraph, Picture, Player
 from skillfocus.report.explanations import explanation
 from skillfocus.runs import Report
 
@@ -61,6 +61,10 @@ CAPTIONS = {
     "trajectories": "The first seed's skills, as they go if nothing slips.",
     "side-effects": "Bars are means over seeds, points single seeds.",
 }
+WATCH = (
+    "`skillfocus view --gallery` writes one page on which the skills of all eight algorithms can "
+    "be watched in all three worlds, from any start and with any slips."
+)
 GROUPS = {
     "coverage-(?!dusdi)": "Focused skills cover more states than plain ones",
     "coverage-dusdi": "Focused and DUSDi skills cover comparable shares",
@@ -79,15 +83,22 @@ GROUPS = {
 
 
 def build(
-    frame: pl.DataFrame, costs: pl.DataFrame, names: Sequence[str], report: Report = silent
+    frame: pl.DataFrame,
+    costs: pl.DataFrame,
+    names: Sequence[str],
+    report: Report = silent,
+    players: Sequence[Player] = (),
 ) -> tuple[list[Block], list[Section]]:
-    """The blocks of the report, and what they were made from."""
+    """The blocks of the report, and what they were made from. Players, if there are skills to
+    watch, stand beside the trajectories."""
     sections = analyse(frame, names)
     blocks: list[Block] = _claims(sections)
     for place, name in enumerate(names):
         report(place / len(names), f"drawing {name}")
         mine = [section for section in sections if section.experiment == name]
         blocks += [Heading(TITLES[name]), *_experiment(name, mine, frame)]
+        if name == "trajectories":
+            blocks += [Heading("The skills, moving", 3), Paragraph(WATCH), *players]
     blocks += _closing(costs)
     contents = [
         f"[{h.text}](#{h.anchor})" for h in blocks if isinstance(h, Heading) and h.level == 2

@@ -53,13 +53,24 @@ class Picture:
         return drawn.getvalue()
 
 
-Block = Heading | Paragraph | Listing | Table | Picture
+@dataclass(frozen=True)
+class Player:
+    """Something to watch. Markdown cannot hold it."""
+
+    caption: str
+    frame: str
+    """HTML (`viewer.page.frame_html`)."""
+
+
+Block = Heading | Paragraph | Listing | Table | Picture | Player
 
 
 def to_markdown(blocks: list[Block], figures: str) -> str:
-    """Pictures are linked to `figures`/NAME.png."""
+    """Pictures are linked to `figures`/NAME.png; players are left out."""
     parts = []
     for block in blocks:
+        if isinstance(block, Player):
+            continue
         if isinstance(block, Heading):
             parts.append(f"{'#' * block.level} {block.text}")
         elif isinstance(block, Paragraph):
@@ -97,6 +108,9 @@ def to_html(blocks: list[Block], title: str) -> str:
                 f'src="data:image/png;base64,{drawn}">'
                 f"<figcaption>{_inline(block.caption)}</figcaption></figure>"
             )
+        elif isinstance(block, Player):
+            caption = f"<figcaption>{_inline(block.caption)}</figcaption>"
+            parts.append(f"<figure class=player>{block.frame}{caption}</figure>")
         else:
             parts.append(_table(block))
     return _PAGE.replace("TITLE", html.escape(title)).replace("BODY", "\n".join(parts))
@@ -142,6 +156,7 @@ table { border-collapse: collapse; font-size: 13px } caption { text-align: left;
 th, td { border-bottom: 1px solid #e4e4e4; padding: .25rem .6rem; text-align: left;
          vertical-align: top } th { background: #f6f6f6 }
 td.yes { background: #dff0d8 } td.partly { background: #fcf3cf } td.no { background: #f6dcd9 }
+.player iframe { border: 1px solid #ddd !important; border-radius: .6rem }
 figure { margin: 1.2rem 0 } img { max-width: 100%; height: auto }
 figcaption { color: #555; font-size: 13px } code { background: #f3f3f3; padding: 0 .2rem }
 </style></head><body>

@@ -58,6 +58,10 @@ class Shown:
     """A task learned with these skills, and what was learned."""
     reward: str = "true"
     """The reward it was learned from."""
+    first: bool = False
+    """Whether a page begins with it. Where none is said to be, that is for the page to choose."""
+    start: int | None = None
+    """The state its world's page begins in, if not the usual one; a world's first set says."""
 
 
 def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
@@ -78,7 +82,8 @@ def document(sets: Sequence[Shown], title: str, report: Report) -> dict[str, obj
         table = one.skills.table
         if table.fingerprint not in places:
             places[table.fingerprint] = len(worlds)
-            worlds.append(world_data(one.skills.world, table))
+            start = {} if one.start is None else {"start": one.start}
+            worlds.append({**world_data(one.skills.world, table), **start})
         shown.append({**set_data(one), "world": places[table.fingerprint]})
     agents = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
     return {
@@ -180,6 +185,7 @@ def set_data(one: Shown) -> dict[str, object]:
     objective = objective if isinstance(objective, dict) else {}
     return {
         "label": one.label,
+        "first": one.first,
         **origin(skills),
         "penalty": objective.get("penalty"),
         "stepLimit": skills.step_limit,

@@ -30,8 +30,11 @@ class Model {
   // Turn to a world: its first sets, its own first state, one skill for every set's goal.
   enter(place) {
     this.world = this.worlds[place];
-    this.shown = this.inWorld().slice(0, this.sets.length > MOST_SHOWN ? 2 : MOST_SHOWN).map((set) => set.index);
+    const first = this.inWorld().filter((set) => set.first);
+    const some = first.length ? first : this.inWorld().slice(0, this.sets.length > MOST_SHOWN ? 2 : MOST_SHOWN);
+    this.shown = some.slice(0, MOST_SHOWN).map((set) => set.index);
     this.start = this.world.start;
+    this.runs = null;
     this.watch(this.goals()[0] ?? this.world.roams);
   }
 

@@ -137,9 +137,13 @@ class SkillSet {
     this.world = world;
     this.index = index;
     this.nSkills = data.policies.length;
-    this.contexts = data.remembered.map((variables) => world.numbering(variables).ofState);
     this.columns = data.policies.map(() => new Map());
     this.loading = [];
+  }
+
+  // [skill][first state]: the context; the columns of a policy are numbered by it.
+  get contexts() {
+    return (this.numbered ??= this.remembered.map((variables) => this.world.numbering(variables).ofState));
   }
 
   // Unpack a skill's policy; nothing of it can be used before.

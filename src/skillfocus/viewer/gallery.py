@@ -1,0 +1,101 @@
+"""The gallery: the skills of eight algorithms in the paper's three worlds, to be watched.
+
+A folder of runs may hold them already: `reproduce` discovers the same skills, and what it kept is
+not done again. What skills do is read from the runs' results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from skillfocus.discovery import silent
+from skillfocus.errors import UserError
+from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.discovery import Discovery
+from skillfocus.experiments.findings import agent_name
+from skillfocus.experiments.presets import OBJECTIVES, WORLDS, task_learner
+from skillfocus.hierarchy import solve
+from skillfocus.metrics.reach import round_trips
+from skillfocus.runs import Report
+from skillfocus.store import Store
+from skillfocus.table import Table
+from skillfocus.tasks import task_of
+from skillfocus.viewer.payload import Shown, usual_start
+from skillfocus.worlds.world import World
+
+TITLE = "Focused skills: a gallery"
+SEED = 0
+FAMILIES = tuple(
+    tuple(name for name in (base, f"dusdi-{base}", f"focused-{base}") if name in OBJECTIVES)
+    for base in ("vic", "diayn", "lsd")
+)
+"""An algorithm plain, with DUSDi if there is such a thing, and focused."""
+ALGORITHMS = tuple(name for family in FAMILIES for name in family)
+AMPLE = 0.6
+"""An errand that takes so much of the step limit, or less, is hardly ever spoilt by slips."""
+
+
+def gallery_runs(
+    store: Store, worlds: Iterable[str] = WORLDS, objectives: Iterable[str] = ALGORITHMS
+) -> list[Discovery]:
+    """The first seed's runs with the paper's settings, world by world."""
+    objectives = list(objectives)
+    return [_run(store, world, objective) for world in worlds for objective in objectives]
+
+
+def _run(store: Store, world: str, objective: str) -> Discovery:
+    """The run that `reproduce` makes, where its skills were kept; else the discovery in it."""
+    whole = Setup().case(world, objective, SEED).run
+    assert isinstance(whole, Discovery)
+    if store.skills_path(whole).exists() and whole in store:
+        return whole
+    return Discovery(
+        whole.world, whole.objective, whole.seed, whole.learner, targets=whole.targets,
+        coverage=whole.coverage,
+    )  # fmt: skip
+
+
+def gallery_sets(
+    store: Store,
+    runs: Sequence[Discovery],
+    first: Sequence[str] = FAMILIES[0],
+    report: Report = silent,
+) -> list[Shown]:
+    """The finished ones among these runs as a page shows them, each with its world's task learned
+    as the preset `best` learns it. Of each world, a page begins with the algorithms `first`."""
+    frame = store.frame(runs)
+    finished = set(frame["run"])
+    runs = [run for run in runs if run.id in finished]
+    if not runs:
+        raise UserError(f"{store.folder} holds no skills to show")
+    sets = []
+    for number, run in enumerate(runs):
+        report(number / len(runs), f"learning a task: {run.label}")
+        skills = store.skills(run)
+        record: dict = run.record(frame)
+        task = task_of(skills.world, skills.table)
+        settings = task_learner("best", run.world, run.objective)
+        start = ample_start(skills.world, skills.table, skills.step_limit)
+        sets.append(
+            Shown(
+                skills, agent_name(run.objective), record["skills"], record.get("coverage"), task,
+                solve(skills.table, task, skills, seed=run.seed, settings=settings),
+                first=run.objective in first, start=start,
+            )
+        )  # fmt: skip
+    return sets
+
+
+def ample_start(world: World, table: Table, step_limit: int) -> int:
+    """The usual first state if every goal's errand takes little enough from there; else the nearest
+    that is so, the agent's place alone being different. In two worlds the usual one is too far."""
+    usual, roams = usual_start(world, table), table.space.index(world.roams)
+    alike = np.delete(table.values == table.values[usual], roams, axis=1).all(axis=1)
+    states = np.flatnonzero(alike)
+    trips = [round_trips(table, [table.space.index(goal)], states) for goal in world.goals]
+    ample = states[np.max(trips, axis=0) <= AMPLE * step_limit]
+    points = table.space.variables[roams].coordinates[table.values[:, roams]]
+    far = np.abs(points[ample] - points[usual]).sum(axis=1)
+    return int(ample[far.argmin()]) if len(ample) else usual
