@@ -19,6 +19,7 @@ from skillfocus.policy import SkillPolicy
 from skillfocus.simulation import SkillArrays, run_many, table_arrays
 from skillfocus.skills_file import FORMAT, POLICY, pack, read, usable
 from skillfocus.table import Table, tabulate
+from skillfocus.trajectory import Trajectory
 from skillfocus.worlds.world import World
 
 
@@ -83,6 +84,17 @@ class Skills:
         name = objective.get("name", "?") if isinstance(objective, dict) else "?"
         return f"<{len(self)} {name} skills in {self.world.id}, seed {self.info.get('seed')}>"
 
+    def view(self, path: str | Path) -> Path:
+        """Write a page on which the skills can be watched; it needs nothing but a browser."""
+        from skillfocus.viewer.page import write_page
+
+        return write_page([self], path)
+
+    def _repr_html_(self) -> str:
+        from skillfocus.viewer.page import frame_html
+
+        return frame_html([self])
+
     @cached_property
     def _numberings(self) -> tuple[Numbering, ...]:
         known = {
@@ -138,12 +150,13 @@ class Skills:
             int(self.n_modes[skill]), self.step_limit, rng,
         )  # fmt: skip
 
-    def rollout(self, skill: int, start: State, rng: np.random.Generator) -> list[State]:
+    def rollout(self, skill: int, start: State, rng: np.random.Generator) -> Trajectory:
         """Run a skill from a state until it terminates or reaches the step limit: the states."""
         paths, steps = self.run(np.array([skill]), np.array([self.table.number(start)]), rng)
-        return [self.table.state(s) for s in paths[0, : steps[0] + 1]]
+        states = (self.table.state(s) for s in paths[0, : steps[0] + 1])
+        return Trajectory(states, self.world, skill, self.targets[skill])
 
-    def likely_path(self, skill: int, start: State, mode: int = 0) -> list[State]:
+    def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """The states of a skill if every action has its likeliest outcome."""
         table = self.table
         path = [table.number(start)]
@@ -155,7 +168,8 @@ class Skills:
                 break
             outcome = table.probabilities[path[-1], action].argmax()
             path.append(int(table.successors[path[-1], action, outcome]))
-        return [table.state(s) for s in path]
+        states = (table.state(s) for s in path)
+        return Trajectory(states, self.world, skill, self.targets[skill])
 
     def run(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator

@@ -79,14 +79,15 @@ class Reproduce(Job):
             say(f"kept: {self.keep}")
             frame, costs = kept(self.keep)
         with Progress(err, "writing the report") as progress:
-            watched = (
-                players(Store(self.out), lambda part, what: progress.report(part / 4, what))
-                if "trajectories" in names
-                else []
-            )
+            watched, begun = [], 0.0
+            if "trajectories" in names:
+                begun = 0.25
+                watched = players(
+                    Store(self.out), lambda part, what: progress.report(part * begun, what)
+                )
             blocks, sections = build(
-                frame, costs, names, lambda part, what: progress.report((1 + part) / 4, what),
-                watched,
+                frame, costs, names,
+                lambda part, what: progress.report(begun + part * (0.5 - begun), what), watched,
             )  # fmt: skip
             tables = [table for section in sections for table in section.analysis.tables]
             if names != ["trajectories"] and not any(table.rows for table in tables):

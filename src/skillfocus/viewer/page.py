@@ -54,6 +54,16 @@ def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = 
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: filled[mark[1]], text["page.html"])
 
 
+def frame_html(sets: Sequence[Shown | Skills], title: str = "", height: int = 820) -> str:
+    """The page as a part of another one."""
+    shown = page_html(sets, title)
+    name = html.escape(title or "Skills to watch")
+    return (
+        f'<iframe srcdoc="{html.escape(shown)}" title="{name}" loading="lazy" '
+        f'style="width: 100%; height: {height}px; border: 0"></iframe>'
+    )
+
+
 def labelled(sets: Sequence[Shown]) -> list[Shown]:
     """The same, each with a label of its own: what it was called, or its objective and seed."""
     seen: Counter[tuple[str, str]] = Counter()

@@ -155,6 +155,8 @@ def _map(world: GridWorld, table: Table) -> dict[str, object]:
         glyphs = [world.glyph_now(cell, state) for state in states]
         if set(glyphs) != {world.map.glyph(cell)}:
             looks[place] = glyphs
+    last = tuple(size - 1 for size in table.space.sizes)
+    under = {cell: world.glyph_now(cell, last) for cell in world.map.cells}
     tracked = {mark: world.map.index[cell] for cell, mark in tracked_cells(world, table).items()}
     return {
         "rows": world.map.rows,
@@ -164,9 +166,14 @@ def _map(world: GridWorld, table: Table) -> dict[str, object]:
         "tracked": [tracked[mark] for mark in sorted(tracked)],
         "legend": dict(world.legend),
         "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
-        "grounds": [glyph for glyph, what in world.legend.items() if what in GROUNDS],
+        "under": {world.map.index[c]: g for c, g in under.items() if _is_ground(world, g)},
+        "grounds": [glyph for glyph in world.legend if _is_ground(world, glyph)],
         "muddy": _muddy(world),
     }
+
+
+def _is_ground(world: GridWorld, glyph: str) -> bool:
+    return world.legend.get(glyph) in GROUNDS
 
 
 def _muddy(world: GridWorld) -> dict[str, object] | None:
@@ -192,7 +199,7 @@ def set_data(one: Shown) -> dict[str, object]:
         "targets": [[index(name) for name in names] for names in skills.targets],
         "remembered": [sorted(index(name) for name in names) for names in skills.remembered],
         "modes": skills.n_modes.tolist(),
-        "policies": [_policy(skills, z) for z in range(len(skills))],
+        "policies": [policy_data(skills, z) for z in range(len(skills))],
         "effects": [
             _effects(record, table.space.names)
             for record in (skill_records(skills) if one.records is None else one.records)
@@ -203,7 +210,7 @@ def set_data(one: Shown) -> dict[str, object]:
     }
 
 
-def _policy(skills: Skills, z: int) -> dict[str, object]:
+def policy_data(skills: Skills, z: int) -> dict[str, object]:
     """A policy [column, state] whole, or walked."""
     n = skills.table.n_states
     policy = skills.policies[skills.offsets[z] : skills.offsets[z + 1]].reshape(n, -1)
@@ -212,7 +219,7 @@ def _policy(skills: Skills, z: int) -> dict[str, object]:
         share = len(turned) / len(turned[::PROBE])
         if len(zlib.compress(turned[::PROBE].tobytes(), 6)) * share > BUDGET:
             modes = int(skills.n_modes[z])
-            walked = walk_policy(skills.table, policy, skills.contexts[z], modes)
+            walked = walk_policy(skills.table, policy, skills.contexts[z], modes, skills.step_limit)
             return {
                 "actions": packed(walked.actions, 6),
                 "counts": packed(walked.counts),

@@ -49,7 +49,9 @@ def costs_of(probabilities: np.ndarray) -> np.ndarray:
     return np.rint(-UNITS * np.log2(possible)).astype(np.int32)
 
 
-def walk_policy(table: Table, policy: np.ndarray, contexts: np.ndarray, n_modes: int) -> Walked:
+def walk_policy(
+    table: Table, policy: np.ndarray, contexts: np.ndarray, n_modes: int, step_limit: int
+) -> Walked:
     """Walk through every column of a policy [state, context and mode] from all first states that
     have its context [first state]."""
     costs = costs_of(table.probabilities)
@@ -64,7 +66,7 @@ def walk_policy(table: Table, policy: np.ndarray, contexts: np.ndarray, n_modes:
         )  # fmt: skip
         left_out = _lost(
             table.successors, table.probabilities, table.marks, table.again, policy, carried,
-            contexts, n_modes, probes,
+            contexts, n_modes, probes, step_limit,
         )  # fmt: skip
         if left_out <= LEFT_OUT or bits == LIMITS[-1]:
             return Walked(actions, counts, bits * UNITS, left_out)
@@ -133,9 +135,11 @@ def _walk(successors, marks, again, costs, policy, sources, begins, n_modes, lim
 
 
 @njit(cache=True, nogil=True)
-def _lost(successors, probabilities, marks, again, policy, carried, contexts, n_modes, probes):
-    """The mean probability of coming to a state that is not carried, as steps go on for ever; of
-    an outcome with a mark, whichever of its two successors is worse."""
+def _lost(
+    successors, probabilities, marks, again, policy, carried, contexts, n_modes, probes, step_limit
+):
+    """The mean probability of coming to a state that is not carried; of an outcome with a mark,
+    whichever of its two successors is worse."""
     n, terminate = successors.shape[0], successors.shape[1]
     total = 0.0
     for first in probes:
@@ -144,7 +148,7 @@ def _lost(successors, probabilities, marks, again, policy, carried, contexts, n_
             mass = np.zeros(n)
             mass[first] = 1.0
             lost = 0.0
-            for _ in range(10 * n):
+            for _ in range(step_limit):
                 moved = np.zeros(n)
                 moving = 0.0
                 for s in range(n):

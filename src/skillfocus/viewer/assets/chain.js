@@ -26,7 +26,7 @@ class Chains {
     this.turn = 0;
     this.trees = new Map();
     this.growing = false;
-    this.button = element("button", { type: "button", class: "main", onclick: () => this.toggle() });
+    this.button = element("button", { type: "button", class: "main", onclick: () => this.toggle() }, "Grow all chains");
     this.told = element("p", { class: "note", "aria-live": "off" });
     this.met = element("div");
     this.curve = element("div");

@@ -6,11 +6,11 @@ class Controls {
     const { model } = app;
     const on = (id, kind, act) => byId(id).addEventListener(kind, act);
     on("play", "click", () => app.toggle());
-    on("first", "click", () => app.seek(0));
-    on("back", "click", () => app.seek(Math.ceil(model.t) - 1));
-    on("forward", "click", () => app.seek(Math.floor(model.t) + 1));
-    on("last", "click", () => app.seek(model.length));
-    on("scrub", "input", (event) => app.seek(Number(event.target.value)));
+    on("first", "click", () => app.seek(() => 0));
+    on("back", "click", () => app.seek(({ t }) => Math.ceil(t) - 1));
+    on("forward", "click", () => app.seek(({ t }) => Math.floor(t) + 1));
+    on("last", "click", () => app.seek(({ length }) => length));
+    on("scrub", "input", (event) => app.seek(() => Number(event.target.value)));
     on("speed", "change", (event) => app.change(() => (model.speed = Number(event.target.value))));
     on("seed", "change", (event) => app.change(() => (model.seed = Math.min(Math.max(Math.floor(Number(event.target.value)) || 0, 0), 2 ** 32 - 1)), true));
     on("again", "click", () => app.another());
@@ -20,6 +20,7 @@ class Controls {
     on("heat", "change", (event) => app.change(() => (model.heat = event.target.value)));
     on("reset", "click", () => app.begin(model.mode === "agent" ? model.taskStart() : model.world.start));
     on("link", "click", () => this.copy());
+    byId("link").hidden = location.protocol === "about:"; // a part of another page has no address
     on("help", "click", () => byId("keys").showModal());
     byId("speed").append(...SPEEDS.map((speed) => element("option", { value: speed }, `${speed} steps/s`)));
     byId("heat").append(...Object.entries(HEATS).map(([value, name]) => element("option", { value }, name)));

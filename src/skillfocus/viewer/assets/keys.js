@@ -2,10 +2,10 @@
 
 const KEYS = {
   " ": ["play or pause", (app) => app.toggle()],
-  ArrowRight: ["a step on", (app) => app.seek(Math.floor(app.model.t) + 1)],
-  ArrowLeft: ["a step back", (app) => app.seek(Math.ceil(app.model.t) - 1)],
-  Home: ["to the start", (app) => app.seek(0)],
-  End: ["to the end", (app) => app.seek(app.model.length)],
+  ArrowRight: ["a step on", (app) => app.seek(({ t }) => Math.floor(t) + 1)],
+  ArrowLeft: ["a step back", (app) => app.seek(({ t }) => Math.ceil(t) - 1)],
+  Home: ["to the start", (app) => app.seek(() => 0)],
+  End: ["to the end", (app) => app.seek(({ length }) => length)],
   j: ["the next skill", (app) => app.turnSkill(1)],
   k: ["the skill before", (app) => app.turnSkill(-1)],
   r: ["other slips", (app) => app.another()],

@@ -36,6 +36,7 @@ function fromFragment(model, fragment) {
     .slice(0, MOST_SHOWN);
   if (sets.length) model.shown = [...new Set(sets)];
   const skills = among(parts.get("skills"));
+  if (skills.length) model.goal = null;
   const queues = (parts.get("queue") ?? "").split("_");
   model.shown.forEach((i, place) => {
     const below = model.sets[i].nSkills;

@@ -21,8 +21,7 @@ class App {
   async open() {
     const told = fromFragment(this.model, location.hash.slice(1));
     this.rebuild();
-    await this.refresh();
-    if (!told && !this.calm) this.play();
+    await this.change(() => {}, !told);
   }
 
   // The address was changed from outside.
@@ -35,14 +34,19 @@ class App {
   }
 
   rebuild() {
+    this.model.runs = null;
     this.panels = this.model.shown.map((i) => new Panel(this, this.model.sets[i]));
     byId("panels").replaceChildren(...this.panels.map((panel) => panel.element));
     this.controls.rebuild();
     this.chains.forget();
   }
 
+  // Make the runs anew. While they are being made, nothing is drawn: what is chosen and what is
+  // shown would not fit together.
   async refresh() {
+    this.busy = true;
     if (!(await this.model.compute())) return;
+    this.busy = false;
     this.panels.forEach((panel) => panel.refresh());
     this.controls.refresh();
     this.draw();
@@ -56,7 +60,11 @@ class App {
     if (anew) this.model.t = 0;
     if (before !== [this.model.start, this.model.seed].join()) this.chains.forget();
     await this.refresh();
+    if (this.busy) return;
     if (anew && !this.calm) this.play();
+    const { waiting } = this;
+    this.waiting = null;
+    waiting?.();
   }
 
   begin(start) {
@@ -156,9 +164,14 @@ class App {
     else this.play();
   }
 
-  seek(t) {
+  // Go to a step; `where` finds it once the runs are there.
+  seek(where) {
+    if (this.busy) {
+      this.waiting = () => this.seek(where);
+      return;
+    }
     this.model.playing = false;
-    this.model.t = Math.min(Math.max(t, 0), this.model.length);
+    this.model.t = Math.min(Math.max(where(this.model), 0), this.model.length);
     this.draw();
     this.keepLink();
   }
@@ -172,7 +185,8 @@ class App {
   tick(now) {
     const { model, chains } = this;
     this.awake = false;
-    if (model.playing) {
+    if (this.busy) this.before = now;
+    else if (model.playing) {
       model.t += (Math.max(now - this.before, 0) / 1000) * model.speed;
       this.before = now;
       if (model.t >= model.length) {
@@ -188,7 +202,7 @@ class App {
 
   draw() {
     const { t } = this.model;
-    if (!this.model.runs) return;
+    if (this.busy || !this.model.runs) return;
     this.panels.forEach((panel) => panel.frame(t));
     this.controls.frame(t);
     this.chains.draw(t);

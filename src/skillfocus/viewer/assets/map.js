@@ -100,12 +100,13 @@ class MapView {
     const own = map.rows[row][column];
     const now = map.looks[place]?.[world.lookOf[scene.state]] ?? own;
     const shapes = map.looksLike[now];
-    if (shapes && map.grounds.includes(now)) {
+    const ground = map.grounds.includes(now) ? now : map.under[place];
+    if (ground) {
       pen.save();
       pen.beginPath();
       pen.rect(x, y, cell + 0.5, cell + 0.5);
       pen.clip();
-      drawIcon(pen, shapes[0], x, y, cell + 0.5);
+      drawIcon(pen, map.looksLike[ground][0], x, y, cell + 0.5);
       pen.restore();
     }
     const mark = map.tracked.indexOf(place);
@@ -206,6 +207,7 @@ class MapView {
     const pen = this.canvas.getContext("2d");
     const { cell, world } = this;
     const { palette, run, t } = scene;
+    pen.save();
     pen.drawImage(this.ground, 0, 0);
     const [x, y] = this.middle(world.value(run.states[0], 0));
     pen.strokeStyle = palette.way;
@@ -231,5 +233,6 @@ class MapView {
     const [ax, ay] = this.at(run, t);
     const muddy = world.map.muddy?.values.includes(world.value(scene.state, world.map.muddy.variable));
     drawIcon(pen, this.icons[muddy ? "muddy agent" : "agent"], ax - cell * 0.4, ay - cell * 0.4, cell * 0.8);
+    pen.restore();
   }
 }

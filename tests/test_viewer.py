@@ -1,0 +1,219 @@
+"""What pages are told: policies as walks, tables as bytes, names as text."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import RandomWorld
+
+import skillfocus as sf
+from skillfocus.cli.view import View, starting
+from skillfocus.errors import UserError
+from skillfocus.viewer import payload
+from skillfocus.viewer.page import labelled, page_html
+from skillfocus.viewer.payload import Shown, packed, usual_start
+from skillfocus.viewer.walks import UNITS, costs_of, walk_policy
+from skillfocus.worlds.map_file import make_map
+
+
+def data_of(page: str) -> dict:
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+
+
+def unpacked(blob: dict) -> np.ndarray:
+    kinds = {"u8": np.uint8, "u16": np.uint16, "i32": np.int32, "f32": np.float32}
+    return np.frombuffer(zlib.decompress(base64.b64decode(blob["data"])), kinds[blob["type"]])
+
+
+def test_costs_by_hand():
+    assert costs_of(np.array([1.0, 0.5, 0.25, 0.9])).tolist() == [0, 16, 32, 2]
+    assert costs_of(np.array([0.0]))[0] > 96 * UNITS
+
+
+def followed(table, policy, starts, column, limit):
+    """A walk in plain Python: per state it can come to, the least cost; and the order met."""
+    costs = costs_of(table.probabilities)
+    queues = {0: list(starts)}
+    order = []
+    for cost in range(limit + 1):
+        queue = queues.get(cost, [])
+        while queue:
+            s = queue.pop(0)
+            if s in order:
+                continue
+            order.append(s)
+            a = policy[s, column]
+            if a == table.n_actions:
+                continue
+            for m in range(table.successors.shape[2]):
+                targets = [table.successors[s, a, m]]
+                if table.marks[s, a, m] >= 0:
+                    targets.append(table.again[s, a, m])
+                for target in targets:
+                    queues.setdefault(cost + int(costs[s, a, m]), []).append(int(target))
+    return order
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_walks_are_those_of_plain_python(seed):
+    table = sf.tabulate(RandomWorld(seed, sizes=(3, 2, 2), n_actions=3))
+    rng = np.random.default_rng(seed)
+    contexts = rng.integers(3, size=table.n_states)
+    contexts = np.unique(contexts, return_inverse=True)[1].astype(np.int32)
+    width = (contexts.max() + 1) * 2
+    policy = rng.integers(table.n_actions + 1, size=(table.n_states, width)).astype(np.uint8)
+    walked = walk_policy(table, policy, contexts, 2, 5)
+    ends = np.cumsum(walked.counts)
+    for column in range(width):
+        starts = np.flatnonzero(contexts == column // 2)
+        order = followed(table, policy, starts, column, walked.limit)
+        noted = walked.actions[ends[column] - walked.counts[column] : ends[column]]
+        assert noted.tolist() == policy[order, column].tolist()
+    assert walked.left_out <= 1e-5 or walked.limit == 96 * UNITS
+
+
+def test_walks_go_on_until_little_is_left_out():
+    """Along a chain of coin flips, 24 bits are 24 steps; a run goes on longer one time in 2^24,
+    and so where every step is one of a hundred, a walk of 24 bits would end after four."""
+
+    class Dice(sf.World):
+        id = "Dice-v0"
+        actions = ("roll",)
+        space = sf.FactoredSpace(
+            (sf.Variable("turn", tuple(range(9))), sf.Variable("shown", tuple(range(100))))
+        )
+
+        def states(self):
+            return [(0, 0)]
+
+        def transition(self, state, action):
+            turn = min(state[0] + 1, 8)
+            return [sf.Outcome(0.01, (turn, shown)) for shown in range(100)]
+
+    table = sf.tabulate(Dice())
+    policy = (table.values[:, :1] == 8).astype(np.uint8)
+    contexts = np.zeros(table.n_states, np.int32)
+    walked = walk_policy(table, policy, contexts, 1, 20)
+    assert walked.left_out <= 1e-5
+    assert walked.counts.tolist() == [table.n_states]
+
+
+def test_arrays_travel_whole():
+    for array in (
+        np.arange(300, dtype=np.int32).reshape(3, 100) - 7,
+        np.arange(9, dtype=np.uint16)[::2],
+        np.array([[1.5, -2.25]], dtype=np.float32).T,
+    ):
+        assert np.array_equal(unpacked(packed(array)), array.ravel())
+
+
+@pytest.fixture(scope="module")
+def whole_page(focused_vic):
+    return page_html([focused_vic])
+
+
+def test_a_page_tells_the_world_and_the_skills(focused_vic, whole_page):
+    data = data_of(whole_page)
+    table = focused_vic.table
+    (world,), (shown,) = data["worlds"], data["sets"]
+    values = unpacked(world["values"]).reshape(table.values.shape)
+    assert np.array_equal(values, table.values)
+    steps = unpacked(world["successors"]).reshape(table.successors.shape)
+    assert np.array_equal(steps + np.arange(table.n_states)[:, None, None], table.successors)
+    laws = np.array(world["laws"])[unpacked(world["lawOf"])]
+    assert np.array_equal(laws.reshape(table.cumulative.shape), table.cumulative)
+    for z in range(len(focused_vic)):
+        whole = unpacked(shown["policies"][z]["whole"]).reshape(-1, table.n_states)
+        assert np.array_equal(whole.T, focused_vic.policy_of(z))
+    assert [[data["worlds"][0]["variables"][j]["name"] for j in t] for t in shown["targets"]] == [
+        list(names) for names in focused_vic.targets
+    ]
+    assert table.state(world["start"]) == focused_vic.world.showcase
+
+
+def test_a_page_of_four_rooms_is_less_than_a_megabyte(whole_page):
+    assert len(whole_page) < 500_000
+
+
+def test_large_noisy_policies_are_walked(focused_vic, rng):
+    noise = rng.integers(4, size=len(focused_vic.policies)).astype(np.uint8)
+    noisy = replace(focused_vic, policies=noise)
+    assert {"actions", "counts", "limit", "leftOut"} == set(payload.policy_data(noisy, 0))
+    assert set(payload.policy_data(focused_vic, 0)) == {"whole"}
+
+
+def test_worlds_are_told_once(focused_vic):
+    room = make_map("room", text="K = pick-up key\nmap:\n#####\n#..K#\n#####\n")
+    other = sf.discover(room, sf.diayn(), seed=0, learner=sf.Planning(rounds=1))
+    sets = [Shown(skills, records=[]) for skills in (focused_vic, other, focused_vic)]
+    data = data_of(page_html(sets))
+    assert [world["id"] for world in data["worlds"]] == ["FourRooms-v0", room.id]
+    assert [one["world"] for one in data["sets"]] == [0, 1, 0]
+    assert data["sets"][2]["label"] == "focused-vic, seed 0 (2)"
+
+
+def test_labels_of_ones_own_are_kept(focused_vic):
+    named = labelled([Shown(focused_vic, "mine"), Shown(focused_vic, "mine"), Shown(focused_vic)])
+    assert [one.label for one in named] == ["mine", "mine (2)", "focused-vic, seed 0"]
+
+
+def test_nothing_in_a_name_ends_the_data(focused_vic):
+    hostile = "</script><script>alert(1)</script><!-- {{data}} \u2028 & \"'"
+    page = page_html([Shown(focused_vic, hostile, records=[])], title=hostile)
+    assert data_of(page)["sets"][0]["label"] == hostile
+    assert data_of(page)["title"] == hostile
+    assert page.count("</script>") == 2
+    assert "<script>alert" not in page
+
+
+def test_a_page_needs_skills():
+    with pytest.raises(UserError, match="no skills to show"):
+        page_html([])
+
+
+def test_starts_in_words(focused_vic):
+    table = focused_vic.table
+    usual = table.state(usual_start(focused_vic.world, table))
+    assert starting(focused_vic, "") == usual
+    named = starting(focused_vic, "tool_1=1, position=(1, 2),tool_4 = 1")
+    assert table.space.labels(named) == {
+        "position": (1, 2), "tool_1": 1, "tool_2": 0, "tool_3": 0, "tool_4": 1,
+    }  # fmt: skip
+    for wrong, said in (
+        ("tool_1", "tool_1 can be 0, 1"),
+        ("tool_1=2", "tool_1 can be 0, 1"),
+        ("tol_1=1", "did you mean"),
+        ("position=(1, 2", r"can be \(1, 1\)"),
+    ):
+        with pytest.raises(UserError, match=said):
+            starting(focused_vic, wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "name at least one file"),
+        ({"gallery": True, "files": ("a",)}, "--gallery makes its own"),
+        ({"files": ("a",), "skill": 1}, "what to --export"),
+        ({"files": ("a", "b"), "export": "x.gif"}, "takes one file"),
+        ({"files": ("a",), "out": "x.png"}, "ends in .html"),
+    ],
+)
+def test_mistakes_are_named(options, said, tmp_path):
+    from pathlib import Path
+
+    paths = {
+        key: tuple(map(Path, value)) if isinstance(value, tuple) else Path(value)
+        for key, value in options.items()
+        if key in ("files", "export", "out")
+    }
+    with pytest.raises(UserError, match=said):
+        View(**{**options, **paths}).run()
