@@ -24,8 +24,8 @@ from skillfocus.viewer.walks import UNITS, costs_of, walk_policy
 from skillfocus.worlds.map_file import make_map
 
 
-def data_of(page: str) -> dict:
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+def data_of(page: str, part: str = "data"):
+    return json.loads(re.search(rf'id="{part}">(.*?)</script>', page, re.S)[1])
 
 
 def unpacked(blob: dict) -> np.ndarray:
@@ -130,8 +130,9 @@ def test_a_page_tells_the_world_and_the_skills(focused_vic, whole_page):
     assert np.array_equal(steps + np.arange(table.n_states)[:, None, None], table.successors)
     laws = np.array(world["laws"])[unpacked(world["lawOf"])]
     assert np.array_equal(laws.reshape(table.cumulative.shape), table.cumulative)
+    policies = data_of(whole_page, "policies-0")
     for z in range(len(focused_vic)):
-        whole = unpacked(shown["policies"][z]["whole"]).reshape(-1, table.n_states)
+        whole = unpacked(policies[z]["whole"]).reshape(-1, table.n_states)
         assert np.array_equal(whole.T, focused_vic.policy_of(z))
     assert [[data["worlds"][0]["variables"][j]["name"] for j in t] for t in shown["targets"]] == [
         list(names) for names in focused_vic.targets
@@ -170,7 +171,7 @@ def test_nothing_in_a_name_ends_the_data(focused_vic):
     page = page_html([Shown(focused_vic, hostile, records=[])], title=hostile)
     assert data_of(page)["sets"][0]["label"] == hostile
     assert data_of(page)["title"] == hostile
-    assert page.count("</script>") == 2
+    assert page.count("</script>") == 4
     assert "<script>alert" not in page
 
 

@@ -501,7 +501,7 @@ def test_worlds_without_a_map_are_cards_and_names_are_text(page, tmp_path):
     page.wait_for_selector(READY)
     assert page.title() == HOSTILE
     assert page.locator("#world").inner_text() == Hostile.id
-    assert page.locator("script").count() == 2
+    assert page.locator("script").count() == 4
     assert page.locator("main b, main i, .setup b").count() == 0
     assert page.locator("canvas").count() == 0
     assert page.locator(".panel h2").inner_text() == HOSTILE

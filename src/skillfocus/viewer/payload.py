@@ -70,7 +70,7 @@ def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
     return {"type": KINDS[array.dtype.name], "data": data}
 
 
-def document(sets: Sequence[Shown], title: str, report: Report) -> dict[str, object]:
+def document(sets: Sequence[Shown], title: str, report: Report) -> dict:
     """Everything a page holds. Sets of equal worlds share one."""
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")

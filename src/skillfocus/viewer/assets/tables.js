@@ -136,8 +136,8 @@ class SkillSet {
     Object.assign(this, data);
     this.world = world;
     this.index = index;
-    this.nSkills = data.policies.length;
-    this.columns = data.policies.map(() => new Map());
+    this.nSkills = data.targets.length;
+    this.columns = data.targets.map(() => new Map());
     this.loading = [];
   }
 
@@ -152,8 +152,16 @@ class SkillSet {
     return this.loading[z];
   }
 
+  // The policies stand further down the page, which may still be on its way.
+  async read() {
+    const part = () => document.getElementById(`policies-${this.index}`);
+    while (!part()?.nextElementSibling) await new Promise((later) => setTimeout(later, 5));
+    return JSON.parse(part().textContent);
+  }
+
   async load(z) {
-    const policy = this.policies[z];
+    this.policies ??= this.read();
+    const policy = (await this.policies)[z];
     if (policy.whole) {
       this.columns[z].whole = await unpack(policy.whole);
       return;
@@ -161,11 +169,11 @@ class SkillSet {
     const [actions, counts] = await Promise.all([unpack(policy.actions), unpack(policy.counts)]);
     const begins = new Int32Array(counts.length + 1);
     counts.forEach((count, i) => (begins[i + 1] = begins[i] + count));
-    Object.assign(this.columns[z], { actions, begins });
+    Object.assign(this.columns[z], { actions, begins, limit: policy.limit });
   }
 
   readyAll() {
-    return Promise.all(this.policies.map((_, z) => this.ready(z)));
+    return Promise.all(this.targets.map((_, z) => this.ready(z)));
   }
 
   // The column of skill z's policy for a context and mode: an action per state; the number of
@@ -186,8 +194,7 @@ class SkillSet {
   // Walk as `viewer.walks` does, and read off the actions in the order they were noted.
   walk(z, first, place) {
     const { world } = this;
-    const { actions, begins } = this.columns[z];
-    const { limit } = this.policies[z];
+    const { actions, begins, limit } = this.columns[z];
     const found = new Uint8Array(world.nStates).fill(UNKNOWN);
     const queues = Array.from({ length: limit + 1 }, () => []);
     const contexts = this.contexts[z];

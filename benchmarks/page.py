@@ -1,0 +1,56 @@
+"""How long a page takes to open, and how many frames a second it draws with 50 ghosts, in Chromium.
+
+python benchmarks/page.py PAGE.html [PAGE.html …]      made by `skillfocus view`
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from browsing import launched
+
+OPENINGS = 5
+WATCH = """async () => {
+  const { app, model } = skillfocus;
+  await app.change(() => { model.ghosts = 50; model.speed = 1; }, true);
+  app.play();
+  const times = [];
+  await new Promise((done) => {
+    const frame = (now) => {
+      times.push(now);
+      if (times.length > 240 || !model.playing) done();
+      else requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+  const begun = performance.now();
+  for (let i = 0; i < 100; i++) app.draw();
+  const draw = (performance.now() - begun) / 100;
+  return [(1000 * (times.length - 1)) / (times.at(-1) - times[0]), draw];
+}"""
+
+
+def main() -> None:
+    print(f"{'page':32} {'MB':>5} {'opens in':>9} {'frames/s':>9} {'ms to draw one':>15}")
+    with launched() as browser:
+        for path in map(Path, sys.argv[1:]):
+            opened = []
+            for _ in range(OPENINGS):
+                page = browser.new_page(viewport={"width": 1280, "height": 800})
+                page.goto(path.resolve().as_uri(), wait_until="commit")
+                page.wait_for_selector("body[data-ready]")
+                opened.append(page.evaluate("performance.getEntriesByName('ready')[0].startTime"))
+                if len(opened) < OPENINGS:
+                    page.close()
+            frames, draw = page.evaluate(WATCH)
+            page.close()
+            size = path.stat().st_size / 1e6
+            median = sorted(opened)[OPENINGS // 2] / 1000
+            print(f"{path.name:32} {size:5.1f} {median:7.2f} s {frames:9.1f} {draw:15.2f}")
+
+
+if __name__ == "__main__":
+    main()
