@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from skillfocus.tasks import make_task as make_task
     from skillfocus.tasks import optimum as optimum
     from skillfocus.tasks import task_of as task_of
-    from skillfocus.viewer.export import export as export
-    from skillfocus.viewer.page import write_page as write_page
     from skillfocus.worlds.world import Outcome as Outcome
     from skillfocus.worlds.world import World as World
 
@@ -80,8 +78,6 @@ _HOMES = {
     "discovery": ["discover", "discover_many"],
     "tasks": ["task_of", "make_task", "optimum"],
     "hierarchy": ["Hierarchy", "solve"],
-    "viewer.export": ["export"],
-    "viewer.page": ["write_page"],
     "envs": ["SkillEnv", "SkillVectorEnv", "WorldEnv"],
     "runs": ["Run", "Result"],
     "store": ["Store"],

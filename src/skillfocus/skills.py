@@ -84,11 +84,12 @@ class Skills:
         name = objective.get("name", "?") if isinstance(objective, dict) else "?"
         return f"<{len(self)} {name} skills in {self.world.id}, seed {self.info.get('seed')}>"
 
-    def view(self, path: str | Path) -> Path:
-        """Write a page on which the skills can be watched; it needs nothing but a browser."""
+    def view(self, path: str | Path, *beside: Skills) -> Path:
+        """Write a page on which these skills can be watched, and others beside them; it needs
+        nothing but a browser."""
         from skillfocus.viewer.page import write_page
 
-        return write_page([self], path)
+        return write_page([self, *beside], path)
 
     def _repr_html_(self) -> str:
         from skillfocus.viewer.page import frame_html
