@@ -151,12 +151,16 @@ def test_large_noisy_policies_are_walked(focused_vic, rng):
     assert set(payload.policy_data(focused_vic, 0)) == {"whole"}
 
 
-def test_worlds_are_told_once(focused_vic):
+@pytest.fixture(scope="module")
+def small():
     room = make_map("room", text="K = pick-up key\nmap:\n#####\n#..K#\n#####\n")
-    other = sf.discover(room, sf.diayn(), seed=0, learner=sf.Planning(rounds=1))
-    sets = [Shown(skills, records=[]) for skills in (focused_vic, other, focused_vic)]
+    return sf.discover(room, sf.diayn(), seed=0, learner=sf.Planning(rounds=1))
+
+
+def test_worlds_are_told_once(focused_vic, small):
+    sets = [Shown(skills, records=[]) for skills in (focused_vic, small, focused_vic)]
     data = data_of(page_html(sets))
-    assert [world["id"] for world in data["worlds"]] == ["FourRooms-v0", room.id]
+    assert [world["id"] for world in data["worlds"]] == ["FourRooms-v0", "map:room"]
     assert [one["world"] for one in data["sets"]] == [0, 1, 0]
     assert data["sets"][2]["label"] == "focused-vic, seed 0 (2)"
 
@@ -218,3 +222,17 @@ def test_mistakes_are_named(options, said, tmp_path):
     }
     with pytest.raises(UserError, match=said):
         View(**{**options, **paths}).run()
+
+
+def test_sets_alike_are_called_by_their_files(small, tmp_path):
+    for name in ("one", "<i>other</i>"):
+        path = tmp_path / name.replace("/", "∕")
+        small.save(path.with_suffix(".skills"))
+    View(files=tuple(sorted(tmp_path.glob("*.skills"))), no_open=True).run()
+    data = data_of((tmp_path / "<i>other<∕i>.html").read_text())
+    assert [one["label"] for one in data["sets"]] == ["<i>other<∕i>", "one"]
+
+
+def test_skills_are_viewed_beside_others(small, tmp_path):
+    path = small.view(tmp_path / "page.html", small)
+    assert len(data_of(path.read_text())["sets"]) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -110,14 +111,17 @@ class View:
 
     def _write(self, page: Path) -> bool:
         from skillfocus.progress import Progress
-        from skillfocus.viewer.page import write_page
+        from skillfocus.viewer.page import usual_label, write_page
 
         loaded = self._load()
+        alike = Counter((skills.world.id, usual_label(skills)) for skills in loaded)
         with Progress(err, "writing the page") as progress:
             sets = []
             for number, (file, skills) in enumerate(zip(self.files, loaded, strict=True)):
                 progress.report(number / len(loaded) / 2, f"looking at {file.name}")
-                sets.append(self._shown(skills))
+                label = usual_label(skills)
+                several = alike[skills.world.id, label] > 1
+                sets.append(self._shown(skills, file.stem if several else label))
             write_page(sets, page, report=lambda part, what: progress.report(0.5 + part / 2, what))
         return False
 
@@ -142,7 +146,7 @@ class View:
             )
         return bool(work.total.failures)
 
-    def _shown(self, skills: Skills) -> Shown:
+    def _shown(self, skills: Skills, label: str) -> Shown:
         import numpy as np
 
         from skillfocus.hierarchy import solve
@@ -152,10 +156,10 @@ class View:
 
         curve = coverage(skills, rng=np.random.default_rng(0)).curve if self.coverage else None
         if self.task == "none":
-            return Shown(skills, coverage=curve)
+            return Shown(skills, label, coverage=curve)
         task = task_of(skills.world, skills.table)
         found = solve(skills.table, task, skills, seed=0, reward=self.task)
-        return Shown(skills, coverage=curve, task=task, solution=found, reward=self.task)
+        return Shown(skills, label, None, curve, task, found, self.task)
 
     def _export(self, path: Path) -> None:
         import numpy as np

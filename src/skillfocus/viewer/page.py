@@ -82,9 +82,13 @@ def labelled(sets: Sequence[Shown]) -> list[Shown]:
     seen: Counter[tuple[str, str]] = Counter()
     named = []
     for one in sets:
-        about = origin(one.skills)
-        label = one.label or f"{about['objective']}, seed {about['seed']}"
+        label = one.label or usual_label(one.skills)
         seen[one.skills.world.id, label] += 1
         count = seen[one.skills.world.id, label]
         named.append(replace(one, label=label if count == 1 else f"{label} ({count})"))
     return named
+
+
+def usual_label(skills: Skills) -> str:
+    about = origin(skills)
+    return f"{about['objective']}, seed {about['seed']}"
