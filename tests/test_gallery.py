@@ -15,15 +15,15 @@ from skillfocus.experiments import presets, trajectories
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.discovery import Discovery
 from skillfocus.experiments.pipeline import Pipeline
-from skillfocus.metrics.reach import round_trips
 from skillfocus.metrics.record import skill_records
 from skillfocus.report.build import WATCH, build
 from skillfocus.report.document import to_html, to_markdown
 from skillfocus.report.players import WATCHED, players
 from skillfocus.store import Store
 from skillfocus.viewer import gallery
-from skillfocus.viewer.gallery import AMPLE, ample_start, gallery_runs, gallery_sets
+from skillfocus.viewer.gallery import gallery_runs, gallery_sets
 from skillfocus.viewer.page import page_html, write_page
+from skillfocus.viewer.starts import first_state
 
 
 def small(store, world, objective):
@@ -121,29 +121,12 @@ def test_coverage_comes_from_the_runs_too(tmp_path):
     assert len(one.coverage) == 5
 
 
-@pytest.mark.parametrize(
-    ("name", "trip", "cells"), [("FourRooms", 22, 0), ("ForageWorld", 12, 3), ("MudWorld", 12, 3)]
-)
-def test_it_begins_where_slips_can_be_made_up_for(name, trip, cells):
-    world = sf.make(f"{name}-v0")
-    table = sf.tabulate(world)
-    start = ample_start(world, table, world.step_limit)
-    goals = [[table.space.index(goal)] for goal in world.goals]
-    assert max(round_trips(table, goal, [start])[0] for goal in goals) == trip
-    assert trip <= AMPLE * world.step_limit
-    (here, *others), (usual, *as_usual) = table.state(start), world.showcase
-    assert others == as_usual
-    (row, column), (usual_row, usual_column) = world.map.cells[here], world.map.cells[usual]
-    assert abs(row - usual_row) + abs(column - usual_column) == cells
-    assert ample_start(world, table, 2) == table.number(world.showcase)  # nowhere is near enough
-
-
-def test_a_page_begins_with_the_sets_and_the_state_it_is_told(filled):
+def test_a_page_begins_with_the_sets_it_is_told(filled):
     runs = [small(filled, "mud-world", objective) for objective in WATCHED]
     data = data_of(page_html(gallery_sets(filled, runs, ("dusdi-diayn",))))
     assert [one["first"] for one in data["sets"]] == [False, True, False]
     skills = filled.skills(runs[0])
-    assert data["worlds"][0]["start"] == ample_start(skills.world, skills.table, 20)
+    assert data["worlds"][0]["start"] == first_state(skills)
     assert data["worlds"][0]["start"] != skills.table.number(skills.world.showcase)
 
 

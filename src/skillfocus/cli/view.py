@@ -47,7 +47,7 @@ class View:
     export: OptionalPath = None
     """Write one rollout to this .gif or .svg file instead of a page."""
     skill: OptionalInt = None
-    """The skill to export (default: the first)."""
+    """The skill to export (default: the first that does what it is for)."""
     start: OptionalStr = None
     """Where it begins, such as 'position=(6, 9), tool_1=1'; what is not named is as usual."""
     slips: int = 0
@@ -95,6 +95,10 @@ class View:
             raise UserError(
                 "--skill, --start and --slips say what to --export; a page has them all"
             )
+        if self.export is not None and (self.out or self.task != "none" or self.coverage):
+            raise UserError("--out, --task and --coverage are for a page, not for --export")
+        if not 0 <= self.slips < 2**32:
+            raise UserError(f"--slips is {self.slips}; it must be at least 0 and below 2^32")
         if self.export is not None and len(self.files) != 1:
             raise UserError(f"--export takes one file of skills, and {len(self.files)} are named")
         if self.out is not None and self.out.suffix not in (".html", ".htm"):
@@ -168,30 +172,51 @@ class View:
 
         (skills,) = self._load()
         start = starting(skills, self.start or "")
-        run = skills.rollout(self.skill or 0, start, np.random.default_rng(self.slips))
+        skill = telling(skills, start) if self.skill is None else self.skill
+        if not 0 <= skill < len(skills):
+            raise UserError(f"--skill is {skill}; these skills are numbered 0 to {len(skills) - 1}")
+        run = skills.rollout(skill, start, np.random.default_rng(self.slips))
         export(run, path)
         if self.json:
-            print_json({"file": str(path), "steps": len(run) - 1, "skill": self.skill or 0})
+            print_json({"file": str(path), "steps": len(run) - 1, "skill": skill})
         else:
-            say(f"exported: {path}, {len(run) - 1} steps of skill {self.skill or 0}")
+            say(f"exported: {path}, skill {skill}, {len(run) - 1} steps")
+
+
+def telling(skills: Skills, start: State) -> int:
+    """The first skill that, if nothing slips, changes its targets with the fewest side effects."""
+
+    def failings(z: int) -> tuple[bool, int]:
+        path = skills.likely_path(z, start)
+        missed = not path.changed or not set(skills.targets[z]) <= set(path.changed)
+        return missed, len(path.side_effects)
+
+    return min(range(len(skills)), key=failings)
 
 
 def starting(skills: Skills, text: str) -> State:
     """The state that 'position=(6, 9), tool_1=1' names; the rest is as where the page begins."""
-    from skillfocus.viewer.payload import usual_start
+    from skillfocus.viewer.starts import first_state
 
     table = skills.table
-    state, rest = list(table.state(usual_start(skills.world, table))), text.strip()
+    state, rest = list(table.state(first_state(skills))), text.strip()
     while rest:
         name, sign, after = rest.partition("=")
         place = table.space.index(name.strip())
         labels = [str(value) for value in table.space.variables[place].values]
-        fitting = [v for v in labels if re.match(rf"\s*{re.escape(v)}\s*(,|$)", after)]
+        fitting = [m for m in (re.match(_pattern(label), after) for label in labels) if m]
         if not sign or not fitting:
             few = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
             raise UserError(f"--start: {name.strip()} can be {few}, and not what {rest!r} says")
-        label = max(fitting, key=len)
-        state[place] = labels.index(label)
-        rest = after.strip()[len(label) :].strip().removeprefix(",").strip()
+        longest = max(fitting, key=lambda match: match.end())
+        state[place] = next(i for i, v in enumerate(labels) if longest.re.pattern == _pattern(v))
+        rest = after[longest.end() :].strip()
     table.number(state)
     return tuple(state)
+
+
+def _pattern(label: str) -> str:
+    """A value followed by a comma or the end; spaces do not matter."""
+    return (
+        r"\s*" + r"\s*".join(re.escape(letter) for letter in label if letter != " ") + r"\s*(,|$)"
+    )

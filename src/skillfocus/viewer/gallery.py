@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from skillfocus.discovery import silent
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Setup
@@ -17,13 +15,10 @@ from skillfocus.experiments.discovery import Discovery
 from skillfocus.experiments.findings import agent_name
 from skillfocus.experiments.presets import OBJECTIVES, WORLDS, task_learner
 from skillfocus.hierarchy import solve
-from skillfocus.metrics.reach import round_trips
 from skillfocus.runs import Report
 from skillfocus.store import Store
-from skillfocus.table import Table
 from skillfocus.tasks import task_of
-from skillfocus.viewer.payload import Shown, usual_start
-from skillfocus.worlds.world import World
+from skillfocus.viewer.payload import Shown
 
 TITLE = "Focused skills: a gallery"
 SEED = 0
@@ -33,8 +28,6 @@ FAMILIES = tuple(
 )
 """An algorithm plain, with DUSDi if there is such a thing, and focused."""
 ALGORITHMS = tuple(name for family in FAMILIES for name in family)
-AMPLE = 0.6
-"""An errand that takes so much of the step limit, or less, is hardly ever spoilt by slips."""
 
 
 def gallery_runs(
@@ -77,25 +70,11 @@ def gallery_sets(
         record: dict = run.record(frame)
         task = task_of(skills.world, skills.table)
         settings = task_learner("best", run.world, run.objective)
-        start = ample_start(skills.world, skills.table, skills.step_limit)
         sets.append(
             Shown(
                 skills, agent_name(run.objective), record["skills"], record.get("coverage"), task,
                 solve(skills.table, task, skills, seed=run.seed, settings=settings),
-                first=run.objective in first, start=start,
+                first=run.objective in first,
             )
         )  # fmt: skip
     return sets
-
-
-def ample_start(world: World, table: Table, step_limit: int) -> int:
-    """The usual first state if every goal's errand takes little enough from there; else the nearest
-    that is so, the agent's place alone being different. In two worlds the usual one is too far."""
-    usual, roams = usual_start(world, table), table.space.index(world.roams)
-    alike = np.delete(table.values == table.values[usual], roams, axis=1).all(axis=1)
-    states = np.flatnonzero(alike)
-    trips = [round_trips(table, [table.space.index(goal)], states) for goal in world.goals]
-    ample = states[np.max(trips, axis=0) <= AMPLE * step_limit]
-    points = table.space.variables[roams].coordinates[table.values[:, roams]]
-    far = np.abs(points[ample] - points[usual]).sum(axis=1)
-    return int(ample[far.argmin()]) if len(ample) else usual

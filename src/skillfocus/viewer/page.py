@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -40,7 +41,11 @@ def write_page(
 def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = silent) -> str:
     shown = labelled([one if isinstance(one, Shown) else Shown(one) for one in sets])
     title = title or f"Skills in {', '.join(dict.fromkeys(s.skills.world.id for s in shown))}"
-    told = document(shown, title, report)
+    told = document(shown, report)
+    policies = [one.pop("policies") for one in told["sets"]]
+    # They stand at the end of the page, those that are shown first before the others, so that it
+    # need not be read to its end before it can be used.
+    order = sorted(range(len(policies)), key=lambda place: not told["sets"][place]["first"])
     parts = files("skillfocus.viewer").joinpath("assets")
     text = {name: parts.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css")}
     scripts = [parts.joinpath(f"{name}.js").read_text("utf-8") for name in SCRIPTS]
@@ -48,23 +53,26 @@ def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = 
         "title": html.escape(title),
         "style": text["page.css"],
         "script": "\n".join(scripts),
-        "policies": _policies(told["sets"]),
         "data": _data("data", told),
+        "policies": "\n".join(_data(f"policies-{place}", policies[place]) for place in order),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: filled[mark[1]], text["page.html"])
 
 
-def _policies(sets: list[dict]) -> str:
-    """The policies taken out of the sets: they stand at the end of the page, those that are shown
-    first before the others, so that it need not be read to its end before it can be used."""
-    order = sorted(range(len(sets)), key=lambda place: not sets[place]["first"])
-    return "\n".join(_data(f"policies-{place}", sets[place].pop("policies")) for place in order)
-
-
 def _data(name: str, held: object) -> str:
     """Data as a part of the page. Inside a script element only "<" could end or begin something."""
-    text = json.dumps(held, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(_finite(held), separators=(",", ":"), allow_nan=False)
+    text = text.replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def _finite(held: object) -> object:
+    """The same without numbers that JSON does not have."""
+    if isinstance(held, dict):
+        return {name: _finite(value) for name, value in held.items()}
+    if isinstance(held, list | tuple):
+        return [_finite(value) for value in held]
+    return None if isinstance(held, float) and not math.isfinite(held) else held
 
 
 def frame_html(sets: Sequence[Shown | Skills], title: str = "", height: int = 820) -> str:

@@ -1,16 +1,18 @@
 """What a page is told: worlds and skill sets as compact integer tables, in one JSON document.
 
 Arrays travel as `{"type": "u16", "data": base64 of their zlib-compressed bytes}`, little-endian.
-The page simulates with them just as `simulation` does, so nothing here is rounded but the heat
-maps' learned rewards.
+The page simulates with them just as `simulation` does. Rounded are only what an agent learned (to
+single precision) and the heat maps' rewards; of large policies, what is hardly ever needed is left
+out (see `walks`).
 """
 
 from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +27,7 @@ from skillfocus.skills import Skills
 from skillfocus.table import Table
 from skillfocus.tasks import Task
 from skillfocus.viewer.icons import GROUNDS, ICONS, PALETTES, look
+from skillfocus.viewer.starts import first_state
 from skillfocus.viewer.walks import costs_of, walk_policy
 from skillfocus.worlds.grid import GridWorld
 from skillfocus.worlds.world import World
@@ -39,6 +42,8 @@ BUDGET = 32_768
 """A larger one too, if it can be compressed to so many bytes; else it is walked."""
 PROBE = 16
 """One column in so many is compressed to find out."""
+FEW = 4
+"""A variable that changes in more places of a map than these has none of its own."""
 STEEP = 12.0
 """Rewards so far below the highest one are all shown alike."""
 
@@ -60,8 +65,6 @@ class Shown:
     """The reward it was learned from."""
     first: bool = False
     """Whether a page begins with it. Where none is said to be, that is for the page to choose."""
-    start: int | None = None
-    """The state its world's page begins in, if not the usual one; a world's first set says."""
 
 
 def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
@@ -70,7 +73,7 @@ def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
     return {"type": KINDS[array.dtype.name], "data": data}
 
 
-def document(sets: Sequence[Shown], title: str, report: Report) -> dict:
+def document(sets: Sequence[Shown], report: Report) -> dict:
     """Everything a page holds. Sets of equal worlds share one."""
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
@@ -78,17 +81,21 @@ def document(sets: Sequence[Shown], title: str, report: Report) -> dict:
     worlds: list[dict] = []
     shown = []
     for number, one in enumerate(sets):
-        report(number / len(sets), one.label)
         table = one.skills.table
         if table.fingerprint not in places:
             places[table.fingerprint] = len(worlds)
-            start = {} if one.start is None else {"start": one.start}
-            worlds.append({**world_data(one.skills.world, table), **start})
-        shown.append({**set_data(one), "world": places[table.fingerprint]})
+            start = first_state(one.skills)
+            worlds.append({**world_data(one.skills.world, table), "start": start})
+        progress = partial(_part, report, number, len(sets), one.label)
+        shown.append({**set_data(one, progress), "world": places[table.fingerprint]})
     agents = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
     return {
-        "title": title, "worlds": worlds, "sets": shown, "icons": agents, "palettes": PALETTES,
+        "worlds": worlds, "sets": shown, "icons": agents, "palettes": PALETTES,
     }  # fmt: skip
+
+
+def _part(report: Report, number: int, count: int, label: str, part: float) -> None:
+    report((number + part) / count, label)
 
 
 def world_data(world: World, table: Table) -> dict[str, object]:
@@ -127,23 +134,15 @@ def world_data(world: World, table: Table) -> dict[str, object]:
         "laws": laws[:, :width].tolist(),
         "costs": laws[:, width:].astype(int).tolist(),
         **hidden,
-        "start": usual_start(world, table),
         "map": _map(world, table) if isinstance(world, GridWorld) else None,
     }
-
-
-def usual_start(world: World, table: Table) -> int:
-    """The state a page begins in: a map's showcase, or the first one a world names."""
-    grid = isinstance(world, GridWorld)
-    return table.number(world.showcase if grid else next(iter(world.states())))
 
 
 def _points(coordinates: np.ndarray) -> list | None:
     """Where values lie; none for values that are all equally far apart."""
     n = len(coordinates)
-    if coordinates.shape[1] == n > 1:
-        return None
-    return coordinates.tolist()
+    apart = coordinates.shape == (n, n) and np.array_equal(coordinates, np.eye(n) / np.sqrt(2))
+    return None if apart else coordinates.tolist()
 
 
 def _map(world: GridWorld, table: Table) -> dict[str, object]:
@@ -157,19 +156,29 @@ def _map(world: GridWorld, table: Table) -> dict[str, object]:
             looks[place] = glyphs
     last = tuple(size - 1 for size in table.space.sizes)
     under = {cell: world.glyph_now(cell, last) for cell in world.map.cells}
-    tracked = {mark: world.map.index[cell] for cell, mark in tracked_cells(world, table).items()}
+    tracked = tracked_cells(world, table)
     return {
         "rows": world.map.rows,
         "cells": [list(cell) for cell in world.map.cells],
         "lookOf": packed(others.of_state),
         "looks": looks,
-        "tracked": [tracked[mark] for mark in sorted(tracked)],
-        "legend": dict(world.legend),
+        "tracked": [tracked.get(cell, -1) for cell in world.map.cells],
+        "places": _places(table),
         "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
         "under": {world.map.index[c]: g for c, g in under.items() if _is_ground(world, g)},
         "grounds": [glyph for glyph in world.legend if _is_ground(world, glyph)],
         "muddy": _muddy(world),
     }
+
+
+def _places(table: Table) -> list[list[int]]:
+    """Per variable, where on the map it changes, if that is a few places only."""
+    source, action, slot = np.nonzero(table.probabilities > 0)
+    target = table.successors[source, action, slot]
+    changed = table.values[source] != table.values[target]
+    found = [np.unique(table.values[target[changed[:, j]], 0]) for j in range(len(table.space))]
+    found[0] = found[0][:0]
+    return [places.tolist() if len(places) <= FEW else [] for places in found]
 
 
 def _is_ground(world: GridWorld, glyph: str) -> bool:
@@ -185,8 +194,13 @@ def _muddy(world: GridWorld) -> dict[str, object] | None:
     return {"variable": place, "values": [i for i, value in enumerate(values) if value]}
 
 
-def set_data(one: Shown) -> dict[str, object]:
+def set_data(one: Shown, progress: Callable[[float], None]) -> dict[str, object]:
     skills, table = one.skills, one.skills.table
+    records = skill_records(skills) if one.records is None else one.records
+    policies = []
+    for z in range(len(skills)):
+        progress((z + 1) / (len(skills) + 1))
+        policies.append(policy_data(skills, z))
     index = table.space.index
     objective = skills.info.get("objective")
     objective = objective if isinstance(objective, dict) else {}
@@ -199,11 +213,8 @@ def set_data(one: Shown) -> dict[str, object]:
         "targets": [[index(name) for name in names] for names in skills.targets],
         "remembered": [sorted(index(name) for name in names) for names in skills.remembered],
         "modes": skills.n_modes.tolist(),
-        "policies": [policy_data(skills, z) for z in range(len(skills))],
-        "effects": [
-            _effects(record, table.space.names)
-            for record in (skill_records(skills) if one.records is None else one.records)
-        ],
+        "policies": policies,
+        "effects": [_effects(record, table.space.names) for record in records],
         "coverage": None if one.coverage is None else [float(c) for c in one.coverage],
         "learned": None if skills.learned is None else _learned(skills.learned, table),
         "task": _task(one),
@@ -224,7 +235,6 @@ def policy_data(skills: Skills, z: int) -> dict[str, object]:
                 "actions": packed(walked.actions, 6),
                 "counts": packed(walked.counts),
                 "limit": walked.limit,
-                "leftOut": walked.left_out,
             }
     return {"whole": packed(turned)}
 
@@ -236,7 +246,6 @@ def _effects(record: dict, names: Sequence[str]) -> dict[str, object]:
         "sideEffects": record["side_effects"],
         "byVariable": [by_variable.get(name) for name in names],
         "steps": record["steps"],
-        "starts": record["starts"],
         "exact": record["exact"],
     }
 
@@ -275,7 +284,5 @@ def _task(one: Shown) -> dict[str, object] | None:
         "done": packed(task.reward(one.reward).astype(np.uint8)),
         "true": packed(task.true.astype(np.uint8)),
         "q": packed(found.q.astype(np.float32)),
-        "steps": float(found.steps[-1]),
-        "trueReturn": float(found.true_return[-1]),
         "optimum": found.optimum_steps,
     }

@@ -142,33 +142,42 @@ def _lost(
     whichever of its two successors is worse."""
     n, terminate = successors.shape[0], successors.shape[1]
     total = 0.0
+    mass = np.zeros(n)
+    moved = np.zeros(n)
+    active = np.empty(n, np.int64)
+    reached = np.empty(n, np.int64)
     for first in probes:
         for mode in range(n_modes):
             column = contexts[first] * n_modes + mode
-            mass = np.zeros(n)
             mass[first] = 1.0
-            lost = 0.0
+            active[0] = first
+            count = 1
             for _ in range(step_limit):
-                moved = np.zeros(n)
-                moving = 0.0
-                for s in range(n):
+                n_reached = 0
+                for i in range(count):
+                    s = active[i]
                     a = policy[s, column]
-                    if mass[s] == 0.0 or a == terminate:
-                        continue
-                    for m in range(successors.shape[2]):
-                        q = mass[s] * probabilities[s, a, m]
-                        if q == 0.0:
-                            continue
-                        target = successors[s, a, m]
-                        if marks[s, a, m] >= 0 and not carried[again[s, a, m], column]:
-                            target = again[s, a, m]
-                        if carried[target, column]:
+                    if a != terminate:
+                        for m in range(successors.shape[2]):
+                            q = mass[s] * probabilities[s, a, m]
+                            if q == 0.0:
+                                continue
+                            target = successors[s, a, m]
+                            if marks[s, a, m] >= 0 and not carried[again[s, a, m], column]:
+                                target = again[s, a, m]
+                            if not carried[target, column]:
+                                total += q / n_modes
+                                continue
+                            if moved[target] == 0.0:
+                                reached[n_reached] = target
+                                n_reached += 1
                             moved[target] += q
-                            moving += q
-                        else:
-                            lost += q
-                mass = moved
-                if moving < 1e-9:
-                    break
-            total += lost / n_modes
+                    mass[s] = 0.0
+                for i in range(n_reached):
+                    active[i] = reached[i]
+                    mass[reached[i]] = moved[reached[i]]
+                    moved[reached[i]] = 0.0
+                count = n_reached
+            for i in range(count):
+                mass[active[i]] = 0.0
     return total / len(probes)

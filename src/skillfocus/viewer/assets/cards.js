@@ -10,7 +10,7 @@ class CardsView {
       const card = element("div", { class: "card" }, element("span", { class: "name" }, variable.name), value, spread);
       return { card, value, spread };
     });
-    this.canvas = element("div", { class: "cards", tabindex: "0", role: "group" }, this.cards.map((made) => made.card));
+    this.canvas = element("div", { class: "cards", role: "group" }, this.cards.map((made) => made.card));
     this.shown = "";
   }
 

@@ -7,7 +7,10 @@ const COLOURS = ["#d4622a", "#2f7fb8", "#2a9d5c", "#9b5fc0"];
 function chainRow(app, set) {
   const { model } = app;
   const queue = model.queue[set.index];
-  const change = (to) => app.change(() => (model.queue[set.index] = to), true);
+  const change = async (to) => {
+    await app.change(() => (model.queue[set.index] = to), true);
+    app.panels.find((panel) => panel.set === set)?.queue.querySelector("button")?.focus();
+  };
   const items = queue.map((z, i) =>
     element("button", { type: "button", class: "chip queued", title: "Take it out of the queue", onclick: () => change(queue.filter((_, j) => j !== i)) }, `${choiceName(set, z)} ✕`),
   );
@@ -44,10 +47,15 @@ class Chains {
     return COLOURS[this.app.model.shown.indexOf(set.index) % COLOURS.length];
   }
 
+  // What its lines are called, where colours cannot be told apart.
+  letter(set) {
+    return "ABCD"[this.app.model.shown.indexOf(set.index)];
+  }
+
   // The share of each place's states that end some chain, while trees are there to see.
   heat(set) {
     const tree = this.trees.get(set.index);
-    if (!tree || this.app.model.mode !== "chain") return null;
+    if (!tree || this.app.model.mode !== "chain" || this.app.model.heat !== "none") return null;
     const { world } = set;
     const values = new Float64Array(world.map.cells.length);
     const every = new Float64Array(values.length);
@@ -72,10 +80,12 @@ class Chains {
       return this.app.draw();
     }
     const shown = model.shown.map((i) => model.sets[i]);
+    const { turn } = this;
     await Promise.all(shown.map((set) => set.readyAll()));
+    if (turn !== this.turn || model.mode !== "chain") return;
     if ([...this.trees.values()].every((tree) => tree.done)) this.trees.clear();
     for (const set of shown)
-      if (!this.trees.has(set.index)) this.trees.set(set.index, new Tree(set, model.start, model.seed, LENGTHS));
+      if (!this.trees.has(set.index)) this.trees.set(set.index, new Tree(set, model.start, model.chance, LENGTHS));
     this.growing = true;
     this.app.wake();
   }
@@ -101,14 +111,14 @@ class Chains {
     const shown = model.shown.map((i) => model.sets[i]);
     this.drawMet(shown, Math.floor(t));
     this.drawCurve(shown);
-    this.button.textContent = this.growing ? "Stop" : this.trees.size ? "Go on" : "Grow all chains";
     const trees = [...this.trees.values()];
+    this.button.textContent = this.growing ? "Stop" : trees.some((tree) => !tree.done) ? "Go on" : "Grow all chains";
     const chains = trees.reduce((sum, tree) => sum + tree.chains, 0);
     const total = trees.reduce((sum, tree) => sum + tree.total, 0);
     this.told.textContent = trees.length
       ? `${chains.toLocaleString("en")} of ${total.toLocaleString("en")} chains of up to ${LENGTHS} skills from this start; lines are what was found so far${shown.some((set) => set.coverage) ? ", dashed: expected over all starts" : ""}.`
       : `Every chain of 1 to ${LENGTHS} skills from this start, each skill run once where each chain has come to: the share of all states that end one.`;
-    this.key.replaceChildren(...shown.map((set) => element("span", { style: `--colour: ${this.colour(set)}` }, set.label)));
+    this.key.replaceChildren(...shown.map((set) => element("span", { style: `--colour: ${this.colour(set)}` }, `${this.letter(set)} ${set.label}`)));
   }
 
   // How many different states a set's runs have met by each step.
@@ -122,7 +132,7 @@ class Chains {
         for (const one of [run, ...ghosts]) if (i <= one.steps) seen.add(one.states[i]);
         points.push([i, seen.size]);
       }
-      return { points, colour: this.colour(set), name: set.label, dots: false };
+      return { points, colour: this.colour(set), letter: this.letter(set), name: set.label, dots: false };
     });
     const top = Math.max(4, ...lines.map((line) => line.points.at(-1)[1]));
     const to = Math.max(model.length, 1);
@@ -137,7 +147,7 @@ class Chains {
       const tree = this.trees.get(set.index);
       const colour = this.colour(set);
       const points = (curve) => curve.map((share, i) => [i + 1, share]);
-      if (tree) lines.push({ points: points(tree.curve), colour, name: set.label });
+      if (tree) lines.push({ points: points(tree.curve), colour, letter: this.letter(set), name: set.label });
       if (set.coverage) lines.push({ points: points(set.coverage.slice(0, LENGTHS)), colour, dashed: true, name: `${set.label}, expected` });
     }
     const top = Math.max(0.01, ...lines.flatMap((line) => line.points.map((point) => point[1])));

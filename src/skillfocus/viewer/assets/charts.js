@@ -25,6 +25,9 @@ function chart(lines, { from, to, top, across, up, ticks, format }) {
   const dots = lines.filter((line) => !line.dashed && line.dots !== false).flatMap(({ points, colour }) =>
     points.map((point) => drawn("circle", { cx: x(point[0]), cy: y(point[1]), r: 3, style: `fill: ${colour}` })),
   );
+  const names = lines.filter((line) => line.letter && line.points.length).map(({ points, letter, colour }) =>
+    drawn("text", { x: Math.min(x(points.at(-1)[0]) + 3, width - 9), y: y(points.at(-1)[1]) - 5, style: `fill: ${colour}; font-weight: 700` }, letter),
+  );
   const said = lines
     .filter((line) => line.points.length)
     .map((line) => `${line.name}: ${format(line.points.at(-1)[1])}`);
@@ -36,5 +39,6 @@ function chart(lines, { from, to, top, across, up, ticks, format }) {
     drawn("text", { x: (left + width - right) / 2, y: height - 2, "text-anchor": "middle" }, across),
     curves,
     dots,
+    names,
   );
 }

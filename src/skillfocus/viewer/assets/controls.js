@@ -11,7 +11,7 @@ class Controls {
     on("forward", "click", () => app.seek(({ t }) => Math.floor(t) + 1));
     on("last", "click", () => app.seek(({ length }) => length));
     on("scrub", "input", (event) => app.seek(() => Number(event.target.value)));
-    on("speed", "change", (event) => app.change(() => (model.speed = Number(event.target.value))));
+    on("speed", "change", (event) => app.pace(Number(event.target.value)));
     on("seed", "change", (event) => app.change(() => (model.seed = Math.min(Math.max(Math.floor(Number(event.target.value)) || 0, 0), 2 ** 32 - 1)), true));
     on("again", "click", () => app.another());
     on("slips", "change", (event) => app.change(() => (model.slips = event.target.checked), true));
@@ -22,7 +22,7 @@ class Controls {
     on("link", "click", () => this.copy());
     byId("link").hidden = location.protocol === "about:"; // a part of another page has no address
     on("help", "click", () => byId("keys").showModal());
-    byId("speed").append(...SPEEDS.map((speed) => element("option", { value: speed }, `${speed} steps/s`)));
+    byId("speed").append(...SPEEDS.map((speed) => element("option", { value: speed }, `${speed} / s`)));
     byId("heat").append(...Object.entries(HEATS).map(([value, name]) => element("option", { value }, name)));
     this.modes = Object.entries(MODES)
       .filter(([mode]) => mode !== "agent" || model.sets.some((set) => set.task))
@@ -59,6 +59,15 @@ class Controls {
     byId("add").onchange = (event) => event.target.value !== "" && app.add(Number(event.target.value));
     byId("hint").textContent = world.map ? "or click a cell of a map" : "";
     byId("layers").hidden = !world.map;
+    byId("chance").hidden = world.laws.every(([first]) => first >= 1) && !world.nMarks && model.inWorld().every((set) => Math.max(...set.modes) === 1);
+  }
+
+  taskWords() {
+    const { model } = this.app;
+    const task = model.shown.map((i) => model.sets[i].task).find(Boolean);
+    if (!task) return "";
+    const told = task.reward === "proxy" ? ", told a proxy of what is wanted" : "";
+    return `An agent has learned the task “${task.name}” with these skills and single moves${told}. At every step it chooses one of them.`;
   }
 
   refresh() {
@@ -68,6 +77,8 @@ class Controls {
     this.modes.forEach((button) => pressed(button, button.value === model.mode));
     this.worlds.forEach((button, i) => pressed(button, model.worlds[i] === world));
     this.goals.forEach((button) => pressed(button, model.mode === "skill" && Number(button.value) === model.goal));
+    for (const lead of document.querySelectorAll(".lead")) lead.hidden = lead.dataset.mode !== model.mode;
+    document.querySelector(".lead[data-mode=agent]").textContent = this.taskWords();
     byId("goal-row").hidden = model.mode !== "skill";
     this.firsts.forEach((select, j) => (select.value = world.value(model.start, j)));
     byId("scrub").max = Math.max(model.length, 1);
@@ -83,7 +94,7 @@ class Controls {
     const shown = model.shown.map((i) => model.heats[i]);
     for (const option of byId("heat").options) {
       if (option.value === "reward") option.disabled = !shown.some((heat) => heat.known);
-      if (option.value === "earned") option.disabled = !shown.some((heat) => heat.known && heat.set.penalty);
+      if (option.value === "earned") option.disabled = !shown.some((heat) => heat.penalised);
     }
     byId("panels").dataset.count = model.shown.length;
   }
@@ -99,13 +110,12 @@ class Controls {
 
   async copy() {
     this.app.keepLink();
-    const say = (words) => (byId("told").textContent = words);
     try {
       await navigator.clipboard.writeText(location.href);
-      say("The link to this view was copied.");
+      tell("The link to this view was copied.");
     } catch {
-      say("The page's address is now the link to this view.");
+      tell("The page's address is now the link to this view.");
     }
-    setTimeout(() => say(""), 4000);
+    setTimeout(() => tell(""), 4000);
   }
 }

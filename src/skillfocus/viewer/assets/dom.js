@@ -18,12 +18,17 @@ function drawn(tag, attributes = {}, ...children) {
   return made;
 }
 
+// A word to the visitor, seen and heard.
+function tell(words) {
+  byId("told").textContent = words;
+}
+
 const byId = (id) => document.getElementById(id);
 
-// A number as people read it: 0.004, 0.12, 1.00, 23.5
+// A number as people read it: <0.01, 0.12, 1.00, 23.5
 function number(value, digits = 2) {
   if (value == null || Number.isNaN(value)) return "–";
-  if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits) return value.toPrecision(1);
+  if (value > 0 && value < 0.5 * 10 ** -digits) return `<${(10 ** -digits).toFixed(digits)}`;
   return value.toFixed(digits);
 }
 

@@ -25,11 +25,22 @@ class Heat {
   // Whether there is a reward to show: a learned one, or a discriminator that follows from where
   // skills end.
   get known() {
-    return Boolean(this.set.learned) || /vic|diayn/.test(this.set.objective);
+    const { learned, objective, learner } = this.set;
+    return Boolean(learned) || (/^(vic|diayn)$/.test(objective) && learner !== "chance");
+  }
+
+  // Whether its penalty is one the page can compute.
+  get penalised() {
+    return this.known && ["weighted-norm", "changed-variables"].includes(this.set.penalty) && !/permuted/.test(this.set.objective);
+  }
+
+  can(kind) {
+    return kind === "ends" || (kind === "earned" ? this.penalised : this.known);
   }
 
   ends(z, first) {
     const key = z * this.set.world.nStates + first;
+    if (this.endings.size > 64) this.endings.clear();
     if (!this.endings.has(key)) this.endings.set(key, lastStates(this.set, z, first));
     return this.endings.get(key);
   }

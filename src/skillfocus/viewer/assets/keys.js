@@ -24,11 +24,12 @@ function listenToKeys(app) {
     element("dt", {}, element("kbd", {}, "arrows")),
     element("dd", {}, "on a map: move the start"),
   );
+  // After a click with the mouse, Space is to play and pause, not to press the button again.
+  document.addEventListener("click", (event) => event.detail && event.target.closest?.("button")?.blur());
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || byId("keys").open) return;
     const { tagName, type } = event.target;
     if (tagName === "SELECT" || (tagName === "INPUT" && type !== "checkbox" && type !== "range")) return;
-    if (type === "range" && /Arrow|Home|End/.test(event.key)) return;
     if (event.key === " " && /BUTTON|SUMMARY|INPUT/.test(tagName)) return;
     const known = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
     if (!known) return;

@@ -7,10 +7,12 @@ function toFragment(model) {
     mode: model.mode,
     skills: model.shown.map((i) => model.skill[i]).join("."),
     start: model.world.state(model.start).join("."),
-    seed: model.slips ? model.seed : "none",
+    seed: model.seed,
     t: Math.round(model.t * 100) / 100,
   };
   if (model.mode === "chain") parts.queue = model.shown.map((i) => model.queue[i].join(".")).join("_");
+  if (!model.slips) parts.slips = "none";
+  if (model.goal !== null) parts.goal = model.goal;
   if (model.ghosts) parts.ghosts = model.ghosts;
   if (model.arrows) parts.arrows = 1;
   if (model.heat !== "none") parts.heat = model.heat;
@@ -26,7 +28,7 @@ const whole = (text, below) => {
 // Take what a fragment says, as far as it makes sense here. Whether it said anything.
 function fromFragment(model, fragment) {
   const parts = new URLSearchParams(fragment);
-  if (![...parts.keys()].length) return false;
+  if (!["world", "sets", "skills", "start", "mode", "t"].some((name) => parts.has(name))) return false;
   const world = whole(parts.get("world"), model.worlds.length);
   if (world !== null) model.enter(world);
   const among = (text) => (text ? text.split(".") : []);
@@ -36,7 +38,8 @@ function fromFragment(model, fragment) {
     .slice(0, MOST_SHOWN);
   if (sets.length) model.shown = [...new Set(sets)];
   const skills = among(parts.get("skills"));
-  if (skills.length) model.goal = null;
+  const goal = whole(parts.get("goal"), model.world.nVariables);
+  if (skills.length || goal !== null) model.goal = goal;
   const queues = (parts.get("queue") ?? "").split("_");
   model.shown.forEach((i, place) => {
     const below = model.sets[i].nSkills;
@@ -47,11 +50,8 @@ function fromFragment(model, fragment) {
   if (model.mode === "agent") model.start = model.taskStart();
   const start = model.world.number(among(parts.get("start")).map(Number));
   if (start !== undefined) model.start = start;
-  if (parts.get("seed") === "none") model.slips = false;
-  else {
-    model.slips = true;
-    model.seed = whole(parts.get("seed"), 2 ** 32) ?? model.seed;
-  }
+  model.slips = parts.get("slips") !== "none";
+  model.seed = whole(parts.get("seed"), 2 ** 32) ?? model.seed;
   model.ghosts = whole(parts.get("ghosts"), 1001) ?? 0;
   model.arrows = parts.get("arrows") === "1";
   model.heat = Object.hasOwn(HEATS, parts.get("heat") ?? "") ? parts.get("heat") : "none";

@@ -5,6 +5,7 @@ class App {
     this.model = model;
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", () => this.draw());
+    this.waiting = [];
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.chains = new Chains(this);
     byId("chains").append(this.chains.element);
@@ -30,7 +31,7 @@ class App {
     fromFragment(this.model, location.hash.slice(1));
     this.model.playing = false;
     this.rebuild();
-    this.refresh();
+    this.change(() => {});
   }
 
   rebuild() {
@@ -45,7 +46,12 @@ class App {
   // shown would not fit together.
   async refresh() {
     this.busy = true;
-    if (!(await this.model.compute())) return;
+    try {
+      if (!(await this.model.compute())) return;
+    } catch (error) {
+      tell(`This cannot be shown: ${error.message}.`);
+      throw error;
+    }
     this.busy = false;
     this.panels.forEach((panel) => panel.refresh());
     this.controls.refresh();
@@ -55,16 +61,14 @@ class App {
 
   // Choose something. `anew`: and watch it from the beginning.
   async change(act, anew = false) {
-    const before = [this.model.start, this.model.seed].join();
+    const before = [this.model.start, this.model.seed, this.model.slips].join();
     act();
     if (anew) this.model.t = 0;
-    if (before !== [this.model.start, this.model.seed].join()) this.chains.forget();
+    if (before !== [this.model.start, this.model.seed, this.model.slips].join()) this.chains.forget();
     await this.refresh();
     if (this.busy) return;
     if (anew && !this.calm) this.play();
-    const { waiting } = this;
-    this.waiting = null;
-    waiting?.();
+    for (const where of this.waiting.splice(0)) this.seek(where);
   }
 
   begin(start) {
@@ -102,6 +106,7 @@ class App {
     const { model } = this;
     return this.change(() => {
       model.mode = mode;
+      this.chains.growing = false;
       if (mode === "agent") model.start = model.taskStart();
       if (mode === "chain") for (const i of model.shown) if (!model.queue[i].length) model.queue[i] = [model.skill[i]];
     }, true);
@@ -111,10 +116,13 @@ class App {
     return this.change(() => (this.model.seed = (this.model.seed + 1) % 2 ** 32), true);
   }
 
+  // Change which sets are shown; what had the focus may be gone.
   arrange(act) {
     act();
     this.model.t = 0;
+    const focused = document.activeElement;
     this.rebuild();
+    if (focused !== document.body && !focused.isConnected) document.querySelector(".panel select, .map, .chip")?.focus();
     return this.change(() => {}, true);
   }
 
@@ -166,13 +174,15 @@ class App {
 
   // Go to a step; `where` finds it once the runs are there.
   seek(where) {
-    if (this.busy) {
-      this.waiting = () => this.seek(where);
-      return;
-    }
+    if (this.busy) return void this.waiting.push(where);
     this.model.playing = false;
     this.model.t = Math.min(Math.max(where(this.model), 0), this.model.length);
     this.draw();
+    this.keepLink();
+  }
+
+  pace(speed) {
+    this.model.speed = speed;
     this.keepLink();
   }
 
@@ -221,6 +231,6 @@ async function open() {
 }
 
 open().catch((error) => {
-  byId("told").textContent = `This page could not be opened: ${error.message}`;
+  tell(`This page cannot be opened: ${error.message}.`);
   throw error;
 });

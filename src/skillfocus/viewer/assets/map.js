@@ -85,7 +85,7 @@ class MapView {
     const { palette } = scene;
     pen.fillStyle = palette.wall;
     pen.fillRect(0, 0, this.ground.width, this.ground.height);
-    world.map.cells.forEach(([row, column], place) => {
+    world.map.cells.forEach(([row, column]) => {
       pen.fillStyle = palette.floor;
       pen.fillRect(column * cell, row * cell, cell + 0.5, cell + 0.5);
     });
@@ -109,8 +109,7 @@ class MapView {
       drawIcon(pen, map.looksLike[ground][0], x, y, cell + 0.5);
       pen.restore();
     }
-    const mark = map.tracked.indexOf(place);
-    if (mark >= 0 && scene.marked?.[mark]) drawIcon(pen, this.icons.tracks, x, y, cell);
+    if (scene.marked?.[map.tracked[place]]) drawIcon(pen, this.icons.tracks, x, y, cell);
     if (scene.heat && !Number.isNaN(scene.heat.values[place])) {
       pen.fillStyle = scene.heat.colour(scene.heat.values[place]);
       pen.fillRect(x, y, cell + 0.5, cell + 0.5);
@@ -119,7 +118,7 @@ class MapView {
     pen.lineWidth = Math.max(cell * 0.02, 1);
     pen.strokeRect(x, y, cell, cell);
     if (own !== now && map.looksLike[own]) {
-      pen.globalAlpha = 0.35;
+      pen.globalAlpha = 0.65;
       pen.setLineDash([2, 2]);
       drawIcon(pen, [[map.looksLike[own][0][0][0], "", scene.palette.faint, 1]], x, y, cell);
       pen.setLineDash([]);
@@ -200,7 +199,16 @@ class MapView {
     pen.stroke();
   }
 
-  // scene: as in drawGround, and {run, ghosts, t}
+  drawRing(pen, place, colour) {
+    const [x, y] = this.middle(place);
+    pen.strokeStyle = colour;
+    pen.lineWidth = Math.max(this.cell * 0.09, 2);
+    pen.beginPath();
+    pen.arc(x, y, this.cell * 0.5, 0, 7);
+    pen.stroke();
+  }
+
+  // scene: as in drawGround, and {run, ghosts, t, targets}
   draw(scene) {
     this.resize();
     this.drawGround(scene);
@@ -209,6 +217,7 @@ class MapView {
     const { palette, run, t } = scene;
     pen.save();
     pen.drawImage(this.ground, 0, 0);
+    for (const place of scene.targets.flatMap((j) => world.map.places[j])) this.drawRing(pen, place, palette.target);
     const [x, y] = this.middle(world.value(run.states[0], 0));
     pen.strokeStyle = palette.way;
     pen.lineWidth = Math.max(cell * 0.08, 1.5);

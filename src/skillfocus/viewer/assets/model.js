@@ -19,10 +19,6 @@ class Model {
     this.enter(0);
   }
 
-  get set() {
-    return this.sets[this.shown[0]];
-  }
-
   inWorld(world = this.world) {
     return this.sets.filter((set) => set.world === world);
   }
@@ -31,11 +27,12 @@ class Model {
   enter(place) {
     this.world = this.worlds[place];
     const first = this.inWorld().filter((set) => set.first);
-    const some = first.length ? first : this.inWorld().slice(0, this.sets.length > MOST_SHOWN ? 2 : MOST_SHOWN);
+    const some = first.length ? first : this.inWorld().slice(0, this.inWorld().length > MOST_SHOWN ? 2 : MOST_SHOWN);
     this.shown = some.slice(0, MOST_SHOWN).map((set) => set.index);
     this.start = this.world.start;
     this.runs = null;
-    this.watch(this.goals()[0] ?? this.world.roams);
+    const goals = this.goals();
+    this.watch(goals[0]);
   }
 
   // Where the task of a shown set begins.
@@ -44,7 +41,7 @@ class Model {
     return tasks.length ? tasks[0].start : this.start;
   }
 
-  // The variables that some shown set has skills for, the one that roams last.
+  // The variables that some set of this world has skills for, the one that roams last.
   goals() {
     const every = new Set(this.inWorld().flatMap((set) => set.targets.flat()));
     if (!every.size) this.world.variables.forEach((_, j) => every.add(j));
@@ -67,12 +64,14 @@ class Model {
   }
 
   // Skills without targets are picked by what they change from the start that is chosen.
-  async pick(set) {
-    if (this.goal === null || this.mode !== "skill" || set.targets.some((targets) => targets.length)) return;
+  async pick(set, turn) {
+    const { goal, start, world } = this;
+    if (goal === null || this.mode !== "skill" || set.targets.some((targets) => targets.length)) return;
     await set.readyAll();
+    if (turn !== this.turn) return;
     const heat = this.heats[set.index];
-    const own = this.world.value(this.start, this.goal);
-    const share = (z) => heat.ends(z, this.start).reduce((sum, p, s) => sum + (this.world.value(s, this.goal) === own ? 0 : p), 0);
+    const own = world.value(start, goal);
+    const share = (z) => heat.ends(z, start).reduce((sum, p, s) => sum + (world.value(s, goal) === own ? 0 : p), 0);
     const shares = set.targets.map((_, z) => share(z));
     this.skill[set.index] = shares.indexOf(Math.max(...shares));
   }
@@ -90,19 +89,15 @@ class Model {
     return runChain(set, this.queueOf(set), this.start, this.chance, ghost);
   }
 
-  // Make the runs anew. Policies are unpacked on the way; `later` tells that another change came in
-  // the meantime.
+  // Make the runs anew, once what they need is unpacked. False if another change came meanwhile.
   async compute() {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const shown = this.shown.map((i) => this.sets[i]);
     await Promise.all(
       shown.map(async (set) => {
-        await this.pick(set);
-        if (this.mode === "agent" && set.task) {
-          await set.readyAll();
-          if (set.task.q.type)
-            for (const name of ["q", "done", "true"]) set.task[name] = await unpack(set.task[name]);
-        } else await Promise.all(this.queueOf(set).map((z) => set.ready(z)));
+        await this.pick(set, turn);
+        if (this.mode === "agent" && set.task) await set.taskReady();
+        else await Promise.all(this.queueOf(set).map((z) => set.ready(z)));
         if (this.heat !== "none") await Promise.all([this.heats[set.index].ready(), set.ready(this.skill[set.index])]);
         if (this.arrows) await set.ready(this.skill[set.index]);
       }),
@@ -121,16 +116,15 @@ class Model {
     return true;
   }
 
-  // The skill (or move) a run is following at a step, its first state, and the mode drawn.
+  // The skill a run is following at a step, its first state, and the mode drawn.
   moment(set, run, step) {
-    const doing = run.doing[Math.min(step, run.steps - 1)] ?? this.queueOf(set)[0] ?? this.skill[set.index];
-    let first = run.states[0];
-    for (const end of run.ends ?? []) if (end <= step && end < run.steps) first = run.states[end];
-    for (const { at } of run.choices ?? []) if (at <= step) first = run.states[at];
-    return { z: doing, first };
+    const begun = run.followed.filter(({ at }) => at <= step && (at < run.steps || at === 0));
+    return begun.at(-1) ?? { z: this.skill[set.index], first: run.states[0], mode: 0 };
   }
 
+  // What a skill is judged by: its targets; of a plain one, the variable that is being watched.
   targets(set, z) {
-    return this.mode === "skill" && z < set.nSkills ? set.targets[z] : [];
+    if (this.mode !== "skill") return [];
+    return set.targets[z].length || this.goal === null ? set.targets[z] : [this.goal];
   }
 }

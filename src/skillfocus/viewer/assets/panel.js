@@ -18,6 +18,7 @@ class Panel {
     this.verdict = element("p", { class: "verdict" });
     this.spoken = element("p", { class: "unseen", "aria-live": "polite" });
     this.values = new Values(world);
+    this.typical = element("p", { class: "crowd" });
     this.choices = element("div", { class: "choices" });
     this.crowd = element("p", { class: "crowd" });
     this.effects = new EffectsTable(app, set);
@@ -29,7 +30,7 @@ class Panel {
       this.queue,
       this.verdict,
       this.spoken,
-      this.crowd,
+      element("div", { class: "figures" }, this.typical, this.crowd),
       element("div", { class: "stage" }, this.view.canvas),
       this.legend,
       this.choices,
@@ -47,7 +48,7 @@ class Panel {
     if (others.length === 1) return element("header", {}, title);
     const pick = element(
       "select",
-      { "aria-label": "Skill set", onchange: (event) => app.exchange(set.index, Number(event.target.value)) },
+      { "aria-label": `Skill set ${app.model.shown.indexOf(set.index) + 1}`, onchange: (event) => app.exchange(set.index, Number(event.target.value)) },
       others.map((other) => element("option", { value: other.index, selected: other === set }, other.label)),
     );
     const remove = element(
@@ -90,10 +91,15 @@ class Panel {
     });
   }
 
+  // What there is to know of a place: what changes there, its colour's number.
   tip(place) {
+    const { world } = this.set;
+    const changes = world.variables.filter((_, j) => world.map.places[j].includes(place)).map(({ name }) => name);
     const value = this.scene?.heat?.values[place];
-    const where = this.set.world.variables[0].labels[place];
-    return value === undefined || Number.isNaN(value) ? `start at ${where}` : `${where}: ${number(value)}`;
+    const parts = [world.variables[0].labels[place]];
+    if (changes.length) parts.push(`changes ${listed(changes)}`);
+    if (value !== undefined && !Number.isNaN(value)) parts.push(number(value));
+    return `${parts.join(": ")} (click to start here)`;
   }
 
   // After the runs were made anew.
@@ -111,20 +117,19 @@ class Panel {
     this.effects.mark(agent ? -1 : model.mode === "skill" ? queue[0] : queue.at(-1));
     this.element.classList.toggle("unsolved", agent && !set.task);
     this.shown = "";
-    this.heatKey = this.arrowsKey = "";
   }
 
   // What heat and arrows show at a step: they belong to the skill under way.
-  background(moment, state, step) {
+  background(moment, state) {
     const { model } = this.app;
     const { set } = this;
     const { world } = set;
     const scene = { heat: null, arrows: null };
-    if (!world.map || moment.z >= set.nSkills) return scene;
-    const mode = this.run.mode ?? 0;
+    if (!world.map) return scene;
+    const { mode } = moment;
     const grown = this.app.chains.heat(set);
     if (grown) scene.heat = grown;
-    else if (model.heat !== "none" && model.mode !== "agent" && (model.heat === "ends" || model.heats[set.index].known)) {
+    else if (model.heat !== "none" && model.mode !== "agent" && model.heats[set.index].can(model.heat)) {
       const values = model.heats[set.index].over(model.heat, moment.z, mode, moment.first, state);
       scene.heat = { values, ...heatColours(values, this.app.theme, model.heat === "ends") };
     }
@@ -151,7 +156,7 @@ class Panel {
     const key = [Math.floor(t + 1e-9), t >= run.steps, theme, this.app.chains.turn].join("|");
     if (key !== this.shown) {
       this.shown = key;
-      this.scene = this.background(moment, state, step);
+      this.scene = this.background(moment, state);
       this.tell(moment, state, step, targets, Math.floor(t + 1e-9));
     }
     this.view.draw({
@@ -171,11 +176,12 @@ class Panel {
     this.verdict.className = `verdict ${said.kind}`;
     this.verdict.replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, said.sign), said.text);
     this.spoken.textContent = over && !model.playing ? `${set.label}: ${said.text}` : "";
-    this.values.show(run.states[0], state, targets, model.mode === "skill" && set.targets[moment.z]?.length > 0);
+    this.values.show(run.states[0], state, targets, targets.length > 0, over);
+    this.typical.textContent = model.mode === "skill" ? typicalWords(set, moment.z) : "";
     this.crowd.textContent = crowdWords(set, this.ghosts, now, model.mode === "skill" ? targets : null);
     this.choices.replaceChildren(...(model.mode === "agent" && set.task ? [choiceTable(set, run, step)] : []));
     this.legend.replaceChildren(...heatLegend(this.scene.heat));
-    this.view.canvas.setAttribute("aria-label", this.described(state));
+    if (!model.playing || step === 0) this.view.canvas.setAttribute("aria-label", this.described(state));
   }
 
   described(state) {

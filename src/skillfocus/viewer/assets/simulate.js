@@ -1,8 +1,9 @@
 // Runs of skills, of chains of skills, and of an agent that chooses skills.
 //
-// A run is {states, skills, last, marks}: the states met, per step the skill (or move) under way,
-// and per state the hidden marks set. `end` says why it ended: "done" (the skill terminated),
-// "limit" (its steps were used up), "unknown" (it came where the page's tables do not reach).
+// A run has the states met, per state the hidden marks set, and the skills followed: from which
+// step on, from which first state, in which mode. `end` says why the last one ended: "done" (it
+// terminated), "limit" (its steps were used up), "over" (the task was accomplished), "unknown" (it
+// came where the page's tables do not reach).
 
 class Run {
   // Random numbers are those of the seed, or of a ghost's own; without `slips`, every move has its
@@ -13,7 +14,7 @@ class Run {
     this.random = new Random(ghost ? [seed, ghost] : seed);
     this.marked = world.drawMarks(start, this.random);
     this.states = [start];
-    this.doing = [];
+    this.followed = [];
     this.marks = [world.nMarks ? this.marked.slice() : null];
     this.end = "done";
   }
@@ -26,11 +27,10 @@ class Run {
     return this.states.length - 1;
   }
 
-  step(action, doing) {
+  step(action) {
     const u = this.slips ? this.random.next() : this.world.likeliest(this.last, action);
     const s = this.world.move(this.last, action, this.marked, u);
     this.states.push(s);
-    this.doing.push(doing);
     this.marks.push(this.world.nMarks ? this.marked.slice() : null);
     return s;
   }
@@ -42,13 +42,13 @@ class Run {
     const mode = modes > 1 ? Math.floor(this.random.next() * modes) : 0;
     const column = set.column(z, first, mode);
     const limit = Math.min(most, set.stepLimit);
-    this.mode = mode;
+    this.followed.push({ at: this.steps, z, first, mode });
     for (let t = 0; ; t++) {
       if (t === limit) return void (this.end = "limit");
       const action = column[this.last];
       if (action === this.world.nActions) return void (this.end = "done");
       if (action === UNKNOWN) return void (this.end = "unknown");
-      this.step(action, z);
+      this.step(action);
       if (over?.[this.last]) return void (this.end = "over");
     }
   }
@@ -83,7 +83,7 @@ function runAgent(set, start, chance, ghost = 0) {
     const before = run.steps;
     run.choices.push({ at: before, choice });
     if (choice < set.nSkills) run.follow(set, choice, task.cap - elapsed, task.done);
-    else run.step(choice - set.nSkills, choice);
+    else run.step(choice - set.nSkills);
     elapsed += Math.max(run.steps - before, 1);
     if (task.done[run.last] || run.end === "unknown") break;
   }
@@ -133,9 +133,10 @@ function lastStates(set, z, first) {
 // The tree of all chains of up to `lengths` skills, one skill a `step()`, in the order of Python's
 // `metrics.coverage.tree`.
 class Tree {
-  constructor(set, start, seed, lengths = 5) {
+  constructor(set, start, { seed = 0, slips = true }, lengths = 5) {
     this.set = set;
     this.lengths = lengths;
+    this.slips = slips;
     this.random = new Random(seed);
     this.states = [start];
     this.marks = [set.world.drawMarks(start, this.random)];
@@ -169,7 +170,7 @@ class Tree {
     for (let t = 0; t < set.stepLimit; t++) {
       const action = column[s];
       if (action >= world.nActions) break;
-      s = world.move(s, action, marked, this.random.next());
+      s = world.move(s, action, marked, this.slips ? this.random.next() : world.likeliest(s, action));
     }
     if (!this.seen[this.depth][s]) {
       this.seen[this.depth][s] = 1;

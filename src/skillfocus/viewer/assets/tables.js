@@ -23,7 +23,11 @@ class World {
     const perState = world.nActions * world.nOutcomes;
     for (const name of ["successors", "again"])
       if (world[name]) world[name] = world[name].map((step, i) => step + Math.floor(i / perState));
-    if (data.map) world.lookOf = await unpack(data.map.lookOf);
+    if (data.map) {
+      // Cells are characters as Python counts them, not the halves of which JavaScript makes some.
+      world.map = { ...data.map, rows: data.map.rows.map((row) => Array.from(row)) };
+      world.lookOf = await unpack(data.map.lookOf);
+    }
     world.numbers = new Map();
     for (let s = 0; s < world.nStates; s++) world.numbers.set(world.state(s).join(), s);
     world.numberings = new Map();
@@ -76,14 +80,15 @@ class World {
   numbering(variables) {
     const key = variables.join();
     if (!this.numberings.has(key)) {
-      const codes = new Float64Array(this.nStates);
-      for (let s = 0; s < this.nStates; s++)
-        for (const j of variables)
-          codes[s] = codes[s] * this.variables[j].labels.length + this.value(s, j);
-      const sorted = Array.from(new Set(codes)).sort((a, b) => a - b);
-      const places = new Map(sorted.map((code, i) => [code, i]));
-      const ofState = Int32Array.from(codes, (code) => places.get(code));
-      this.numberings.set(key, { ofState, size: sorted.length });
+      let ofState = new Int32Array(this.nStates);
+      for (const j of variables) {
+        const size = this.variables[j].labels.length;
+        const codes = Float64Array.from(ofState, (number, s) => number * size + this.value(s, j));
+        const sorted = Array.from(new Set(codes)).sort((a, b) => a - b);
+        const places = new Map(sorted.map((code, i) => [code, i]));
+        ofState = Int32Array.from(codes, (code) => places.get(code));
+      }
+      this.numberings.set(key, { ofState });
     }
     return this.numberings.get(key);
   }
@@ -155,7 +160,10 @@ class SkillSet {
   // The policies stand further down the page, which may still be on its way.
   async read() {
     const part = () => document.getElementById(`policies-${this.index}`);
-    while (!part()?.nextElementSibling) await new Promise((later) => setTimeout(later, 5));
+    while (!part()?.nextElementSibling) {
+      if (document.readyState === "complete") throw new Error("the file is not whole");
+      await new Promise((later) => setTimeout(later, 5));
+    }
     return JSON.parse(part().textContent);
   }
 
@@ -170,6 +178,16 @@ class SkillSet {
     const begins = new Int32Array(counts.length + 1);
     counts.forEach((count, i) => (begins[i + 1] = begins[i] + count));
     Object.assign(this.columns[z], { actions, begins, limit: policy.limit });
+  }
+
+  // Unpack what was learned of the task.
+  taskReady() {
+    this.taskLoading ??= (async () => {
+      const names = ["q", "done", "true"];
+      const read = await Promise.all(names.map((name) => unpack(this.task[name])));
+      names.forEach((name, i) => (this.task[name] = read[i]));
+    })();
+    return Promise.all([this.taskLoading, this.readyAll()]);
   }
 
   readyAll() {

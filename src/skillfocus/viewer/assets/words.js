@@ -6,25 +6,27 @@ function skillWords(set, run, step, moment, targets, mode) {
   const changed = world.differences(run.states[0], run.states[step]);
   if (step < run.steps) {
     const doing = mode === "chain" ? `skill ${moment.z}, ` : "";
+    const next = world.actions[set.column(moment.z, moment.first, moment.mode)[run.states[step]]];
     const so = changed.length ? `changed so far: ${names(changed)}` : "nothing is changed so far";
-    return { kind: "going", sign: "…", text: `${doing}step ${step} of ${run.steps}; ${so}` };
+    return { kind: "going", sign: "…", text: `${doing}step ${step} of ${run.steps}, next: ${next}; ${so}` };
   }
   const tail = run.end === "limit" && mode === "skill" ? " (its steps are used up)" : "";
   if (run.end === "unknown") return { kind: "plain", sign: "?", text: `It came where this page's tables do not reach, after ${run.steps} steps.` };
   if (mode === "chain") {
     const count = run.ends.length;
     if (!count) return { kind: "plain", sign: "+", text: "Click skills to put them in a queue." };
-    return { kind: "plain", sign: "•", text: `${count} skill${count > 1 ? "s" : ""}, ${run.steps} steps; changed: ${names(changed) || "nothing"}` };
+    return { kind: "plain", sign: "•", text: `${count} skill${count > 1 ? "s" : ""}, ${run.steps} step${run.steps === 1 ? "" : "s"}; changed: ${names(changed) || "nothing"}` };
   }
   if (!targets.length)
     return { kind: "plain", sign: "•", text: `Changed ${names(changed) || "nothing"}${tail}. This skill has no target.` };
   const side = changed.filter((j) => !targets.includes(j));
   const done = targets.every((j) => changed.includes(j));
   const target = names(targets);
-  if (done && !side.length) return { kind: "good", sign: "✓", text: `Focused: it changed ${target}, and everything else is as it was.` };
-  if (done) return { kind: "bad", sign: "✗", text: `It changed ${target}, and as side effects ${names(side)}${tail}.` };
-  if (side.length) return { kind: "bad", sign: "✗", text: `It did not change ${target}, but ${names(side)}${tail}.` };
-  return { kind: "plain", sign: "○", text: `It changed nothing: ${target} is as it was${tail}.` };
+  const plain = set.targets[moment.z].length ? "" : " A plain skill has no target.";
+  if (done && !side.length) return { kind: "good", sign: "✓", text: `${plain ? "It" : "Focused: it"} changed ${target}, and everything else is as it was.${plain}` };
+  if (done) return { kind: "bad", sign: "✗", text: `It changed ${target}, and as side effects ${names(side)}${tail}.${plain}` };
+  if (side.length) return { kind: "bad", sign: "✗", text: `It did not change ${target}, but ${names(side)}${tail}.${plain}` };
+  return { kind: "plain", sign: "○", text: `It changed nothing: ${target} is as it was${tail}.${plain}` };
 }
 
 function agentWords(set, run, step) {
@@ -33,8 +35,17 @@ function agentWords(set, run, step) {
   if (step < run.steps) return { kind: "going", sign: "…", text: `step ${step}` };
   const other = task.reward === "proxy" && run.solved && !task.true[run.last];
   if (other) return { kind: "bad", sign: "✗", text: `The proxy is satisfied after ${run.elapsed} steps, but the true task is not accomplished.` };
-  if (run.solved) return { kind: "good", sign: "✓", text: `The task “${task.name}” is accomplished after ${run.elapsed} steps (the best possible: ${number(task.optimum, 1)} on average).` };
+  const best = run.states[0] === task.start ? ` (the best possible: ${number(task.optimum, 1)} on average)` : "";
+  if (run.solved) return { kind: "good", sign: "✓", text: `The task “${task.name}” is accomplished after ${run.elapsed} steps${best}.` };
   return { kind: "bad", sign: "✗", text: `The task “${task.name}” is not accomplished in ${task.cap} steps.` };
+}
+
+// What the skill does on average, beside the one run that is seen.
+function typicalWords(set, z) {
+  const { changesTarget, sideEffects, exact } = set.effects[z];
+  if (sideEffects == null) return "";
+  const target = changesTarget == null ? "" : `it changes its target with probability ${number(changesTarget)}, `;
+  return `Over all starts within reach${exact ? " (exact)" : ""}: ${target}side effects ${number(sideEffects, 3)}.`;
 }
 
 // How many of the ghosts did what.
@@ -67,15 +78,16 @@ class Values {
     this.element = element("table", { class: "values" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, this.rows.map((made) => made.row)));
   }
 
-  show(first, now, targets, judged) {
+  show(first, now, targets, judged, over) {
     const { world } = this;
     this.rows.forEach(({ row, ...cells }, j) => {
       const changed = world.value(first, j) !== world.value(now, j);
       const target = targets.includes(j);
       cells.first.textContent = world.label(first, j);
       cells.now.textContent = world.label(now, j);
-      row.className = target ? "target" : changed && judged ? "effect" : changed ? "changed" : "";
-      const words = target ? (changed ? "✓ target" : "target") : changed ? (judged ? "✗ side effect" : "changed") : "as it was";
+      row.className = target ? "target" : changed && judged ? (over ? "effect" : "so-far") : changed ? "changed" : "";
+      const effect = over ? "✗ side effect" : "changed so far";
+      const words = target ? (changed ? "✓ target" : "target") : changed ? (judged ? effect : "changed") : "as it was";
       cells.mark.textContent = words;
     });
   }
