@@ -32,7 +32,8 @@ function skillWords(set, run, step, moment, targets, mode) {
 function agentWords(set, run, step) {
   const { task } = set;
   if (!task) return { kind: "plain", sign: "○", text: "No task was learned with these skills (skillfocus view --task true)." };
-  if (step < run.steps) return { kind: "going", sign: "…", text: `step ${step}` };
+  const chosen = run.choices.filter((choice) => choice.at <= step).at(-1);
+  if (step < run.steps) return { kind: "going", sign: "…", text: `step ${step}: ${choiceName(set, chosen.choice)}` };
   const other = task.reward === "proxy" && run.solved && !task.true[run.last];
   if (other) return { kind: "bad", sign: "✗", text: `The proxy is satisfied after ${run.elapsed} steps, but the true task is not accomplished.` };
   const best = run.states[0] === task.start ? ` (the best possible: ${number(task.optimum, 1)} on average)` : "";
@@ -44,8 +45,8 @@ function agentWords(set, run, step) {
 function typicalWords(set, z) {
   const { changesTarget, sideEffects, exact } = set.effects[z];
   if (sideEffects == null) return "";
-  const target = changesTarget == null ? "" : `it changes its target with probability ${number(changesTarget)}, `;
-  return `Over all starts within reach${exact ? " (exact)" : ""}: ${target}side effects ${number(sideEffects, 3)}.`;
+  const target = changesTarget == null ? "" : `target changed ${number(changesTarget)}, `;
+  return `Over all starts within reach${exact ? ", exact" : ""}: ${target}side effects ${number(sideEffects, 3)}.`;
 }
 
 // How many of the ghosts did what.
