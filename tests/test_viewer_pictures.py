@@ -9,13 +9,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
+from probes import RandomWorld
 
 import skillfocus as sf
 from skillfocus.trajectory import Trajectory
 from skillfocus.viewer import icons, raster, scene
 from skillfocus.viewer.drawing import state_svg
-from skillfocus.viewer.export import FRAME_MS, HOLD_MS, export
+from skillfocus.viewer.export import FRAME_MS, HOLD_MS, HOLD_S, STEP_S, _scene, export, moments
 from skillfocus.worlds.colours import COLOURS
 from skillfocus.worlds.drawn import DrawnState
 from skillfocus.worlds.grid import GridWorld
@@ -179,7 +180,7 @@ def test_worlds_without_a_map_are_cards():
     assert "in taxi" in texts
     run = walk(world, [0, 0], ["passenger"], world.state(destination="red"))
     words = Tags(run._repr_html_()).text
-    assert "⚠ side effect" in words
+    assert "✗ side effect" in words
     assert "target, as it was" in words
 
 
@@ -201,11 +202,41 @@ def test_a_trajectory_says_what_became_of_every_variable():
     html = run._repr_html_()
     rows = re.findall(r'<tr class="skillfocus-([a-z-]+)"><th scope=row>(.*?)</th>(.*?)</tr>', html)
     kinds = {name: (kind, re.findall(r"<td>(.*?)</td>", cells)) for kind, name, cells in rows}
-    assert kinds["position"] == ("side-effect", ["(5, 4)", "→", "(5, 3)", "⚠ side effect"])
+    assert kinds["position"] == ("side-effect", ["(5, 4)", "→", "(5, 3)", "✗ side effect"])
     assert kinds["tool_1"] == ("target", ["0", "→", "1", "✓ target"])
     assert kinds["tool_2"] == ("faint", ["0", "→", "0", "as it was"])
     assert "skill 3 for tool_1: 3 steps" in html
+    verdict = "✗ It changed tool_1, and as side effects position."
+    assert f'<p class="skillfocus-verdict skillfocus-side-effect">{verdict}</p>' in html
     assert agent_at(parsed(re.search("<svg.*</svg>", html)[0])) == (5, 3)
+
+
+def ended(before, after, targets, skill=3):
+    """A way that changes a and b from state to state; c stays."""
+    world = RandomWorld(0)
+    world.space = sf.FactoredSpace(tuple(sf.Variable(name, (0, 1)) for name in "abc"))
+    return Trajectory([(*before, 0), (*after, 0)], world, skill, targets)
+
+
+@pytest.mark.parametrize(
+    ("after", "targets", "verdict"),
+    [
+        ((1, 0), "a", "✓ Focused: it changed a, and everything else is as it was."),
+        ((1, 1), "ab", "✓ Focused: it changed a and b, and everything else is as it was."),
+        ((1, 1), "a", "✗ It changed a, and as side effects b."),
+        ((0, 1), "a", "✗ It did not change a, but b."),
+        ((0, 1), "abc", "✗ It did not change a and c, but b."),
+        ((0, 0), "a", "○ It changed nothing: a is as it was."),
+        ((0, 0), "abc", "○ It changed nothing: a, b and c are as they were."),
+        ((1, 1), "", "• Changed a and b. This skill has no target."),
+        ((0, 0), "", "• Changed nothing. This skill has no target."),
+    ],
+)
+def test_a_verdict_says_what_a_run_did(after, targets, verdict):
+    assert ended((0, 0), after, targets).verdict == verdict
+    if not targets:
+        bare = ended((0, 0), after, targets, skill=None)
+        assert f"{bare.verdict} This skill has no target." == verdict
 
 
 def test_without_targets_nothing_is_a_side_effect():
@@ -213,7 +244,7 @@ def test_without_targets_nothing_is_a_side_effect():
     run = walk(world, [LEFT])
     assert run.changed == ("position",)
     assert run.side_effects == ()
-    assert "⚠" not in run._repr_html_()
+    assert "✗" not in run._repr_html_()
     assert Trajectory([], world)._repr_html_() == "<p>no states</p>"
 
 
@@ -247,7 +278,7 @@ def test_cards_stand_beside_each_other_inside_the_picture():
             assert boxes[-1][1] > (len(world.map.rows) * 24 if stage.grid else 0)
             assert boxes[-1][2] < stage.width
             assert boxes[-1][3] < stage.height
-        assert len(boxes) == len(world.space) - (stage.grid is not None)
+        assert len(boxes) == len(world.space)
         for place, (left, top, right, bottom) in enumerate(boxes):
             for other in boxes[:place]:
                 apart = left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
@@ -281,6 +312,9 @@ def test_states_and_trajectories_are_pickled_with_their_world_or_without_one_tha
         assert (copied.skill, copied.targets) == (3, ("tool_1",))
         assert copied._repr_html_() == run._repr_html_()
     assert pickle.loads(pickle.dumps(run[0]))._repr_html_() == run[0]._repr_html_()
+    longer = Trajectory([*run] * 10, run.world)
+    for kept in (longer, list(longer)):
+        assert len(pickle.dumps(kept)) < 2 * len(pickle.dumps(run[0]))
     taxi = sf.make("gymnasium:Taxi-v4")
     run = walk(taxi, [0], (), taxi.state(destination="red"))
     assert pickle.loads(pickle.dumps(run)) == run
@@ -305,7 +339,7 @@ def test_a_gif_ends_where_the_rollout_ends(tmp_path):
     image = gif(run, tmp_path / "fetch.gif")
     assert image.n_frames == 3 * 3 + 1
     assert image.info["loop"] == 0
-    stage = scene.Stage(run.world, caption=True)
+    stage = scene.Stage(run.world, captions=[moment.caption for moment in moments(run)])
     assert image.size == (round(stage.width * 28 / 24), round(stage.height * 28 / 24))
     durations, there = [], []
     for number in range(image.n_frames):
@@ -317,6 +351,38 @@ def test_a_gif_ends_where_the_rollout_ends(tmp_path):
     again = export(fetch(), tmp_path / "again.gif")
     assert again.read_bytes() == (tmp_path / "fetch.gif").read_bytes()
     assert again.stat().st_size < 60_000
+
+
+def near(frame, colour, box):
+    """The share of pixels of a part of a frame that are about a colour."""
+    pixels = np.array(frame.convert("RGB").crop(box)).reshape(-1, 3).astype(int)
+    return (np.abs(pixels - np.array(ImageColor.getrgb(colour))).sum(axis=1) < 40).mean()
+
+
+def test_a_start_is_marked_in_a_gif_even_under_an_agent_that_came_home(tmp_path):
+    world = sf.make("FourRooms-v0")
+    home, row, column = world.state(position=(5, 4)), 5 * 28, 4 * 28
+    image = gif(walk(world, [RIGHT, LEFT], ["tool_1"], home), tmp_path / "home.gif")
+    image.seek(image.n_frames - 1)
+    assert has_agent(image, (5, 4))
+    corner = (column + 2, row + 2, column + 5, row + 5)
+    assert near(image, icons.PALETTES["light"]["start"], corner) > 0.5
+    assert near(image, icons.PALETTES["light"]["start"], tuple(x + 56 for x in corner)) == 0
+
+
+def test_a_gif_has_the_colours_of_what_is_only_under_way(tmp_path):
+    world = sf.make("FourRooms-v0")
+    away = [*[LEFT] * 2, *[RIGHT] * 20]
+    run = walk(world, away, ["tool_1"], world.state(position=(3, 3)))
+    home = Trajectory([*run, *run[::-1]], world, 3, ["tool_1"])
+    image = gif(home, tmp_path / "home.gif")
+    red = icons.PALETTES["light"]["side effect"]
+    shares = []
+    for number in (0, 9, image.n_frames - 1):
+        image.seek(number)
+        shares.append(near(image, red, (170, 13 * 28, *image.size)))
+    assert shares[0] == shares[2] == 0
+    assert shares[1] > 0.001
 
 
 def test_gifs_of_worlds_without_a_map_and_of_runs_that_stay(tmp_path):
@@ -369,7 +435,7 @@ def visible(root, path):
 def test_in_an_svg_things_go_when_they_are_taken_and_tracks_come_when_made(tmp_path):
     run = muddy()
     root = parsed(export(run, tmp_path / "muddy.svg").read_text())
-    whole = 9 * 0.24 + 1.5
+    whole = 9 * STEP_S + HOLD_S
     taken = next(t for t, state in enumerate(run) if state.labels["treasure"])
     at = pytest.approx(taken * 0.24 / whole, abs=1e-4)
     chest = icons.TREASURE
@@ -392,8 +458,79 @@ def test_a_chain_is_one_picture(tmp_path):
     image.seek(image.n_frames - 1)
     assert has_agent(image, (4, 4))
     root = parsed(export([first, second], tmp_path / "chain.svg").read_text())
-    captions = [e.text for e in root.iter(f"{SVG}text") if (e.text or "").startswith("skill")]
+    captions = [e.text for e in root.iter(f"{SVG}text") if re.match(r"skill \d for", e.text or "")]
     assert captions == ["skill 3 for tool_1", "skill 5 for tool_2"]
+    third = walk(first.world, [], ["tool_3"], second[-1], skill=6)
+    told = [
+        [saying.text for saying in moment.caption] for moment in moments([first, second, third])
+    ]
+    verdicts = [
+        "skill 3: ✗ It changed tool_1, and as side effects position.",
+        "skill 5: ✗ It did not change tool_2, but position.",
+        "skill 6: ○ It changed nothing: tool_3 is as it was.",
+    ]
+    assert told[2] == ["skill 3 for tool_1", "step 2 of 5"]
+    assert told[3] == ["skill 3 for tool_1", verdicts[0], "step 3 of 5"]
+    assert told[4] == ["skill 5 for tool_2", verdicts[0], "step 4 of 5"]
+    assert told[5] == ["skill 5 for tool_2", *verdicts]
+    longer = [walk(first.world, [], ["tool_1"], skill=z) for z in range(5)]
+    assert [saying.text[:7] for saying in moments(longer)[-1].caption[1:]] == [
+        "skill 2", "skill 3", "skill 4",
+    ]  # fmt: skip
+
+
+def shown(run, t):
+    """The texts of an exported picture at a moment, and the frames of its cards."""
+    every = moments(run)
+    stage = scene.Stage(run.world, captions=[moment.caption for moment in every])
+    items = _scene(stage, every[t], every[0].state)
+    words = [item for item in items if isinstance(item, scene.Words)]
+    frames = [item.shape.stroke for item in items if item.layer == scene.CARD]
+    return {item.text: item.colour for item in words}, frames
+
+
+def test_cards_judge_side_effects_at_the_end_only_and_show_the_agents_place():
+    run = fetch()
+    texts, frames = shown(run, 1)
+    assert texts["(5, 4) → (5, 5)"] == "ink"
+    assert texts["changed so far"] == "side effect"
+    assert texts["step 1 of 3"] == "faint"
+    assert not [text for text in texts if text.startswith("✗")]
+    assert frames == ["grid", "target", "grid", "grid", "grid"]
+    texts, frames = shown(run, 2)
+    assert "(5, 4)" in texts
+    assert "changed so far" not in texts
+    texts, frames = shown(run, 3)
+    assert texts["(5, 4) → (5, 3)"] == "ink"
+    assert texts["✗ side effect"] == "side effect"
+    assert frames == ["side effect", "target", "grid", "grid", "grid"]
+    assert not [text for text in texts if text.startswith("step")]
+    verdict = [text for text, colour in texts.items() if colour == "side effect"][:2]
+    assert " ".join(verdict) == run.verdict
+
+
+@pytest.mark.parametrize(
+    "runs", [fetch, muddy, lambda: walk(Lamps(), [0] * 3, HOSTILE[:1], (0,) * 5)]
+)
+def test_exported_pictures_end_with_the_verdict(runs, tmp_path):
+    run = runs()
+    root = parsed(export(run, tmp_path / "a.svg").read_text())
+    last = len(run) - 1
+    assert f"{last} steps. {run.verdict[:6]}" in root[0].text
+    (line,) = (
+        g for g in root.iter(f"{SVG}g") if run.verdict[:6] in (g.findtext(f"{SVG}text") or "")
+    )
+    fade = line.find(f"{SVG}animate")
+    assert (line.get("opacity"), fade.get("values")) == ("1", "0;1")
+    at = float(fade.get("keyTimes").split(";")[-1])
+    assert at == pytest.approx(last * STEP_S / (last * STEP_S + HOLD_S), abs=1e-4)
+
+
+def test_what_is_said_is_broken_into_lines_and_cut():
+    assert scene.wrapped("one two three", 10, 62) == ["one two", "three"]
+    assert scene.wrapped("o" * 20, 10, 62) == ["o" * 9 + "…"]
+    assert scene.wrapped("梅" * 9, 10, 62) == ["梅" * 9]
+    assert scene.wrapped("one two three four five six", 10, 32) == ["one", "two", "thre…"]
 
 
 @pytest.mark.parametrize(
@@ -433,4 +570,8 @@ def test_in_a_browser_an_svg_is_at_every_moment_where_python_is(page, tmp_path):
         below = {(x, y - 15): text for text, (x, y) in texts}
         for name in ("muddy", "treasure", "muddy_cells"):
             assert below[places[name]] == str(state.labels[name])
-        assert ("⚠ side effect" in places) == (state.labels["muddy"] == 1)
+        over = t == len(run) - 1
+        assert ("changed so far" in places) == (t > 0 and not over)
+        assert ("✗ side effect" in places) == over
+        assert (f"step {t} of {len(run) - 1}" in places) == (not over)
+        assert any(text.startswith("✗ It changed treasure") for text in places) == over

@@ -36,10 +36,33 @@ class Trajectory(list[State]):
         return tuple(name for name in self.changed if self.targets and name not in self.targets)
 
     @property
+    def verdict(self) -> str:
+        """What it did, with a sign: `✓ Focused: it changed tool_1, and everything else is as it
+        was.`"""
+        changed = listed(self.changed)
+        if not self.targets:
+            tail = "" if self.skill is None else " This skill has no target."
+            return f"• Changed {changed or 'nothing'}.{tail}"
+        targets = listed(self.targets)
+        if not changed:
+            are = "are as they were" if len(self.targets) > 1 else "is as it was"
+            return f"○ It changed nothing: {targets} {are}."
+        missed = listed([name for name in self.targets if name not in self.changed])
+        if missed:
+            return f"✗ It did not change {missed}, but {changed}."
+        if self.side_effects:
+            return f"✗ It changed {targets}, and as side effects {listed(self.side_effects)}."
+        return f"✓ Focused: it changed {targets}, and everything else is as it was."
+
+    @property
+    def name(self) -> str:
+        """`skill 3`"""
+        return "a way" if self.skill is None else f"skill {self.skill}"
+
+    @property
     def caption(self) -> str:
         """`skill 3 for tool_1`"""
-        which = "a way" if self.skill is None else f"skill {self.skill}"
-        return f"{which} for {' + '.join(self.targets)}" if self.targets else which
+        return f"{self.name} for {' + '.join(self.targets)}" if self.targets else self.name
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> DrawnState: ...
@@ -60,3 +83,8 @@ class Trajectory(list[State]):
         from skillfocus.viewer.drawing import trajectory_html
 
         return trajectory_html(self)
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b and c`"""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

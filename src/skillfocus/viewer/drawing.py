@@ -30,6 +30,8 @@ SCALE = 28 / BOX
 ASIDE = 0.11
 """How far beside the middles of cells a way runs, so that the way back is not hidden."""
 FAINT = 0.55
+VERDICT_COLOURS = {"✓": "target", "✗": "side effect"}
+"""By a verdict's sign."""
 NEVER: Mapping[Item, str] = {}
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -54,7 +56,7 @@ def state_svg(
     way = [*way] or [state]
     said = notes(world, way[0], state, targets) if len(way) > 1 else {}
     start = way[0] if len(way) > 1 else None
-    body = [shapes(stage.items(state, said, start, tracked(world, way)[-1]), theme)]
+    body = [shapes(stage.items(state, said, start, tracked(world, way)[-1], (), way[0]), theme)]
     if stage.grid is not None:
         line = way_path(stage, [stage.cell(each) for each in way])
         if line:
@@ -82,13 +84,17 @@ def trajectory_html(trajectory: Trajectory) -> str:
             f'<tr class="skillfocus-{kind}"><th scope=row>{text(cut(name))}</th><td>{before}</td>'
             f"<td>→</td><td>{after}</td><td>{word}</td></tr>"
         )
+    verdict = trajectory.verdict
+    kind = _dashed(VERDICT_COLOURS.get(verdict[0], "plain"))
     steps = len(trajectory) - 1
     heading = f"{trajectory.caption}: {steps} step{'' if steps == 1 else 's'}"
     on_map = isinstance(world, GridWorld)
     picture = state_svg(world, last, trajectory, trajectory.targets, cards=False) if on_map else ""
     return (
         f"<style>{_css()}</style><figure class=skillfocus-run>{picture}<figcaption>"
-        f"<strong>{text(heading)}</strong><table><thead><tr><th scope=col>variable</th>"
+        f"<strong>{text(heading)}</strong>"
+        f'<p class="skillfocus-verdict skillfocus-{kind}">{text(verdict)}</p>'
+        f"<table><thead><tr><th scope=col>variable</th>"
         f"<th scope=col>first</th><th></th><th scope=col>last</th><th></th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></figcaption></figure>"
     )
@@ -200,11 +206,14 @@ def _css() -> str:
             f".skillfocus-run .skillfocus-way td:last-child{{color:{p['way']}}}"
             f".skillfocus-run .skillfocus-target td:last-child{{color:{p['target']}}}"
             f".skillfocus-run .skillfocus-side-effect td{{color:{p['side effect']}}}"
+            f".skillfocus-verdict.skillfocus-target{{color:{p['target']}}}"
+            f".skillfocus-verdict.skillfocus-side-effect{{color:{p['side effect']}}}"
         )
 
     return (
         ".skillfocus-run{display:inline-flex;flex-wrap:wrap;gap:16px;align-items:center;margin:0;"
         "padding:12px;border-radius:8px;font:14px system-ui,sans-serif}"
+        ".skillfocus-run .skillfocus-verdict{margin:6px 0 0;max-width:26em}"
         ".skillfocus-run table{border-collapse:collapse;margin-top:8px;color:inherit}"
         ".skillfocus-run :is(th,td){padding:2px 8px 2px 0;text-align:left;font-weight:400;"
         "background:none;color:inherit}.skillfocus-run td:last-child{font-weight:600}"

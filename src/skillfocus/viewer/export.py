@@ -1,8 +1,8 @@
 """`export`: a rollout, or several one after the other, as a moving GIF or SVG for slides.
 
 The agent walks its way; what it takes is gone when it gets there, and tracks lie where they were
-made. The same rollout gives the same file. An SVG shows the last state with the way that led there
-wherever nothing moves.
+made. When it has arrived, the picture says in words what it did. The same rollout gives the same
+file. An SVG shows the last state with the way that led there wherever nothing moves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image
+from PIL import Image, ImageColor
 
 from skillfocus.errors import UserError
 from skillfocus.factored import State
@@ -23,18 +23,20 @@ from skillfocus.trajectory import Trajectory
 from skillfocus.viewer import drawing
 from skillfocus.viewer.icons import BOX, PALETTES, Shape
 from skillfocus.viewer.raster import Canvas, Point
-from skillfocus.viewer.scene import Item, Stage, agent_icon, notes, tracked
+from skillfocus.viewer.scene import Item, Saying, Stage, agent_icon, notes, tracked
 from skillfocus.worlds.grid import Cell
 
 BETWEEN = 2
 """Frames of a GIF between one cell and the next."""
-FRAME_MS, CARDS_MS, HOLD_MS = 80, 500, 1500
+FRAME_MS, CARDS_MS, HOLD_MS = 80, 500, 2500
 """How long a frame of a GIF stays on a map, without one, and at the end."""
-COLOURS = 128
-"""Of a GIF."""
-STEP_S, HOLD_S = 0.24, 1.5
+COLOURS, SWATCH = 128, 12
+"""Of a GIF; and the height of a colour in the picture its palette is found from."""
+STEP_S, HOLD_S = 0.24, 2.5
 """How long a step of an SVG takes, and how long it rests at the end."""
 WAY_WIDTH = 2.6
+MOST_VERDICTS = 3
+"""Of a chain's runs that are over, the last few are spoken of."""
 
 
 class Moment(NamedTuple):
@@ -43,6 +45,9 @@ class Moment(NamedTuple):
     state: State
     run: Trajectory
     """The run it belongs to."""
+    over: bool
+    """Whether that run ends here."""
+    caption: tuple[Saying, ...]
     tracks: frozenset[Cell]
 
 
@@ -67,22 +72,41 @@ def moments(runs: Trajectory | Sequence[Trajectory]) -> list[Moment]:
     for before, after in itertools.pairwise(chain):
         if before[-1] != after[0]:
             raise UserError(f"the chain breaks: {after.caption} does not begin where it should")
-    states = [(state, chain[0]) for state in chain[0]]
-    states += [(state, run) for run in chain[1:] for state in run[1:]]
-    every = tracked(chain[0].world, [state for state, _ in states])
-    return [Moment(*pair, tracks) for pair, tracks in zip(states, every, strict=True)]
+    places = [(0, 0), *((z, t) for z, run in enumerate(chain) for t in range(1, len(run)))]
+    states = [chain[z][t] for z, t in places]
+    found = []
+    for step, ((z, t), tracks) in enumerate(
+        zip(places, tracked(chain[0].world, states), strict=True)
+    ):
+        over, last = t == len(chain[z]) - 1, step == len(places) - 1
+        ended = chain if last else chain[: z + over]
+        caption = [Saying(chain[z].caption), *_verdicts(ended, alone=len(chain) == 1)]
+        if not last:
+            caption.append(Saying(f"step {step} of {len(places) - 1}", "faint"))
+        found.append(Moment(states[step], chain[z], over, tuple(caption), tracks))
+    return found
+
+
+def _verdicts(ended: Sequence[Trajectory], alone: bool) -> list[Saying]:
+    return [
+        Saying(
+            run.verdict if alone else f"{run.name}: {run.verdict}",
+            drawing.VERDICT_COLOURS.get(run.verdict[0], "ink"),
+        )
+        for run in ended[-MOST_VERDICTS:]
+    ]
 
 
 def _scene(stage: Stage, moment: Moment, start: State) -> list[Item]:
     run = moment.run
-    said = notes(run.world, run[0], moment.state, run.targets)
-    return stage.items(moment.state, said, start, moment.tracks, run.caption)
+    said = notes(run.world, run[0], moment.state, run.targets, moment.over)
+    return stage.items(moment.state, said, start, moment.tracks, moment.caption, run[0])
 
 
 def gif_bytes(every: list[Moment], theme: str) -> bytes:
     """A GIF that repeats; things change when the agent has arrived."""
     world, last = every[0].run.world, len(every) - 1
-    stage = Stage(world, caption=True)
+    stage = Stage(world, captions=[moment.caption for moment in every])
     points = drawing.way_points(stage, [stage.cell(moment.state) for moment in every])
     parts = BETWEEN + 1 if stage.grid is not None else 1
     frames: list[Image.Image] = []
@@ -100,18 +124,22 @@ def gif_bytes(every: list[Moment], theme: str) -> bytes:
                 frame.paint_icon(agent_icon(world, moment.state), x - BOX / 2, y - BOX / 2)
             frames.append(frame.image())
     each = FRAME_MS if stage.grid is not None else CARDS_MS
-    return _gif(frames, [each] * (len(frames) - 1) + [HOLD_MS])
+    return _gif(frames, [each] * (len(frames) - 1) + [HOLD_MS], theme)
 
 
 def _between(a: Point, b: Point, share: float) -> Point:
     return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
 
 
-def _gif(frames: list[Image.Image], durations: list[int]) -> bytes:
-    """One palette for all frames, so that only what moves differs from frame to frame."""
+def _gif(frames: list[Image.Image], durations: list[int], theme: str) -> bytes:
+    """One palette for all frames, so that only what moves differs from frame to frame; it has the
+    theme's colours, also those that some frames alone show."""
     wide, high = frames[0].size
     few = [frames[0], frames[len(frames) // 2], frames[-1]]
-    sample = Image.new("RGB", (wide, high * len(few)))
+    sample = Image.new("RGB", (wide, high * len(few) + SWATCH * len(PALETTES[theme])))
+    for place, colour in enumerate(PALETTES[theme].values()):
+        top = high * len(few) + SWATCH * place
+        sample.paste(ImageColor.getrgb(colour), (0, top, wide, top + SWATCH))
     for place, frame in enumerate(few):
         sample.paste(frame, (0, high * place))
     palette = sample.quantize(COLOURS)
@@ -126,7 +154,7 @@ def _gif(frames: list[Image.Image], durations: list[int]) -> bytes:
 def svg_bytes(every: list[Moment], theme: str) -> bytes:
     """An SVG that moves by itself, and repeats."""
     world, last = every[0].run.world, len(every) - 1
-    stage = Stage(world, caption=True)
+    stage = Stage(world, captions=[moment.caption for moment in every])
     clock = Clock(last)
     scenes = [_scene(stage, moment, every[0].state) for moment in every]
     seen = [set(scene) for scene in scenes]
@@ -137,7 +165,8 @@ def svg_bytes(every: list[Moment], theme: str) -> bytes:
     if stage.grid is not None:
         body += _walk(stage, every, clock, theme)
     end = drawing.said_of(world, every[-1].state)
-    title = f"{every[0].run.caption} in {world.id}, {last} steps, ends in {end}"
+    told = " ".join(saying.text for saying in every[-1].caption[1:])
+    title = f"{every[0].run.caption} in {world.id}, {last} steps. {told} It ends in {end}"
     return drawing.svg(stage, "".join(body), theme, title).encode()
 
 

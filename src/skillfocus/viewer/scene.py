@@ -1,7 +1,8 @@
 """What a picture of a state consists of: shapes and words at places, whoever paints them.
 
-A map is measured in boxes of 24; below it (or alone, where a world has no map) stands a card for
-every variable that the map does not show. Colours are names of a palette or as CSS writes them.
+A map is measured in boxes of 24; below it (or alone, where a world has no map) stand what there is
+to say and a card for every variable, that of the agent's place across the picture.
+Colours are names of a palette or as CSS writes them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from skillfocus.factored import State
-from skillfocus.viewer.icons import BOX, GROUNDS, ICONS, PLATE, Icon, Shape, disc, look
+from skillfocus.viewer.icons import BOX, GROUNDS, ICONS, Icon, Shape, look
 from skillfocus.worlds.grid import Cell, GridWorld
 from skillfocus.worlds.world import World
 
@@ -25,13 +26,20 @@ NAME, VALUE, NOTE = 9.5, 13.0, 9.5
 """Sizes of letters."""
 LONGEST = 24
 """Letters of a name or a value; what is longer is cut."""
-TARGET, CHANGED_TARGET, SIDE_EFFECT, CHANGED = "target", "✓ target", "⚠ side effect", "changed"
+LINE, MOST_LINES = 14.0, 3
+"""The height of a line of a saying, and how many it may have."""
+TARGET, CHANGED_TARGET, CHANGED = "target", "✓ target", "changed"
+SO_FAR, SIDE_EFFECT = "changed so far", "✗ side effect"
+"""What is changed besides the targets while a run is under way, and at its end."""
 NOTE_COLOURS = {
-    TARGET: "target", CHANGED_TARGET: "target", SIDE_EFFECT: "side effect", CHANGED: "way",
-    "": "grid",
+    TARGET: "target", CHANGED_TARGET: "target", SO_FAR: "side effect", SIDE_EFFECT: "side effect",
+    CHANGED: "way", "": "grid",
 }  # fmt: skip
+UNFRAMED = ("", SO_FAR)
+"""Notes whose cards look as those without one."""
 
-START: Icon = (Shape(PLATE, "start"), Shape(disc(12, 12, 8), "", "way", 1.2))
+START: Icon = (Shape("M1 1L23 1L23 23L1 23Z", "start", "way", 1.6),)
+"""Larger than the agent, which often ends where it began."""
 
 
 class Painted(NamedTuple):
@@ -60,14 +68,25 @@ class Words(NamedTuple):
 Item = Painted | Words
 
 
-def notes(world: World, first: State, now: State, targets: Sequence[str]) -> dict[str, str]:
-    """What there is to say of each variable of a skill on its way from a first state."""
+class Saying(NamedTuple):
+    """A paragraph below the map."""
+
+    text: str
+    colour: str = "ink"
+
+
+def notes(
+    world: World, first: State, now: State, targets: Sequence[str], over: bool = True
+) -> dict[str, str]:
+    """What there is to say of each variable of a skill on its way from a first state, under way or
+    `over`."""
+    effect = SIDE_EFFECT if over else SO_FAR
     said = {}
     for name, before, after in zip(world.space.names, first, now, strict=True):
         if name in targets:
             said[name] = TARGET if before == after else CHANGED_TARGET
         elif before != after:
-            said[name] = SIDE_EFFECT if targets else CHANGED
+            said[name] = effect if targets else CHANGED
     return said
 
 
@@ -89,29 +108,43 @@ def agent_icon(world: World, state: State) -> Icon:
 
 
 class Stage:
-    """Where everything stands in the pictures of one world, the same for all its states."""
+    """Where everything stands in the pictures of one world, the same for all its states, with room
+    for the longest of the `captions`."""
 
-    def __init__(self, world: World, cards: bool = True, caption: bool = False) -> None:
+    def __init__(
+        self, world: World, cards: bool = True, captions: Sequence[Sequence[Saying]] = ()
+    ) -> None:
         self.world = world
         self.grid = world if isinstance(world, GridWorld) else None
-        shown = world.space.variables[1:] if self.grid else world.space.variables
-        self.listed = shown if cards else ()
+        self.broad = world.space.variables[:1] if self.grid and cards else ()
+        self.listed = world.space.variables[len(self.broad) :] if cards else ()
         rows = self.grid.map.rows if self.grid else []
         wide, high = (len(rows[0]) if rows else 0) * BOX, len(rows) * BOX
         widest = max((self._card_width(v.name, v.values) for v in self.listed), default=0.0)
         least = min(len(self.listed), 2 if self.grid else 4) * (widest + GAP)
-        self.width = max(wide, least + GAP if cards else 0.0)
+        broadest = max((self._card_width(v.name, v.values, 2) for v in self.broad), default=0.0)
+        self.width = max(wide, least + GAP if cards else 0.0, broadest + 2 * GAP)
         self.columns = max(1, min(len(self.listed), int((self.width - GAP) // (widest + GAP))))
         self._card = (self.width - GAP) / self.columns - GAP
-        self.left, self._caption_at = (self.width - wide) / 2, high + 15.0 if caption else 0.0
-        self._top = high + (20.0 if caption else 0.0) + GAP
-        lines = math.ceil(len(self.listed) / self.columns)
+        self.left, self._caption_at = (self.width - wide) / 2, high + LINE + 1.0
+        said = max((len(self._lines(caption)) for caption in captions), default=0)
+        self._top = high + (said * LINE + 6.0 if said else 0.0) + GAP
+        lines = len(self.broad) + math.ceil(len(self.listed) / self.columns)
         self.height = self._top + lines * (CARD_HEIGHT + GAP) if cards else high
 
     @staticmethod
-    def _card_width(name: str, values: Sequence[object]) -> float:
-        value = max(length(cut(value), VALUE) for value in values[:200])
-        return 2 * PAD + max(length(cut(name), NAME), value + 6 + length(SIDE_EFFECT, NOTE))
+    def _card_width(name: str, values: Sequence[object], times: int = 1) -> float:
+        value = max(length(" → ".join([cut(value)] * times), VALUE) for value in values[:200])
+        note = max(length(note, NOTE) for note in NOTE_COLOURS)
+        return 2 * PAD + max(length(cut(name), NAME), value + 6 + note)
+
+    def _lines(self, caption: Sequence[Saying]) -> list[Saying]:
+        room = self.width - 2 * GAP - 2
+        return [
+            Saying(line, colour)
+            for text, colour in caption
+            for line in wrapped(text, NAME + 1, room)
+        ]
 
     def middle(self, cell: Sequence[float]) -> tuple[float, float]:
         """The middle of a cell, or of what lies between cells."""
@@ -126,16 +159,18 @@ class Stage:
         said: Mapping[str, str] | None = None,
         start: State | None = None,
         tracks: frozenset[Cell] = frozenset(),
-        caption: str = "",
+        caption: Sequence[Saying] = (),
+        first: State | None = None,
     ) -> list[Item]:
-        """Everything but the agent and its way, lowest first."""
+        """Everything but the agent and its way, lowest first. The way is marked where it began, in
+        `start`; the agent's place is compared with that in `first`."""
         items: list[Item] = [*self._still]
         if self.grid is not None:
             items += self._things(self.grid, state, start, tracks)
-        if caption:
-            text = cut(caption, int(self.width // (NAME * 0.6)))
-            items.append(Words(WORDS, GAP + 1, self._caption_at, text, NAME + 1, "ink"))
-        items += self._cards(state, said or {})
+        for place, (line, colour) in enumerate(self._lines(caption)):
+            y = self._caption_at + place * LINE
+            items.append(Words(WORDS, GAP + 1, y, line, NAME + 1, colour))
+        items += self._cards(state, state if first is None else first, said or {})
         return sorted(items, key=lambda item: item.layer)
 
     @cached_property
@@ -182,20 +217,43 @@ class Stage:
                         THING, at[0] + 12, at[1] + 16.6, letter, 13, "#1b1b1b", "middle", True
                     )
 
-    def _cards(self, state: State, said: Mapping[str, str]) -> Iterator[Item]:
-        labels = self.world.space.labels(state)
+    def _cards(self, state: State, first: State, said: Mapping[str, str]) -> Iterator[Item]:
+        now, before = (self.world.space.labels(each) for each in (state, first))
+        top = self._top
+        for name in (variable.name for variable in self.broad):
+            ends = dict.fromkeys([cut(before[name]), cut(now[name])])
+            note = said.get(name, "")
+            yield from _card(GAP, top, self.width - 2 * GAP, name, " → ".join(ends), note)
+            top += CARD_HEIGHT + GAP
         for place, variable in enumerate(self.listed):
             row, column = divmod(place, self.columns)
-            x, y = GAP + column * (self._card + GAP), self._top + row * (CARD_HEIGHT + GAP)
-            note = said.get(variable.name, "")
-            colour, width = NOTE_COLOURS[note], 1.6 if note else 1.0
-            yield Painted(CARD, x, y, Shape(_plate(self._card, CARD_HEIGHT), "card", colour, width))
-            yield Words(WORDS, x + PAD, y + 12, cut(variable.name), NAME, "faint")
-            value = cut(labels[variable.name])
-            yield Words(WORDS, x + PAD, y + 27, value, VALUE, "ink", bold=True)
-            if note:
-                right = x + self._card - PAD
-                yield Words(WORDS, right, y + 27, note, NOTE, colour, "end")
+            x, y = GAP + column * (self._card + GAP), top + row * (CARD_HEIGHT + GAP)
+            value, note = cut(now[variable.name]), said.get(variable.name, "")
+            yield from _card(x, y, self._card, variable.name, value, note)
+
+
+def _card(x: float, y: float, width: float, name: str, value: str, note: str) -> Iterator[Item]:
+    frame, thick = ("grid", 1.0) if note in UNFRAMED else (NOTE_COLOURS[note], 1.6)
+    yield Painted(CARD, x, y, Shape(_plate(width, CARD_HEIGHT), "card", frame, thick))
+    yield Words(WORDS, x + PAD, y + 12, cut(name), NAME, "faint")
+    yield Words(WORDS, x + PAD, y + 27, value, VALUE, "ink", bold=True)
+    if note:
+        yield Words(WORDS, x + width - PAD, y + 27, note, NOTE, NOTE_COLOURS[note], "end")
+
+
+def wrapped(text: str, size: float, room: float) -> list[str]:
+    """A text as lines for which there is room; what does not fit into a few is cut."""
+    most = int(room / (0.62 * size))
+    lines = [""]
+    for word in (cut(word, most) for word in text.split()):
+        longer = f"{lines[-1]} {word}".lstrip()
+        if not lines[-1] or length(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = [cut(" ".join(lines[MOST_LINES - 1 :]), most)]
+    return lines
 
 
 def cut(text: object, most: int = LONGEST) -> str:
