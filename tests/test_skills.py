@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from probes import RandomWorld, corridor
 from safetensors.numpy import load_file, save_file
 
 import skillfocus as sf
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 from skillfocus.files import write_whole
 from skillfocus.skills_file import DIGEST, digest_of, pack
+from skillfocus.viewer import page
 
 
 @pytest.fixture(scope="module")
@@ -141,12 +143,18 @@ def test_foreign_files_are_refused(tmp_path):
     with pytest.raises(UserError, match="not written by skillfocus"):
         sf.Skills.load(foreign)
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(UserError, match="not a readable skills file"):
+    with pytest.raises(UserError) as error:
         sf.Skills.load(tmp_path / "text")
+    assert str(error.value) == (
+        f"{tmp_path / 'text'} is not a file of skills, or not a whole one: such files are written "
+        f"by skillfocus discover and skills.save"
+    )
     with pytest.raises(UserError, match="no file"):
         sf.Skills.load(tmp_path / "missing")
-    with pytest.raises(UserError, match="no file"):
+    with pytest.raises(UserError) as error:
         sf.Skills.load(tmp_path)
+    files = tmp_path / "*.skills"
+    assert str(error.value) == f"{tmp_path} is a folder: name the files in it, such as {files}"
 
 
 def test_skills_of_another_world_are_refused(file):
@@ -187,3 +195,24 @@ def test_a_folder_that_is_not_there_is_named(skills, tmp_path):
 def test_an_unknown_skill_is_named(skills, rng):
     with pytest.raises(UserError, match="numbered 0 to 3"):
         skills.rollout(4, (0, 0), rng)
+
+
+def test_a_wrong_name_is_answered_with_those_there_are():
+    near, far = unknown("variable", "tol_1", ["tool_1"]), unknown("variable", "x", ["tool_1"])
+    assert str(near) == "unknown variable 'tol_1': did you mean 'tool_1'? (known: tool_1)"
+    assert str(far) == "unknown variable 'x' (known: tool_1)"
+
+
+def test_a_notebook_makes_the_page_of_a_set_once_and_of_a_huge_one_never(file, monkeypatch):
+    made = []
+    monkeypatch.setattr(page, "frame_html", lambda sets: made.append(sets) or "<iframe>" * 1000)
+    skills = sf.Skills.load(file)
+    assert skills._repr_html_() == skills._repr_html_() == "<iframe>" * 1000
+    assert made == [[skills]]
+    sent = pickle.dumps(skills)
+    assert b"<iframe>" not in sent
+    assert pickle.loads(sent) == skills
+    monkeypatch.setattr("skillfocus.skills.MOST_SHOWN", len(skills.policies) - 1)
+    assert skills._repr_html_() is None
+    monkeypatch.setattr("skillfocus.skills.MOST_SHOWN", len(skills.policies))
+    assert skills._repr_html_() is not None

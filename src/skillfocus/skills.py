@@ -22,6 +22,9 @@ from skillfocus.table import Table, tabulate
 from skillfocus.trajectory import Trajectory
 from skillfocus.worlds.world import World
 
+MOST_SHOWN = 60_000_000
+"""Cells of policies that a notebook shows unasked; of larger sets it shows one line."""
+
 
 @dataclass(frozen=True, eq=False)
 class Skills:
@@ -91,10 +94,18 @@ class Skills:
 
         return write_page([self, *beside], path)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        return None if len(self.policies) > MOST_SHOWN else self._frame
+
+    @cached_property
+    def _frame(self) -> str:
+        """The page, for cells of a notebook: made once, for it takes seconds."""
         from skillfocus.viewer.page import frame_html
 
         return frame_html([self])
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_frame"}
 
     @cached_property
     def _numberings(self) -> tuple[Numbering, ...]:

@@ -40,6 +40,8 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     """The arrays and the header of a file, or one sentence on why not."""
     from safetensors import SafetensorError, safe_open
 
+    if path.is_dir():
+        raise UserError(f"{path} is a folder: name the files in it, such as {path / '*.skills'}")
     if not path.is_file():
         raise UserError(f"there is no file {path}")
     try:
@@ -48,8 +50,13 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
             if "skillfocus" not in metadata or POLICY not in file.keys():  # noqa: SIM118
                 raise UserError(f"{path} was not written by skillfocus")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is not a readable skills file: {error}") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+    except (SafetensorError, TypeError, AttributeError):
+        raise UserError(
+            f"{path} is not a file of skills, or not a whole one: such files are written by "
+            f"skillfocus discover and skills.save"
+        ) from None
     if arrays[POLICY].dtype != np.uint8 or arrays[POLICY].ndim != 1:
         raise UserError(f"{path} is not a usable skills file: its policies are not bytes")
     digest, text = metadata["skillfocus"][:DIGEST], metadata["skillfocus"][DIGEST:]
