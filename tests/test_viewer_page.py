@@ -12,6 +12,7 @@ from skillfocus.metrics.side_effects import side_effects
 from skillfocus.simulation import outcome, reset_marks, table_arrays
 from skillfocus.tasks import task_of
 from skillfocus.viewer import payload
+from skillfocus.viewer.icons import PALETTES
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.payload import Shown
 from skillfocus.viewer.starts import first_state
@@ -94,6 +95,19 @@ def assert_shows(page, skills, path, panel=0):
 
 def painted(page):
     return page.evaluate("document.querySelector('.map').toDataURL()")
+
+
+def pixel(page, world, row, column):
+    """The colour of a map's first panel at a place, in cells from its top left corner."""
+    rows = world.map.rows
+    found = page.evaluate(
+        """([across, down]) => {
+          const map = document.querySelector(".map");
+          return Array.from(map.getContext("2d").getImageData(across * map.width, down * map.height, 1, 1).data);
+        }""",
+        [column / len(rows[0]), row / len(rows)],
+    )
+    return "#" + bytes(found[:3]).hex()
 
 
 def click_cell(page, cell, world, panel=0):
@@ -489,6 +503,59 @@ def test_on_a_phone(browser, page, rooms_page, focused_vic, four_rooms):
         page.get_by_label("A step on").click()
     start = four_rooms.space.state(position=(2, 2))
     assert_shows(page, focused_vic, focused_vic.rollout(1, start, np.random.default_rng(0)))
+
+
+def test_what_is_drawn(opened, four_rooms):
+    """A ring round what the skill is for, gone with another skill; every layer shows."""
+    colours = PALETTES["light"]
+    tool_1, tool_2 = four_rooms.tools[:2]
+    opened.get_by_label("skill 1, for tool_1").first.click()
+    opened.keyboard.press("Home")
+    assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) == colours["target"]
+    assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) != colours["target"]
+    opened.get_by_label("skill 3, for tool_2").first.click()
+    assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) == colours["target"]
+    assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) != colours["target"]
+    assert pixel(opened, four_rooms, 0.5, 0.5) == colours["wall"]
+    seen = {painted(opened)}
+    for key in ("a", "h", "h", "h", "g", "ArrowRight"):
+        opened.keyboard.press(key)
+        opened.wait_for_function("() => !skillfocus.app.busy")
+        seen.add(painted(opened))
+    assert len(seen) == 6  # before it has moved, an agent hides its ghosts
+
+
+def test_tracks_are_drawn_where_they_were_left(page, sets, tmp_path):
+    skills = sets[-2]
+    world, table = skills.world, skills.table
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
+    page.wait_for_selector(READY)
+    tracked = page.evaluate("skillfocus.model.world.map.tracked")
+    assert {
+        world.map.cells[p]: mark for p, mark in enumerate(tracked) if mark >= 0
+    } == world.mark_of
+    start = world.space.state(position=(4, 7), muddy=1)
+    z, seed, path = next(
+        (z, seed, path)
+        for z in range(len(skills))
+        for seed in range(20)
+        for path in [skills.rollout(z, start, np.random.default_rng(seed))]
+        if path[-1][3] > 0 and world.map.cells[path[-1][0]] != (4, 7)
+    )
+    cells = [world.map.cells[state[0]] for state in path]
+    left = next(
+        cell
+        for cell, before, after in zip(cells[1:], path, path[1:], strict=False)
+        if after[3] > before[3] and cell != cells[-1]
+    )
+    link = ".".join(map(str, start))
+    page.evaluate(f"location.hash = 'start={link}&skills={z}&seed={seed}&t=0'")
+    page.wait_for_function(f"() => skillfocus.model.seed === {seed} && !skillfocus.app.busy")
+    before = pixel(page, world, left[0] + 14.6 / 24, left[1] + 7 / 24)
+    page.keyboard.press("End")
+    assert pixel(page, world, left[0] + 14.6 / 24, left[1] + 7 / 24) != before
+    assert table.n_marks
 
 
 def test_light_and_dark_are_drawn_differently(opened):
