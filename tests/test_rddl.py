@@ -451,7 +451,7 @@ def test_worlds_are_made_again_from_their_settings(elevators, written):
     [
         ("sokobann", None, "unknown RDDL domain 'sokobann': did you mean 'Sokoban_arcade'"),
         ("Elevators_MDP", 1, "can be Elevators_MDP_ippc2011, Elevators_MDP_ippc2014: name one"),
-        ("sokoban", 7, r"unknown instance of Sokoban_arcade '7': \(known: 0\)"),
+        ("sokoban", 7, r"unknown instance of Sokoban_arcade '7' \(known: 0\)"),
         ("elevators", 0, "num-arrival draws from Poisson"),
         ("Tamarisk_MDP_ippc2014", 1, "more than 4,096 outcomes in some state"),
         ("ChromaticDice", 1, "actions, counting up to 29 at a time; 254 can be: give an instance "

@@ -25,7 +25,8 @@ function skillWords(set, run, step, moment, targets, mode) {
   const plain = set.targets[moment.z].length ? "" : " A plain skill has no target.";
   if (done && !side.length) return { kind: "good", sign: "✓", text: `${plain ? "It" : "Focused: it"} changed ${target}, and everything else is as it was.${plain}` };
   if (done) return { kind: "bad", sign: "✗", text: `It changed ${target}, and as side effects ${names(side)}${tail}.${plain}` };
-  if (side.length) return { kind: "bad", sign: "✗", text: `It did not change ${target}, but ${names(side)}${tail}.${plain}` };
+  const missed = targets.filter((j) => !changed.includes(j));
+  if (changed.length) return { kind: "bad", sign: "✗", text: `It did not change ${names(missed)}, but ${names(changed)}${tail}.${plain}` };
   return { kind: "plain", sign: "○", text: `It changed nothing: ${target} is as it was${tail}.${plain}` };
 }
 
