@@ -180,6 +180,19 @@ def test_nothing_in_a_name_ends_the_data(focused_vic):
     assert "<script>alert" not in page
 
 
+def test_numbers_that_json_lacks_are_left_out(small):
+    strange = replace(small, info={**small.info, "seed": float("nan")})
+    assert data_of(page_html([Shown(strange, records=[])]))["sets"][0]["seed"] is None
+
+
+def test_distances_travel_as_points_or_not_at_all():
+    """Names are equally far apart; two places that happen to be pairs are not names."""
+    names = sf.Variable("who", ("ann", "bob"))
+    places = sf.Variable("where", ((0, 0), (0, 5)))
+    assert payload._points(names.coordinates) is None
+    assert payload._points(places.coordinates) == [[0, 0], [0, 5]]
+
+
 def test_a_page_needs_skills():
     with pytest.raises(UserError, match="no skills to show"):
         page_html([])

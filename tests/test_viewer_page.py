@@ -369,6 +369,9 @@ def test_other_slips_and_ghosts(opened, focused_vic, four_rooms):
         focused_vic.rollout(1, four_rooms.showcase, np.random.default_rng([12, k]))
         for k in range(1, 51)
     ]
+    number = focused_vic.table.number
+    paths = opened.evaluate("skillfocus.model.runs.get(0).ghosts.map((ghost) => ghost.states)")
+    assert paths == [[number(state) for state in ghost] for ghost in ghosts]
     done = sum("tool_1" in ghost.changed for ghost in ghosts)
     side = sum(bool(ghost.side_effects) for ghost in ghosts)
     said = opened.locator(".crowd").nth(1).inner_text()
