@@ -82,30 +82,50 @@ def test_walks_are_those_of_plain_python(seed):
     assert walked.left_out <= 1e-5 or walked.limit == 96 * UNITS
 
 
+def alone(table, action_where):
+    """A policy that is the same in every context, each first state having one of its own."""
+    policy = np.repeat(action_where[:, None], table.n_states, axis=1).astype(np.uint8)
+    return policy, np.arange(table.n_states, dtype=np.int32)
+
+
+class Throws(sf.World):
+    """So many throws, each of which shows one of `sides`; the last is gone on from no further."""
+
+    id = "Throws-v0"
+    actions = ("throw",)
+
+    def __init__(self, n, sides):
+        self.n, self.sides = n, sides
+        counts, shown = tuple(range(n + 1)), tuple(range(sides))
+        self.space = sf.FactoredSpace((sf.Variable("turn", counts), sf.Variable("shown", shown)))
+
+    def states(self):
+        return [(0, 0)]
+
+    def transition(self, state, action):
+        turn = min(state[0] + 1, self.n)
+        share = 1 / self.sides
+        return [sf.Outcome(share, (turn, shown)) for shown in range(self.sides)]
+
+
+def test_walks_end_at_24_bits_and_not_before():
+    """After 24 throws of a coin every state has cost 24 bits; the 25th would be one too many. All
+    the rest is left out, so the walk must go on to the next limit, 32 bits."""
+    table = sf.tabulate(Throws(40, 2))
+    policy, contexts = alone(table, np.zeros(table.n_states))
+    walked = walk_policy(table, policy, contexts, 1, 24)
+    assert (walked.limit, walked.left_out, walked.counts[0]) == (24 * UNITS, 0.0, 1 + 24 * 2)
+    longer = walk_policy(table, policy, contexts, 1, 25)
+    assert (longer.limit, longer.counts[0]) == (32 * UNITS, 1 + 32 * 2)
+
+
 def test_walks_go_on_until_little_is_left_out():
-    """Along a chain of coin flips, 24 bits are 24 steps; a run goes on longer one time in 2^24,
-    and so where every step is one of a hundred, a walk of 24 bits would end after four."""
-
-    class Dice(sf.World):
-        id = "Dice-v0"
-        actions = ("roll",)
-        space = sf.FactoredSpace(
-            (sf.Variable("turn", tuple(range(9))), sf.Variable("shown", tuple(range(100))))
-        )
-
-        def states(self):
-            return [(0, 0)]
-
-        def transition(self, state, action):
-            turn = min(state[0] + 1, 8)
-            return [sf.Outcome(0.01, (turn, shown)) for shown in range(100)]
-
-    table = sf.tabulate(Dice())
-    policy = (table.values[:, :1] == 8).astype(np.uint8)
-    contexts = np.zeros(table.n_states, np.int32)
+    """Where every step shows one of a hundred sides, 24 bits are three steps."""
+    table = sf.tabulate(Throws(8, 100))
+    policy, contexts = alone(table, table.values[:, 0] == 8)
     walked = walk_policy(table, policy, contexts, 1, 20)
-    assert walked.left_out <= 1e-5
-    assert walked.counts.tolist() == [table.n_states]
+    assert walked.left_out == 0
+    assert walked.counts[0] == table.n_states
 
 
 def test_arrays_travel_whole():
