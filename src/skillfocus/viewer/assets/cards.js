@@ -25,7 +25,10 @@ class CardsView {
     this.cards.forEach(({ card, value, spread }, j) => {
       value.textContent = world.label(scene.state, j);
       card.classList.toggle("target", scene.targets.includes(j));
-      card.classList.toggle("effect", changed.includes(j) && scene.targets.length > 0 && !scene.targets.includes(j));
+      const effect = changed.includes(j) && scene.targets.length > 0 && !scene.targets.includes(j);
+      const over = step >= scene.run.steps;
+      card.classList.toggle("effect", effect && over);
+      card.classList.toggle("so-far", effect && !over);
       const counts = new Map();
       for (const ghost of scene.ghosts) {
         const label = world.label(ghost.states[Math.min(step, ghost.steps)], j);
