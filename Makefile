@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 OTHERS = 3.11 3.13
+TWO = -n 2 --dist loadfile
 EXTRA = dev
 
 .PHONY: help reproduce paper test test-others lint bench clean
@@ -32,7 +33,7 @@ lint: $(READY)  ## formatting, lint, types, the direction of imports
 	$(BIN)/lint-imports --no-cache
 
 test: $(READY) lint  ## everything that must hold; also under the oldest and newest Pythons, if found
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TWO)
 	@$(MAKE) --no-print-directory test-others
 
 test-others: $(READY)
@@ -45,7 +46,7 @@ test-others: $(READY)
 	  if [ -z "$$p" ]; then echo "== Python $$v is not installed, so not tested"; continue; fi; \
 	  echo "== Python $$v"; \
 	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test .venv-$$v/.ready && \
-	  .venv-$$v/bin/python -m pytest -m 'not slow' || exit 1; \
+	  .venv-$$v/bin/python -m pytest $(TWO) -m 'not slow' || exit 1; \
 	done
 
 bench: $(READY)  ## speed, as ratios within one run

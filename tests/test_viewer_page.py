@@ -74,8 +74,14 @@ def first_value(page, variable):
     return page.locator("#firsts label").filter(has_text=variable).locator("select")
 
 
+def settle(page):
+    """Policies take a moment to unpack; then what was chosen is shown."""
+    page.wait_for_function("() => !skillfocus.app.busy")
+
+
 def values_shown(page, panel=0):
     """{variable: (first, now, mark)} as the panel's table says."""
+    settle(page)
     rows = page.locator(".panel").nth(panel).locator(".values tbody tr").all()
     texts = [row.locator("th, td").all_inner_texts() for row in rows]
     return {name: tuple(rest) for name, *rest in texts}
@@ -94,11 +100,13 @@ def assert_shows(page, skills, path, panel=0):
 
 
 def painted(page):
+    settle(page)
     return page.evaluate("document.querySelector('.map').toDataURL()")
 
 
 def pixel(page, world, row, column):
     """The colour of a map's first panel at a place, in cells from its top left corner."""
+    settle(page)
     rows = world.map.rows
     found = page.evaluate(
         """([across, down]) => {
@@ -309,6 +317,7 @@ def test_verdicts(opened, focused_vic, four_rooms):
     opened.keyboard.press("End")
     path = focused_vic.rollout(1, four_rooms.showcase, np.random.default_rng(0))
     assert path.changed == ("tool_1",)
+    settle(opened)
     assert "Focused: it changed tool_1" in panel.locator(".verdict").inner_text()
     assert values_shown(opened)["tool_1"][2] == "✓ target"
     opened.keyboard.press("Home")
@@ -530,7 +539,6 @@ def test_what_is_drawn(opened, four_rooms):
     seen = {painted(opened)}
     for key in ("a", "h", "h", "h", "g", "ArrowRight"):
         opened.keyboard.press(key)
-        opened.wait_for_function("() => !skillfocus.app.busy")
         seen.add(painted(opened))
     assert len(seen) == 6  # before it has moved, an agent hides its ghosts
 
