@@ -99,6 +99,11 @@ def test_a_pipeline_measures_all_there_is(tmp_path):
     assert ("paper/proxy/steps", 20_000) not in rows  # the same as the true reward here
     assert rows["path/0", 0] == run.make_table().number((0, 0))
     assert 0 < rows["auc", None] <= 4
+    names = ("run", "metric", "step", "value")
+    frame = pl.DataFrame([(run.id, *row) for row in result.rows], schema=names, orient="row")
+    record = run.record(frame)
+    assert [skill["skill"] for skill in record["skills"]] == [0, 1, 2, 3]
+    assert len(record["coverage"]) == 5
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import polars as pl
+
 from skillfocus.experiments.discovery import PLANNING, Discovery, table_of, world_of
 from skillfocus.experiments.presets import PRESETS, PRIMITIVES, task_learner
 from skillfocus.hierarchy import solve
@@ -35,6 +37,11 @@ class Pipeline(Discovery):
         result = super().execute(report)
         usual = self.learner == PLANNING and self.unusual().keys() <= {"coverage"}
         return result if usual and self.seed == 0 else Result(result.rows)
+
+    def record(self, frame: pl.DataFrame) -> dict[str, object]:
+        """What the skills do, without their ways and what was learned with them."""
+        beside = [pl.col("metric").str.starts_with(f"{part}/") for part in ("path", *PRESETS)]
+        return super().record(frame.filter(~pl.any_horizontal(beside)))
 
     def measure(self, skills: Skills, report: Report) -> list[Row]:
         rows = super().measure(skills, report)
