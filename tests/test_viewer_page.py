@@ -328,6 +328,27 @@ def test_verdicts(opened, focused_vic, four_rooms):
     assert "step 4 of" in panel.locator(".verdict").inner_text()
 
 
+def test_the_page_and_python_say_the_same(opened, focused_vic, four_rooms):
+    """In the same words, whatever a run has come to."""
+    said = set()
+    for z in range(len(focused_vic)):
+        for seed in (0, 28):
+            told = opened.evaluate(
+                """async ([z, seed]) => {
+                  const { app, model } = skillfocus;
+                  await app.change(() => Object.assign(model, { seed, goal: null, skill: [z, 0] }));
+                  app.seek(({ length }) => length);
+                  const [sign, words] = document.querySelector(".verdict").childNodes;
+                  return `${sign.textContent} ${words.textContent}`;
+                }""",
+                [z, seed],
+            )
+            path = focused_vic.rollout(z, four_rooms.showcase, np.random.default_rng(seed))
+            assert told.replace(" (its steps are used up)", "") == path.verdict
+            said.add(path.verdict[0])
+    assert said == {"✓", "✗", "○"}
+
+
 def test_side_effects_are_marked_at_the_end(opened, focused_vic, four_rooms):
     path = next(
         (seed, path)

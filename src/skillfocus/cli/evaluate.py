@@ -8,13 +8,13 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.options import OptionalInt, OptionalStr, explored
+from skillfocus.cli.options import OptionalInt, OwnWorld
 from skillfocus.cli.output import err, show_runs
 from skillfocus.errors import UserError
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(OwnWorld):
     """Side effects and control of the targets of saved skills, exact where the world allows."""
 
     files: Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
@@ -25,10 +25,6 @@ class Evaluate:
     """Sample this many runs per skill even where exact values can be had."""
     seed: int = 0
     """The seed of the samples."""
-    world: OptionalStr = None
-    """The world's name, where a file cannot say it (my_world.py:Lights)."""
-    world_settings: str = "{}"
-    """Its settings as JSON, as they were given to `discover`."""
     json: bool = False
     """Print one JSON document."""
 
@@ -38,18 +34,17 @@ class Evaluate:
         from skillfocus.metrics.coverage import coverage
         from skillfocus.metrics.record import origin, skill_records
         from skillfocus.progress import Progress
-        from skillfocus.skills import Skills
 
         if not self.files:
             raise UserError("name at least one file of skills")
         if self.sample is not None and self.sample < 2:
             raise UserError(f"--sample is {self.sample}; it must be at least 2")
-        world = None if self.world is None else explored(self.world, self.world_settings)[0]
+        loading = self.load(self.files)
         runs = []
         with Progress(err, "evaluating") as progress:
             for number, file in enumerate(self.files):
                 progress.report(number / len(self.files), file.name)
-                skills = Skills.load(file, world)
+                skills = next(loading)
                 records = skill_records(skills, self.sample, self.seed)
                 run = {**origin(skills), "file": str(file), "skills": records}
                 if self.coverage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from skillfocus.errors import UserError
 if TYPE_CHECKING:
     from skillfocus.discovery import Learner
     from skillfocus.experiments.discovery import Discovery
+    from skillfocus.skills import Skills
     from skillfocus.table import Table
     from skillfocus.worlds.world import World
 
@@ -92,6 +94,22 @@ class DiscoveryOptions:
             raise UserError("--rounds belongs to --learner planning; use --episodes")
         make = paper_q_learning if self.preset == "paper" else QLearning
         return make(gamma=self.gamma, **_given(episodes=self.episodes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnWorld:
+    """For files of skills that cannot say how to make their world."""
+
+    world: OptionalStr = None
+    """The world's name, where a file cannot say it (my_world.py:Lights)."""
+    world_settings: str = "{}"
+    """Its settings as JSON, as they were given to `discover`."""
+
+    def load(self, files: Iterable[Path]) -> Iterator[Skills]:
+        from skillfocus.skills import Skills
+
+        world = None if self.world is None else explored(self.world, self.world_settings)[0]
+        return (Skills.load(file, world) for file in files)
 
 
 def explored(world: str, settings: str) -> tuple[World, Table]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.options import OptionalInt, OptionalPath, OptionalStr, explored
+from skillfocus.cli.options import OptionalInt, OptionalPath, OptionalStr, OwnWorld
 from skillfocus.cli.output import err, print_json, say
 from skillfocus.errors import UserError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class View:
+class View(OwnWorld):
     """Watch skills: write one page that needs nothing but a browser, and open it.
 
     Examples: skillfocus view out/plain.skills out/focused.skills
@@ -52,10 +52,6 @@ class View:
     """Where it begins, such as 'position=(6, 9), tool_1=1'; what is not named is as usual."""
     slips: int = 0
     """The seed of its slips, as on the page."""
-    world: OptionalStr = None
-    """The world's name, where a file cannot say it (my_world.py:Lights)."""
-    world_settings: str = "{}"
-    """Its settings as JSON, as they were given to `discover`."""
     no_open: bool = False
     """Do not open the page in a browser."""
     json: bool = False
@@ -68,9 +64,14 @@ class View:
         if self.export is not None:
             self._export(self.export)
             return
-        page = self.out or (Path("out/gallery.html") if self.gallery else self._beside())
+        beside = Path("out/gallery") if self.gallery else self.files[0]
+        page = self.out or beside.with_suffix(".html")
         check_folder(page.parent)
-        failed = self._write_gallery(page) if self.gallery else self._write(page)
+        failed = False
+        if self.gallery:
+            failed = self._write_gallery(page)
+        else:
+            self._write(page)
         if self.json:
             print_json({"page": str(page), "bytes": page.stat().st_size})
         else:
@@ -104,20 +105,11 @@ class View:
         if self.out is not None and self.out.suffix not in (".html", ".htm"):
             raise UserError(f"--out is {self.out}; a page's name ends in .html")
 
-    def _beside(self) -> Path:
-        return self.files[0].with_suffix(".html")
-
-    def _load(self) -> list[Skills]:
-        from skillfocus.skills import Skills
-
-        world = None if self.world is None else explored(self.world, self.world_settings)[0]
-        return [Skills.load(file, world) for file in self.files]
-
-    def _write(self, page: Path) -> bool:
+    def _write(self, page: Path) -> None:
         from skillfocus.progress import Progress
         from skillfocus.viewer.page import usual_label, write_page
 
-        loaded = self._load()
+        loaded = list(self.load(self.files))
         alike = Counter((skills.world.id, usual_label(skills)) for skills in loaded)
         with Progress(err, "writing the page") as progress:
             sets = []
@@ -127,7 +119,6 @@ class View:
                 several = alike[skills.world.id, label] > 1
                 sets.append(self._shown(skills, file.stem if several else label))
             write_page(sets, page, report=lambda part, what: progress.report(0.5 + part / 2, what))
-        return False
 
     def _write_gallery(self, page: Path) -> bool:
         """Whether some of its runs failed: they are left out."""
@@ -163,14 +154,14 @@ class View:
             return Shown(skills, label, coverage=curve)
         task = task_of(skills.world, skills.table)
         found = solve(skills.table, task, skills, seed=0, reward=self.task)
-        return Shown(skills, label, None, curve, task, found, self.task)
+        return Shown(skills, label, coverage=curve, task=task, solution=found, reward=self.task)
 
     def _export(self, path: Path) -> None:
         import numpy as np
 
         from skillfocus.viewer.export import export
 
-        (skills,) = self._load()
+        (skills,) = self.load(self.files)
         start = starting(skills, self.start or "")
         skill = telling(skills, start) if self.skill is None else self.skill
         if not 0 <= skill < len(skills):
@@ -204,19 +195,18 @@ def starting(skills: Skills, text: str) -> State:
         name, sign, after = rest.partition("=")
         place = table.space.index(name.strip())
         labels = [str(value) for value in table.space.variables[place].values]
-        fitting = [m for m in (re.match(_pattern(label), after) for label in labels) if m]
-        if not sign or not fitting:
+        fitting = [(_fits(label, after), value) for value, label in enumerate(labels)]
+        length, state[place] = max(fitting)
+        if not sign or not length:
             few = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
             raise UserError(f"--start: {name.strip()} can be {few}, and not what {rest!r} says")
-        longest = max(fitting, key=lambda match: match.end())
-        state[place] = next(i for i, v in enumerate(labels) if longest.re.pattern == _pattern(v))
-        rest = after[longest.end() :].strip()
+        rest = after[length:].strip()
     table.number(state)
     return tuple(state)
 
 
-def _pattern(label: str) -> str:
-    """A value followed by a comma or the end; spaces do not matter."""
-    return (
-        r"\s*" + r"\s*".join(re.escape(letter) for letter in label if letter != " ") + r"\s*(,|$)"
-    )
+def _fits(label: str, text: str) -> int:
+    """How much of a text is a value, with the comma or the end after it; spaces do not matter."""
+    letters = r"\s*".join(re.escape(letter) for letter in label if letter != " ")
+    found = re.match(rf"\s*{letters}\s*(,|$)", text)
+    return found.end() if found else 0

@@ -37,7 +37,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def text(words: object) -> str:
-    """Text for XML and HTML; what neither can hold becomes a question mark."""
+    """Text for XML and HTML; what neither can hold is replaced by U+FFFD."""
     return escape(_FORBIDDEN.sub("\ufffd", str(words)), {'"': "&quot;", "'": "&#39;"})
 
 

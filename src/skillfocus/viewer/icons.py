@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from skillfocus.factored import State
 from skillfocus.worlds.colours import COLOURS, colours_of, lettered
-from skillfocus.worlds.grid import GridWorld
+from skillfocus.worlds.grid import Cell, GridWorld
+from skillfocus.worlds.world import World
 
 BOX = 24
 """The width and height of the box that icons are drawn on."""
@@ -185,3 +187,16 @@ def look(world: GridWorld, glyph: str) -> tuple[Icon, str]:
     if not lettered(world, glyph):
         return ICONS[world.legend[glyph]], ""
     return (Shape(PLATE, colours_of(world)[glyph], "#3a3a3a", 0.8),), glyph
+
+
+def grounds(world: GridWorld) -> dict[Cell, str]:
+    """The glyph of the ground that a cell has under whatever stands there: what it shows when
+    everything is taken."""
+    taken = tuple(size - 1 for size in world.space.sizes)
+    below = {cell: world.glyph_now(cell, taken) for cell in world.map.cells}
+    return {cell: glyph for cell, glyph in below.items() if world.legend.get(glyph) in GROUNDS}
+
+
+def agent_look(world: World, state: State) -> str:
+    """The icon of the agent in a state."""
+    return "muddy agent" if world.space.labels(state).get("muddy") else "agent"

@@ -21,7 +21,7 @@ from skillfocus.files import write_whole
 from skillfocus.metrics.record import origin
 from skillfocus.runs import Report
 from skillfocus.skills import Skills
-from skillfocus.viewer.payload import Shown, document
+from skillfocus.viewer.payload import Shown, document, policies
 
 SCRIPTS = (
     "dom", "random", "tables", "simulate", "heat", "map", "cards", "charts", "words", "model",
@@ -41,11 +41,11 @@ def write_page(
 def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = silent) -> str:
     shown = labelled([one if isinstance(one, Shown) else Shown(one) for one in sets])
     title = title or f"Skills in {', '.join(dict.fromkeys(s.skills.world.id for s in shown))}"
-    told = document(shown, report)
-    policies = [one.pop("policies") for one in told["sets"]]
+    told = document(shown, lambda part, what: report(part / 2, what))
+    made = policies(shown, lambda part, what: report(0.5 + part / 2, what))
     # They stand at the end of the page, those that are shown first before the others, so that it
     # need not be read to its end before it can be used.
-    order = sorted(range(len(policies)), key=lambda place: not told["sets"][place]["first"])
+    order = sorted(range(len(made)), key=lambda place: not shown[place].first)
     parts = files("skillfocus.viewer").joinpath("assets")
     text = {name: parts.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css")}
     scripts = [parts.joinpath(f"{name}.js").read_text("utf-8") for name in SCRIPTS]
@@ -54,7 +54,7 @@ def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = 
         "style": text["page.css"],
         "script": "\n".join(scripts),
         "data": _data("data", told),
-        "policies": "\n".join(_data(f"policies-{place}", policies[place]) for place in order),
+        "policies": "\n".join(_data(f"policies-{place}", made[place]) for place in order),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: filled[mark[1]], text["page.html"])
 

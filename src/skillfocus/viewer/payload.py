@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,7 @@ from skillfocus.runs import Report
 from skillfocus.skills import Skills
 from skillfocus.table import Table
 from skillfocus.tasks import Task
-from skillfocus.viewer.icons import GROUNDS, ICONS, PALETTES, look
+from skillfocus.viewer.icons import GROUNDS, ICONS, PALETTES, agent_look, grounds, look
 from skillfocus.viewer.starts import first_state
 from skillfocus.viewer.walks import costs_of, walk_policy
 from skillfocus.worlds.grid import GridWorld
@@ -74,28 +73,34 @@ def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
 
 
 def document(sets: Sequence[Shown], report: Report) -> dict:
-    """Everything a page holds. Sets of equal worlds share one."""
+    """Everything a page holds but the policies. Sets of equal worlds share one."""
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
     places: dict[str, int] = {}
     worlds: list[dict] = []
     shown = []
     for number, one in enumerate(sets):
+        report(number / len(sets), f"what the skills of {one.label} do")
         table = one.skills.table
         if table.fingerprint not in places:
             places[table.fingerprint] = len(worlds)
             start = first_state(one.skills)
             worlds.append({**world_data(one.skills.world, table), "start": start})
-        progress = partial(_part, report, number, len(sets), one.label)
-        shown.append({**set_data(one, progress), "world": places[table.fingerprint]})
-    agents = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
-    return {
-        "worlds": worlds, "sets": shown, "icons": agents, "palettes": PALETTES,
-    }  # fmt: skip
+        shown.append({**set_data(one), "world": places[table.fingerprint]})
+    icons = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
+    return {"worlds": worlds, "sets": shown, "icons": icons, "palettes": PALETTES}
 
 
-def _part(report: Report, number: int, count: int, label: str, part: float) -> None:
-    report((number + part) / count, label)
+def policies(sets: Sequence[Shown], report: Report) -> list[list[dict]]:
+    """Per set and skill, its policy."""
+    made = []
+    for number, one in enumerate(sets):
+        made.append([])
+        for z in range(len(one.skills)):
+            done = number + z / len(one.skills)
+            report(done / len(sets), f"the policies of {one.label}")
+            made[-1].append(policy_data(one.skills, z))
+    return made
 
 
 def world_data(world: World, table: Table) -> dict[str, object]:
@@ -154,8 +159,6 @@ def _map(world: GridWorld, table: Table) -> dict[str, object]:
         glyphs = [world.glyph_now(cell, state) for state in states]
         if set(glyphs) != {world.map.glyph(cell)}:
             looks[place] = glyphs
-    last = tuple(size - 1 for size in table.space.sizes)
-    under = {cell: world.glyph_now(cell, last) for cell in world.map.cells}
     tracked = tracked_cells(world, table)
     return {
         "rows": world.map.rows,
@@ -165,9 +168,9 @@ def _map(world: GridWorld, table: Table) -> dict[str, object]:
         "tracked": [tracked.get(cell, -1) for cell in world.map.cells],
         "places": _places(table),
         "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
-        "under": {world.map.index[c]: g for c, g in under.items() if _is_ground(world, g)},
-        "grounds": [glyph for glyph in world.legend if _is_ground(world, glyph)],
-        "muddy": _muddy(world),
+        "under": {world.map.index[cell]: glyph for cell, glyph in grounds(world).items()},
+        "grounds": [glyph for glyph, what in world.legend.items() if what in GROUNDS],
+        "agents": [agent_look(world, state) for state in states],
     }
 
 
@@ -181,26 +184,9 @@ def _places(table: Table) -> list[list[int]]:
     return [places.tolist() if len(places) <= FEW else [] for places in found]
 
 
-def _is_ground(world: GridWorld, glyph: str) -> bool:
-    return world.legend.get(glyph) in GROUNDS
-
-
-def _muddy(world: GridWorld) -> dict[str, object] | None:
-    """The values of a variable `muddy` in which the agent is."""
-    if "muddy" not in world.space.names:
-        return None
-    place = world.space.index("muddy")
-    values = world.space.variables[place].values
-    return {"variable": place, "values": [i for i, value in enumerate(values) if value]}
-
-
-def set_data(one: Shown, progress: Callable[[float], None]) -> dict[str, object]:
+def set_data(one: Shown) -> dict[str, object]:
     skills, table = one.skills, one.skills.table
     records = skill_records(skills) if one.records is None else one.records
-    policies = []
-    for z in range(len(skills)):
-        progress((z + 1) / (len(skills) + 1))
-        policies.append(policy_data(skills, z))
     index = table.space.index
     objective = skills.info.get("objective")
     objective = objective if isinstance(objective, dict) else {}
@@ -213,7 +199,6 @@ def set_data(one: Shown, progress: Callable[[float], None]) -> dict[str, object]
         "targets": [[index(name) for name in names] for names in skills.targets],
         "remembered": [sorted(index(name) for name in names) for names in skills.remembered],
         "modes": skills.n_modes.tolist(),
-        "policies": policies,
         "effects": [_effects(record, table.space.names) for record in records],
         "coverage": None if one.coverage is None else [float(c) for c in one.coverage],
         "learned": None if skills.learned is None else _learned(skills.learned, table),

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from skillfocus.factored import State
-from skillfocus.viewer.icons import BOX, GROUNDS, ICONS, Icon, Shape, look
+from skillfocus.viewer.icons import BOX, ICONS, Icon, Shape, agent_look, grounds, look
 from skillfocus.worlds.grid import Cell, GridWorld
 from skillfocus.worlds.world import World
 
@@ -104,7 +104,7 @@ def tracked(world: World, states: Sequence[State]) -> list[frozenset[Cell]]:
 
 
 def agent_icon(world: World, state: State) -> Icon:
-    return ICONS["muddy agent" if world.space.labels(state).get("muddy") else "agent"]
+    return ICONS[agent_look(world, state)]
 
 
 class Stage:
@@ -116,6 +116,7 @@ class Stage:
     ) -> None:
         self.world = world
         self.grid = world if isinstance(world, GridWorld) else None
+        self._grounds = grounds(self.grid) if self.grid else {}
         self.broad = world.space.variables[:1] if self.grid and cards else ()
         self.listed = world.space.variables[len(self.broad) :] if cards else ()
         rows = self.grid.map.rows if self.grid else []
@@ -194,13 +195,13 @@ class Stage:
     def _things(
         self, grid: GridWorld, state: State, start: State | None, tracks: frozenset[Cell]
     ) -> Iterator[Item]:
-        emptied = tuple(size - 1 for size in grid.space.sizes)
+        below = self._grounds
         for cell in grid.map.cells:
             at = self.left + cell[1] * BOX, float(cell[0] * BOX)
             own, now = grid.map.glyph(cell), grid.glyph_now(cell, state)
-            below = grid.glyph_now(cell, emptied)
-            if grid.legend.get(below) in GROUNDS:
-                yield from (Painted(GROUND, *at, shape) for shape in ICONS[grid.legend[below]])
+            if cell in below:
+                ground = ICONS[grid.legend[below[cell]]]
+                yield from (Painted(GROUND, *at, shape) for shape in ground)
             if start is not None and cell == grid.map.cells[start[0]]:
                 yield from (Painted(THING, *at, shape) for shape in START)
             if cell in tracks:
@@ -209,7 +210,7 @@ class Stage:
                 outline = look(grid, own)[0][0]
                 gone = Shape(outline.path, "", outline.fill, 1.4)
                 yield Painted(THING, *at, gone, faint=True)
-            if now in grid.legend and not (now == below and grid.legend[now] in GROUNDS):
+            if now in grid.legend and now != below.get(cell):
                 icon, letter = look(grid, now)
                 yield from (Painted(THING, *at, shape) for shape in icon)
                 if letter:

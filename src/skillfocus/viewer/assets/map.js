@@ -73,11 +73,12 @@ class MapView {
     this.drawn = "";
   }
 
-  // scene: {state, marked, palette, theme, heat, heatKey, arrows, arrowsKey}
+  // scene: {state, marked, palette, theme, heat, arrows}, and `behind`, which differs where the last
+  // two do
   drawGround(scene) {
     const marks = scene.marked ? scene.marked.join("") : "";
     const { world } = this;
-    const key = [world.lookOf[scene.state], marks, scene.theme, scene.heatKey, scene.arrowsKey].join("|");
+    const key = [world.lookOf[scene.state], marks, scene.theme, scene.behind].join("|");
     if (key === this.drawn) return;
     this.drawn = key;
     const pen = this.ground.getContext("2d");
@@ -240,8 +241,7 @@ class MapView {
     });
     pen.globalAlpha = 1;
     const [ax, ay] = this.at(run, t);
-    const muddy = world.map.muddy?.values.includes(world.value(scene.state, world.map.muddy.variable));
-    drawIcon(pen, this.icons[muddy ? "muddy agent" : "agent"], ax - cell * 0.4, ay - cell * 0.4, cell * 0.8);
+    drawIcon(pen, this.icons[world.map.agents[world.lookOf[scene.state]]], ax - cell * 0.4, ay - cell * 0.4, cell * 0.8);
     pen.restore();
   }
 }

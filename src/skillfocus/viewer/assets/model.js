@@ -31,8 +31,7 @@ class Model {
     this.shown = some.slice(0, MOST_SHOWN).map((set) => set.index);
     this.start = this.world.start;
     this.runs = null;
-    const goals = this.goals();
-    this.watch(goals[0]);
+    this.watch(this.goals()[0]);
   }
 
   // Where the task of a shown set begins.

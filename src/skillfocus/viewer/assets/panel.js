@@ -161,8 +161,7 @@ class Panel {
     }
     this.view.draw({
       ...this.scene, state, marked: run.marks[step], palette: model.data.palettes[theme], theme,
-      heatKey: this.scene.heat ? `${key}${model.turn}` : "",
-      arrowsKey: this.scene.arrows ? `${key}${model.turn}` : "",
+      behind: this.scene.heat || this.scene.arrows ? `${key}${model.turn}` : "",
       run, ghosts: this.ghosts, t, targets,
     });
   }

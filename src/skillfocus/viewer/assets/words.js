@@ -27,7 +27,8 @@ function skillWords(set, run, step, moment, targets, mode) {
   if (done) return { kind: "bad", sign: "✗", text: `It changed ${target}, and as side effects ${names(side)}${tail}.${plain}` };
   const missed = targets.filter((j) => !changed.includes(j));
   if (changed.length) return { kind: "bad", sign: "✗", text: `It did not change ${names(missed)}, but ${names(changed)}${tail}.${plain}` };
-  return { kind: "plain", sign: "○", text: `It changed nothing: ${target} is as it was${tail}.${plain}` };
+  const are = targets.length > 1 ? "are as they were" : "is as it was";
+  return { kind: "plain", sign: "○", text: `It changed nothing: ${target} ${are}${tail}.${plain}` };
 }
 
 function agentWords(set, run, step) {
