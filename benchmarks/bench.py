@@ -19,14 +19,14 @@ from numba import njit
 from rich.console import Console
 
 import skillfocus as sf
-from skillfocus.executors import Processes
-from skillfocus.figures.tables import table as make_table
-from skillfocus.learners import planning
-from skillfocus.learners.problem import make_problem
-from skillfocus.learners.rewards import skill_reward
-from skillfocus.simulation import step, table_arrays
+from skillfocus.core.rollout import mdp_arrays, step
+from skillfocus.figures.tables import mdp as make_mdp
+from skillfocus.learners.tabular import planning
+from skillfocus.learners.tabular.kernels import skill_reward
+from skillfocus.learners.tabular.problem import make_problem
+from skillfocus.runs.executors import Processes
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from reference import PlainQ
 from runs_for_tests import Tiny
 
@@ -53,7 +53,7 @@ def touch(arrays, q, penalty, penalty_now, in_context, count, limit, rng):
     marked = np.zeros(0, np.uint8)
     n, terminate, width = q.shape[0], q.shape[1] - 1, q.shape[2]
     here = np.zeros(width, np.float32)
-    table = np.zeros(n, np.float32)
+    mdp = np.zeros(n, np.float32)
     for _ in range(count):
         s = int(rng.random() * n)
         for _ in range(limit):
@@ -63,7 +63,7 @@ def touch(arrays, q, penalty, penalty_now, in_context, count, limit, rng):
             row = penalty[penalty_now[following]]
             stop = q[following, terminate]
             for c in range(width):
-                here[c] = row[c] + table[in_context[c]]
+                here[c] = row[c] + mdp[in_context[c]]
                 stop[c] = here[c]
             for b in range(terminate):
                 row = q[following, b]
@@ -86,7 +86,7 @@ def q_learning_kernel(rows: list[list[str]]) -> None:
     skill = one.skills[0]
     penalty = np.ascontiguousarray(skill.penalty[:, skill.penalty_then])
     arguments = (penalty, skill.penalty_now, skill.terms[0].start_in_context.astype(np.uint32))
-    arrays, rng = table_arrays(TABLE), np.random.default_rng(2)
+    arrays, rng = mdp_arrays(TABLE), np.random.default_rng(2)
     touch(arrays, q.copy(), *arguments, 1, 40, rng)
     spare = q.copy()
 
@@ -250,7 +250,7 @@ def main() -> None:
     for part in parts:
         print(f"measuring: {part.__name__.replace('_', ' ')} …", file=sys.stderr, flush=True)
         part(rows)
-    Console().print(make_table("skillfocus bench", ["what", "measured", "aim"], rows))
+    Console().print(make_mdp("skillfocus bench", ["what", "measured", "aim"], rows))
 
 
 if __name__ == "__main__":

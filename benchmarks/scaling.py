@@ -39,26 +39,26 @@ def drawing(tools: int, switches: int) -> str:
 
 def measure(tools: int, switches: int, n_skills: int) -> dict[str, float]:
     import skillfocus as sf
-    from skillfocus.worlds.map_file import make_map
+    from skillfocus.worlds.maps.parser import make_map
 
     learner = sf.Planning(rounds=10)
     world = make_map("room", text=drawing(tools, switches))
     small = make_map("small", text="T = pick-up tool\n\nmap:\n#####\n#.T.#\n#####")
     sf.metrics.side_effects(sf.discover(small, sf.focused(sf.vic()), seed=0, learner=learner))
     began = time.process_time()
-    table = sf.tabulate(world)
+    mdp = sf.tabulate(world)
     tabulated = time.process_time()
     target = "tool" if tools == 1 else "tool_1"
     targets = {target: 2, "position": n_skills - 2}
     skills = sf.discover(
-        world, sf.focused(sf.vic()), seed=0, learner=learner, targets=targets, table=table
+        world, sf.focused(sf.vic()), seed=0, learner=learner, targets=targets, mdp=mdp
     )
     discovered = time.process_time()
     sf.metrics.side_effects(skills)
     measured = time.process_time()
     return {
-        "states": table.n_states,
-        "variables": len(table.space),
+        "states": mdp.n_states,
+        "variables": len(mdp.space),
         "skills": len(skills),
         "cells": len(skills.policies),
         "tabulate": tabulated - began,

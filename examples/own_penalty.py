@@ -6,7 +6,7 @@ import skillfocus as sf
 from skillfocus.errors import UserError
 
 world = sf.make("ForageWorld-v0")
-table = sf.tabulate(world)
+mdp = sf.tabulate(world)
 plants = np.array([name.startswith("plant") for name in world.space.names])
 
 
@@ -20,12 +20,12 @@ def plants_most(space, start, end, watched):
 
 
 try:
-    sf.check_penalty(sf.Penalty("only-plants", 1.0, only_plants), table)
+    sf.check_penalty(sf.Penalty("only-plants", 1.0, only_plants), mdp)
 except UserError as error:
     print("refused:", error)
 
 penalty = sf.Penalty("plants-most", 1.0, plants_most)
-sf.check_penalty(penalty, table)
+sf.check_penalty(penalty, mdp)
 skills = sf.discover(world, sf.focused(sf.lsd(), penalty=penalty), seed=0)
 for effects in sf.metrics.side_effects(skills)[:4]:
     destroyed = sum(p for name, p in effects.by_variable.items() if name.startswith("plant"))

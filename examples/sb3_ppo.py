@@ -47,7 +47,7 @@ def with_skills(skills: sf.Skills) -> gymnasium.Env:
 
 
 def with_moves(skills: sf.Skills) -> gymnasium.Env:
-    world = WorldEnv(skills.world, "true", table=skills.table)
+    world = WorldEnv(skills.world, "true", mdp=skills.mdp)
     return gymnasium.wrappers.FlattenObservation(world)
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from browsing import launched, quiet_page
 from hypothesis import settings
 
 import skillfocus as sf
+from browsing import launched, quiet_page
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("repeatable")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import skillfocus as sf
+from paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.adapters import from_object
 from skillfocus.testing import check_objective, check_world
+from skillfocus.worlds.adapters import from_object
 
 
 class Pair(sf.World):
@@ -49,7 +49,7 @@ def broken(**changes):
         (broken(draw=lambda self, s: 1 / 0), "draw fails in"),
         (broken(draw=lambda self, s: None), "draw gives None"),
         (broken(goals=("c",)), "goals names 'c', which is no variable"),
-        (broken(roams="c"), "roams names 'c'"),
+        (broken(default_target="c"), "roams names 'c'"),
         (broken(settings={"a": object()}), "cannot be kept as JSON"),
         (broken(transition=lambda self, s, a: [sf.Outcome(1.0, (1 - s[0], s[1]))]),
          "no action changes b"),

@@ -10,46 +10,46 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skillfocus.adapters.comparison import compare
-from skillfocus.catalogue import can_remake, make
-from skillfocus.discovery import discover
+from skillfocus.core.factored import FactoredSpace, State
+from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.factored import FactoredSpace, State
-from skillfocus.learners.planning import Planning
-from skillfocus.learners.problem import check_step_limit
-from skillfocus.objectives.focused import focused
+from skillfocus.learners.discovery import discover
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.tabular.problem import check_step_limit
 from skillfocus.objectives.objective import Objective, no_parameters
-from skillfocus.table import Table, tabulate
-from skillfocus.worlds.found import FoundWorld
+from skillfocus.objectives.variants.focused import focused
+from skillfocus.worlds.adapters.validation import compare
+from skillfocus.worlds.catalogue import can_remake, make
+from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
-from skillfocus.worlds.world import World
 
 SAMPLE = 200
 """States looked at one by one; of more, that many evenly spread."""
 
 
-def check_world(world: World) -> Table:
+def check_world(world: World) -> TabularMDP:
     """Is this a world everything here can work with? Its names, states, probabilities, drawings,
     default skills and settings are checked, twice where the second time must be like the first. A
     world found in an environment is compared with it: setting then getting a state is the
     identity, its steps are possible and as frequent as the world says, and equal seeds give equal
     steps. Returns the world's table."""
     _check_declared(world)
-    table = tabulate(world)
+    mdp = tabulate(world)
     again = tabulate(world)
-    if table.fingerprint != again.fingerprint:
+    if mdp.fingerprint != again.fingerprint:
         raise UserError(
             f"{world.id} is not the same twice: states() or transition() gives another answer the "
             f"second time; keep chance out of them and put it into the probabilities"
         )
-    chosen = np.unique(np.linspace(0, table.n_states - 1, SAMPLE).astype(int))
-    states = [table.state(s) for s in chosen]
+    chosen = np.unique(np.linspace(0, mdp.n_states - 1, SAMPLE).astype(int))
+    states = [mdp.state(s) for s in chosen]
     _check_drawing(world, states)
-    _check_names(world, table)
-    _check_settings(world, table)
-    if isinstance(world, FoundWorld):
+    _check_names(world, mdp)
+    _check_settings(world, mdp)
+    if isinstance(world, ExploredWorld):
         _check_original(world, states)
-    return table
+    return mdp
 
 
 def _check_declared(world: World) -> None:
@@ -78,30 +78,30 @@ def _check_drawing(world: World, states: list[State]) -> None:
             raise UserError(f"{world.id}: draw gives {drawn!r} in {world.space.labels(state)}")
 
 
-def _check_names(world: World, table: Table) -> None:
-    for what, names in (("goals", world.goals), ("roams", (world.roams,))):
+def _check_names(world: World, mdp: TabularMDP) -> None:
+    for what, names in (("goals", world.goals), ("roams", (world.default_target,))):
         for name in names:
             if name not in world.space.names:
                 raise UserError(f"{world.id}: {what} names {name!r}, which is no variable")
-            if name in table.fixed and len(table.fixed) < len(table.space):
+            if name in mdp.fixed and len(mdp.fixed) < len(mdp.space):
                 raise UserError(
                     f"{world.id}: no action changes {name}, so no skill can target it; name it in "
                     f"fixed"
                 )
 
 
-def _check_settings(world: World, table: Table) -> None:
+def _check_settings(world: World, mdp: TabularMDP) -> None:
     try:
         json.dumps(world.settings)
     except TypeError as error:
         raise UserError(f"{world.id}: its settings cannot be kept as JSON: {error}") from None
     if can_remake(world.id):
         made = make(world.id, **world.settings)
-        if tabulate(made).fingerprint != table.fingerprint:
+        if tabulate(made).fingerprint != mdp.fingerprint:
             raise UserError(f"{world.id} made again from its settings is another world")
 
 
-def _check_original(world: FoundWorld, states: list[State]) -> None:
+def _check_original(world: ExploredWorld, states: list[State]) -> None:
     original = world.original
     if original is None:
         return
@@ -170,7 +170,7 @@ def _initial(objective: Objective, values: np.ndarray) -> np.ndarray:
 
 
 def _check_finite(objective: Objective, params: np.ndarray, values: np.ndarray) -> None:
-    from skillfocus.objectives.compiled import compiled_reward, compiled_update
+    from skillfocus.learners.tabular.compiled import compiled_reward, compiled_update
 
     reward: Callable = compiled_reward(objective.reward)
     update: Callable = compiled_update(objective.update)

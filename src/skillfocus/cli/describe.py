@@ -28,14 +28,14 @@ class Describe:
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus.description import describe
+        from skillfocus.metrics.world_summary import describe
 
-        world, table = explored(self.world, self.world_settings)
+        world, mdp = explored(self.world, self.world_settings)
         if self.check:
             from skillfocus.testing import check_world
 
             check_world(world)
-        found = describe(world, table)
+        found = describe(world, mdp)
         if self.json:
             print_json(found)
             return

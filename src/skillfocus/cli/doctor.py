@@ -15,7 +15,7 @@ class Doctor:
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus.doctor import examine
+        from skillfocus._internal.doctor import examine
 
         findings, healthy = examine()
         if self.json:

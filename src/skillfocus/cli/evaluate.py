@@ -32,8 +32,8 @@ class Evaluate(OwnWorld):
         import numpy as np
 
         from skillfocus.metrics.coverage import coverage
-        from skillfocus.metrics.record import origin, skill_records
-        from skillfocus.progress import Progress
+        from skillfocus.metrics.summary import origin, skill_records
+        from skillfocus.runs.progress_bar import Progress
 
         if not self.files:
             raise UserError("name at least one file of skills")

@@ -14,7 +14,7 @@ from skillfocus.cli.output import err, say
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.runs import Run
+    from skillfocus.runs.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +35,10 @@ class Work:
     """Doing runs as a `Job` says, once or several times, with one bar over all of it."""
 
     def __init__(self, job: Job, what: str) -> None:
-        from skillfocus.executors import Cluster
-        from skillfocus.progress import Progress
-        from skillfocus.status import Status
-        from skillfocus.store import Store
+        from skillfocus.runs.executors import Cluster
+        from skillfocus.runs.folder_store import Store
+        from skillfocus.runs.progress_bar import Progress
+        from skillfocus.runs.status import Status
 
         self.workers = (os.cpu_count() or 1) if job.workers is None else job.workers
         if job.cluster is not None and job.workers is not None:
@@ -56,9 +56,9 @@ class Work:
 
     def do(self, runs: Sequence[Run], first: float = 0.0, last: float = 1.0) -> None:
         """Do what is missing of these runs: all the work, or its part from `first` to `last`."""
-        from skillfocus.jobs import run_all
-        from skillfocus.progress import summary
-        from skillfocus.status import Interrupted
+        from skillfocus.runs.progress_bar import summary
+        from skillfocus.runs.scheduler import run_all
+        from skillfocus.runs.status import Interrupted
 
         self.progress.span = first, last
         try:
@@ -76,7 +76,7 @@ class Work:
 
     def sum_up(self) -> None:
         """Say how it went, once the bar is gone."""
-        from skillfocus.progress import summary
+        from skillfocus.runs.progress_bar import summary
 
         say(summary(self.total, self.store.folder))
         for run, error in self.total.failures.items():

@@ -17,7 +17,7 @@ class List:
     def run(self) -> None:
         from skillfocus.experiments import NAMES as EXPERIMENTS
         from skillfocus.objectives.registry import NAMES
-        from skillfocus.ready import READY
+        from skillfocus.sweeps.paper_grids import PAPER_GRIDS
         from skillfocus.worlds.registry import WORLDS
 
         worlds = []
@@ -30,7 +30,7 @@ class List:
         names = {
             "objectives": list(NAMES),
             "learners": ["planning", "q-learning"],
-            "sweeps": list(READY),
+            "sweeps": list(PAPER_GRIDS),
             "experiments": list(EXPERIMENTS),
         }
         if self.json:

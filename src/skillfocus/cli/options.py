@@ -14,11 +14,11 @@ from tyro.conf import Positional, arg
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.discovery import Learner
-    from skillfocus.experiments.discovery import Discovery
-    from skillfocus.skills import Skills
-    from skillfocus.table import Table
-    from skillfocus.worlds.world import World
+    from skillfocus.core.mdp import TabularMDP
+    from skillfocus.core.world import World
+    from skillfocus.learners.discovery import Learner
+    from skillfocus.runs.discovery_run import Discovery
+    from skillfocus.skills.skills import Skills
 
 QUICK = 1.0
 """Seconds that exploring a world may take without a word."""
@@ -66,7 +66,7 @@ class DiscoveryOptions:
     """Q-learning's settings: what learns best, or as near to the paper's as learns at all."""
 
     def discovery(self, seed: int, coverage: bool) -> Discovery:
-        from skillfocus.experiments.discovery import Discovery
+        from skillfocus.runs.discovery_run import Discovery
 
         return Discovery(
             self.world, self.objective, seed, self.make_learner(), self.skills, self.targets,
@@ -77,14 +77,14 @@ class DiscoveryOptions:
     def prepare(self) -> None:
         """Make the world, with a bar if that takes long, and say what may surprise in it."""
         from skillfocus.cli.output import say
-        from skillfocus.description import remarks
+        from skillfocus.metrics.world_summary import remarks
 
         for remark in remarks(*explored(self.world, self.world_settings)):
             say(f"note: {remark}")
 
     def make_learner(self) -> Learner:
-        from skillfocus.learners.planning import Planning
-        from skillfocus.learners.q_learning import QLearning, paper_q_learning
+        from skillfocus.learners.tabular.planning import Planning
+        from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
 
         if self.learner == "planning":
             if self.episodes is not None or self.preset != "default":
@@ -106,17 +106,17 @@ class OwnWorld:
     """Its settings as JSON, as they were given to `discover`."""
 
     def load(self, files: Iterable[Path]) -> Iterator[Skills]:
-        from skillfocus.skills import Skills
+        from skillfocus.skills.skills import Skills
 
         world = None if self.world is None else explored(self.world, self.world_settings)[0]
         return (Skills.load(file, world) for file in files)
 
 
-def explored(world: str, settings: str) -> tuple[World, Table]:
+def explored(world: str, settings: str) -> tuple[World, TabularMDP]:
     """A world by its name and its table, with a bar if making it takes long."""
     from skillfocus.cli.output import err, say
-    from skillfocus.experiments.discovery import table_of, world_of
-    from skillfocus.worlds.found import EXPLORING
+    from skillfocus.runs.discovery_run import cached_mdp, cached_world
+    from skillfocus.worlds.explored import EXPLORING
 
     due, status = time.monotonic() + QUICK, None
 
@@ -136,7 +136,7 @@ def explored(world: str, settings: str) -> tuple[World, Table]:
     with ExitStack() as stack:
         token = EXPLORING.set(show)
         stack.callback(EXPLORING.reset, token)
-        return world_of(world, settings), table_of(world, settings)
+        return cached_world(world, settings), cached_mdp(world, settings)
 
 
 def _given(**settings: object) -> dict:

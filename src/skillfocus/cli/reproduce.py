@@ -52,18 +52,18 @@ class Reproduce(Job):
     """Also write the report as Markdown to this file, with its pictures beside it."""
 
     def run(self) -> None:
+        from skillfocus._internal.atomic_io import require_writable_folder
+        from skillfocus.experiments.players import players
+        from skillfocus.experiments.report import build
         from skillfocus.experiments.reproduction import check_experiments
-        from skillfocus.files import check_folder
-        from skillfocus.progress import Progress
-        from skillfocus.report.build import build
-        from skillfocus.report.players import players
         from skillfocus.report.writing import keep, kept, write_report, write_twin
-        from skillfocus.store import Store
+        from skillfocus.runs.folder_store import Store
+        from skillfocus.runs.progress_bar import Progress
 
         names = check_experiments(self.experiments)
         for folder in (self.out, self.keep, self.markdown and self.markdown.parent):
             if folder is not None:
-                check_folder(folder)
+                require_writable_folder(folder)
         if self.from_ is not None:
             frame, costs = (self._chosen(table) for table in kept(self.from_))
             failed = False
@@ -110,11 +110,11 @@ class Reproduce(Job):
 
     def _work(self, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
         from skillfocus.experiments.cases import Setup, costs, results
-        from skillfocus.experiments.condense import condense
+        from skillfocus.experiments.players import watched_runs
+        from skillfocus.experiments.reduce import reduce_results
         from skillfocus.experiments.reproduction import SETUPS, cases
-        from skillfocus.report.players import watched_runs
-        from skillfocus.store import Store
-        from skillfocus.sweeps import reporting_seeds
+        from skillfocus.runs.folder_store import Store
+        from skillfocus.sweeps.grid import reporting_seeds
 
         seeds = reporting_seeds(self.seeds)
         setups = [
@@ -134,7 +134,7 @@ class Reproduce(Job):
                     work.do(watched_runs(work.store), MAIN)
             work.sum_up()
             store, failed = work.store, bool(work.total.failures)
-        return condense(results(store, made), made), costs(store, made), failed
+        return reduce_results(results(store, made), made), costs(store, made), failed
 
     def _show(self, sections: list, page: Path) -> None:
         claims = [

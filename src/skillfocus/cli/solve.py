@@ -38,17 +38,17 @@ class Solve:
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus.hierarchy import Hierarchy, solve
-        from skillfocus.metrics.record import origin
-        from skillfocus.progress import Progress
-        from skillfocus.skills import Skills
-        from skillfocus.tasks import task_of
+        from skillfocus.metrics.summary import origin
+        from skillfocus.runs.progress_bar import Progress
+        from skillfocus.skills.skills import Skills
+        from skillfocus.tasks.smdp_q_learning import SMDPQLearning, solve
+        from skillfocus.tasks.task import task_of
 
         if not self.files:
             raise UserError("name at least one file of skills")
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
-        settings = Hierarchy(
+        settings = SMDPQLearning(
             episodes=self.episodes, decay=self.decay, intra_option=self.intra_option
         )
         loaded = [(str(file), Skills.load(file)) for file in self.files]
@@ -58,7 +58,7 @@ class Solve:
         runs = []
         with Progress(err, f"learning the {self.task} task") as progress:
             for number, (file, skills, used) in enumerate(agents):
-                task = task_of(skills.world, skills.table)
+                task = task_of(skills.world, skills.mdp)
                 about = {"world": skills.world.id, "objective": "primitives", "seed": None}
                 if used is not None:
                     about = {key: origin(skills)[key] for key in about}
@@ -66,7 +66,7 @@ class Solve:
                     done = number + (seed - self.seed) / self.seeds
                     progress.report(done / len(agents), f"{about['objective']}, seed {seed}")
                     found = solve(
-                        skills.table, task, used, seed=seed, reward=self.task, settings=settings
+                        skills.mdp, task, used, seed=seed, reward=self.task, settings=settings
                     )
                     runs.append(
                         {

@@ -14,9 +14,9 @@ from skillfocus.cli.output import print_json, print_table, say
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.runs import Setting
-    from skillfocus.search import Question
-    from skillfocus.sweeps import Score
+    from skillfocus.runs.run import Setting
+    from skillfocus.sweeps.grid import Score
+    from skillfocus.sweeps.optuna_search import Question
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,7 @@ class Sweep(Job, DiscoveryOptions):
 
     def run(self) -> None:
         from skillfocus.figures.saving import check_path
-        from skillfocus.ready import ready_axis
-        from skillfocus.search import Question
-        from skillfocus.sweeps import (
+        from skillfocus.sweeps.grid import (
             Axis,
             best_of,
             grid,
@@ -65,10 +63,12 @@ class Sweep(Job, DiscoveryOptions):
             runs_of,
             tuning_seeds,
         )
+        from skillfocus.sweeps.optuna_search import Question
+        from skillfocus.sweeps.paper_grids import paper_axis
 
         seeds = tuning_seeds(self.seeds, self.seed)
         report = reporting_seeds(self.report) if self.report else range(0)
-        ready = [ready_axis(name, self.objective, self.learner) for name in self.paper]
+        ready = [paper_axis(name, self.objective, self.learner) for name in self.paper]
         axes = [Axis(*axis) for axis in ready] + [parse_axis(text) for text in self.over]
         base = self.discovery(self.seed, coverage=self.metric in ("auc", "coverage"))
         if self.plot:
@@ -108,8 +108,8 @@ class Sweep(Job, DiscoveryOptions):
 
     def _search(self, work: Work, question: Question) -> list[Score]:
         """Score the points that Optuna draws; one that cannot be done is said and not scored."""
-        from skillfocus.search import open_study, search, sqlite_url
-        from skillfocus.sweeps import runs_of
+        from skillfocus.sweeps.grid import runs_of
+        from skillfocus.sweeps.optuna_search import open_study, search, sqlite_url
 
         if self.trials is None or self.trials < 1:
             raise UserError(f"--trials is {self.trials}; it must be at least 1")
@@ -142,9 +142,9 @@ class Sweep(Job, DiscoveryOptions):
     def _show(
         self, question: Question, scores: list[Score], best: Score, reported: Score | None
     ) -> None:
-        from skillfocus.experiments.discovery import written
-        from skillfocus.figures.sensitivity import draw_sensitivity
-        from skillfocus.runs import settings_of
+        from skillfocus.runs.discovery_run import written
+        from skillfocus.runs.run import settings_of
+        from skillfocus.sweeps.sensitivity import draw_sensitivity
 
         settings = [axis.setting for axis in question.axes]
         world = question.base.make_world().id
@@ -193,7 +193,7 @@ def _judge(
     last: float = 1.0,
 ) -> list[Score | None]:
     """Do the runs of these points; None for a point that has not got all of them."""
-    from skillfocus.sweeps import runs_of, score, values_of
+    from skillfocus.sweeps.grid import runs_of, score, values_of
 
     runs = [runs_of(question.base, point, seeds, question.metric) for point in points]
     everything = [run for members in runs for run in members]

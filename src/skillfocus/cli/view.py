@@ -15,8 +15,8 @@ from skillfocus.cli.output import err, print_json, say
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.factored import State
-    from skillfocus.skills import Skills
+    from skillfocus.core.factored import State
+    from skillfocus.skills.skills import Skills
     from skillfocus.viewer.payload import Shown
 
 
@@ -58,7 +58,7 @@ class View(OwnWorld):
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus.files import check_folder
+        from skillfocus._internal.atomic_io import require_writable_folder
 
         self._check()
         if self.export is not None:
@@ -66,7 +66,7 @@ class View(OwnWorld):
             return
         beside = Path("out/gallery") if self.gallery else self.files[0]
         page = self.out or beside.with_suffix(".html")
-        check_folder(page.parent)
+        require_writable_folder(page.parent)
         failed = False
         if self.gallery:
             failed = self._write_gallery(page)
@@ -106,7 +106,7 @@ class View(OwnWorld):
             raise UserError(f"--out is {self.out}; a page's name ends in .html")
 
     def _write(self, page: Path) -> None:
-        from skillfocus.progress import Progress
+        from skillfocus.runs.progress_bar import Progress
         from skillfocus.viewer.page import usual_label, write_page
 
         loaded = list(self.load(self.files))
@@ -123,8 +123,8 @@ class View(OwnWorld):
     def _write_gallery(self, page: Path) -> bool:
         """Whether some of its runs failed: they are left out."""
         from skillfocus.cli.job import Job, Work
-        from skillfocus.progress import Progress
-        from skillfocus.viewer.gallery import TITLE, gallery_runs, gallery_sets
+        from skillfocus.experiments.gallery import TITLE, gallery_runs, gallery_sets
+        from skillfocus.runs.progress_bar import Progress
         from skillfocus.viewer.page import write_page
 
         job = Job(out=page.parent, workers=self.workers, retry_failed=self.retry_failed)
@@ -144,22 +144,22 @@ class View(OwnWorld):
     def _shown(self, skills: Skills, label: str) -> Shown:
         import numpy as np
 
-        from skillfocus.hierarchy import solve
         from skillfocus.metrics.coverage import coverage
-        from skillfocus.tasks import task_of
+        from skillfocus.tasks.smdp_q_learning import solve
+        from skillfocus.tasks.task import task_of
         from skillfocus.viewer.payload import Shown
 
         curve = coverage(skills, rng=np.random.default_rng(0)).curve if self.coverage else None
         if self.task == "none":
             return Shown(skills, label, coverage=curve)
-        task = task_of(skills.world, skills.table)
-        found = solve(skills.table, task, skills, seed=0, reward=self.task)
+        task = task_of(skills.world, skills.mdp)
+        found = solve(skills.mdp, task, skills, seed=0, reward=self.task)
         return Shown(skills, label, coverage=curve, task=task, solution=found, reward=self.task)
 
     def _export(self, path: Path) -> None:
         import numpy as np
 
-        from skillfocus.viewer.export import export
+        from skillfocus.render.animation import export
 
         (skills,) = self.load(self.files)
         start = starting(skills, self.start or "")
@@ -189,19 +189,19 @@ def starting(skills: Skills, text: str) -> State:
     """The state that 'position=(6, 9), tool_1=1' names; the rest is as where the page begins."""
     from skillfocus.viewer.starts import first_state
 
-    table = skills.table
-    state, rest = list(table.state(first_state(skills))), text.strip()
+    mdp = skills.mdp
+    state, rest = list(mdp.state(first_state(skills))), text.strip()
     while rest:
         name, sign, after = rest.partition("=")
-        place = table.space.index(name.strip())
-        labels = [str(value) for value in table.space.variables[place].values]
+        place = mdp.space.index(name.strip())
+        labels = [str(value) for value in mdp.space.variables[place].values]
         fitting = [(_fits(label, after), value) for value, label in enumerate(labels)]
         length, state[place] = max(fitting)
         if not sign or not length:
             few = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
             raise UserError(f"--start: {name.strip()} can be {few}, and not what {rest!r} says")
         rest = after[length:].strip()
-    table.number(state)
+    mdp.number(state)
     return tuple(state)
 
 

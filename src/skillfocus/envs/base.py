@@ -9,14 +9,14 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from skillfocus.envs.goals import Goal
-from skillfocus.envs.observing import Observing
-from skillfocus.envs.playing import Episodes
-from skillfocus.envs.rendering import Pictures
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import World
+from skillfocus.envs.episode import Episodes
+from skillfocus.envs.goal import Goal
+from skillfocus.envs.observation import Observing
 from skillfocus.errors import unknown
-from skillfocus.skills import Skills
-from skillfocus.table import Table
-from skillfocus.worlds.world import World
+from skillfocus.render.tiles import Pictures
+from skillfocus.skills.skills import Skills
 
 RENDER_MODES = ("ansi", "rgb_array")
 
@@ -53,7 +53,7 @@ class OneEpisode(gymnasium.Env[Any, Any]):
     def __init__(
         self,
         world: World,
-        table: Table,
+        mdp: TabularMDP,
         goal: Goal,
         *,
         skills: Skills | None,
@@ -66,9 +66,9 @@ class OneEpisode(gymnasium.Env[Any, Any]):
     ) -> None:
         check_render_mode(render_mode)
         self.world, self.render_mode = world, render_mode
-        self._table = table
-        self._observing = Observing(table, observation)
-        self._episodes = Episodes(table, goal, 1, skills, primitives)
+        self._table = mdp
+        self._observing = Observing(mdp, observation)
+        self._episodes = Episodes(mdp, goal, 1, skills, primitives)
         self.observation_space = self._observing.space
         self.action_space = gymnasium.spaces.Discrete(self._episodes.n_choices)
         self.spec = EnvSpec(

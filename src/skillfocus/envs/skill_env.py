@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from skillfocus.envs.base import Again, OneEpisode
-from skillfocus.envs.goals import Start, goal_of
+from skillfocus.envs.goal import Start, goal_of
 from skillfocus.errors import UserError
-from skillfocus.skills import Skills
-from skillfocus.tasks import Task
+from skillfocus.skills.skills import Skills
+from skillfocus.tasks.task import Task
 
 
 class SkillEnv(OneEpisode):
@@ -43,7 +43,7 @@ class SkillEnv(OneEpisode):
         self.skills = skills = loaded(skills)
         self._discounts = discounts(skills, gamma)
         super().__init__(
-            skills.world, skills.table, goal_of(skills.world, skills.table, task, start),
+            skills.world, skills.mdp, goal_of(skills.world, skills.mdp, task, start),
             skills=skills, primitives=primitives, observation=observation,
             render_mode=render_mode, spec_id="skillfocus/Skills-v0",
             again=Again(type(self), skills, task),

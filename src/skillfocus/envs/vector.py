@@ -21,14 +21,14 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from skillfocus.envs.base import RENDER_MODES, check_render_mode, state_in
-from skillfocus.envs.goals import Start, goal_of
-from skillfocus.envs.observing import Observing
-from skillfocus.envs.playing import Episodes
-from skillfocus.envs.rendering import Pictures
+from skillfocus.envs.episode import Episodes
+from skillfocus.envs.goal import Start, goal_of
+from skillfocus.envs.observation import Observing
 from skillfocus.envs.skill_env import discounts, loaded
 from skillfocus.errors import UserError
-from skillfocus.skills import Skills
-from skillfocus.tasks import Task
+from skillfocus.render.tiles import Pictures
+from skillfocus.skills.skills import Skills
+from skillfocus.tasks.task import Task
 
 
 class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
@@ -56,9 +56,9 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         self.skills = skills = loaded(skills)
         self.num_envs, self.render_mode = num_envs, render_mode
         self._discounts = discounts(skills, gamma)
-        goal = goal_of(skills.world, skills.table, task, start)
-        self._episodes = Episodes(skills.table, goal, num_envs, skills, primitives)
-        self._observing = Observing(skills.table, observation)
+        goal = goal_of(skills.world, skills.mdp, task, start)
+        self._episodes = Episodes(skills.mdp, goal, num_envs, skills, primitives)
+        self._observing = Observing(skills.mdp, observation)
         self.single_observation_space = self._observing.space
         self.single_action_space = Discrete(self._episodes.n_choices)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -122,7 +122,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             "discount": self._discounts[now.steps],
             "skill": np.where(chosen < len(self.skills), chosen, -1),
             "targets": self._targets[chosen],
-            "path": self.skills.table.values[now.paths[:, :length]],
+            "path": self.skills.mdp.values[now.paths[:, :length]],
             "elapsed": now.elapsed.copy(),
             "success": now.success,
         }
@@ -135,7 +135,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
 
     @cached_property
     def _pictures(self) -> Pictures:
-        return Pictures(self.skills.world, self.skills.table)
+        return Pictures(self.skills.world, self.skills.mdp)
 
     def render(self) -> tuple[Any, ...] | None:
         """Every episode's state now: as text, or as an array [row, column, colour]."""
@@ -145,5 +145,5 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         now.check_begun()
         states = now.states.tolist()
         if self.render_mode == "ansi":
-            return tuple(world.draw(self.skills.table.state(state)) for state in states)
+            return tuple(world.draw(self.skills.mdp.state(state)) for state in states)
         return tuple(map(self._pictures.draw, states, now.marked, now.ways))

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillfocus.catalogue import make
+from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.world import World
 from skillfocus.envs.base import Again, OneEpisode
-from skillfocus.envs.goals import Start, goal_of
+from skillfocus.envs.goal import Start, goal_of
 from skillfocus.errors import UserError
-from skillfocus.table import Table, tabulate
-from skillfocus.tasks import Task
-from skillfocus.worlds.world import World
+from skillfocus.tasks.task import Task
+from skillfocus.worlds.catalogue import make
 
 
 class WorldEnv(OneEpisode):
@@ -33,23 +33,23 @@ class WorldEnv(OneEpisode):
         observation: str = "multi-discrete",
         render_mode: str | None = None,
         start: Start = None,
-        table: Table | None = None,
+        mdp: TabularMDP | None = None,
         **settings: object,
     ) -> None:
         """`world` is a world, or the name of one with its settings (slip=0.0, …), as `make` takes
         them. `task` is a task, or says how the paper's task in this world is paid: "true" or
-        "proxy". `table` spares tabulating the world once more."""
+        "proxy". `mdp` spares tabulating the world once more."""
         if isinstance(world, str):
             world = make(world, **settings)
         elif settings:
             raise UserError(f"{world.id} is made already: give it {', '.join(settings)} itself")
-        table = table or tabulate(world)
-        if table.space != world.space:
+        mdp = mdp or tabulate(world)
+        if mdp.space != world.space:
             raise UserError(f"the table is not of {world.id}: pass tabulate(world), or none")
         super().__init__(
-            world, table, goal_of(world, table, task, start), skills=None, primitives=True,
+            world, mdp, goal_of(world, mdp, task, start), skills=None, primitives=True,
             observation=observation, render_mode=render_mode, spec_id="skillfocus/World-v0",
-            again=Again(type(self), world, task, table=table), settings={"start": start},
+            again=Again(type(self), world, task, mdp=mdp), settings={"start": start},
         )  # fmt: skip
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The paper's experiments: a file each, with the cases to run and `analyse`."""
+"""The paper's experiments: a file each, with the cases to run and `analyze`."""
 
 NAMES = (
     "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill-count",

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.downstream import CAPS, STEPS, SUCCESS
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
     BySeed,
-    Finding,
+    Claim,
     Table,
     agent_name,
     count_shown,
@@ -26,15 +25,16 @@ from skillfocus.experiments.findings import (
     values,
     worst_skill,
 )
+from skillfocus.experiments.downstream import STEP_LIMITS, STEPS, SUCCESS
 from skillfocus.experiments.presets import FOCUSED
-from skillfocus.objectives.registry import named
+from skillfocus.objectives.registry import make_objective
 
 WORLD = "mud-world"
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0, 40.0)
 
 
 def usual_strength(agent: str) -> float:
-    return named(agent).strength
+    return make_objective(agent).strength
 
 
 def variant(agent: str, strength: float) -> str:
@@ -61,8 +61,8 @@ def curve(frame: pl.DataFrame, agent: str, metric: str) -> dict[float, BySeed]:
     return {strength: by_seed for strength, by_seed in found.items() if by_seed}
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
-    found: list[Finding] = []
+def analyze(frame: pl.DataFrame) -> Analysis:
+    found: list[Claim] = []
     rows = []
     for agent in FOCUSED:
         steps, done = curve(frame, agent, STEPS), curve(frame, agent, SUCCESS)
@@ -72,7 +72,8 @@ def analyse(frame: pl.DataFrame) -> Analysis:
         found += _findings(agent, steps, done)
         rows += [
             [
-                agent_name(agent), f"{strength:g}", mean_shown(steps[strength], 1, 0, CAPS[WORLD]),
+                agent_name(agent), f"{strength:g}",
+                mean_shown(steps[strength], 1, 0, STEP_LIMITS[WORLD]),
                 count_shown(done.get(strength, {})),
                 mean_shown(effects[strength]),
                 str(len(steps[strength])),
@@ -83,13 +84,13 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     return Analysis(found, [Table("MudWorld over the penalty's strength", columns, rows)])
 
 
-def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed]) -> list[Finding]:
+def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed]) -> list[Claim]:
     name, found = agent_name(agent), []
     usual, last = usual_strength(agent), STRENGTHS[-1]
     if done.get(0.0):
         _, n, share = successes(done[0.0])
         found.append(
-            Finding(
+            Claim(
                 f"ablation-zero-{agent}",
                 f"Without a penalty, MudWorld is not learned with {name} skills: the share of "
                 f"seeds in which it is",
@@ -108,7 +109,7 @@ def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed])
             a, b = (number(float(values.mean()), 1) for values in paired(mine, other))
             n = n_pairs(mine, other)
             found.append(
-                Finding(
+                Claim(
                     f"ablation-{kind}-{agent}",
                     f"{claim}: steps at λ = {first:g} less those at λ = {second:g}",
                     None, change, judged(change, sign, True, n), n, f"{a} steps against {b}",

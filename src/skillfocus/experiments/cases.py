@@ -16,8 +16,8 @@ import polars as pl
 
 from skillfocus.experiments.pipeline import Pipeline, Primitives
 from skillfocus.experiments.presets import ON_TWO, PRIMITIVES, discovery_learner, targets
-from skillfocus.runs import Run, Setting
-from skillfocus.store import Store
+from skillfocus.runs.folder_store import Store
+from skillfocus.runs.run import Run, Setting
 
 LABELS = {
     "preset": pl.String, "learner": pl.String, "world": pl.String, "agent": pl.String,

@@ -8,20 +8,19 @@
 
 from __future__ import annotations
 
+from skillfocus.core.progress import Progress
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from skillfocus.discovery import discover
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.discovery import Discovery, table_of, world_of
-from skillfocus.experiments.downstream import CAPS, NAMES, STEPS, SUCCESS
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
     BySeed,
-    Finding,
+    Claim,
     Table,
     count_shown,
     difference,
@@ -32,12 +31,15 @@ from skillfocus.experiments.findings import (
     values,
     verdict,
 )
+from skillfocus.experiments.downstream import NAMES, STEP_LIMITS, STEPS, SUCCESS
 from skillfocus.experiments.presets import FOCUSED, WORLDS
-from skillfocus.learners.chance import Chance
-from skillfocus.learners.planning import Planning
+from skillfocus.learners.discovery import discover
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.tabular.random_policy import RandomPolicy
 from skillfocus.objectives.penalties import Penalty
-from skillfocus.objectives.registry import named
-from skillfocus.runs import Report, Result, Run
+from skillfocus.objectives.registry import make_objective
+from skillfocus.runs.discovery_run import Discovery, cached_mdp, cached_world
+from skillfocus.runs.run import Result, Run
 
 FOCUS = "focused-vic"
 AGENTS = {
@@ -66,14 +68,14 @@ class NoStrength(Run):
 
     version = Discovery.version
 
-    def execute(self, report: Report) -> Result:
-        without = named(self.objective, strength=0.0)
+    def execute(self, report: Progress) -> Result:
+        without = make_objective(self.objective, strength=0.0)
         policies = []
         for objective in (without, replace(without, penalty=Penalty("nothing", 1.0, _nothing))):
             report(len(policies) / 2, "learning without a penalty")
             skills = discover(
-                world_of(self.world, "{}"), objective, seed=self.seed,
-                learner=Planning(rounds=self.rounds), table=table_of(self.world, "{}"),
+                cached_world(self.world, "{}"), objective, seed=self.seed,
+                learner=Planning(rounds=self.rounds), mdp=cached_mdp(self.world, "{}"),
             )  # fmt: skip
             policies.append(skills.policies)
         return Result([("identical", None, float(np.array_equal(*policies)))])
@@ -86,7 +88,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
             for agent, variant in AGENTS.values():
                 case = setup.case(world, agent, seed, variant)
                 if variant and isinstance(case.run, Discovery):
-                    case = replace(case, run=replace(case.run, learner=Chance()))
+                    case = replace(case, run=replace(case.run, learner=RandomPolicy()))
                 made.append(case)
     if setup.learner != "planning":
         return made
@@ -98,7 +100,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     ]  # fmt: skip
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
+def analyze(frame: pl.DataFrame) -> Analysis:
     found, rows = [], []
     for world in WORLDS:
         for name, (agent, variant) in AGENTS.items():
@@ -110,8 +112,8 @@ def analyse(frame: pl.DataFrame) -> Analysis:
                 rows.append(
                     [
                         NAMES[world], name, mean_shown(control, 3, 0, 1), mean_shown(effects, 3),
-                        mean_shown(auc), mean_shown(steps, 1, 0, CAPS[world]), count_shown(done),
-                        str(len(steps)),
+                        mean_shown(auc), mean_shown(steps, 1, 0, STEP_LIMITS[world]),
+                        count_shown(done), str(len(steps)),
                     ]
                 )  # fmt: skip
         found += _vanishes(frame, world)
@@ -129,7 +131,7 @@ _NOTE = (
 )
 
 
-def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
+def _vanishes(frame: pl.DataFrame, world: str) -> list[Claim]:
     """With permuted targets, control of the goals is gone, and with it what it is good for."""
 
     def both(metric: str) -> tuple[BySeed, BySeed]:
@@ -144,7 +146,7 @@ def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
     if (less := difference(permuted, focused)) is not None:
         n, gone = n_pairs(permuted, focused), max(permuted.values()) <= LITTLE
         found.append(
-            Finding(
+            Claim(
                 f"control-permuted-{world}",
                 f"{NAMES[world]}: with permuted targets, no skill changes its goal: how often a "
                 f"goal's best skill does, less than with focused VIC",
@@ -156,7 +158,7 @@ def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
     if (more := difference(permuted, focused)) is not None:
         n = n_pairs(permuted, focused)
         found.append(
-            Finding(
+            Claim(
                 f"control-benefit-{world}",
                 f"{NAMES[world]}: with permuted targets the task takes more steps than with "
                 f"focused VIC: the difference",
@@ -167,7 +169,7 @@ def _vanishes(frame: pl.DataFrame, world: str) -> list[Finding]:
     return found
 
 
-def _identical(frame: pl.DataFrame) -> list[Finding]:
+def _identical(frame: pl.DataFrame) -> list[Claim]:
     same = frame.filter(pl.col("metric") == "identical")
     if same.is_empty():
         return []
@@ -175,7 +177,7 @@ def _identical(frame: pl.DataFrame) -> list[Finding]:
     _, n, share = successes(found)
     holds = share.estimate == 1
     return [
-        Finding(
+        Claim(
             "control-zero",
             "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
             "the policies are the same",

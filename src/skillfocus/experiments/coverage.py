@@ -11,6 +11,8 @@ and of the others some do nothing and some end somewhere else than they began:
 
 from __future__ import annotations
 
+from skillfocus.core.progress import Progress
+
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +22,10 @@ import polars as pl
 
 from skillfocus.errors import unknown
 from skillfocus.experiments.cases import Case, Setup, main_cases, share_of
-from skillfocus.experiments.discovery import table_of
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
     BySeed,
-    Finding,
+    Claim,
     Table,
     agent_name,
     aim,
@@ -43,8 +44,9 @@ from skillfocus.experiments.findings import (
 )
 from skillfocus.experiments.presets import FOCUSED, OBJECTIVES, ON_TWO, OURS, SCATTERED
 from skillfocus.metrics.coverage import area, chain_coverage, fresh_starts
-from skillfocus.objectives.assignment import N_SKILLS
-from skillfocus.runs import Report, Result, Run
+from skillfocus.objectives.targets import N_SKILLS
+from skillfocus.runs.discovery_run import cached_mdp
+from skillfocus.runs.run import Result, Run
 
 WORLD = "four-rooms"
 PAPER = {
@@ -73,15 +75,15 @@ class Ideal(Run):
         if self.ends not in ENDS:
             raise unknown("way to end", self.ends, ENDS)
 
-    def execute(self, report: Report) -> Result:
+    def execute(self, report: Progress) -> Result:
         report(0.0, "counting")
-        table = table_of(WORLD, "{}")
-        roams = table.space.index("position")
+        table = cached_mdp(WORLD, "{}")
+        default_target = table.space.index("position")
         moves = ideal_moves(
             table.values, table.space.sizes, self.ends, self.position_skills,
             np.random.default_rng(self.seed),
         )  # fmt: skip
-        curve = chain_coverage(moves, fresh_starts(table, roams)).mean(axis=1)
+        curve = chain_coverage(moves, fresh_starts(table, default_target)).mean(axis=1)
         rows = [("coverage", n + 1, float(c)) for n, c in enumerate(curve)]
         return Result([*rows, ("auc", None, area(curve))])
 
@@ -169,7 +171,7 @@ def _tenth(seeds: Sequence[int]) -> Sequence[int]:
     return seeds[: len(seeds) // 10]
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
+def analyze(frame: pl.DataFrame) -> Analysis:
     auc = {agent: values(frame, "auc", WORLD, agent) for agent in (*OBJECTIVES, *OURS)}
     worst = {agent: worst_skill(frame, WORLD, agent) for agent in auc}
     if "best" in frame["preset"]:
@@ -184,9 +186,7 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     return Analysis(found, [_table(frame, auc, worst), *_ideals(frame)])
 
 
-def _ratio(
-    name: str, agent: str, plain: str, paper: float, auc: dict[str, BySeed]
-) -> list[Finding]:
+def _ratio(name: str, agent: str, plain: str, paper: float, auc: dict[str, BySeed]) -> list[Claim]:
     times, logs = ratio(auc[agent], auc[plain]), log_ratio(auc[agent], auc[plain])
     if times is None or logs is None:
         return []
@@ -198,10 +198,10 @@ def _ratio(
     )
     evidence = f"areas {mean_shown(auc[agent])} and {mean_shown(auc[plain])}"
     result = judged(logs, 1, size, n, float(np.log(paper)))
-    return [Finding(name, statement, paper, times, result, n, evidence)]
+    return [Claim(name, statement, paper, times, result, n, evidence)]
 
 
-def _dusdi(auc: dict[str, BySeed]) -> list[Finding]:
+def _dusdi(auc: dict[str, BySeed]) -> list[Claim]:
     found = []
     for base in ("vic", "diayn"):
         focused, other = auc[f"focused-{base}"], auc[f"dusdi-{base}"]
@@ -210,7 +210,7 @@ def _dusdi(auc: dict[str, BySeed]) -> list[Finding]:
         n, near = n_pairs(focused, other), comparable(times)
         paper = PAPER[f"focused-{base}"] / PAPER[f"dusdi-{base}"]
         found.append(
-            Finding(
+            Claim(
                 f"coverage-dusdi-{base}",
                 f"Focused and DUSDi {agent_name(base)} cover comparable shares: the ratio of "
                 f"their areas",
@@ -221,7 +221,7 @@ def _dusdi(auc: dict[str, BySeed]) -> list[Finding]:
     return found
 
 
-def _aims(auc: dict[str, BySeed], worst: dict[str, BySeed]) -> list[Finding]:
+def _aims(auc: dict[str, BySeed], worst: dict[str, BySeed]) -> list[Claim]:
     found = []
     for agent, aimed in AIMS.items():
         if auc[agent] and worst[agent]:

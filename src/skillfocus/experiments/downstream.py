@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from skillfocus import tasks
 from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
     BySeed,
-    Finding,
+    Claim,
     Table,
     agent_name,
     aim,
@@ -35,9 +34,10 @@ from skillfocus.experiments.findings import (
     verdict,
 )
 from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, PRIMITIVES, WORLDS
+from skillfocus.tasks import task as tasks
 from skillfocus.worlds import registry
 
-CAPS = {world: tasks.CAPS[kind] for world, kind in registry.WORLDS.items()}
+STEP_LIMITS = {world: tasks.MAX_EPISODE_STEPS[kind] for world, kind in registry.WORLDS.items()}
 NAMES = {world: kind.__name__ for world, kind in registry.WORLDS.items()}
 PAPER = {
     "four-rooms": {
@@ -65,7 +65,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     return main_cases(setup, WORLDS, AGENTS, seeds)
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
+def analyze(frame: pl.DataFrame) -> Analysis:
     found, tables = [], []
     best = "best" in frame["preset"]
     for world in WORLDS:
@@ -77,18 +77,18 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     return Analysis(found, tables)
 
 
-def _focused(world: str, steps: dict[str, BySeed]) -> list[Finding]:
+def _focused(world: str, steps: dict[str, BySeed]) -> list[Claim]:
     """The direction: fewer steps than with primitives alone. The size: no more than the paper's."""
     found = []
     for agent in FOCUSED:
         fewer = difference(steps[agent], steps[PRIMITIVES])
         if fewer is None:
             continue
-        ours, paper = mean_of(steps[agent], 0, CAPS[world]), PAPER[world][agent]
+        ours, paper = mean_of(steps[agent], 0, STEP_LIMITS[world]), PAPER[world][agent]
         n = n_pairs(steps[agent], steps[PRIMITIVES])
         size = at_most(ours.estimate, paper, READING)
         found.append(
-            Finding(
+            Claim(
                 f"downstream-{world}-{agent}",
                 f"{NAMES[world]} is learned with {agent_name(agent)} skills: steps, and fewer than "
                 f"with primitives alone",
@@ -99,7 +99,7 @@ def _focused(world: str, steps: dict[str, BySeed]) -> list[Finding]:
     return found
 
 
-def _others(world: str, steps: dict[str, BySeed]) -> list[Finding]:
+def _others(world: str, steps: dict[str, BySeed]) -> list[Claim]:
     """Fewer steps than with plain skills and, but for FourRooms, than with DUSDi's; there about as
     many."""
     found = []
@@ -124,20 +124,20 @@ def _others(world: str, steps: dict[str, BySeed]) -> list[Finding]:
                 result = judged(fewer, -1, size, n, paper)
             evidence = f"{mean_shown(steps[agent], 1)} and {mean_shown(steps[other], 1)} steps"
             name = f"steps-{world}-{agent}-{other}"
-            found.append(Finding(name, statement, paper, fewer, result, n, evidence))
+            found.append(Claim(name, statement, paper, fewer, result, n, evidence))
     return found
 
 
-def _failures(world: str, done: dict[str, BySeed]) -> list[Finding]:
+def _failures(world: str, done: dict[str, BySeed]) -> list[Claim]:
     """That an agent fails: most of its seeds do not accomplish the task in most runs."""
     found = []
     for agent in (*DUSDI, *PLAIN, PRIMITIVES):
-        if PAPER[world][agent] < FAILS * CAPS[world] or not done[agent]:
+        if PAPER[world][agent] < FAILS * STEP_LIMITS[world] or not done[agent]:
             continue
         _, n, share = successes(done[agent])
         who = agent_name(agent) if agent == PRIMITIVES else f"{agent_name(agent)} skills"
         found.append(
-            Finding(
+            Claim(
                 f"fails-{world}-{agent}",
                 f"{NAMES[world]} is not learned with {who}: the share of seeds in which it is",
                 0.0, share, majority(share, False), n,
@@ -147,11 +147,11 @@ def _failures(world: str, done: dict[str, BySeed]) -> list[Finding]:
     return found
 
 
-def _aims(world: str, steps: dict[str, BySeed]) -> list[Finding]:
+def _aims(world: str, steps: dict[str, BySeed]) -> list[Claim]:
     found = []
     for agent in FOCUSED:
         if steps[agent]:
-            ours = mean_of(steps[agent], 0, CAPS[world])
+            ours = mean_of(steps[agent], 0, STEP_LIMITS[world])
             statement = f"{NAMES[world]} with {agent_name(agent)} skills: steps, at most"
             holds = ours.estimate <= AIMS[world]
             name = f"aim-{world}-{agent}"
@@ -179,7 +179,7 @@ def _table(
     rows = [
         [
             agent_name(agent), number(PAPER[world][agent], 1),
-            mean_shown(steps[agent], 1, 0, CAPS[world]), shown(middle_of(steps[agent]), 1),
+            mean_shown(steps[agent], 1, 0, STEP_LIMITS[world]), shown(middle_of(steps[agent]), 1),
             mean_shown(done[agent], 2, 0, 1), count_shown(done[agent]),
             mean_shown(episodes_needed(frame, world, agent), 0, 0, 20_000),
             str(len(steps[agent])),
@@ -189,9 +189,10 @@ def _table(
     ]  # fmt: skip
     optimum = values(frame, "optimum/true/steps", world, PRIMITIVES)
     note = (
-        f"The cap is {CAPS[world]} steps, and counts for a failure. A seed learns the task if its "
-        f"final policy accomplishes it in more than half of 1,000 runs; of those seeds, the "
-        f"episodes after which three evaluations in a row are within 10 % of the final steps."
+        f"The cap is {STEP_LIMITS[world]} steps, and counts for a failure. A seed learns the "
+        f"task if its final policy accomplishes it in more than half of 1,000 runs; of those "
+        f"seeds, the episodes after which three evaluations in a row are within 10 % of the "
+        f"final steps."
     )
     if optimum:
         success = values(frame, "optimum/true/success", world, PRIMITIVES)

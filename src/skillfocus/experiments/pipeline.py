@@ -11,19 +11,21 @@ task as every preset says, from its true reward and, where that is another, from
 
 from __future__ import annotations
 
+from skillfocus.core.progress import Progress
+
 from dataclasses import dataclass
 
 import polars as pl
 
-from skillfocus.experiments.discovery import PLANNING, Discovery, table_of, world_of
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import World
 from skillfocus.experiments.presets import PRESETS, PRIMITIVES, task_learner
-from skillfocus.hierarchy import solve
-from skillfocus.runs import Report, Result, Row, Run, Setting
-from skillfocus.skills import Skills
-from skillfocus.table import Table
-from skillfocus.tasks import highest_return, optimum, task_of
+from skillfocus.runs.discovery_run import PLANNING, Discovery, cached_mdp, cached_world
+from skillfocus.runs.run import Result, Row, Run, Setting
+from skillfocus.skills.skills import Skills
+from skillfocus.tasks.smdp_q_learning import solve
+from skillfocus.tasks.task import highest_return, optimum, task_of
 from skillfocus.worlds.grid import GridWorld
-from skillfocus.worlds.world import World
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Pipeline(Discovery):
 
     version = 100 * Discovery.version + 1
 
-    def execute(self, report: Report) -> Result:
+    def execute(self, report: Progress) -> Result:
         """With the skills of the one seed that the gallery shows: fifty would fill a disk."""
         result = super().execute(report)
         usual = self.learner == PLANNING and self.unusual().keys() <= {"coverage"}
@@ -43,11 +45,11 @@ class Pipeline(Discovery):
         beside = [pl.col("metric").str.starts_with(f"{part}/") for part in ("path", *PRESETS)]
         return super().record(frame.filter(~pl.any_horizontal(beside)))
 
-    def measure(self, skills: Skills, report: Report) -> list[Row]:
+    def measure(self, skills: Skills, report: Progress) -> list[Row]:
         rows = super().measure(skills, report)
         report(0.95, "learning the task")
         rows += _paths(skills)
-        return rows + _task_rows(self.make_world(), skills.table, skills, self.objective, self.seed)
+        return rows + _task_rows(self.make_world(), skills.mdp, skills, self.objective, self.seed)
 
 
 @dataclass(frozen=True)
@@ -63,29 +65,29 @@ class Primitives(Run):
         return {"world": self.make_world().id, "objective": PRIMITIVES, "seed": self.seed}
 
     def make_world(self) -> World:
-        return world_of(self.world, "{}")
+        return cached_world(self.world, "{}")
 
-    def execute(self, report: Report) -> Result:
-        world, table = self.make_world(), table_of(self.world, "{}")
+    def execute(self, report: Progress) -> Result:
+        world, mdp = self.make_world(), cached_mdp(self.world, "{}")
         report(0.0, "learning the task")
-        task, rows = task_of(world, table), []
+        task, rows = task_of(world, mdp), []
         for kind in task.kinds:
-            steps, success = optimum(table, task, kind)
+            steps, success = optimum(mdp, task, kind)
             rows += [(f"optimum/{kind}/steps", None, steps)]
             rows += [(f"optimum/{kind}/success", None, success)]
-            rows += [(f"optimum/{kind}/return", None, highest_return(table, task, kind))]
-        return Result(rows + _task_rows(world, table, None, PRIMITIVES, self.seed))
+            rows += [(f"optimum/{kind}/return", None, highest_return(mdp, task, kind))]
+        return Result(rows + _task_rows(world, mdp, None, PRIMITIVES, self.seed))
 
 
 def _task_rows(
-    world: World, table: Table, skills: Skills | None, agent: str, seed: int
+    world: World, mdp: TabularMDP, skills: Skills | None, agent: str, seed: int
 ) -> list[Row]:
-    task = task_of(world, table)
+    task = task_of(world, mdp)
     rows: list[Row] = []
     for preset in PRESETS:
         settings = task_learner(preset, world.id, agent)
         for kind in task.kinds:
-            found = solve(table, task, skills, seed=seed, reward=kind, settings=settings)
+            found = solve(mdp, task, skills, seed=seed, reward=kind, settings=settings)
             curves = {"steps": found.steps, "true_return": found.true_return}
             if kind == "proxy":
                 curves["proxy_return"] = found.proxy_return
@@ -100,9 +102,9 @@ def _task_rows(
 def _paths(skills: Skills) -> list[Row]:
     if not isinstance(skills.world, GridWorld):
         return []
-    table, start = skills.table, skills.world.showcase
+    mdp, start = skills.mdp, skills.world.showcase
     return [
-        (f"path/{z}", t, float(table.number(state)))
+        (f"path/{z}", t, float(mdp.number(state)))
         for z in range(len(skills))
         for t, state in enumerate(skills.likely_path(z, start))
     ]

@@ -7,11 +7,11 @@ skills are discovered, by either learner, and how a task is learned with them.
 
 from __future__ import annotations
 
-from skillfocus.discovery import Learner
 from skillfocus.errors import unknown
-from skillfocus.hierarchy import Hierarchy
-from skillfocus.learners.planning import Planning
-from skillfocus.learners.q_learning import QLearning, paper_q_learning
+from skillfocus.learners.discovery import Learner
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
+from skillfocus.tasks.smdp_q_learning import SMDPQLearning
 from skillfocus.worlds import registry
 
 PRESETS = ("paper", "best")
@@ -48,12 +48,12 @@ def discovery_learner(preset: str, learner: str) -> Learner:
     return paper_q_learning() if preset == "paper" else QLearning()
 
 
-def task_learner(preset: str, world: str, agent: str) -> Hierarchy:
+def task_learner(preset: str, world: str, agent: str) -> SMDPQLearning:
     """How a task is learned: the paper's decay of exploration was chosen per world and agent."""
     if preset == "best":
-        return Hierarchy(intra_option=True, decay=0.0002, slowing=0.0001)
+        return SMDPQLearning(intra_option=True, decay=0.0002, slowing=0.0001)
     slow = world in FORAGE_WORLD and "focused" not in agent
-    return Hierarchy(decay=0.0005 if slow else 0.001)
+    return SMDPQLearning(decay=0.0005 if slow else 0.001)
 
 
 def targets(preset: str, world: str, agent: str) -> str | None:

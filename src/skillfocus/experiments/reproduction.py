@@ -21,7 +21,7 @@ from skillfocus.experiments import (
     underspecified,
 )
 from skillfocus.experiments.cases import Case, Setup, share_of
-from skillfocus.experiments.findings import Analysis
+from skillfocus.experiments.claims import Analysis
 from skillfocus.experiments.presets import LEARNERS, PRESETS
 
 _MODULES = (
@@ -72,7 +72,7 @@ class Section:
     frame: pl.DataFrame
 
 
-def analyse(frame: pl.DataFrame, names: Sequence[str]) -> list[Section]:
+def analyze(frame: pl.DataFrame, names: Sequence[str]) -> list[Section]:
     """What is found in condensed results, setup by setup; setups without skills are left out."""
     sections = []
     for setup in SETUPS:
@@ -82,7 +82,7 @@ def analyse(frame: pl.DataFrame, names: Sequence[str]) -> list[Section]:
         if mine.filter(pl.col("metric") == "mean_side_effects").is_empty():
             continue
         sections += [
-            Section(name, setup, EXPERIMENTS[name].analyse(mine), mine)
+            Section(name, setup, EXPERIMENTS[name].analyze(mine), mine)
             for name in _of(setup, names)
         ]
     return sections

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.downstream import NAMES
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
-    Finding,
+    Claim,
     Table,
     agent_name,
     difference,
@@ -23,6 +22,7 @@ from skillfocus.experiments.findings import (
     values,
     worst_skill,
 )
+from skillfocus.experiments.downstream import NAMES
 from skillfocus.experiments.presets import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLDS
 
 BY_VARIABLE = "goal/side_effects_by_variable/"
@@ -32,7 +32,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     return main_cases(setup, WORLDS, OBJECTIVES, seeds)
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
+def analyze(frame: pl.DataFrame) -> Analysis:
     found, tables = [], []
     for world in WORLDS:
         every = {a: values(frame, "mean_side_effects", world, a) for a in OBJECTIVES}
@@ -45,7 +45,7 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     return Analysis(found, [table for table in tables if table.rows])
 
 
-def _fewer(world: str, agent: str, other: str, effects: dict[str, dict]) -> list[Finding]:
+def _fewer(world: str, agent: str, other: str, effects: dict[str, dict]) -> list[Claim]:
     less = difference(effects[agent], effects.get(other, {}))
     if less is None:
         return []
@@ -53,7 +53,7 @@ def _fewer(world: str, agent: str, other: str, effects: dict[str, dict]) -> list
     which = "skills for goals" if other in DUSDI else "skills"
     counted = "" if other in DUSDI else " (which have no targets, so that all they change counts)"
     return [
-        Finding(
+        Claim(
             f"effects-{world}-{agent}-{other}",
             f"{NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those of "
             f"{agent_name(other)}{counted}: the difference per skill",

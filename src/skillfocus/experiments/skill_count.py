@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.downstream import CAPS, STEPS, SUCCESS
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
-    Finding,
+    Claim,
     Table,
     agent_name,
     count_shown,
@@ -19,6 +18,7 @@ from skillfocus.experiments.findings import (
     successes,
     values,
 )
+from skillfocus.experiments.downstream import STEP_LIMITS, STEPS, SUCCESS
 from skillfocus.experiments.presets import OBJECTIVES, PLAIN
 
 WORLD = "four-rooms"
@@ -38,7 +38,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     ]
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
+def analyze(frame: pl.DataFrame) -> Analysis:
     rows, found = [], []
     for agent in OBJECTIVES:
         steps = {n: values(frame, STEPS, WORLD, agent, variant(n)) for n in COUNTS}
@@ -51,7 +51,7 @@ def analyse(frame: pl.DataFrame) -> Analysis:
         auc = {n: values(frame, "auc", WORLD, agent, variant(n)) for n in COUNTS}
         rows += [
             [
-                agent_name(agent), str(n), mean_shown(steps[n], 1, 0, CAPS[WORLD]),
+                agent_name(agent), str(n), mean_shown(steps[n], 1, 0, STEP_LIMITS[WORLD]),
                 count_shown(done[n]), mean_shown(auc[n]), str(len(steps[n])),
             ]
             for n in COUNTS
@@ -62,10 +62,10 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     return Analysis(found, [Table("FourRooms over the number of skills", columns, rows)])
 
 
-def _finding(agent: str, count: int, done: dict[int, float]) -> Finding:
+def _finding(agent: str, count: int, done: dict[int, float]) -> Claim:
     _, n, share = successes(done)
     fails = agent in PLAIN
-    return Finding(
+    return Claim(
         f"skills-{count}-{agent}",
         f"With {count} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}learned: "
         f"the share of seeds in which it is",

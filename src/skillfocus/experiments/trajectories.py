@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.findings import Analysis
+from skillfocus.experiments.claims import Analysis
 from skillfocus.experiments.presets import OBJECTIVES, WORLDS
 
 
@@ -14,7 +14,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     return main_cases(setup, WORLDS, OBJECTIVES, seeds[:1])
 
 
-def analyse(frame: object) -> Analysis:
+def analyze(frame: object) -> Analysis:
     """Nothing to count: the figure is the result."""
     del frame
     return Analysis()

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.downstream import NAMES
-from skillfocus.experiments.findings import (
+from skillfocus.experiments.claims import (
     Analysis,
     BySeed,
-    Finding,
+    Claim,
     Table,
     agent_name,
     aim,
@@ -25,6 +24,7 @@ from skillfocus.experiments.findings import (
     shown,
     values,
 )
+from skillfocus.experiments.downstream import NAMES
 from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN
 
 WORLDS = ("forage-world", "mud-world")
@@ -52,7 +52,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     return main_cases(setup, WORLDS, AGENTS, seeds)
 
 
-def analyse(frame: pl.DataFrame) -> Analysis:
+def analyze(frame: pl.DataFrame) -> Analysis:
     found, tables = [], []
     for world in WORLDS:
         true = {agent: values(frame, TRUE, world, agent) for agent in AGENTS}
@@ -62,7 +62,7 @@ def analyse(frame: pl.DataFrame) -> Analysis:
     return Analysis(found, tables)
 
 
-def _focused(world: str, true: dict[str, BySeed]) -> list[Finding]:
+def _focused(world: str, true: dict[str, BySeed]) -> list[Claim]:
     """The direction: more than the plain objective's. The size: at least the paper's."""
     found = []
     for agent in FOCUSED:
@@ -73,7 +73,7 @@ def _focused(world: str, true: dict[str, BySeed]) -> list[Finding]:
         n = n_pairs(true[agent], true[agent.removeprefix("focused-")])
         size = at_least(ours.estimate, paper, READING)
         found.append(
-            Finding(
+            Claim(
                 f"proxy-{world}-{agent}",
                 f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true return, "
                 f"and more of it than plain ones",
@@ -88,7 +88,7 @@ def _plain(world: str, agent: str) -> float:
     return PAPER[world][agent.removeprefix("focused-")][1]
 
 
-def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> list[Finding]:
+def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> list[Claim]:
     """The direction: less true than proxy return. The size: as little as in the paper."""
     found = []
     for agent in (*DUSDI, *PLAIN):
@@ -98,7 +98,7 @@ def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> li
         ours, paper, n = mean_of(true[agent], 0, 1), PAPER[world][agent][1], len(true[agent])
         size = ours.estimate <= paper + NEAR
         found.append(
-            Finding(
+            Claim(
                 f"proxy-{world}-{agent}",
                 f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy at the "
                 f"expense of the true return",
@@ -109,7 +109,7 @@ def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> li
     return found
 
 
-def _aims(world: str, true: dict[str, BySeed]) -> list[Finding]:
+def _aims(world: str, true: dict[str, BySeed]) -> list[Claim]:
     means = {agent: mean_of(true[agent], 0, 1) for agent in FOCUSED if true[agent]}
     if not means:
         return []

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from skillfocus.experiments import coverage
-from skillfocus.experiments.findings import agent_name, values
+from skillfocus.experiments.claims import agent_name, values
 from skillfocus.experiments.presets import FOCUSED, OBJECTIVES, OURS
 from skillfocus.figures.paper import OURS_COLOURS
 from skillfocus.figures.style import COLOURS, GREY, LINES, style_of, tidy

@@ -1,4 +1,4 @@
-"""The paper's figures, redrawn from condensed results of one setup (see `experiments/condense`)."""
+"""The paper's figures, redrawn from condensed results of one setup (see `experiments.reduce`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from skillfocus.experiments import ablation, coverage, skill_count
-from skillfocus.experiments.discovery import table_of, world_of
-from skillfocus.experiments.downstream import CAPS, NAMES, STEPS
-from skillfocus.experiments.findings import BySeed, agent_name, curves, mean_of, values
+from skillfocus.experiments.claims import BySeed, agent_name, curves, mean_of, values
+from skillfocus.experiments.downstream import NAMES, STEP_LIMITS, STEPS
 from skillfocus.experiments.presets import (
     AGENTS,
     DUSDI,
@@ -28,6 +27,7 @@ from skillfocus.experiments.presets import (
 from skillfocus.experiments.underspecified import PROXY, TRUE
 from skillfocus.figures.style import COLOURS, GREY, LINES, draw_curve, style_of, tidy, turned
 from skillfocus.figures.trajectories import START, draw_map
+from skillfocus.runs.discovery_run import cached_mdp, cached_world
 from skillfocus.worlds.grid import GridWorld
 
 BASES = tuple(COLOURS)
@@ -66,7 +66,7 @@ def downstream_figure(frame: pl.DataFrame) -> Figure:
             _task_curve(panel, frame, STEPS, world, agent)
         _optimum(panel, frame, "true/steps", world)
         tidy(panel, NAMES[world], "episodes", "steps")
-        panel.set_ylim(0, CAPS[world] * 1.03)
+        panel.set_ylim(0, STEP_LIMITS[world] * 1.03)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
@@ -96,7 +96,7 @@ def underspecified_figure(frame: pl.DataFrame) -> Figure:
 
 def _task_curve(panel: Axes, frame: pl.DataFrame, metric: str, world: str, agent: str) -> None:
     """A learning curve; before the first episode an agent does as well as one that fails."""
-    untaught, most = (CAPS[world], CAPS[world]) if metric == STEPS else (0, 1)
+    untaught, most = (STEP_LIMITS[world], STEP_LIMITS[world]) if metric == STEPS else (0, 1)
     _, episodes, learned = curves(frame, metric, world, agent)
     if len(learned):
         learned = np.concatenate([np.full((len(learned), 1), untaught), learned], axis=1)
@@ -117,12 +117,17 @@ def _by_setting(panel: Axes, agent: str, found: dict[int, BySeed], most: float) 
 def ablation_figure(frame: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(5.2, 3.2), layout="constrained")
     panel = figure.subplots()
-    place, cap = ablation.STRENGTHS.index, CAPS[ablation.WORLD]
+    place, max_episode_steps = ablation.STRENGTHS.index, STEP_LIMITS[ablation.WORLD]
     for agent in FOCUSED:
         found = ablation.curve(frame, agent, STEPS)
-        _by_setting(panel, agent, {place(strength): found[strength] for strength in found}, cap)
+        _by_setting(
+            panel,
+            agent,
+            {place(strength): found[strength] for strength in found},
+            max_episode_steps,
+        )
     panel.set_xticks(range(len(ablation.STRENGTHS)), [f"{s:g}" for s in ablation.STRENGTHS])
-    panel.set_ylim(0, cap * 1.03)
+    panel.set_ylim(0, max_episode_steps * 1.03)
     _optimum(panel, frame, "true/steps", ablation.WORLD)
     tidy(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
     if panel.get_legend_handles_labels()[0]:
@@ -136,9 +141,9 @@ def skill_count_figure(frame: pl.DataFrame) -> Figure:
     world, counts = skill_count.WORLD, skill_count.COUNTS
     for agent in OBJECTIVES:
         found = {n: values(frame, STEPS, world, agent, skill_count.variant(n)) for n in counts}
-        _by_setting(panel, agent, found, CAPS[world])
+        _by_setting(panel, agent, found, STEP_LIMITS[world])
     panel.set_xticks(counts)
-    panel.set_ylim(0, CAPS[world] * 1.03)
+    panel.set_ylim(0, STEP_LIMITS[world] * 1.03)
     _optimum(panel, frame, "true/steps", world)
     tidy(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
     if len(panel.get_lines()):
@@ -172,7 +177,7 @@ def trajectories_figure(frame: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
     panels = figure.subplots(len(WORLDS), len(BASES))
     for row, name in zip(panels, WORLDS, strict=True):
-        world = world_of(name, "{}")
+        world = cached_world(name, "{}")
         assert isinstance(world, GridWorld)
         for panel, base in zip(row, BASES, strict=True):
             draw_map(panel, world, world.showcase)
@@ -198,20 +203,20 @@ def trajectories_figure(frame: pl.DataFrame) -> Figure:
 def _telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarray]:
     """The paths [time, variable] of the skills that change a goal, the longest ways first; of a
     plain agent, which has no goals, of those that end farthest away."""
-    table = table_of(world, "{}")
+    mdp = cached_mdp(world, "{}")
     mine = frame.filter(
         (pl.col("world") == world) & (pl.col("agent") == agent) & (pl.col("variant") == "")
         & pl.col("metric").str.starts_with("path/")
     ).sort("step")  # fmt: skip
     paths = [
-        table.values[path["value"].cast(pl.Int64).to_numpy()]
+        mdp.values[path["value"].cast(pl.Int64).to_numpy()]
         for _, path in mine.group_by("metric", "seed", maintain_order=True)
     ]
     if agent not in PLAIN:
-        goals = [table.space.index(name) for name in world_of(world, "{}").goals]
+        goals = [mdp.space.index(name) for name in cached_world(world, "{}").goals]
         paths = [path for path in paths if (path[0, goals] != path[-1, goals]).any()]
         return sorted(paths, key=len, reverse=True)
-    places = table.space.variables[0].coordinates
+    places = mdp.space.variables[0].coordinates
     return sorted(paths, key=lambda p: -np.linalg.norm(places[p[-1, 0]] - places[p[0, 0]]))
 
 

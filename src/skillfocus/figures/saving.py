@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.errors import UserError
-from skillfocus.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,4 +29,4 @@ def save_figure(figure: Figure, path: Path) -> None:
     drawn = io.BytesIO()
     kind = path.suffix.lower().removeprefix(".")
     figure.savefig(drawn, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None)
-    write_whole(path, drawn.getvalue())
+    write_atomically(path, drawn.getvalue())

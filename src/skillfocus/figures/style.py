@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from skillfocus.experiments.presets import ON_TWO
-from skillfocus.metrics.intervals import mean_interval
+from skillfocus.metrics.statistics import mean_interval
 
 COLOURS = {"vic": "#4393c3", "diayn": "#35978f", "lsd": "#5e4fa2"}
 LINES = {"focused": "-", "dusdi": (0, (5, 1.5)), "": (0, (1, 1.2))}

@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from skillfocus.core.factored import State
+from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.factored import State
 from skillfocus.figures.saving import check_path, save_figure
 from skillfocus.figures.style import turned
-from skillfocus.skills import Skills
-from skillfocus.worlds.colours import colours_of, lettered
+from skillfocus.render.palette import colours_of, lettered
+from skillfocus.skills.skills import Skills
 from skillfocus.worlds.grid import FREE, WALL, GridWorld
-from skillfocus.worlds.world import World
 
 START, PATH, HOME = "#b3c4de", "#2f7fb8", "#0b3954"
 
@@ -83,7 +83,7 @@ def _panel(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) 
     paths = [skills.likely_path(z, start, mode) for mode in range(n_modes)]
     for states in paths:
         _path(panel, world, states, faint=n_modes > 1)
-    names = skills.table.space.names
+    names = skills.mdp.space.names
     changes = [
         name
         for j, name in enumerate(names)

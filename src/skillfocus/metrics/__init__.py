@@ -1,7 +1,7 @@
 """How well skills do: exact side effects, control of targets, coverage, what is reachable."""
 
 from skillfocus.metrics.coverage import Coverage, coverage
-from skillfocus.metrics.reach import fair_starts, round_trips, shortest_steps
+from skillfocus.metrics.reachability import fair_starts, round_trips, shortest_steps
 from skillfocus.metrics.side_effects import SkillEffects, side_effects
 
 __all__ = [

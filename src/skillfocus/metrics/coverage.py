@@ -20,11 +20,11 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.rollout import begin, mdp_arrays, reset_marks, step
 from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import propagate
-from skillfocus.simulation import begin, reset_marks, step, table_arrays
-from skillfocus.skills import Skills
-from skillfocus.table import Table
+from skillfocus.skills.skills import Skills
 
 LENGTHS = 5
 BLOCK = 128
@@ -65,10 +65,10 @@ def area(curve: Sequence[float] | np.ndarray) -> float:
     return float((curve[1:] + curve[:-1]).sum() / 2)
 
 
-def fresh_starts(table: Table, roams: int) -> np.ndarray:
+def fresh_starts(mdp: TabularMDP, default_target: int) -> np.ndarray:
     """States in which nothing has changed yet, wherever the roaming variable is."""
-    others = [j for j in range(len(table.space)) if j != roams]
-    return np.flatnonzero(table.untouched[:, others].all(axis=1))
+    others = [j for j in range(len(mdp.space)) if j != default_target]
+    return np.flatnonzero(mdp.untouched[:, others].all(axis=1))
 
 
 def coverage(
@@ -84,18 +84,18 @@ def coverage(
     hides something)."""
     if lengths < 1:
         raise UserError(f"chains of {lengths} skills were asked for; they need at least 1")
-    table = skills.table
-    starts = fresh_starts(table, table.space.index(skills.world.roams))
+    mdp = skills.mdp
+    starts = fresh_starts(mdp, mdp.space.index(skills.world.default_target))
     if not len(starts):  # first values need not occur together in a world that was found
-        starts = np.unique([table.number(state) for state in skills.world.states()])
-    if sample is None and not table.n_marks:
+        starts = np.unique([mdp.number(state) for state in skills.world.states()])
+    if sample is None and not mdp.n_marks:
         return Coverage(_exact(skills, starts, lengths), starts, exact=True)
     sample = 10 if sample is None else sample
     if rng is None or sample < 1:
         raise UserError("sampled coverage needs a random generator, and at least one first state")
     drawn = rng.choice(starts, size=sample, replace=sample > len(starts))
     fractions = tree(
-        table_arrays(table), skills.arrays, drawn, skills.step_limit, table.n_marks, lengths, rng
+        mdp_arrays(mdp), skills.arrays, drawn, skills.step_limit, mdp.n_marks, lengths, rng
     )  # fmt: skip
     return Coverage(fractions, drawn, exact=False)
 
@@ -192,11 +192,11 @@ def multiply_in(begins, ends, shares, q, product):
 
 def _moves(skills: Skills, z: int) -> Entries:
     """P_z(x' | x), the mean over the skill's modes."""
-    table = skills.table
-    total = csr_array((table.n_states, table.n_states), dtype=np.float64)
+    mdp = skills.mdp
+    total = csr_array((mdp.n_states, mdp.n_states), dtype=np.float64)
     for mode in range(skills.n_modes[z]):
         begins, ends, shares = last_states(
-            table.successors, table.probabilities, skills.policy_of(z, mode), skills.contexts[z],
+            mdp.successors, mdp.probabilities, skills.policy_of(z, mode), skills.contexts[z],
             skills.step_limit, SMALLEST,
         )  # fmt: skip
         total += csr_array((shares / skills.n_modes[z], ends, begins), shape=total.shape)
@@ -211,7 +211,7 @@ def _entries(matrix: csr_array) -> Entries:
 
 def _exact(skills: Skills, starts: np.ndarray, lengths: int) -> np.ndarray:
     """[length - 1, start]"""
-    n = skills.table.n_states
+    n = skills.mdp.n_states
     if n * n > CELL_LIMIT:
         raise UserError(
             f"exact coverage of {n:,} states takes too much memory; sample it (sample=10, rng=…)"

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.reach import fair_starts, fresh_starts, most_starts, some_of
-from skillfocus.skills import Skills
+from skillfocus.metrics.reachability import fair_starts, fresh_starts, most_starts, some_of
+from skillfocus.skills.skills import Skills
 
 Z90 = 1.6448536269514722
 """The normal quantile of a two-sided 90 % interval."""
@@ -199,7 +199,7 @@ def side_effects(
     the targets can still change), or numbers of states; a skill may have no fair start, and then
     has no averages. Exact unless the world hides something, has so many starts that a sample of
     them is taken, or `sample` runs per skill are asked for, which draws from `rng`."""
-    if sample is None and skills.table.n_marks:
+    if sample is None and skills.mdp.n_marks:
         sample = 4000
     if sample is not None and rng is None:
         raise UserError("sampled side effects need a random generator: pass rng")
@@ -219,44 +219,44 @@ def _starts(
     skills: Skills, names: tuple[str, ...], starts: str | np.ndarray
 ) -> tuple[np.ndarray, bool]:
     """The first states, and whether they are all there are or a sample of them."""
-    table = skills.table
-    targets = [table.space.index(name) for name in names]
+    mdp = skills.mdp
+    targets = [mdp.space.index(name) for name in names]
     every = np.zeros(0, dtype=np.int64)
     if isinstance(starts, np.ndarray):
-        if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < table.n_states)).all():
-            raise UserError(f"starts must be numbers of states, 0 to {table.n_states - 1}")
+        if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < mdp.n_states)).all():
+            raise UserError(f"starts must be numbers of states, 0 to {mdp.n_states - 1}")
         chosen = starts
     elif starts == "fair":
-        roams = table.space.index(skills.world.roams)
-        every = fresh_starts(table, targets, roams)
-        chosen = fair_starts(table, targets, skills.step_limit, roams)
+        default_target = mdp.space.index(skills.world.default_target)
+        every = fresh_starts(mdp, targets, default_target)
+        chosen = fair_starts(mdp, targets, skills.step_limit, default_target)
     elif starts == "all":
-        every = np.flatnonzero(table.can_change[:, targets].all(axis=1))
-        chosen = some_of(every, table)
+        every = np.flatnonzero(mdp.can_change[:, targets].all(axis=1))
+        chosen = some_of(every, mdp)
     else:
         raise UserError(f"starts is {starts!r}; it must be 'fair', 'all' or an array of states")
-    return chosen.astype(np.int64), len(every) <= most_starts(table)
+    return chosen.astype(np.int64), len(every) <= most_starts(mdp)
 
 
 def _amounts(skills: Skills) -> np.ndarray:
     """[variable, first value, last value]: distances, padded to one array."""
-    sizes = skills.table.space.sizes
+    sizes = skills.mdp.space.sizes
     padded = np.zeros((len(sizes), max(sizes), max(sizes)))
-    for j, variable in enumerate(skills.table.space.variables):
+    for j, variable in enumerate(skills.mdp.space.variables):
         padded[j, : sizes[j], : sizes[j]] = variable.distances
     return padded
 
 
 def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillEffects:
-    table = skills.table
-    if table.n_marks:
+    mdp = skills.mdp
+    if mdp.n_marks:
         raise UserError(f"{skills.world.id} hides state, so its side effects can only be sampled")
-    names = table.space.names
+    names = mdp.space.names
     targets = np.array([name in skills.targets[z] for name in names])
     n_modes = skills.n_modes[z]
     by_mode = [
         evaluate(
-            table.successors, table.probabilities, table.values, _amounts(skills),
+            mdp.successors, mdp.probabilities, mdp.values, _amounts(skills),
             skills.policy_of(z, mode), skills.contexts[z], starts, skills.step_limit, targets,
         )
         for mode in range(n_modes)
@@ -273,16 +273,16 @@ def _sampled(
     skills: Skills, z: int, starts: np.ndarray, n: int, rng: np.random.Generator
 ) -> SkillEffects:
     """The same from `n` runs, each of which counts as a start of its own."""
-    table, names = skills.table, skills.table.space.names
+    mdp, names = skills.mdp, skills.mdp.space.names
     drawn = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
     n = len(drawn)
     paths, steps = skills.run(np.full(n, z), drawn, rng)
-    first, last = table.values[drawn], table.values[paths[:, -1]]
+    first, last = mdp.values[drawn], mdp.values[paths[:, -1]]
     changed = first != last
     amounts = _amounts(skills)
     amount = np.stack([amounts[j, first[:, j], last[:, j]] for j in range(len(names))], axis=1)
     targets = [j for j, name in enumerate(names) if name in skills.targets[z]]
-    ends = np.bincount(paths[:, -1], minlength=table.n_states) / max(n, 1)
+    ends = np.bincount(paths[:, -1], minlength=mdp.n_states) / max(n, 1)
     return SkillEffects(
         skills.targets[z], names, drawn, changed.astype(float), amount,
         changed[:, targets].all(axis=1).astype(float), steps.astype(float), ends, exact=False,

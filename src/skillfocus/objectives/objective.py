@@ -78,7 +78,7 @@ class Objective:
     others_weight: float = 0.0
     """DUSDi's weight on decoding the skill from everything but the target."""
     penalty: Penalty | None = None
-    misplaced: int = 0
+    target_offset: int = 0
     """The penalty spares the variables so many places after the targets (set by `permuted`)."""
     sparse: Objective | None = None
     """The same base reward with parameters that fit where dense ones would not."""
@@ -104,9 +104,9 @@ class Objective:
             ]
         return terms
 
-    def spared(self, targets: Sequence[int], n_variables: int) -> list[int]:
+    def unpenalized(self, targets: Sequence[int], n_variables: int) -> list[int]:
         """The variables that a skill with these targets may change without a penalty."""
-        return [(i + self.misplaced) % n_variables for i in targets]
+        return [(i + self.target_offset) % n_variables for i in targets]
 
     def describe(self) -> dict[str, object]:
         """What a file or a report records of it."""

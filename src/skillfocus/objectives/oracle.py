@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skillfocus.objectives.compiled import reward_function
+from skillfocus.learners.tabular.compiled import reward_function
 from skillfocus.objectives.objective import Objective
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skillfocus.core.factored import FactoredSpace
+from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
-from skillfocus.factored import FactoredSpace
-from skillfocus.table import Table
 
 Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """measure(space, start, end, watched) -> one number per row; start and end are [n, variable]
@@ -61,15 +61,15 @@ def changed_variables(strength: float = 4.0) -> Penalty:
     return Penalty("changed-variables", strength, _changed)
 
 
-def check_penalty(penalty: Penalty, table: Table, sample: int = 200) -> None:
+def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
     """Check Definition 4 on a world: over pairs of states (all of them if there are at most
     `sample` states, else of that many, evenly spread) and every set of watched variables (of a
     world with more than 10 variables: the single ones, the pairs and the full set). Raises with
     a counterexample."""
-    space = table.space
-    chosen = np.unique(np.linspace(0, table.n_states - 1, sample).astype(int))
-    start = table.values[np.repeat(chosen, len(chosen))]
-    end = table.values[np.tile(chosen, len(chosen))]
+    space = mdp.space
+    chosen = np.unique(np.linspace(0, mdp.n_states - 1, sample).astype(int))
+    start = mdp.values[np.repeat(chosen, len(chosen))]
+    end = mdp.values[np.tile(chosen, len(chosen))]
     for watched in _watched_sets(len(space)):
         given = penalty(space, start, end, watched)
         changed = ((start != end) & watched).any(axis=1)

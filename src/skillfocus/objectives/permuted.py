@@ -20,4 +20,4 @@ def permuted(objective: Objective) -> Objective:
             f"permuted({objective.name}) has no meaning: {objective.name} has no penalty that "
             f"could spare the wrong variables; apply it to focused(…)"
         )
-    return replace(objective, name=f"permuted-{objective.name}", misplaced=1)
+    return replace(objective, name=f"permuted-{objective.name}", target_offset=1)

@@ -13,22 +13,22 @@ NAMES = (
 )  # fmt: skip
 
 
-def named(name: str, *, rate: float | None = None, strength: float | None = None,
+def make_objective(name: str, *, rate: float | None = None, strength: float | None = None,
           weight: float | None = None) -> Objective:  # fmt: skip
     """The objective of that name, with the paper's settings where none are given."""
-    from skillfocus.objectives.diayn import diayn
-    from skillfocus.objectives.dusdi import dusdi
-    from skillfocus.objectives.focused import focused
-    from skillfocus.objectives.lsd import lsd
     from skillfocus.objectives.oracle import oracle
     from skillfocus.objectives.permuted import permuted
-    from skillfocus.objectives.scattered import scattered
-    from skillfocus.objectives.vic import vic
+    from skillfocus.objectives.rewards.diayn import diayn
+    from skillfocus.objectives.rewards.lsd import lsd
+    from skillfocus.objectives.rewards.vic import vic
+    from skillfocus.objectives.variants.dusdi import dusdi
+    from skillfocus.objectives.variants.focused import focused
+    from skillfocus.objectives.variants.scattered import scattered
 
     for prefix, variant in (("scattered-", scattered), ("permuted-", permuted)):
         if name.startswith(prefix):
             plain = name.removeprefix(prefix)
-            return variant(named(plain, rate=rate, strength=strength, weight=weight))
+            return variant(make_objective(plain, rate=rate, strength=strength, weight=weight))
     bases: dict[str, Callable[..., Objective]] = {
         "vic": vic, "diayn": diayn, "lsd": lsd, "oracle": oracle,
     }  # fmt: skip

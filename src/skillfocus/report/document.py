@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillfocus.experiments.findings import DIRECTION, MISSED, NOT, REACHED, REPRODUCED, Table
+from skillfocus.experiments.claims import DIRECTION, MISSED, NOT, REACHED, REPRODUCED, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

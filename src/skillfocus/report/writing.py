@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from skillfocus.core.progress import Progress, no_progress
+
 import io
 from pathlib import Path
 
 import polars as pl
 
-from skillfocus.discovery import silent
+from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import COSTS, RESULTS
+from skillfocus.experiments.report import TITLE
 from skillfocus.figures.saving import save_figure
-from skillfocus.files import write_whole
-from skillfocus.report.build import TITLE
 from skillfocus.report.document import Block, Picture, to_html, to_markdown
-from skillfocus.runs import Report
 
 FILES = {"results.parquet": RESULTS, "costs.parquet": COSTS}
 
@@ -26,7 +26,7 @@ def keep(folder: Path, frame: pl.DataFrame, costs: pl.DataFrame) -> None:
         buffer = io.BytesIO()
         compact = table.with_columns(pl.col(pl.Float64).cast(pl.Float32))
         compact.write_parquet(buffer, compression="zstd", compression_level=19)
-        write_whole(folder / name, buffer.getvalue())
+        write_atomically(folder / name, buffer.getvalue())
 
 
 def kept(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -48,19 +48,19 @@ def kept(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     return tables[0], tables[1]
 
 
-def write_report(blocks: list[Block], folder: Path, report: Report = silent) -> Path:
+def write_report(blocks: list[Block], folder: Path, report: Progress = no_progress) -> Path:
     """report.html, report.md, and every figure as PNG, SVG and PDF."""
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     pictures = [block for block in blocks if isinstance(block, Picture)]
     for place, picture in enumerate(pictures):
         report(place / (len(pictures) + 1), f"saving {picture.name}")
-        write_whole(figures / f"{picture.name}.png", picture.png)
+        write_atomically(figures / f"{picture.name}.png", picture.png)
         for suffix in (".svg", ".pdf"):
             save_figure(picture.figure, figures / f"{picture.name}{suffix}")
-    write_whole(folder / "report.md", to_markdown(blocks, "figures").encode())
+    write_atomically(folder / "report.md", to_markdown(blocks, "figures").encode())
     page = folder / "report.html"
-    write_whole(page, to_html(blocks, TITLE).encode())
+    write_atomically(page, to_html(blocks, TITLE).encode())
     return page
 
 
@@ -70,7 +70,7 @@ def write_twin(blocks: list[Block], path: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [block for block in blocks if isinstance(block, Picture)]
     for picture in pictures:
-        write_whole(folder / f"{picture.name}.png", picture.png)
+        write_atomically(folder / f"{picture.name}.png", picture.png)
     for left in {*folder.glob("*.png")} - {folder / f"{p.name}.png" for p in pictures}:
         left.unlink()
-    write_whole(path, to_markdown(blocks, folder.name).encode())
+    write_atomically(path, to_markdown(blocks, folder.name).encode())

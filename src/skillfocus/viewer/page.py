@@ -6,6 +6,8 @@ stand in the page in the order of `SCRIPTS`, and the skeleton they are put into 
 
 from __future__ import annotations
 
+from skillfocus.core.progress import Progress, no_progress
+
 import html
 import json
 import math
@@ -16,11 +18,9 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from skillfocus.discovery import silent
-from skillfocus.files import write_whole
-from skillfocus.metrics.record import origin
-from skillfocus.runs import Report
-from skillfocus.skills import Skills
+from skillfocus._internal.atomic_io import write_atomically
+from skillfocus.metrics.summary import origin
+from skillfocus.skills.skills import Skills
 from skillfocus.viewer.payload import Shown, document, policies
 
 SCRIPTS = (
@@ -30,15 +30,15 @@ SCRIPTS = (
 
 
 def write_page(
-    sets: Sequence[Shown | Skills], path: str | Path, title: str = "", report: Report = silent
+    sets: Sequence[Shown | Skills], path: str | Path, title: str = "", report: Progress = no_progress
 ) -> Path:
     """Write the page of some skill sets, whole or not at all."""
     path = Path(path)
-    write_whole(path, page_html(sets, title, report).encode())
+    write_atomically(path, page_html(sets, title, report).encode())
     return path
 
 
-def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Report = silent) -> str:
+def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Progress = no_progress) -> str:
     shown = labelled([one if isinstance(one, Shown) else Shown(one) for one in sets])
     title = title or f"Skills in {', '.join(dict.fromkeys(s.skills.world.id for s in shown))}"
     told = document(shown, lambda part, what: report(part / 2, what))

@@ -8,6 +8,8 @@ out (see `walks`).
 
 from __future__ import annotations
 
+from skillfocus.core.progress import Progress
+
 import base64
 import zlib
 from collections.abc import Sequence
@@ -16,23 +18,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillfocus.envs.rendering import tracked_cells
+from skillfocus.core.indexing import index_values
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.hierarchy import Solution
-from skillfocus.learners.numbering import number_values
-from skillfocus.metrics.record import origin, skill_records
-from skillfocus.runs import Report
-from skillfocus.skills import Skills
-from skillfocus.table import Table
-from skillfocus.tasks import Task
-from skillfocus.viewer.icons import GROUNDS, ICONS, PALETTES, agent_look, grounds, look
+from skillfocus.metrics.summary import origin, skill_records
+from skillfocus.render.icons import GROUNDS, ICONS, PALETTES, agent_look, grounds, look
+from skillfocus.render.tiles import tracked_cells
+from skillfocus.skills.skills import Skills
+from skillfocus.tasks.smdp_q_learning import Solution
+from skillfocus.tasks.task import Task
 from skillfocus.viewer.starts import first_state
 from skillfocus.viewer.walks import costs_of, walk_policy
 from skillfocus.worlds.grid import GridWorld
-from skillfocus.worlds.world import World
 
 if TYPE_CHECKING:
-    from skillfocus.learned import LearnedReward
+    from skillfocus.skills.intrinsic_reward import IntrinsicReward
 
 KINDS = {"uint8": "u8", "uint16": "u16", "int32": "i32", "float32": "f32"}
 SMALL = 65_536
@@ -72,7 +73,7 @@ def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
     return {"type": KINDS[array.dtype.name], "data": data}
 
 
-def document(sets: Sequence[Shown], report: Report) -> dict:
+def document(sets: Sequence[Shown], report: Progress) -> dict:
     """Everything a page holds but the policies. Sets of equal worlds share one."""
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
@@ -81,17 +82,17 @@ def document(sets: Sequence[Shown], report: Report) -> dict:
     shown = []
     for number, one in enumerate(sets):
         report(number / len(sets), f"what the skills of {one.label} do")
-        table = one.skills.table
-        if table.fingerprint not in places:
-            places[table.fingerprint] = len(worlds)
+        mdp = one.skills.mdp
+        if mdp.fingerprint not in places:
+            places[mdp.fingerprint] = len(worlds)
             start = first_state(one.skills)
-            worlds.append({**world_data(one.skills.world, table), "start": start})
-        shown.append({**set_data(one), "world": places[table.fingerprint]})
+            worlds.append({**world_data(one.skills.world, mdp), "start": start})
+        shown.append({**set_data(one), "world": places[mdp.fingerprint]})
     icons = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
     return {"worlds": worlds, "sets": shown, "icons": icons, "palettes": PALETTES}
 
 
-def policies(sets: Sequence[Shown], report: Report) -> list[list[dict]]:
+def policies(sets: Sequence[Shown], report: Progress) -> list[list[dict]]:
     """Per set and skill, its policy."""
     made = []
     for number, one in enumerate(sets):
@@ -103,26 +104,26 @@ def policies(sets: Sequence[Shown], report: Report) -> list[list[dict]]:
     return made
 
 
-def world_data(world: World, table: Table) -> dict[str, object]:
-    width = table.successors.shape[2]
-    both = np.concatenate([table.cumulative, costs_of(table.probabilities)], axis=2)
+def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
+    width = mdp.successors.shape[2]
+    both = np.concatenate([mdp.cumulative, costs_of(mdp.probabilities)], axis=2)
     laws, law_of = np.unique(both.reshape(-1, 2 * width), axis=0, return_inverse=True)
-    here = np.arange(table.n_states, dtype=np.int32)[:, None, None]
+    here = np.arange(mdp.n_states, dtype=np.int32)[:, None, None]
     hidden = (
         {
-            "marks": packed(table.marks),
-            "again": packed(table.again - here),
-            "marksIn": packed(table.marks_in),
+            "marks": packed(mdp.marks),
+            "again": packed(mdp.again - here),
+            "marksIn": packed(mdp.marks_in),
         }
-        if table.n_marks
+        if mdp.n_marks
         else {}
     )
     return {
         "id": world.id,
-        "nStates": table.n_states,
+        "nStates": mdp.n_states,
         "nOutcomes": width,
-        "nMarks": table.n_marks,
-        "actions": list(table.actions),
+        "nMarks": mdp.n_marks,
+        "actions": list(mdp.actions),
         "variables": [
             {
                 "name": variable.name,
@@ -130,16 +131,16 @@ def world_data(world: World, table: Table) -> dict[str, object]:
                 "points": _points(variable.coordinates),
                 "scale": variable.largest_distance,
             }
-            for variable in table.space.variables
+            for variable in mdp.space.variables
         ],
-        "roams": table.space.index(world.roams),
-        "values": packed(table.values),
-        "successors": packed(table.successors - here),
+        "roams": mdp.space.index(world.default_target),
+        "values": packed(mdp.values),
+        "successors": packed(mdp.successors - here),
         "lawOf": packed(law_of.ravel().astype(np.int32)),
         "laws": laws[:, :width].tolist(),
         "costs": laws[:, width:].astype(int).tolist(),
         **hidden,
-        "map": _map(world, table) if isinstance(world, GridWorld) else None,
+        "map": _map(world, mdp) if isinstance(world, GridWorld) else None,
     }
 
 
@@ -150,23 +151,23 @@ def _points(coordinates: np.ndarray) -> list | None:
     return None if apart else coordinates.tolist()
 
 
-def _map(world: GridWorld, table: Table) -> dict[str, object]:
+def _map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
     """How cells look. That depends on everything but where the agent is."""
-    others = number_values(table, range(1, len(table.space)))
-    states = [table.state(s) for s in others.example]
+    others = index_values(mdp, range(1, len(mdp.space)))
+    states = [mdp.state(s) for s in others.example]
     looks = {}
     for place, cell in enumerate(world.map.cells):
         glyphs = [world.glyph_now(cell, state) for state in states]
         if set(glyphs) != {world.map.glyph(cell)}:
             looks[place] = glyphs
-    tracked = tracked_cells(world, table)
+    tracked = tracked_cells(world, mdp)
     return {
         "rows": world.map.rows,
         "cells": [list(cell) for cell in world.map.cells],
         "lookOf": packed(others.of_state),
         "looks": looks,
         "tracked": [tracked.get(cell, -1) for cell in world.map.cells],
-        "places": _places(table),
+        "places": _places(mdp),
         "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
         "under": {world.map.index[cell]: glyph for cell, glyph in grounds(world).items()},
         "grounds": [glyph for glyph, what in world.legend.items() if what in GROUNDS],
@@ -174,20 +175,20 @@ def _map(world: GridWorld, table: Table) -> dict[str, object]:
     }
 
 
-def _places(table: Table) -> list[list[int]]:
+def _places(mdp: TabularMDP) -> list[list[int]]:
     """Per variable, where on the map it changes, if that is a few places only."""
-    source, action, slot = np.nonzero(table.probabilities > 0)
-    target = table.successors[source, action, slot]
-    changed = table.values[source] != table.values[target]
-    found = [np.unique(table.values[target[changed[:, j]], 0]) for j in range(len(table.space))]
+    source, action, slot = np.nonzero(mdp.probabilities > 0)
+    target = mdp.successors[source, action, slot]
+    changed = mdp.values[source] != mdp.values[target]
+    found = [np.unique(mdp.values[target[changed[:, j]], 0]) for j in range(len(mdp.space))]
     found[0] = found[0][:0]
     return [places.tolist() if len(places) <= FEW else [] for places in found]
 
 
 def set_data(one: Shown) -> dict[str, object]:
-    skills, table = one.skills, one.skills.table
+    skills, mdp = one.skills, one.skills.mdp
     records = skill_records(skills) if one.records is None else one.records
-    index = table.space.index
+    index = mdp.space.index
     objective = skills.info.get("objective")
     objective = objective if isinstance(objective, dict) else {}
     return {
@@ -199,23 +200,23 @@ def set_data(one: Shown) -> dict[str, object]:
         "targets": [[index(name) for name in names] for names in skills.targets],
         "remembered": [sorted(index(name) for name in names) for names in skills.remembered],
         "modes": skills.n_modes.tolist(),
-        "effects": [_effects(record, table.space.names) for record in records],
+        "effects": [_effects(record, mdp.space.names) for record in records],
         "coverage": None if one.coverage is None else [float(c) for c in one.coverage],
-        "learned": None if skills.learned is None else _learned(skills.learned, table),
+        "learned": None if skills.learned is None else _learned(skills.learned, mdp),
         "task": _task(one),
     }
 
 
 def policy_data(skills: Skills, z: int) -> dict[str, object]:
     """A policy [column, state] whole, or walked."""
-    n = skills.table.n_states
+    n = skills.mdp.n_states
     policy = skills.policies[skills.offsets[z] : skills.offsets[z + 1]].reshape(n, -1)
     turned = np.ascontiguousarray(policy.T)
     if turned.size > SMALL:
         share = len(turned) / len(turned[::PROBE])
         if len(zlib.compress(turned[::PROBE].tobytes(), 6)) * share > BUDGET:
             modes = int(skills.n_modes[z])
-            walked = walk_policy(skills.table, policy, skills.contexts[z], modes, skills.step_limit)
+            walked = walk_policy(skills.mdp, policy, skills.contexts[z], modes, skills.step_limit)
             return {
                 "actions": packed(walked.actions, 6),
                 "counts": packed(walked.counts),
@@ -235,7 +236,7 @@ def _effects(record: dict, names: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _learned(learned: LearnedReward, table: Table) -> dict[str, object]:
+def _learned(learned: IntrinsicReward, mdp: TabularMDP) -> dict[str, object]:
     """Learned rewards in 256 shades."""
     groups = []
     for group in learned.groups:
@@ -245,8 +246,8 @@ def _learned(learned: LearnedReward, table: Table) -> dict[str, object]:
         shades = np.rint((group.tables.clip(low, high) - low) / step)
         groups.append(
             {
-                "variables": [table.space.index(name) for name in group.variables],
-                "startVariables": [table.space.index(name) for name in group.start_variables],
+                "variables": [mdp.space.index(name) for name in group.variables],
+                "startVariables": [mdp.space.index(name) for name in group.start_variables],
                 "separable": group.separable,
                 "shape": list(group.tables.shape),
                 "tables": packed(shades.astype(np.uint8)),
@@ -265,7 +266,7 @@ def _task(one: Shown) -> dict[str, object] | None:
         "name": task.name,
         "reward": one.reward,
         "start": task.start,
-        "cap": task.cap,
+        "cap": task.max_episode_steps,
         "done": packed(task.reward(one.reward).astype(np.uint8)),
         "true": packed(task.true.astype(np.uint8)),
         "q": packed(found.q.astype(np.float32)),

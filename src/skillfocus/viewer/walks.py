@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from skillfocus.table import Table
+from skillfocus.core.mdp import TabularMDP
 
 UNITS = 16
 """Costs per bit of improbability."""
@@ -50,22 +50,22 @@ def costs_of(probabilities: np.ndarray) -> np.ndarray:
 
 
 def walk_policy(
-    table: Table, policy: np.ndarray, contexts: np.ndarray, n_modes: int, step_limit: int
+    mdp: TabularMDP, policy: np.ndarray, contexts: np.ndarray, n_modes: int, step_limit: int
 ) -> Walked:
     """Walk through every column of a policy [state, context and mode] from all first states that
     have its context [first state]."""
-    costs = costs_of(table.probabilities)
+    costs = costs_of(mdp.probabilities)
     sources = np.argsort(contexts, kind="stable")
     begins = np.searchsorted(contexts[sources], np.arange(policy.shape[1] // n_modes + 1))
-    probes = np.unique(np.linspace(0, table.n_states - 1, PROBES).astype(np.int64))
+    probes = np.unique(np.linspace(0, mdp.n_states - 1, PROBES).astype(np.int64))
     for bits in LIMITS:
         carried = np.zeros(policy.shape, np.uint8)
         actions, counts = _walk(
-            table.successors, table.marks, table.again, costs, policy, sources, begins,
+            mdp.successors, mdp.marks, mdp.again, costs, policy, sources, begins,
             n_modes, bits * UNITS, carried,
         )  # fmt: skip
         left_out = _lost(
-            table.successors, table.probabilities, table.marks, table.again, policy, carried,
+            mdp.successors, mdp.probabilities, mdp.marks, mdp.again, policy, carried,
             contexts, n_modes, probes, step_limit,
         )  # fmt: skip
         if left_out <= LEFT_OUT or bits == LIMITS[-1]:

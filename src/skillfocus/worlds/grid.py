@@ -12,10 +12,10 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
+from skillfocus.core.drawn import WorldState
+from skillfocus.core.factored import FactoredSpace, State, Variable
+from skillfocus.core.world import Outcome, World
 from skillfocus.errors import UserError
-from skillfocus.factored import FactoredSpace, State, Variable
-from skillfocus.worlds.drawn import DrawnState
-from skillfocus.worlds.world import Outcome, World
 
 Cell = tuple[int, int]
 ACTIONS = ("up", "right", "down", "left")
@@ -128,7 +128,7 @@ class GridWorld(World):
         return True
 
     @property
-    def roams(self) -> str:
+    def default_target(self) -> str:
         return "position"
 
     @property
@@ -143,7 +143,7 @@ class GridWorld(World):
         return itertools.product(*(range(size) for size in self.space.sizes))
 
     @property
-    def showcase(self) -> DrawnState:
+    def showcase(self) -> WorldState:
         """A first state to show skills from: nothing has changed, the agent at `showcase_cell`."""
         cell = self.showcase_cell if self.showcase_cell in self.map.index else self.map.cells[0]
         return self.state(position=cell)

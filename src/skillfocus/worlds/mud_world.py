@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from skillfocus.core.factored import State, Variable
+from skillfocus.core.world import Outcome
 from skillfocus.errors import UserError
-from skillfocus.factored import State, Variable
 from skillfocus.worlds.grid import FREE, Cell, GridWorld
-from skillfocus.worlds.world import Outcome
 
 MAP = """
 ############

@@ -1,0 +1,36 @@
+"""Observations: a state's value indices, as one array or under the variables' names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.errors import unknown
+
+KINDS = ("multi-discrete", "dict")
+
+
+class Observing:
+    """Turns numbered states into observations of one kind."""
+
+    def __init__(self, mdp: TabularMDP, kind: str) -> None:
+        if kind not in KINDS:
+            raise unknown("kind of observation", kind, KINDS)
+        self._values = mdp.values.astype(np.int64)
+        self._names = mdp.space.names if kind == "dict" else None
+        sizes = mdp.space.sizes
+        if self._names is None:
+            self.space: spaces.Space[Any] = spaces.MultiDiscrete(np.array(sizes))
+        else:
+            each = zip(self._names, map(spaces.Discrete, sizes), strict=True)
+            self.space = spaces.Dict(list(each))
+
+    def of(self, states: np.ndarray | int) -> Any:
+        """The observation of a state, or the batch of several."""
+        values = self._values[states]
+        if self._names is None:
+            return values.copy()
+        return {name: values[..., j].copy()[()] for j, name in enumerate(self._names)}

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillfocus.core.factored import FactoredSpace, Variable
+from skillfocus.errors import UserError
+
+
+def test_distance_of_cells_is_euclidean_and_the_largest_is_the_scale():
+    cells = Variable("position", ((0, 0), (0, 3), (4, 0)))
+    assert cells.distances[0].tolist() == [0.0, 3.0, 4.0]
+    assert cells.distances[1, 2] == 5.0
+    assert cells.largest_distance == 5.0
+
+
+def test_distance_of_numbers_and_given_scale():
+    count = Variable("count", (0, 1, 2), scale=86.0)
+    assert count.distances[0].tolist() == [0.0, 1.0, 2.0]
+    assert count.largest_distance == 86.0
+
+
+def test_names_are_equally_far_apart():
+    colour = Variable("colour", ("red", "green", "blue"))
+    off = colour.distances[~np.eye(3, dtype=bool)]
+    assert np.allclose(off, 1.0)
+    assert colour.largest_distance == pytest.approx(1.0)
+
+
+def test_relative_distances_by_hand():
+    space = FactoredSpace(
+        (Variable("position", ((1, 1), (1, 2), (1, 3))), Variable("tool", (0, 1)))
+    )
+    got = space.relative_distances(np.array([[0, 0], [0, 1]]), np.array([[1, 1], [2, 1]]))
+    assert got.tolist() == [[0.5, 1.0], [1.0, 0.0]]
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.randoms())
+def test_codes_number_the_combinations_of_values(sizes, random):
+    space = FactoredSpace(tuple(Variable(f"v{i}", tuple(range(n))) for i, n in enumerate(sizes)))
+    states = np.array(list(itertools.product(*map(range, sizes))))
+    assert space.encode(states).tolist() == list(range(space.size))
+    some = sorted(random.sample(range(len(sizes)), random.randint(0, len(sizes))))
+    codes = space.encode(states, some)
+    seen = {}
+    for code, state in zip(codes.tolist(), states, strict=True):
+        assert seen.setdefault(code, state[some].tolist()) == state[some].tolist()
+    assert len(seen) == math.prod(sizes[j] for j in some)
+
+
+def test_too_many_combinations_are_refused():
+    space = FactoredSpace(tuple(Variable(f"v{i}", (0, 1)) for i in range(70)))
+    with pytest.raises(UserError, match="too many combinations"):
+        space.encode(np.zeros((1, 70), int))
+
+
+def test_only_numbers_are_numbers():
+    assert Variable("v", ("1", "7")).distances[0, 1] == pytest.approx(1.0)
+    assert Variable("v", (None, 1, 2)).distances[0, 1] == pytest.approx(1.0)
+    assert Variable("v", (1, (1, 2))).distances[0, 1] == pytest.approx(1.0)
+
+
+def test_labels_and_state_are_inverse():
+    space = FactoredSpace((Variable("a", ("x", "y")), Variable("b", (0, 1, 2))))
+    assert space.state(b=2) == (0, 2)
+    assert space.labels((1, 2)) == {"a": "y", "b": 2}
+    with pytest.raises(UserError, match="no value 7"):
+        space.state(b=7)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Variable("a", ()), "no values"),
+        (lambda: Variable("a", (1, 1)), "twice"),
+        (lambda: Variable("a", (1,), scale=0.0), "positive"),
+        (lambda: FactoredSpace(()), "at least one variable"),
+        (lambda: FactoredSpace((Variable("a", (1,)), Variable("a", (2,)))), "share a name"),
+    ],
+)
+def test_bad_variables_are_refused(make, message):
+    with pytest.raises(UserError, match=message):
+        make()
+
+
+def test_an_unknown_variable_suggests_the_nearest():
+    space = FactoredSpace((Variable("position", (0,)), Variable("tool_1", (0,))))
+    with pytest.raises(UserError, match="did you mean 'tool_1'"):
+        space.index("tool1")

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from probes import corridor
+from skillfocus.errors import UserError
+from skillfocus.experiments.controls import NoStrength
+from skillfocus.learners.tabular.problem import make_problem
+from skillfocus.learners.tabular.random_policy import RandomPolicy
+from skillfocus.metrics.summary import overall, skill_records
+from skillfocus.objectives.oracle import oracle
+from skillfocus.objectives.permuted import permuted
+from skillfocus.objectives.registry import make_objective
+
+SKILLS = {"tool_1": 2, "position": 2}
+
+
+def test_an_oracle_deals_values_in_order():
+    """By hand: of three values, the first of two skills owns 0 and 1, the second 2."""
+    objective = oracle()
+    params = objective.init(2, 1, np.zeros((3, 1)), np.random.default_rng(0))
+    owns = [[objective.reward(params, np.zeros((3, 1)), z, 0, v) for v in range(3)] for z in (0, 1)]
+    assert owns == [[1, 1, 0], [0, 0, 1]]
+
+
+def test_oracle_skills_do_what_they_are_to_do():
+    skills = sf.discover(
+        corridor(), sf.focused(oracle()), seed=0, targets=SKILLS, learner=sf.Planning(rounds=1)
+    )
+    leave, take, left, right = sf.metrics.side_effects(skills)
+    assert leave.changes_target == 0
+    assert take.changes_target == 1
+    assert take.side_effects == 0  # and returns
+    assert left.ends[[0, 1]].sum() + left.ends[[2, 3]].sum() == pytest.approx(1)
+    assert right.side_effects == pytest.approx(right.by_variable["tool_1"])
+    with pytest.raises(UserError, match="takes no rate"):
+        make_objective("focused-oracle", rate=0.5)
+
+
+def test_permuted_skills_spare_the_next_variable():
+    world = corridor()
+    objective = permuted(sf.focused(sf.vic()))
+    assert objective.unpenalized((0,), 2) == [1]
+    assert objective.unpenalized((1,), 2) == [0]
+    mdp, assignment = sf.tabulate(world), sf.assign(world, targets=SKILLS)
+    problem = make_problem(mdp, objective, assignment, step_limit=6, world_id="")
+    fetch = problem.skills[1]
+    s = mdp.number((1, 0))
+    taken = mdp.successors[s, 1, 0]  # one step to the right picks the tool up
+    assert mdp.state(taken) == (2, 1)
+    assert fetch.event_cost[s, 1, 0] == 4  # its own target costs the whole strength
+    assert (fetch.penalty == 0).all()  # and the position nothing
+    plain = make_problem(mdp, sf.focused(sf.vic()), assignment, step_limit=6, world_id="")
+    assert plain.skills[1].event_cost[s, 1, 0] == 0
+
+
+def test_permuted_skills_do_not_control_their_targets():
+    """With a penalty that outweighs what a discriminator can pay."""
+    skills = sf.discover(
+        corridor(), make_objective("permuted-focused-vic", strength=20.0), seed=0, targets={"tool_1": 2},
+        learner=sf.Planning(rounds=5),
+    )  # fmt: skip
+    control = {name: value for name, _, value in overall(skill_records(skills))}["control"]
+    assert control == 0
+    with pytest.raises(UserError, match="no penalty that could spare"):
+        make_objective("permuted-vic")
+
+
+def test_chance_draws_moves_and_never_terminates():
+    made = [
+        sf.discover(
+            corridor(), sf.focused(sf.vic()), seed=s, targets=SKILLS, learner=RandomPolicy()
+        )
+        for s in (0, 0, 1)
+    ]
+    assert made[0] == made[1] != made[2]
+    assert made[0].policies.max() < 4
+    assert made[0].policies.shape == (4 * 6,)  # no memory of the start
+    assert set(np.unique(made[0].policies)) == {0, 1, 2, 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["focused-vic", "focused-diayn", "focused-lsd"])
+def test_no_strength_is_no_penalty_bit_for_bit(objective):
+    result = NoStrength("four-rooms", objective, 0, rounds=3).execute(lambda *_: None)
+    assert result.rows == [("identical", None, 1.0)]
+
+
+def test_no_strength_notices_a_penalty(monkeypatch):
+    """It can fail: a penalty of something is not the same."""
+    import skillfocus.experiments.controls as controls
+
+    monkeypatch.setattr(controls, "cached_world", lambda *_: corridor())
+    monkeypatch.setattr(controls, "cached_mdp", lambda *_: sf.tabulate(corridor()))
+    run = NoStrength("four-rooms", "focused-vic", 0, rounds=3)
+    assert run.execute(lambda *_: None).rows[0][2] == 1.0
+    monkeypatch.setattr(
+        controls,
+        "_nothing",
+        lambda space, start, end, watched: np.full(len(start), 9.0) * (start != end).any(axis=1),
+    )
+    assert run.execute(lambda *_: None).rows[0][2] == 0.0

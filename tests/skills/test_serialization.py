@@ -1,0 +1,204 @@
+"""What skills were rewarded for, in files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+
+import skillfocus as sf
+from probes import corridor
+from skill_sets import LONG, moody_skills
+from skillfocus.errors import UserError
+from skillfocus.skills.serialization import pack, read
+from skillfocus.worlds.four_rooms import FourRooms
+
+
+@pytest.fixture(scope="module")
+def skills():
+    return sf.discover(
+        FourRooms(LONG), sf.scattered(sf.focused(sf.vic())), seed=0, learner=sf.Planning(rounds=2),
+        targets={"tool_1": 2, "position": 3},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def file(skills, tmp_path):
+    return skills.save(tmp_path / "a.skills")
+
+
+def test_files_keep_it(skills, file):
+    loaded = sf.Skills.load(file)
+    assert loaded == skills
+    assert loaded.learned.terms == skills.learned.terms
+    for one, other in zip(loaded.learned.groups, skills.learned.groups, strict=True):
+        assert one.variables == other.variables
+        assert one.tables.dtype == np.float32
+        assert (one.tables == other.tables).all()
+    first = skills.mdp.number((3, 0))
+    everywhere = range(skills.mdp.n_states)
+    for mode in range(2):
+        got = loaded.learned.reward(4, first, everywhere, mode)
+        assert (got == skills.learned.reward(4, first, everywhere, mode)).all()
+
+
+def test_arrays_in_any_memory_order_are_written_as_they_read(skills, tmp_path):
+    group = skills.learned.groups[1]
+    turned = replace(group, tables=np.asfortranarray(group.tables))
+    learned = replace(skills.learned, groups=(skills.learned.groups[0], turned))
+    path = replace(skills, learned=learned).save(tmp_path / "turned.skills")
+    assert sf.Skills.load(path) == skills
+
+
+def test_equality_sees_it(skills):
+    learned = skills.learned
+    last = replace(learned.groups[1], tables=learned.groups[1].tables + 1)
+    other = replace(skills, learned=replace(learned, groups=(learned.groups[0], last)))
+    assert other != skills
+    assert replace(skills, learned=None) != skills
+    swapped = replace(learned, terms=(learned.terms[1], learned.terms[0], *learned.terms[2:]))
+    assert replace(skills, learned=swapped) != skills
+    assert replace(skills, learned=replace(learned)) == skills
+
+
+def test_older_files_are_read_and_have_none(tmp_path):
+    """As versions 1 and 2 were written: policies and a digest of the header and them."""
+    plain = moody_skills(0, corridor(), modes=(1, 1))
+    for made, version in ((replace(plain, modes=()), 1), (moody_skills(1, corridor()), 2)):
+        header = {
+            "format": "skillfocus-skills", "version": version,
+            "world": {"id": made.world.id, "settings": made.world.settings},
+            "fingerprint": made.mdp.fingerprint, "targets": made.targets,
+            "remembered": made.remembered, "step_limit": made.step_limit, "info": {},
+        }  # fmt: skip
+        if version == 2:
+            header["modes"] = made.modes
+        text = json.dumps(header, sort_keys=True)
+        digest = hashlib.sha256(text.encode() + made.policies.tobytes()).hexdigest()
+        path = tmp_path / f"{version}.skills"
+        save_file({"policy": made.policies}, path, metadata={"skillfocus": digest + text})
+        loaded = sf.Skills.load(path)
+        assert loaded == made
+        assert loaded.learned is None
+        assert loaded.to_bytes() == path.read_bytes()  # and are written as they were
+
+
+def test_a_flipped_bit_anywhere_is_refused(skills, file):
+    content = file.read_bytes()
+    places = np.random.default_rng(0).integers(8 * len(content), size=300)
+    for place in places.tolist():
+        flipped = bytearray(content)
+        flipped[place // 8] ^= 1 << place % 8
+        file.write_bytes(flipped)
+        with pytest.raises(UserError):
+            sf.Skills.load(file)
+
+
+def rewrite(file, change):
+    """Change header and arrays and mend the digest."""
+    arrays, header = read(file)
+    change(header, arrays)
+    file.write_bytes(pack(header, arrays))
+
+
+def put(name, value):
+    return lambda header, arrays: arrays.update({name: value(arrays[name])})
+
+
+def term(place, value):
+    """The first skill's group (0), component (1) or weight (2)."""
+    return lambda header, arrays: header["learned"]["terms"][0][0][0].__setitem__(place, value)
+
+
+def group(**changes):
+    return lambda header, arrays: header["learned"]["groups"][0].update(changes)
+
+
+def nowhere(mdp):
+    mdp = mdp.copy()
+    mdp[0, 0, 0] = np.nan
+    return mdp
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h, a: a.pop("reward.1"), r"holds the rewards \['reward.0'\]"),
+        (lambda h, a: a.update({"reward.2": a["reward.0"]}), "holds the rewards"),
+        (lambda h, a: h.pop("learned"), "not written by skillfocus"),
+        (lambda h, a: h.update(learned=None), "bad header"),
+        (lambda h, a: h.update(learned=[]), "bad header"),
+        (lambda h, a: h["learned"].pop("terms"), "bad header"),
+        (lambda h, a: h["learned"].update(groups=[1, 2]), "bad header"),
+        (lambda h, a: h["learned"].update(groups=[]), "holds the rewards"),
+        (lambda h, a: h["learned"].update(terms=7), "bad header"),
+        (lambda h, a: h["learned"].update(terms=[[[[0, 0]]]]), "bad header"),
+        (lambda h, a: h["learned"]["terms"].pop(), r"modes, their rewards \[1, 1, 2, 2\]"),
+        (lambda h, a: h["learned"]["terms"][4].pop(), r"modes, their rewards \[1, 1, 2, 2, 1\]"),
+        (term(0, 2), "by group 2 of 2"),
+        (term(0, -1), "by group -1 of 2"),
+        (term(0, True), "by group True of 2"),
+        (term(1, 2), "component 2 of group 0, of 2"),
+        (term(1, 0.5), "component 0.5 of group 0"),
+        (term(2, 0), "weight 0.0; it must be positive"),
+        (term(2, float("nan")), "weight nan"),
+        (term(2, float("inf")), "weight inf"),
+        (term(2, "1"), "weight 1"),
+        (term(2, 10**400), "bad header"),
+        (group(variables=["tool_9"], start_variables=[]), "unknown variable"),
+        (group(variables=["tool_1", "tool_1"]), "named once each"),
+        (group(variables=[], start_variables=[]), "named once each"),
+        (group(variables=[["tool_1"]]), "bad header"),
+        (group(start_variables=["position"]), "among the first"),
+        (group(start_variables=[]), r"needs float32 \[components, 2, 1\]"),
+        (group(separable=True), r"needs float32 \[components, 2\]"),
+        (group(separable=1), "whether it is separable"),
+        (lambda h, a: h["learned"]["groups"][0].pop("separable"), "bad header"),
+        (put("reward.1", lambda t: t[:, :-1].copy()), r"are float32 \[6, 6, 7\] where position"),
+        (put("reward.1", lambda t: t[:0].copy()), r"are float32 \[0, 7, 7\]"),
+        (put("reward.1", lambda t: t.ravel()), r"are float32 \[294\]"),
+        (put("reward.1", lambda t: t.astype(np.float64)), "are float64"),
+        (put("reward.1", lambda t: t.view(np.int32)), "are int32"),
+        (put("reward.1", nowhere), "not finite"),
+        (put("reward.1", lambda t: np.full_like(t, -np.inf)), "not finite"),
+    ],
+)  # fmt: skip
+def test_rewards_that_do_not_belong_are_refused_with_a_sentence(file, change, message):
+    rewrite(file, change)
+    with pytest.raises(UserError, match=message) as error:
+        sf.Skills.load(file)
+    assert "\n" not in str(error.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)  # fmt: skip
+
+
+@given(st.data())
+def test_any_nonsense_in_its_header_is_refused(skills, tmp_path_factory, data):
+    """Some value somewhere in the header becomes any other: the file is refused, or means the
+    same."""
+    file = skills.save(tmp_path_factory.getbasetemp() / "nonsense.skills")
+
+    def change(header, arrays):
+        inside, key = header, "learned"
+        while isinstance(inside[key], dict | list) and inside[key] and data.draw(st.booleans()):
+            inside = inside[key]
+            keys = sorted(inside) if isinstance(inside, dict) else range(len(inside))
+            key = data.draw(st.sampled_from(keys))
+        inside[key] = data.draw(JSON)
+
+    rewrite(file, change)
+    try:
+        assert len(sf.Skills.load(file).learned.terms) == len(skills)
+    except UserError as error:
+        assert "\n" not in str(error)

@@ -1,0 +1,83 @@
+"""Hand-written and random skills, and plain versions of what is computed about them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+import skillfocus as sf
+from probes import corridor
+from skillfocus.runs.discovery_run import Discovery
+
+RIGHT, LEFT, STOP = 1, 3, 4
+
+
+def make_skills(world, mdp, targets, remembered, policy, step_limit, **rest) -> sf.Skills:
+    """Skills from one flat array of actions."""
+    return sf.Skills(world, mdp, targets, remembered, policy, step_limit, **rest)
+
+
+def random_skills(seed: int, world) -> sf.Skills:
+    """Three skills that do anything; their contexts are the first value of one variable."""
+    mdp = sf.tabulate(world)
+    name = mdp.space.names[0]
+    width = mdp.space.sizes[0]
+    rng = np.random.default_rng(seed)
+    policy = rng.integers(mdp.n_actions + 1, size=3 * mdp.n_states * width).astype(np.uint8)
+    return make_skills(world, mdp, ((name,),) * 3, ((name,),) * 3, policy, world.step_limit)
+
+
+def matrices(skills):
+    """P_z(x' | x) by plain repetition: [skill, x, x']."""
+    mdp, n = skills.mdp, skills.mdp.n_states
+    found = np.zeros((len(skills), n, n))
+    for z in range(len(skills)):
+        for x in range(n):
+            now = np.eye(n)[x]
+            for _ in range(skills.step_limit):
+                then = np.zeros(n)
+                for s in np.flatnonzero(now):
+                    a = skills.policy_of(z)[s, skills.contexts[z, x]]
+                    if a == mdp.n_actions:
+                        then[s] += now[s]
+                    else:
+                        np.add.at(then, mdp.successors[s, a], now[s] * mdp.probabilities[s, a])
+                now = then
+            found[z, x] = now
+    return found
+
+
+def walkers(limit=6, slip=0.0, actions=(RIGHT, STOP)):
+    """Skills of the corridor that always do the same."""
+    world = corridor(slip=slip, step_limit=limit)
+    mdp = sf.tabulate(world)
+    policy = np.repeat(actions, 6).astype(np.uint8)
+    n = len(actions)
+    return make_skills(world, mdp, (("position",),) * n, ((),) * n, policy, limit)
+
+
+def at_the_end(state):
+    return state["position"] == (1, 3)
+
+
+LONG = "#########\n#......T#\n#########"
+
+
+def moody_skills(seed: int, world, modes=(1, 3, 2)) -> sf.Skills:
+    """Skills that do anything, some in several ways."""
+    mdp = sf.tabulate(world)
+    name, width = mdp.space.names[0], mdp.space.sizes[0]
+    rng = np.random.default_rng(seed)
+    size = sum(modes) * mdp.n_states * width
+    policy = rng.integers(mdp.n_actions + 1, size=size).astype(np.uint8)
+    n = len(modes)
+    return make_skills(
+        world, mdp, ((name,),) * n, ((name,),) * n, policy, world.step_limit, modes=modes
+    )
+
+
+CORRIDOR = json.dumps({"drawing": "######\n#...T#\n######"})
+TINY = Discovery(
+    "four-rooms", "focused-vic", 1000, sf.Planning(rounds=3), skills=4, world_settings=CORRIDOR
+)

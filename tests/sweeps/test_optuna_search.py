@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from datetime import timedelta
+
+import pytest
+
+from skill_sets import TINY
+from skillfocus.errors import UserError
+from skillfocus.sweeps.grid import Axis, Score
+from skillfocus.sweeps.optuna_search import (
+    BATCH,
+    Question,
+    _counted,
+    open_study,
+    search,
+    sqlite_url,
+)
+
+optuna = pytest.importorskip("optuna")
+AXES = (
+    Axis("strength", low=0.5, high=16.0, log=True),
+    Axis("rounds", low=1, high=9),
+    Axis("rate", (0.3, 0.5, 0.7)),
+)
+ASKED = Question(TINY, AXES, (1000, 1001), "focus", minimise=False)
+
+
+def judge(points):
+    """Best at strength 4 and rate 0.5; a point with strength above 15 fails."""
+    scores = []
+    for point in points:
+        value = -abs(point["strength"] - 4) - abs(point["rate"] - 0.5)
+        failed = point["strength"] > 15
+        scores.append(None if failed else Score(point, value, value, value, (value, value)))
+    return scores
+
+
+@pytest.fixture
+def study(tmp_path):
+    """study(name): opened, and closed when the test is over."""
+    with ExitStack() as stack:
+        yield lambda name="s": stack.enter_context(open_study(sqlite_url(tmp_path), name, ASKED))
+
+
+def found(scores):
+    return [(score.point, score.mean) for score in scores]
+
+
+@pytest.mark.slow
+def test_a_search_gets_better_and_stays_in_range(study):
+    scores = search(study(), ASKED, trials=30, seed=1000, judge=judge)
+    assert 25 <= len(scores) <= 30
+    assert len({score.point["strength"] for score in scores[:8]}) == 8
+    assert max(score.mean for score in scores[10:]) > max(score.mean for score in scores[:5])
+    for score in scores:
+        assert 0.5 <= score.point["strength"] <= 15
+        assert isinstance(score.point["rounds"], int)
+        assert 1 <= score.point["rounds"] <= 9
+        assert score.point["rate"] in (0.3, 0.5, 0.7)
+
+
+def test_equal_seeds_search_equally_and_other_seeds_otherwise(study):
+    made = [
+        found(search(study(name), ASKED, trials=14, seed=seed, judge=judge))
+        for name, seed in (("a", 1000), ("b", 1000), ("c", 1001))
+    ]
+    assert made[0] == made[1]
+    assert made[0] != made[2]
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 4])
+def test_a_search_cut_anywhere_ends_as_if_it_had_not_been(study, stop_at):
+    whole = search(study("whole"), ASKED, trials=15, seed=1000, judge=judge)
+    calls = []
+
+    def cut(points):
+        calls.append(points)
+        if len(calls) == stop_at:
+            raise KeyboardInterrupt
+        return judge(points)
+
+    with pytest.raises(KeyboardInterrupt):
+        search(study("cut"), ASKED, trials=15, seed=1000, judge=cut)
+    abandon(study("cut"))
+    ended = search(study("cut"), ASKED, trials=15, seed=1000, judge=judge)
+    assert found(ended) == found(whole)
+    assert len(_counted(study("cut"))) == 15
+
+
+def abandon(made):
+    """Make running trials look like those of a process that is no more."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for trial in made.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
+        owner = f"{dead.pid}@{os.uname().nodename}"
+        made._storage.set_trial_user_attr(trial._trial_id, "owner", owner)
+
+
+def cut_at(monkeypatch, kind, name, call):
+    """Interrupt the nth call of a method, once."""
+    method, calls = getattr(kind, name), []
+
+    def cut(*arguments, **options):
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return method(*arguments, **options)
+
+    monkeypatch.setattr(kind, name, cut)
+
+
+def test_a_batch_cut_between_two_verdicts_is_filled_up(study, monkeypatch):
+    whole = search(study("whole"), ASKED, trials=14, seed=1000, judge=judge)
+    made = study("cut")
+    cut_at(monkeypatch, optuna.Study, "tell", 11)
+    with pytest.raises(KeyboardInterrupt):
+        search(made, ASKED, trials=14, seed=1000, judge=judge)
+    ended = search(made, ASKED, trials=14, seed=1000, judge=judge)
+    assert {repr(pair) for pair in found(ended)} == {repr(pair) for pair in found(whole)}
+
+
+def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(study, monkeypatch):
+    whole = search(study("whole"), ASKED, trials=8, seed=1000, judge=judge)
+    made = study("cut")
+    cut_at(monkeypatch, optuna.Trial, "suggest_int", 6)
+    with pytest.raises(KeyboardInterrupt):
+        search(made, ASKED, trials=8, seed=1000, judge=judge)
+    assert found(search(made, ASKED, trials=8, seed=1000, judge=judge)) == found(whole)
+
+
+def test_trials_that_nobody_signed_are_given_up_after_a_while(study, monkeypatch):
+    made = study()
+    made.ask()
+    assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH - 1
+    monkeypatch.setattr("skillfocus.sweeps.optuna_search.ASK", timedelta(0))
+    assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH
+
+
+def test_a_process_takes_up_what_it_left_itself(study):
+    made = study()
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(made, ASKED, trials=BATCH, seed=1000, judge=stop)
+    assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH
+
+
+def test_failed_trials_are_tried_again_when_asked(study):
+    made = study()
+    failing = search(made, ASKED, trials=5, seed=1000, judge=lambda points: [None] * len(points))
+    assert failing == []
+    assert search(made, ASKED, trials=5, seed=1000, judge=judge) == []
+    again = search(made, ASKED, trials=5, seed=1000, judge=judge, retry_failed=True)
+    assert len(again) == 5
+
+
+def test_a_living_process_keeps_its_trials(study):
+    made = study()
+    trial = made.ask()
+    trial.set_user_attr("owner", f"1@{os.uname().nodename}")  # the machine's first process
+    other = made.ask()
+    other.set_user_attr("owner", "1@elsewhere")
+    scores = search(made, ASKED, trials=BATCH, seed=1000, judge=judge)
+    assert len(scores) == BATCH - 2
+    assert trial.number not in [t.number for t in made.get_trials() if t.state.is_finished()]
+
+
+def test_going_on_with_more_trials_adds_to_them(study):
+    first = search(study(), ASKED, trials=5, seed=1000, judge=judge)
+    again = search(study(), ASKED, trials=5, seed=1000, judge=lambda _: 1 / 0)
+    assert found(first) == found(again)
+    more = search(study(), ASKED, trials=9, seed=1000, judge=judge)
+    assert found(more)[: len(first)] == found(first)
+    assert len(_counted(study())) == 9
+
+
+def test_a_study_answers_one_question(tmp_path):
+    def question(base=TINY, axes=AXES, seeds=(1000,), metric="focus", minimise=False):
+        return Question(base, axes, seeds, metric, minimise)
+
+    others = [
+        question(TINY.changed({"skills": 6})), question(axes=AXES[:1]), question(metric="steps"),
+        question(seeds=(1001,)), question(minimise=True),
+    ]  # fmt: skip
+    assert len({question().digest, *(other.digest for other in others)}) == 6
+    assert question(TINY.changed({"seed": 1005})).digest == question().digest
+    for _ in range(2):
+        with open_study(sqlite_url(tmp_path), "s", question()):
+            pass
+    for other in others:
+        opening = open_study(sqlite_url(tmp_path), "s", other)
+        with pytest.raises(UserError, match="the study s searches something else"):
+            opening.__enter__()
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [((), "name what to sweep"), ((AXES[0], AXES[0]), "twice"), ((Axis("seed", (1,)),), "not swept"),
+     ((Axis("strenght", (1,)),), "did you mean 'strength'")],
+)  # fmt: skip
+def test_questions_without_sense_are_refused(axes, message):
+    with pytest.raises(UserError, match=message):
+        Question(TINY, axes, (1000,), "focus", minimise=False)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db"])
+def test_a_storage_that_cannot_be_opened_is_one_sentence(url):
+    with pytest.raises(UserError, match="cannot open the study's storage") as caught:
+        open_study(url, "s", ASKED).__enter__()
+    assert "\n" not in str(caught.value)
