@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from skillfocus._internal.gymnasium_ids import register
+from skillfocus.core import display
 
 if TYPE_CHECKING:
     from skillfocus import metrics as metrics
@@ -110,3 +111,7 @@ def __dir__() -> list[str]:
 
 
 register()
+display.register("state", "skillfocus.render.svg:state_html")
+display.register("trajectory", "skillfocus.render.svg:trajectory_html")
+display.register("skills", "skillfocus.viewer.page:frame_html")
+display.register("page", "skillfocus.viewer.page:write_page")

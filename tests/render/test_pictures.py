@@ -13,8 +13,8 @@ from PIL import Image, ImageColor
 
 import skillfocus as sf
 from probes import RandomWorld
-from skillfocus.core.drawn import WorldState
 from skillfocus.core.trajectory import Trajectory
+from skillfocus.core.world import WorldState
 from skillfocus.render import icons, raster, scene
 from skillfocus.render.animation import FRAME_MS, HOLD_MS, HOLD_S, STEP_S, _scene, export, moments
 from skillfocus.render.palette import COLOURS

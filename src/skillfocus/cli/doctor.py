@@ -15,7 +15,7 @@ class Doctor:
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus._internal.doctor import examine
+        from skillfocus.cli.health import examine
 
         findings, healthy = examine()
         if self.json:

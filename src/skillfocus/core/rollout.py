@@ -8,19 +8,48 @@ skill may have several modes: it draws one when it begins, as a part of its cont
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from skillfocus.core.mdp import TabularMDP
 
-TableArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-SkillArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""policy, offsets, widths, contexts[skill, first state], modes[skill]"""
+
+class MDPArrays(NamedTuple):
+    """What the kernels need of a tabular MDP."""
+
+    successors: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]"""
+    cumulative: np.ndarray
+    """float64 [n_states, n_actions, n_outcomes]: running sums of the probabilities."""
+    marks: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the hidden mark an outcome sets, or -1."""
+    again: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the successor if that mark was set already."""
+    marks_in: np.ndarray
+    """int32 [n_states]: how many hidden marks are set."""
 
 
-def mdp_arrays(mdp: TabularMDP) -> TableArrays:
+class PolicyArrays(NamedTuple):
+    """What the kernels need of the policies of a set of skills."""
+
+    actions: np.ndarray
+    """uint8, flat: skill z takes `actions[offsets[z] + s * widths[z] + context]` in state s;
+    n_actions means "terminate"."""
+    offsets: np.ndarray
+    """int64 [n_skills + 1]: where each skill's part begins, and where the last one ends."""
+    widths: np.ndarray
+    """int64 [n_skills]: columns of each policy, contexts times modes."""
+    contexts: np.ndarray
+    """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
+    n_modes: np.ndarray
+    """int64 [n_skills]: how many modes a skill draws from when it starts."""
+
+
+def mdp_arrays(mdp: TabularMDP) -> MDPArrays:
     """What the kernels need of a table."""
-    return mdp.successors, mdp.cumulative, mdp.marks, mdp.again, mdp.marks_in
+    return MDPArrays(mdp.successors, mdp.cumulative, mdp.marks, mdp.again, mdp.marks_in)
 
 
 @njit(cache=True, nogil=True)

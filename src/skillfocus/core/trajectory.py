@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import SupportsIndex, overload
 
-from skillfocus.core.drawn import WorldState, can_pickle
+from skillfocus.core import display
 from skillfocus.core.factored import State
-from skillfocus.core.world import World
+from skillfocus.core.world import World, WorldState, can_pickle
 
 
 class Trajectory(list[State]):
@@ -80,9 +80,7 @@ class Trajectory(list[State]):
         return Trajectory, (states, self.world, self.skill, self.targets)
 
     def _repr_html_(self) -> str:
-        from skillfocus.render.svg import trajectory_html
-
-        return trajectory_html(self)
+        return display.html("trajectory", self)
 
 
 def listed(names: Sequence[str]) -> str:

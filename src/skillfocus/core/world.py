@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
-from skillfocus.core.drawn import WorldState
+from skillfocus.core import display
 from skillfocus.core.factored import FactoredSpace, State
 
 STATE_LIMIT = 200_000
@@ -27,6 +28,33 @@ class Outcome(NamedTuple):
     state: State
     mark: int = -1
     again: State | None = None
+
+
+class WorldState(tuple[int, ...]):
+    """Equal to the plain tuple, and as good wherever a state is wanted."""
+
+    world: World
+
+    def __new__(cls, values: Iterable[int], world: World) -> WorldState:
+        state = super().__new__(cls, values)
+        state.world = world
+        return state
+
+    @property
+    def labels(self) -> dict[str, Hashable]:
+        """The state as {name: value}."""
+        return self.world.space.labels(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if not can_pickle(self.world):
+            return tuple, (tuple(self),)
+        return WorldState, (tuple(self), self.world)
+
+    def __deepcopy__(self, memo: object) -> WorldState:
+        return self
+
+    def _repr_html_(self) -> str:
+        return display.html("state", self)
 
 
 class World(ABC):
@@ -87,3 +115,12 @@ class World(ABC):
     def draw(self, state: State) -> str:
         """A state as text."""
         return "\n".join(f"{name}={value}" for name, value in self.space.labels(state).items())
+
+
+def can_pickle(world: World) -> bool:
+    """Whether a world can be pickled. What comes from one that cannot is pickled without it."""
+    try:
+        pickle.dumps(world)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False
+    return True

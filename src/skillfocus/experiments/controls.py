@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from skillfocus.core.progress import Progress
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import (
     Analysis,

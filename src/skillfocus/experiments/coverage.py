@@ -11,8 +11,6 @@ and of the others some do nothing and some end somewhere else than they began:
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from skillfocus.core.progress import Progress
 from skillfocus.errors import unknown
 from skillfocus.experiments.cases import Case, Setup, main_cases, share_of
 from skillfocus.experiments.claims import (

@@ -6,10 +6,9 @@ not done again. What skills do is read from the runs' results.
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress, no_progress
-
 from collections.abc import Iterable, Sequence
 
+from skillfocus.core.progress import Progress, no_progress
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.claims import agent_name

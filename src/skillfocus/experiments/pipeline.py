@@ -11,13 +11,12 @@ task as every preset says, from its true reward and, where that is another, from
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 from dataclasses import dataclass
 
 import polars as pl
 
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.experiments.presets import PRESETS, PRIMITIVES, task_learner
 from skillfocus.runs.discovery_run import PLANNING, Discovery, cached_mdp, cached_world

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from skillfocus.core.progress import Progress, no_progress
-
 from skillfocus.experiments.gallery import FAMILIES, gallery_runs, gallery_sets
 from skillfocus.experiments.presets import WORLDS
 from skillfocus.report.document import Player

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress, no_progress
-
 import itertools
 import re
 from collections import Counter
@@ -11,6 +9,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from skillfocus.core.progress import Progress, no_progress
 from skillfocus.experiments.cases import VERSIONS, Setup
 from skillfocus.experiments.claims import (
     COMPARABLE,

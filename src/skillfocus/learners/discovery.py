@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -14,6 +12,7 @@ import numpy as np
 
 from skillfocus._internal.environment_info import package_versions
 from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.planning import Planning
@@ -139,10 +138,6 @@ def _require_multiple_skills(world: World, assignment: Assignment) -> None:
                 f"only one skill targets {name}, so there is nothing to tell it from; give "
                 f"{name} at least 2 skills, or none"
             )
-
-
-def no_progress(fraction: float, what: str) -> None:
-    del fraction, what
 
 
 def discover_many(

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from skillfocus.core.factored import State
 from skillfocus.core.trajectory import Trajectory
-from skillfocus.core.world import World
+from skillfocus.core.world import World, WorldState
 from skillfocus.render.icons import BOX, PALETTES, Icon, Shape
 from skillfocus.render.scene import (
     NOTE_COLOURS,
@@ -65,6 +65,11 @@ def state_svg(
         body.append(group(agent_icon(world, state), x - BOX / 2, y - BOX / 2, theme))
     title = f"{world.id}: {said_of(world, state)}"
     return svg(stage, "".join(body), theme, title)
+
+
+def state_html(state: WorldState) -> str:
+    """A state of a world for a notebook cell."""
+    return state_svg(state.world, state)
 
 
 def trajectory_html(trajectory: Trajectory) -> str:

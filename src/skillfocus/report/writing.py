@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress, no_progress
-
 import io
 from pathlib import Path
 
 import polars as pl
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus.core.progress import Progress, no_progress
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import COSTS, RESULTS
 from skillfocus.experiments.report import TITLE

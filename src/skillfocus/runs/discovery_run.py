@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -13,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.discovery import Learner, check_assignment, discover

@@ -6,8 +6,6 @@ runs they can have at a time, how far those are, and how to be abandoned.
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 import logging
 import multiprocessing
 import os
@@ -25,6 +23,7 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.sharedctypes import Synchronized
 
 from skillfocus._internal.environment_info import package_versions
+from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.runs.run import Header, Run, encode, identify, settings_of
 

@@ -6,26 +6,23 @@ metadata a JSON header and a digest of every byte of the file. `store.py` keeps 
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import polars as pl
 
+from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 
 Setting = str | int | float | bool | None
 Row = tuple[str, int | None, float | None]
 """(metric, step, value): a step counts whatever the metric is counted by, such as skills."""
-Progress = Callable[[float, str], None]
-"""report(fraction done, what is being done)"""
 
 FORMAT, VERSION = "skillfocus-run", 1
 COLUMNS = {"run": pl.String, "metric": pl.String, "step": pl.Int64, "value": pl.Float64}

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.indexing import ValueIndex, index_values
 from skillfocus.core.mdp import TabularMDP, tabulate
-from skillfocus.core.rollout import SkillArrays, mdp_arrays, run_many
+from skillfocus.core.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -90,9 +91,7 @@ class Skills:
     def view(self, path: str | Path, *beside: Skills) -> Path:
         """Write a page on which these skills can be watched, and others beside them; it needs
         nothing but a browser."""
-        from skillfocus.viewer.page import write_page
-
-        return write_page([self, *beside], path)
+        return display.hook("page")([self, *beside], path)
 
     def _repr_html_(self) -> str | None:
         return None if len(self.policies) > MOST_SHOWN else self._frame
@@ -100,9 +99,7 @@ class Skills:
     @cached_property
     def _frame(self) -> str:
         """The page, for cells of a notebook: made once, for it takes seconds."""
-        from skillfocus.viewer.page import frame_html
-
-        return frame_html([self])
+        return display.html("skills", [self])
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_frame"}
@@ -135,9 +132,9 @@ class Skills:
         return np.stack([numbering.of_state for numbering in self._numberings])
 
     @property
-    def arrays(self) -> SkillArrays:
+    def arrays(self) -> PolicyArrays:
         """What the kernels need of them."""
-        return self.policies, self.offsets, self.widths, self.contexts, self.n_modes
+        return PolicyArrays(self.policies, self.offsets, self.widths, self.contexts, self.n_modes)
 
     def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
         """[state, context]: actions; the number of actions stands for "terminate"."""

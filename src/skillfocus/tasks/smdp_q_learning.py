@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.rollout import begin, mdp_arrays, reset_marks, step
+from skillfocus.core.rollout import PolicyArrays, begin, mdp_arrays, reset_marks, step
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.task import Task, optimum
@@ -245,5 +245,7 @@ def bodies_of(mdp: TabularMDP, skills: Skills | None) -> tuple:
     if skills is not None:
         return arrays, skills.arrays, skills.step_limit
     none = np.zeros(0, np.int64)
-    nothing = np.zeros(0, np.uint8), np.zeros(1, np.int64), none, np.zeros((0, 0), np.int32), none
+    nothing = PolicyArrays(
+        np.zeros(0, np.uint8), np.zeros(1, np.int64), none, np.zeros((0, 0), np.int32), none
+    )
     return arrays, nothing, 0

@@ -6,8 +6,6 @@ stand in the page in the order of `SCRIPTS`, and the skeleton they are put into 
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress, no_progress
-
 import html
 import json
 import math
@@ -19,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus.core.progress import Progress, no_progress
 from skillfocus.metrics.summary import origin
 from skillfocus.skills.skills import Skills
 from skillfocus.viewer.payload import Shown, document, policies
@@ -30,7 +29,10 @@ SCRIPTS = (
 
 
 def write_page(
-    sets: Sequence[Shown | Skills], path: str | Path, title: str = "", report: Progress = no_progress
+    sets: Sequence[Shown | Skills],
+    path: str | Path,
+    title: str = "",
+    report: Progress = no_progress,
 ) -> Path:
     """Write the page of some skill sets, whole or not at all."""
     path = Path(path)
@@ -38,7 +40,9 @@ def write_page(
     return path
 
 
-def page_html(sets: Sequence[Shown | Skills], title: str = "", report: Progress = no_progress) -> str:
+def page_html(
+    sets: Sequence[Shown | Skills], title: str = "", report: Progress = no_progress
+) -> str:
     shown = labelled([one if isinstance(one, Shown) else Shown(one) for one in sets])
     title = title or f"Skills in {', '.join(dict.fromkeys(s.skills.world.id for s in shown))}"
     told = document(shown, lambda part, what: report(part / 2, what))

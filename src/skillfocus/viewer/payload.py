@@ -8,8 +8,6 @@ out (see `walks`).
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 import base64
 import zlib
 from collections.abc import Sequence
@@ -20,6 +18,7 @@ import numpy as np
 
 from skillfocus.core.indexing import index_values
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin, skill_records

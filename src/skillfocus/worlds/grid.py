@@ -12,9 +12,8 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
-from skillfocus.core.drawn import WorldState
 from skillfocus.core.factored import FactoredSpace, State, Variable
-from skillfocus.core.world import Outcome, World
+from skillfocus.core.world import Outcome, World, WorldState
 from skillfocus.errors import UserError
 
 Cell = tuple[int, int]

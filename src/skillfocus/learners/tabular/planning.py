@@ -15,13 +15,13 @@ from scratch, because a warm start forgets rewards that have dropped only slowly
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
 
-from skillfocus.core.rollout import mdp_arrays, run_many
+from skillfocus.core.progress import Progress
+from skillfocus.core.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import learn_rewards, skill_reward
 from skillfocus.learners.tabular.problem import Problem
@@ -30,8 +30,6 @@ from skillfocus.objectives.objective import Objective
 TOLERANCE = 1e-5
 BLOCK = 256
 """Contexts swept together: few enough for their values to stay in the cache."""
-Progress = Callable[[float, str], None]
-"""progress(fraction done, what is going on)"""
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -181,7 +179,9 @@ class Planning:
                     contexts = np.unique(skill.context.of_state[starts[skills == z]])
                     sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
                 model.improve(z, params, sweeps, contexts)
-            bodies = (model.policy, problem.offsets, problem.widths, problem.contexts, modes)
+            bodies = PolicyArrays(
+                model.policy, problem.offsets, problem.widths, problem.contexts, modes
+            )
             paths, _ = run_many(
                 mdp_arrays(problem.mdp), bodies, skills, starts, problem.step_limit,
                 problem.mdp.n_marks, rng,

@@ -20,7 +20,8 @@ from functools import lru_cache
 import numpy as np
 from numba import njit, types
 
-from skillfocus.core.rollout import mdp_arrays, reset_marks, step
+from skillfocus.core.progress import Progress
+from skillfocus.core.rollout import MDPArrays, mdp_arrays, reset_marks, step
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.compiled import (
     PARAMS,
@@ -33,7 +34,6 @@ from skillfocus.learners.tabular.compiled import (
 )
 from skillfocus.learners.tabular.planning import (
     LARGEST_GAMMA,
-    Progress,
     check_gamma,
     earned_share,
     prior,
@@ -158,7 +158,9 @@ def episodes_kernel(n_terms: int) -> Callable:
     ints, numbers = types.Array(types.int32, 1, "C"), types.float32
     ints3, matrix = types.Array(types.int32, 3, "C"), types.Array(numbers, 2, "C")
     cube = types.Array(numbers, 3, "C")
-    arrays = types.Tuple((ints3, types.Array(types.float64, 3, "C"), ints3, ints3, ints))
+    arrays = types.NamedTuple(
+        (ints3, types.Array(types.float64, 3, "C"), ints3, ints3, ints), MDPArrays
+    )
     term = types.Tuple((PARAMS, VALUES, types.int64, types.float64, STARTS, ints, ints, STARTS))
     signature = types.void(
         ROW_POINTER, UPDATE_POINTER, types.int64, arrays, cube, types.UniTuple(term, n_terms),

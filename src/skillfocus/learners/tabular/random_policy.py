@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from skillfocus.core.progress import Progress
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skillfocus.core.progress import Progress
 from skillfocus.learners.tabular.problem import Problem
 from skillfocus.objectives.objective import Objective
-
-if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
