@@ -1,17 +1,17 @@
 """Your own objective in a dozen lines; `focused()` comes for free.
 
-Component k of a variable wants the variable to end at its value number k. So the two skills of a
-tool become "leave it" and "fetch it", and the penalty makes the second one come home.
+Component k of a variable is rewarded for ending at the variable's value number k. So the two skills
+of a tool become "leave it" and "fetch it", and the penalty makes the second one come home.
 """
 
 import skillfocus as sf
 
 
-def at_its_value(params, values, skill, start, value):
-    return 1.0 if value == skill else 0.0
+def at_its_value(component, start, value):
+    return 1.0 if value == component else 0.0
 
 
-reach = sf.Objective(name="reach", reward=at_its_value, uses_start=False)
+reach = sf.Objective("reach", sf.Reward("reach", at_its_value, uses_start=False))
 
 world = sf.make("FourRooms-v0")
 targets = {"tool_1": 2, "tool_4": 2}

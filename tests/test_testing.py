@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.testing import check_objective, check_world
 from skillfocus.worlds.adapters import from_object
 
@@ -148,6 +149,12 @@ def text(params, values, skill, start, value):
     return str(value)
 
 
+def own(function, uses_start=True, **settings):
+    """An objective whose reward is one function of its own parameters."""
+    estimate = FunctionEstimate(function, **settings)
+    return sf.Objective("own", sf.Reward("own", lambda r: r, estimate, uses_start=uses_start))
+
+
 CALLS = itertools.count()
 
 
@@ -158,16 +165,16 @@ def unequal(n, n_starts, values, rng):
 @pytest.mark.parametrize(
     ("objective", "sentence"),
     [
-        (sf.Objective("own", undefined), "is -inf at first; it must be a finite number"),
-        (sf.Objective("own", reward, update=explode), "infinite or undefined"),
-        (sf.Objective("own", text), "cannot be compiled"),
-        (sf.Objective("own", lambda params, values: 0.0), "cannot be compiled"),
-        (sf.Objective("own", divided), "fails: division by zero"),
-        (sf.Objective("own", left, uses_start=False), "depends on where a skill began"),
+        (own(undefined), "is -inf at first; it must be a finite number"),
+        (own(reward, update=explode), "infinite or undefined"),
+        (own(text), "cannot be compiled"),
+        (own(lambda params, values: 0.0), "cannot be compiled"),
+        (own(divided), "fails: division by zero"),
+        (own(left, uses_start=False), "depends on where a skill started"),
         ("vic", "is no Objective"),
-        (sf.Objective("own", reward, init=lambda *_: np.zeros((2, 2))), "float32 array of three"),
-        (sf.Objective("own", reward, init=unequal), "not the same for equal generators"),
-        (sf.Objective("own", reward, rate_in={"a": object()}), "cannot be described in JSON"),
+        (own(reward, init=lambda *_: np.zeros((2, 2))), "float32 array of three"),
+        (own(reward, init=unequal), "not the same for equal generators"),
+        (own(reward, rate=object()), "cannot be described in JSON"),
     ],
 )
 def test_what_is_wrong_with_an_objective_is_said(objective, sentence):
@@ -176,4 +183,4 @@ def test_what_is_wrong_with_an_objective_is_said(objective, sentence):
 
 
 def test_an_objective_of_ones_own_passes():
-    check_objective(sf.Objective("own", reward, uses_start=False))
+    check_objective(own(reward, uses_start=False))

@@ -9,7 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from skillfocus._internal.deprecated import warn
 from skillfocus._internal.gymnasium_ids import register
+from skillfocus._internal.old_modules import install
 from skillfocus.core import display
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from skillfocus.objectives.penalties import changed_variables as changed_variables
     from skillfocus.objectives.penalties import check_penalty as check_penalty
     from skillfocus.objectives.penalties import weighted_norm as weighted_norm
+    from skillfocus.objectives.reward import Reward as Reward
     from skillfocus.objectives.rewards.diayn import diayn as diayn
     from skillfocus.objectives.rewards.lsd import lsd as lsd
     from skillfocus.objectives.rewards.vic import vic as vic
@@ -65,6 +68,7 @@ _HOMES = {
     "worlds.catalogue": ["make"],
     "core.mdp": ["TabularMDP", "tabulate"],
     "objectives.objective": ["Objective"],
+    "objectives.reward": ["Reward"],
     "objectives.rewards.vic": ["vic"],
     "objectives.rewards.diayn": ["diayn"],
     "objectives.rewards.lsd": ["lsd"],
@@ -88,6 +92,7 @@ _HOMES = {
     "runs.discovery_run": ["Discovery"],
     "errors": ["UserError"],
 }
+_OLD_NAMES = {"Table": "TabularMDP", "Hierarchy": "SMDPQLearning"}
 _PARTS = {
     "adapters": "worlds.adapters",
     "executors": "runs.executors",
@@ -99,6 +104,9 @@ __all__ = [*_HOME_OF, *_PARTS]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
+    if name in _OLD_NAMES:
+        warn(f"sf.{name} is deprecated; use sf.{_OLD_NAMES[name]}")
+        name = _OLD_NAMES[name]
     if name in _PARTS:
         return import_module(f"skillfocus.{_PARTS[name]}")
     if name not in _HOME_OF:
@@ -111,6 +119,7 @@ def __dir__() -> list[str]:
 
 
 register()
+install()
 display.register("state", "skillfocus.render.svg:state_html")
 display.register("trajectory", "skillfocus.render.svg:trajectory_html")
 display.register("skills", "skillfocus.viewer.page:frame_html")

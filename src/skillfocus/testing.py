@@ -15,10 +15,12 @@ from skillfocus.core.mdp import TabularMDP, tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import discover
+from skillfocus.learners.tabular.compiled import compiled_reward, compiled_update
+from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
 from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.problem import check_step_limit
-from skillfocus.objectives.objective import Objective, no_parameters
+from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.variants.focused import focused
+from skillfocus.skills.policy import check_step_limit
 from skillfocus.worlds.adapters.validation import compare
 from skillfocus.worlds.catalogue import can_remake, make
 from skillfocus.worlds.explored import ExploredWorld
@@ -130,10 +132,16 @@ def _check_original(world: ExploredWorld, states: list[State]) -> None:
 
 
 def check_objective(objective: Objective) -> None:
-    """Can skills be learned for this objective? Its functions compile, its rewards are numbers,
-    its parameters have the shape kernels expect and stay finite as it learns, it can be described
-    in JSON, `focused` applies, and equal seeds give equal skills. Tried in a corridor with a tool,
-    for which compiling takes a few seconds."""
+    """Check that tabular learners can learn skills for an objective.
+
+    Its formula and estimator compile, its rewards are numbers, its parameters have the shape that
+    kernels expect and stay finite as it learns, it can be described in JSON, `focused` applies, and
+    equal seeds give equal skills. It is tried in a corridor with a tool; compiling takes a few
+    seconds.
+
+    Raises:
+        UserError: Saying what is wrong.
+    """
     if not isinstance(objective, Objective):
         raise UserError(f"{objective!r} is no Objective: make one with skillfocus.Objective(…)")
     world = FourRooms("#######\n#...T.#\n#######", slip=0.0, step_limit=12)
@@ -141,25 +149,26 @@ def check_objective(objective: Objective) -> None:
         json.dumps(objective.describe())
     except TypeError as error:
         raise UserError(f"{objective.name} cannot be described in JSON: {error}") from None
-    values = np.ascontiguousarray(world.space.variables[0].coordinates)
-    params = _initial(objective, values)
-    if _initial(objective, values).tobytes() != params.tobytes():
+    coordinates = np.ascontiguousarray(world.space.variables[0].coordinates)
+    estimator = tabular_estimator(objective.reward.estimate, 0)
+    params = _initial(objective, estimator, coordinates)
+    if _initial(objective, estimator, coordinates).tobytes() != params.tobytes():
         raise UserError(f"{objective.name}: init is not the same for equal generators")
-    _check_finite(objective, params, values)
-    given = objective if objective.targeted else focused(objective)
+    _check_finite(objective, estimator, params, coordinates)
+    targeted = objective if objective.targeted else focused(objective)
 
-    def learned(seed: int) -> bytes:
+    def actions(seed: int) -> bytes:
         targets = {"tool_1": 2, "position": 2}
-        found = discover(world, given, seed=seed, targets=targets, learner=Planning(rounds=3))
-        return found.policies.tobytes()
+        skills = discover(world, targeted, seed=seed, targets=targets, learner=Planning(rounds=3))
+        return skills.tabular.flat_actions.tobytes()
 
-    if learned(0) != learned(0):
+    if actions(0) != actions(0):
         raise UserError(f"{objective.name}: equal seeds give different skills")
 
 
-def _initial(objective: Objective, values: np.ndarray) -> np.ndarray:
-    n_starts = len(values) if objective.uses_start else 1
-    params = objective.init(2, n_starts, values, np.random.default_rng(0))
+def _initial(objective: Objective, estimator: Estimator, coordinates: np.ndarray) -> np.ndarray:
+    n_starts = len(coordinates) if objective.reward.uses_start else 1
+    params = estimator.init(2, n_starts, coordinates, np.random.default_rng(0))
     if not isinstance(params, np.ndarray) or params.ndim != 3 or params.dtype != np.float32:
         raise UserError(
             f"{objective.name}: init must give a float32 array of three dimensions, not "
@@ -169,34 +178,35 @@ def _initial(objective: Objective, values: np.ndarray) -> np.ndarray:
     return params
 
 
-def _check_finite(objective: Objective, params: np.ndarray, values: np.ndarray) -> None:
-    from skillfocus.learners.tabular.compiled import compiled_reward, compiled_update
-
-    reward: Callable = compiled_reward(objective.reward)
-    update: Callable = compiled_update(objective.update)
-    plain = objective.init is no_parameters  # those of others may have one start only
-    starts = range(len(values) if objective.uses_start or plain else 1)
-    every = [(z, s, v) for z in range(2) for s in starts for v in range(len(values))]
+def _check_finite(
+    objective: Objective, estimator: Estimator, params: np.ndarray, coordinates: np.ndarray
+) -> None:
+    uses_start = objective.reward.uses_start
+    reward: Callable = compiled_reward(objective.reward.formula, estimator.predict)
+    update: Callable = compiled_update(estimator.update)
+    n_values = len(coordinates)
+    one_start = not uses_start and params.size > 1  # parameters may have one start only
+    starts = range(1 if one_start else n_values)
+    every = [(z, s, v) for z in range(2) for s in starts for v in range(n_values)]
     for when in ("at first", "once it has learned"):
-        for skill, start, value in every:
+        for component, start, value in every:
+            where = f"component {component} from value {start} to value {value}"
             try:
-                earned = reward(params, values, skill, start, value)
+                earned = reward(params, coordinates, component, start, value)
             except ArithmeticError as error:
+                raise UserError(f"{objective.name}: the reward of {where} fails: {error}") from None
+            if not uses_start and earned != reward(params, coordinates, component, 0, value):
                 raise UserError(
-                    f"{objective.name}: the reward of skill {skill} from value {start} to value "
-                    f"{value} fails: {error}"
-                ) from None
-            if not objective.uses_start and earned != reward(params, values, skill, 0, value):
-                raise UserError(
-                    f"{objective.name}: the reward depends on where a skill began, but uses_start "
-                    f"is False, so policies would not know it; leave uses_start out"
+                    f"{objective.name}: the reward depends on where a skill started, but "
+                    f"uses_start is False, so policies would not know it; leave uses_start out"
                 )
             if not np.isfinite(earned):
                 raise UserError(
-                    f"{objective.name}: the reward of skill {skill} from value {start} to value "
-                    f"{value} is {earned} {when}; it must be a finite number"
+                    f"{objective.name}: the reward of {where} is {earned} {when}; it must be a "
+                    f"finite number"
                 )
-        for skill, start, value in every:
-            update(params, values, skill, start, value, objective.rate or 0.1)
+        for component, start, value in every:
+            rate = objective.reward.estimate.rate or 0.1
+            update(params, coordinates, component, start, value, rate)
         if not np.isfinite(params).all():
             raise UserError(f"{objective.name}: update makes its parameters infinite or undefined")

@@ -365,7 +365,7 @@ def test_exploring_long_shows_how_it_goes_on(tmp_path):
 
 def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem.MOST_CELLS", 1000)
+    monkeypatch.setattr("skillfocus.learners.tabular.problem.MAX_CELLS", 1000)
     monkeypatch.setattr("skillfocus.learners.tabular.problem.CELL_LIMIT", 1000)
     monkeypatch.setattr(sys, "argv", ["skillfocus", "discover", "four-rooms", "focused-vic"])
     with pytest.raises(SystemExit) as stop:

@@ -5,13 +5,14 @@ import pytest
 
 import skillfocus as sf
 from probes import corridor
+from problems import make_problem
 from skillfocus.errors import UserError
 from skillfocus.experiments.controls import NoStrength
-from skillfocus.learners.tabular.problem import make_problem
+from skillfocus.learners.tabular.compiled import compiled_reward
+from skillfocus.learners.tabular.estimators import tabular_estimator
 from skillfocus.learners.tabular.random_policy import RandomPolicy
 from skillfocus.metrics.summary import overall, skill_records
-from skillfocus.objectives.oracle import oracle
-from skillfocus.objectives.permuted import permuted
+from skillfocus.objectives.controls import oracle, permuted
 from skillfocus.objectives.registry import make_objective
 
 SKILLS = {"tool_1": 2, "position": 2}
@@ -20,8 +21,11 @@ SKILLS = {"tool_1": 2, "position": 2}
 def test_an_oracle_deals_values_in_order():
     """By hand: of three values, the first of two skills owns 0 and 1, the second 2."""
     objective = oracle()
-    params = objective.init(2, 1, np.zeros((3, 1)), np.random.default_rng(0))
-    owns = [[objective.reward(params, np.zeros((3, 1)), z, 0, v) for v in range(3)] for z in (0, 1)]
+    estimator = tabular_estimator(objective.reward.estimate, 0)
+    points = np.zeros((3, 1))
+    params = estimator.init(2, 1, points, np.random.default_rng(0))
+    reward = compiled_reward(objective.reward.formula, estimator.predict)
+    owns = [[reward(params, points, z, 0, v) for v in range(3)] for z in (0, 1)]
     assert owns == [[1, 1, 0], [0, 0, 1]]
 
 
@@ -42,8 +46,8 @@ def test_oracle_skills_do_what_they_are_to_do():
 def test_permuted_skills_spare_the_next_variable():
     world = corridor()
     objective = permuted(sf.focused(sf.vic()))
-    assert objective.unpenalized((0,), 2) == [1]
-    assert objective.unpenalized((1,), 2) == [0]
+    assert objective.penalty.unpenalized((0,), 2) == [1]
+    assert objective.penalty.unpenalized((1,), 2) == [0]
     mdp, assignment = sf.tabulate(world), sf.assign(world, targets=SKILLS)
     problem = make_problem(mdp, objective, assignment, step_limit=6, world_id="")
     fetch = problem.skills[1]
@@ -64,7 +68,7 @@ def test_permuted_skills_do_not_control_their_targets():
     )  # fmt: skip
     control = {name: value for name, _, value in overall(skill_records(skills))}["control"]
     assert control == 0
-    with pytest.raises(UserError, match="no penalty that could spare"):
+    with pytest.raises(UserError, match="no penalty that could leave out"):
         make_objective("permuted-vic")
 
 
@@ -76,9 +80,9 @@ def test_chance_draws_moves_and_never_terminates():
         for s in (0, 0, 1)
     ]
     assert made[0] == made[1] != made[2]
-    assert made[0].policies.max() < 4
-    assert made[0].policies.shape == (4 * 6,)  # no memory of the start
-    assert set(np.unique(made[0].policies)) == {0, 1, 2, 3}
+    assert made[0].tabular.flat_actions.max() < 4
+    assert made[0].tabular.flat_actions.shape == (4 * 6,)  # no memory of the start
+    assert set(np.unique(made[0].tabular.flat_actions)) == {0, 1, 2, 3}
 
 
 @pytest.mark.slow

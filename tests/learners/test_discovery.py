@@ -16,7 +16,9 @@ QUICK_Q = sf.QLearning(episodes=2000, block=20)
 @pytest.mark.parametrize("objective", [sf.focused(sf.vic()), sf.diayn()], ids=lambda o: o.name)
 def test_equal_seeds_equal_skills_alone_in_a_batch_and_on_threads(four_rooms, learner, objective):
     alone = [
-        sf.discover(four_rooms, objective, seed=seed, learner=learner, n_skills=10).policies
+        sf.discover(
+            four_rooms, objective, seed=seed, learner=learner, n_skills=10
+        ).tabular.flat_actions
         for seed in (3, 4, 5)
     ]
     for workers in (1, 3):
@@ -24,7 +26,7 @@ def test_equal_seeds_equal_skills_alone_in_a_batch_and_on_threads(four_rooms, le
             four_rooms, objective, [3, 4, 5], workers=workers, learner=learner, n_skills=10
         )
         for expected, got in zip(alone, batch, strict=True):
-            assert np.array_equal(expected, got.policies)
+            assert np.array_equal(expected, got.tabular.flat_actions)
     assert not np.array_equal(alone[0], alone[1])
 
 
@@ -148,11 +150,12 @@ def test_numpy_s_seeds_can_be_saved(tmp_path):
 
 
 def test_a_reward_that_cannot_be_compiled_is_named():
-    def broken(params, values, skill, start, value):
+    def broken(component, start, value):
         return undefined_name  # noqa: F821
 
-    with pytest.raises(UserError, match="broken cannot be compiled"):
-        sf.discover(corridor(), sf.focused(sf.Objective("broken", broken)), seed=0, n_skills=4)
+    objective = sf.focused(sf.Objective("broken", sf.Reward("broken", broken)))
+    with pytest.raises(UserError, match="broken of _numbers cannot be compiled"):
+        sf.discover(corridor(), objective, seed=0, n_skills=4)
 
 
 def test_a_seed_twice_is_refused(four_rooms):

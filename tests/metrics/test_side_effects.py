@@ -177,8 +177,8 @@ def test_the_mud_errand_is_as_long_as_it_looks():
 
 def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focused_vic):
     short = make_skills(
-        four_rooms, focused_vic.mdp, focused_vic.targets, focused_vic.remembered,
-        focused_vic.policies, 2,
+        four_rooms, focused_vic.mdp, focused_vic.targets, focused_vic.context_variables,
+        focused_vic.tabular.flat_actions, 2,
     )  # fmt: skip
     effects = side_effects(short)
     assert effects[0].summary()["changes_target"] is None

@@ -6,17 +6,22 @@ States are (cell, tool); the largest distance between cells is 2, between tool v
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import skillfocus as sf
 from probes import corridor
+from problems import learn_rewards, make_problem
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.kernels import learn_rewards, skill_reward
-from skillfocus.learners.tabular.planning import draw_starts, prior
-from skillfocus.learners.tabular.problem import make_problem
-from skillfocus.objectives.registry import NAMES, make_objective
+from skillfocus.learners.tabular.discriminator import DenseDiscriminator, SparseDiscriminator
+from skillfocus.learners.tabular.kernels import skill_prior as prior
+from skillfocus.learners.tabular.kernels import state_reward as skill_reward
+from skillfocus.learners.tabular.planning import draw_starts
+from skillfocus.objectives.decomposition import PerTarget
+from skillfocus.objectives.presets import learning_rate
+from skillfocus.objectives.registry import make_objective, objective_names
 from skillfocus.objectives.targets import assign, untargeted
 
 TARGETS = {"tool_1": 2, "position": 2}
@@ -94,7 +99,9 @@ def test_focused_diayn_by_hand(rng):
     params = problem.initial_params(rng)
     tool = problem.skills[0].terms[0].group
     with_probability(params, tool, 1, 0, [0.6, 0.4])
-    assert problem.skills[0].remembered == (0,)  # the penalty needs the cell, d needs nothing
+    assert problem.skills[0].context_variables == (
+        0,
+    )  # the penalty needs the cell, d needs nothing
     got = reward(mdp, problem, params, 0, (0, 0), (1, 1))
     assert got == pytest.approx(math.log(1.2) - 10 * 0.5, rel=1e-6)
 
@@ -255,10 +262,8 @@ def test_skills_are_drawn_by_the_learned_prior(rng):
 
 
 def test_sparse_discriminators_equal_dense_ones(rng):
-    dense, sparse = sf.vic(random_start=False), sf.vic(random_start=False).sparse
-    assert sparse is not None
-    mdp, problem = setup(dense, n_skills=3)
-    _, twin = setup(sparse, n_skills=3)
+    mdp, problem = setup(sf.vic(random_start=False), n_skills=3)
+    twin = replace(problem, estimator=SparseDiscriminator())
     params, other = problem.initial_params(rng), twin.initial_params(rng)
     for _ in range(200):
         skill, path = rng.integers(3, size=1), rng.integers(mdp.n_states, size=(1, 2))
@@ -272,7 +277,8 @@ def test_sparse_discriminators_equal_dense_ones(rng):
 
 def test_a_sparse_table_forgets_rather_than_grows(rng, monkeypatch):
     monkeypatch.setattr("skillfocus.learners.tabular.discriminator.SPARSE_SLOTS", 8)
-    mdp, problem = setup(sf.vic(random_start=False).sparse, n_skills=3)
+    mdp, problem = setup(sf.vic(random_start=False), n_skills=3)
+    problem = replace(problem, estimator=SparseDiscriminator())
     params = problem.initial_params(rng)
     for first in range(mdp.n_states):
         for last in range(mdp.n_states):
@@ -283,12 +289,18 @@ def test_a_sparse_table_forgets_rather_than_grows(rng, monkeypatch):
 
 
 def test_joint_tables_too_large_are_sparse(monkeypatch):
-    monkeypatch.setattr("skillfocus.objectives.objective.DENSE_LIMIT", 10)
     _, problem = setup(sf.vic(), n_skills=3)
-    assert problem.base is problem.objective.sparse
+    assert problem.estimator == DenseDiscriminator()
+    monkeypatch.setattr("skillfocus.learners.tabular.estimators.DENSE_LIMIT", 10)
+    _, problem = setup(sf.vic(), n_skills=3)
+    assert problem.estimator == SparseDiscriminator()
+    _, problem = setup(
+        sf.vic(prior="learned"), n_skills=3
+    )  # which the sparse table has no room for
+    assert problem.estimator == DenseDiscriminator(learns_prior=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", objective_names())
 def test_every_name_makes_its_objective(name):
     assert make_objective(name).name == name
 
@@ -320,11 +332,12 @@ def test_combinations_without_meaning_are_refused(make, message):
 
 
 def test_the_paper_s_weights():
-    assert sf.vic().rate_for("FourRooms-v0") == 0.7
-    assert sf.vic().rate_for("ForageWorld-v0") == 0.5
-    assert sf.vic(0.3).rate_for("ForageWorld-v0") == 0.3
-    assert sf.diayn().rate == 0.05
-    assert sf.lsd().rate == 0.1
+    assert learning_rate(sf.vic(), "FourRooms-v0") == 0.7
+    assert learning_rate(sf.vic(), "ForageWorld-v0") == 0.5
+    assert learning_rate(sf.focused(sf.vic()), "ForageWorld-v0") == 0.5
+    assert learning_rate(sf.vic(0.3), "ForageWorld-v0") == 0.3
+    assert learning_rate(sf.diayn(), "ForageWorld-v0") == 0.05
+    assert learning_rate(sf.lsd(), "FourRooms-v0") == 0.1
     strengths = [sf.focused(o()).penalty.strength for o in (sf.vic, sf.diayn, sf.lsd)]
     assert strengths == [4.0, 4.0, 2.0]
-    assert sf.dusdi(sf.vic()).others_weight == 0.1
+    assert sf.dusdi(sf.vic()).decomposition == PerTarget(others_weight=0.1)

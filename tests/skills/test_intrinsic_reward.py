@@ -7,16 +7,18 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
+from problems import learn_rewards, make_problem
 from skill_sets import LONG
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.kernels import learn_rewards, skill_reward
-from skillfocus.learners.tabular.problem import make_problem
+from skillfocus.learners.tabular import intrinsic as learned_module
+from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
+from skillfocus.learners.tabular.kernels import state_reward as skill_reward
 from skillfocus.learners.tabular.random_policy import RandomPolicy
-from skillfocus.objectives.permuted import permuted
+from skillfocus.objectives.controls import permuted
+from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.targets import assign, untargeted
-from skillfocus.skills import intrinsic_reward as learned_module
-from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardGroup, make_intrinsic_reward
+from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardGroup
 from skillfocus.worlds.four_rooms import FourRooms
 
 QUICK = sf.Planning(rounds=2)
@@ -34,8 +36,9 @@ def setup(objective, world=None, n_skills=4, **options):
     return problem, params
 
 
-def own(reward, **settings):
-    return sf.Objective(name="own", reward=reward, **settings)
+def own(reward, discriminates=False, **settings):
+    estimate = FunctionEstimate(reward, discriminates=discriminates)
+    return sf.Objective("own", sf.Reward("own", lambda r: r, estimate, **settings))
 
 
 def product(params, values, skill, start, value):
@@ -53,26 +56,26 @@ def test_the_table_of_a_small_world_by_hand():
     """Three cells and a tool; a skill on the tool, one on the cells."""
     targets = [{"tool_1": 1}, {"position": 0}]
     skills = sf.discover(corridor(), sf.focused(own(product)), seed=0, learner=QUICK, targets=targets)  # fmt: skip
-    tool, cell = skills.learned.groups
+    tool, cell = skills.intrinsic_reward.groups
     assert (tool.variables, tool.start_variables, tool.separable) == (("tool_1",),) * 2 + (False,)
     assert (cell.variables, cell.start_variables, cell.separable) == (("position",),) * 2 + (False,)
     assert tool.tables.tolist() == [[[0, 0], [10, 110]], [[1, 1], [11, 111]]]
     assert cell.tables.tolist() == [[[0, 0, 0], [10, 110, 210], [20, 220, 420]]]
     assert tool.tables.dtype == np.float32
-    assert skills.learned.terms == ((((0, 1, 1.0),),), (((1, 0, 1.0),),))
+    assert skills.intrinsic_reward.terms == ((((0, 1, 1.0),),), (((1, 0, 1.0),),))
     number = skills.mdp.number
     states = [number((0, 0)), number((2, 0)), number((2, 1))]
-    assert skills.learned.reward(0, number((1, 1)), states).tolist() == [1, 1, 111]
-    assert skills.learned.reward(1, number((1, 1)), states).tolist() == [0, 220, 220]
+    assert skills.intrinsic_reward.reward(0, number((1, 1)), states).tolist() == [1, 1, 111]
+    assert skills.intrinsic_reward.reward(1, number((1, 1)), states).tolist() == [0, 220, 220]
 
 
 def test_a_difference_is_kept_as_one_function_by_hand():
     skills = sf.discover(corridor(), own(stretch), seed=0, learner=QUICK, n_skills=2)
-    (group,) = skills.learned.groups
+    (group,) = skills.intrinsic_reward.groups
     assert group.separable
     assert group.variables == group.start_variables == ("position", "tool_1")
     assert group.tables.tolist() == [[0, 1, 4, 9, 16, 25], [0, 2, 8, 18, 32, 50]]
-    assert skills.learned.reward(1, 2, [0, 2, 5]).tolist() == [-8, 0, 42]
+    assert skills.intrinsic_reward.reward(1, 2, [0, 2, 5]).tolist() == [-8, 0, 42]
 
 
 def test_skills_of_several_targets_add_their_terms():
@@ -80,15 +83,15 @@ def test_skills_of_several_targets_add_their_terms():
     targets = [{"v0": 1, "v1": 0}, {"v0": 0, "v1": 1}]
     objective = sf.focused(own(product))
     skills = sf.discover(world, objective, seed=0, learner=QUICK, targets=targets)
-    assert skills.learned.terms[0] == (((0, 1, 1.0), (1, 0, 1.0)),)
+    assert skills.intrinsic_reward.terms[0] == (((0, 1, 1.0), (1, 0, 1.0)),)
     now, then = skills.mdp.number((2, 1, 0)), skills.mdp.number((1, 1, 0))
     # v0: 1 + 10 * 2 + 100 * 2 * 1; v1: 0 + 10 + 100
-    assert skills.learned.reward(0, then, [now]).tolist() == [221 + 110]
+    assert skills.intrinsic_reward.reward(0, then, [now]).tolist() == [221 + 110]
 
 
 @pytest.mark.parametrize(
     "objective",
-    [sf.vic(), sf.vic(prior="learned"), sf.vic().sparse, sf.diayn(), sf.lsd(), own(product),
+    [sf.vic(), sf.vic(prior="learned"), sf.diayn(), sf.lsd(), own(product),
      *(sf.focused(base, strength=0.0) for base in (sf.vic(), sf.diayn(), sf.lsd(), own(product)))],
     ids=lambda objective: objective.name,
 )  # fmt: skip
@@ -104,7 +107,7 @@ def test_it_is_the_reward_that_learners_use(objective):
             context = skill.context.of_state[first]
             assert got == pytest.approx(expected[:, context], abs=1e-5)
     assert all(group.separable == ("lsd" in objective.name) for group in learned.groups)
-    if not objective.uses_start:
+    if not objective.reward.uses_start:
         assert all(group.tables.shape[2] == 1 for group in learned.groups)
 
 
@@ -160,35 +163,36 @@ def test_modes_have_rewards_of_their_own():
     skills = sf.discover(
         world, objective, seed=0, learner=QUICK, targets={"tool_1": 2, "position": 3}
     )
-    assert [len(modes) for modes in skills.learned.terms] == [1, 1, 2, 2, 2]
-    assert skills.learned.terms[3] == (((1, 2, 1.0),), ((1, 3, 1.0),))
+    assert [len(modes) for modes in skills.intrinsic_reward.terms] == [1, 1, 2, 2, 2]
+    assert skills.intrinsic_reward.terms[3] == (((1, 2, 1.0),), ((1, 3, 1.0),))
     first = skills.mdp.number((0, 0))
-    assert skills.learned.reward(3, first, [first], mode=1).tolist() == [3]
+    assert skills.intrinsic_reward.reward(3, first, [first], mode=1).tolist() == [3]
     with pytest.raises(UserError, match="no reward of skill 3, mode 2"):
-        skills.learned.reward(3, first, [first], mode=2)
+        skills.intrinsic_reward.reward(3, first, [first], mode=2)
 
 
 def test_scattered_skills_without_modes_have_one_reward_each():
     objective = sf.scattered(sf.focused(sf.vic()))
     targets = {"tool_1": 2, "position": 3}
     skills = sf.discover(corridor(), objective, seed=0, learner=QUICK, targets=targets)
-    assert (skills.modes, [len(modes) for modes in skills.learned.terms]) == ((), [1] * 5)
+    assert skills.n_modes.tolist() == [1] * 5
+    assert [len(modes) for modes in skills.intrinsic_reward.terms] == [1] * 5
 
 
 def test_what_is_too_large_is_not_kept(monkeypatch):
     problem, params = setup(sf.vic())  # [4, 12, 12]
-    monkeypatch.setattr(learned_module, "MOST_ENTRIES", 4 * 12 * 12)
+    monkeypatch.setattr(learned_module, "MAX_ENTRIES", 4 * 12 * 12)
     assert make_intrinsic_reward(problem, params, [1] * 4) is not None
-    monkeypatch.setattr(learned_module, "MOST_ENTRIES", 4 * 12 * 12 - 1)
+    monkeypatch.setattr(learned_module, "MAX_ENTRIES", 4 * 12 * 12 - 1)
     assert make_intrinsic_reward(problem, params, [1] * 4) is None
     problem, params = setup(sf.lsd())
-    monkeypatch.setattr(learned_module, "MOST_ENTRIES", 4 * 12)
+    monkeypatch.setattr(learned_module, "MAX_ENTRIES", 4 * 12)
     assert make_intrinsic_reward(problem, params, [1] * 4).groups[0].tables.shape == (4, 12)
-    monkeypatch.setattr(learned_module, "MOST_ENTRIES", 4 * 12 - 1)
+    monkeypatch.setattr(learned_module, "MAX_ENTRIES", 4 * 12 - 1)
     assert make_intrinsic_reward(problem, params, [1] * 4) is None
     problem, params = setup(sf.focused(sf.vic()))
     sizes = [group.entries for group in problem.groups]
-    monkeypatch.setattr(learned_module, "MOST_ENTRIES", sum(sizes) - 1)
+    monkeypatch.setattr(learned_module, "MAX_ENTRIES", sum(sizes) - 1)
     assert len(sizes) > 1
     assert make_intrinsic_reward(problem, params, [1] * 4) is None
 
@@ -237,7 +241,7 @@ def test_skills_that_learned_nothing_have_none():
     skills = sf.discover(
         corridor(), sf.focused(sf.vic()), seed=0, learner=RandomPolicy(), n_skills=4
     )
-    assert skills.learned is None
+    assert skills.intrinsic_reward is None
 
 
 @pytest.mark.parametrize("learner", [QUICK, sf.QLearning(episodes=500)], ids=lambda each: each.name)
@@ -245,20 +249,25 @@ def test_keeping_it_changes_no_skill(learner, monkeypatch):
     objective = sf.focused(sf.vic())
     kept = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
     again = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
-    monkeypatch.setattr("skillfocus.learners.discovery.make_intrinsic_reward", lambda *_: None)
+    module = learner.name.replace("-", "_")
+    where = f"skillfocus.learners.tabular.{module}.make_intrinsic_reward"
+    monkeypatch.setattr(where, lambda *_: None)
     without = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
     assert kept == again
-    assert kept.learned is not None
-    assert (kept.policies == without.policies).all()
-    assert replace(kept, learned=None) == without
+    assert kept.intrinsic_reward is not None
+    assert (kept.tabular.flat_actions == without.tabular.flat_actions).all()
+    assert replace(kept, intrinsic_reward=None) == without
 
 
 @pytest.mark.parametrize("name", ["focused-oracle", "permuted", "lsd", "diayn", "dusdi-diayn"])
 def test_every_objective_s_rewards_are_kept(name, tmp_path):
     objective = permuted(sf.focused(sf.vic())) if name == "permuted" else make_objective(name)
     skills = sf.discover(corridor(), objective, seed=0, learner=QUICK, n_skills=4)
-    assert len(skills.learned.terms) == 4
-    assert sf.Skills.load(skills.save(tmp_path / "a.skills")).learned == skills.learned
+    assert len(skills.intrinsic_reward.terms) == 4
+    assert (
+        sf.Skills.load(skills.save(tmp_path / "a.skills")).intrinsic_reward
+        == skills.intrinsic_reward
+    )
 
 
 def test_found_worlds_keep_rewards(tmp_path):
@@ -267,7 +276,7 @@ def test_found_worlds_keep_rewards(tmp_path):
     loaded = sf.Skills.load(skills.save(tmp_path / "lake.skills"))
     assert loaded == skills
     n = skills.mdp.n_states
-    assert skills.learned.groups[0].tables.shape == (3, n, n)
+    assert skills.intrinsic_reward.groups[0].tables.shape == (3, n, n)
 
 
 # ---------------------------------------------------------------- what cannot be
@@ -284,7 +293,7 @@ def skills():
 def test_rewards_of_another_world_are_refused(skills):
     other = sf.discover(corridor(), sf.focused(sf.vic()), seed=0, learner=QUICK, n_skills=4)
     with pytest.raises(UserError, match="learned in another world than FourRooms-v0"):
-        replace(skills, learned=other.learned)
+        replace(skills, intrinsic_reward=other.intrinsic_reward)
 
 
 def test_states_and_skills_that_are_not_there_are_named(skills):
@@ -294,8 +303,8 @@ def test_states_and_skills_that_are_not_there_are_named(skills):
         (0, 0, [3, 14], "numbered 0 to 13"), (0, 0, [-1], "numbered 0 to 13"),
     ):  # fmt: skip
         with pytest.raises(UserError, match=message):
-            skills.learned.reward(z, first, states)
-    assert skills.learned.reward(0, 0, []).shape == (0,)
+            skills.intrinsic_reward.reward(z, first, states)
+    assert skills.intrinsic_reward.reward(0, 0, []).shape == (0,)
 
 
 def test_it_can_be_made_by_hand():

@@ -36,56 +36,60 @@ def file(skills, tmp_path):
 def test_files_keep_it(skills, file):
     loaded = sf.Skills.load(file)
     assert loaded == skills
-    assert loaded.learned.terms == skills.learned.terms
-    for one, other in zip(loaded.learned.groups, skills.learned.groups, strict=True):
+    assert loaded.intrinsic_reward.terms == skills.intrinsic_reward.terms
+    for one, other in zip(
+        loaded.intrinsic_reward.groups, skills.intrinsic_reward.groups, strict=True
+    ):
         assert one.variables == other.variables
         assert one.tables.dtype == np.float32
         assert (one.tables == other.tables).all()
     first = skills.mdp.number((3, 0))
     everywhere = range(skills.mdp.n_states)
     for mode in range(2):
-        got = loaded.learned.reward(4, first, everywhere, mode)
-        assert (got == skills.learned.reward(4, first, everywhere, mode)).all()
+        got = loaded.intrinsic_reward.reward(4, first, everywhere, mode)
+        assert (got == skills.intrinsic_reward.reward(4, first, everywhere, mode)).all()
 
 
 def test_arrays_in_any_memory_order_are_written_as_they_read(skills, tmp_path):
-    group = skills.learned.groups[1]
+    group = skills.intrinsic_reward.groups[1]
     turned = replace(group, tables=np.asfortranarray(group.tables))
-    learned = replace(skills.learned, groups=(skills.learned.groups[0], turned))
-    path = replace(skills, learned=learned).save(tmp_path / "turned.skills")
+    learned = replace(skills.intrinsic_reward, groups=(skills.intrinsic_reward.groups[0], turned))
+    path = replace(skills, intrinsic_reward=learned).save(tmp_path / "turned.skills")
     assert sf.Skills.load(path) == skills
 
 
 def test_equality_sees_it(skills):
-    learned = skills.learned
+    learned = skills.intrinsic_reward
     last = replace(learned.groups[1], tables=learned.groups[1].tables + 1)
-    other = replace(skills, learned=replace(learned, groups=(learned.groups[0], last)))
+    other = replace(skills, intrinsic_reward=replace(learned, groups=(learned.groups[0], last)))
     assert other != skills
-    assert replace(skills, learned=None) != skills
+    assert replace(skills, intrinsic_reward=None) != skills
     swapped = replace(learned, terms=(learned.terms[1], learned.terms[0], *learned.terms[2:]))
-    assert replace(skills, learned=swapped) != skills
-    assert replace(skills, learned=replace(learned)) == skills
+    assert replace(skills, intrinsic_reward=swapped) != skills
+    assert replace(skills, intrinsic_reward=replace(learned)) == skills
 
 
 def test_older_files_are_read_and_have_none(tmp_path):
     """As versions 1 and 2 were written: policies and a digest of the header and them."""
     plain = moody_skills(0, corridor(), modes=(1, 1))
-    for made, version in ((replace(plain, modes=()), 1), (moody_skills(1, corridor()), 2)):
+    for made, version in ((plain, 1), (moody_skills(1, corridor()), 2)):
         header = {
             "format": "skillfocus-skills", "version": version,
             "world": {"id": made.world.id, "settings": made.world.settings},
             "fingerprint": made.mdp.fingerprint, "targets": made.targets,
-            "remembered": made.remembered, "step_limit": made.step_limit, "info": {},
+            "remembered": made.context_variables, "step_limit": made.step_limit, "info": {},
         }  # fmt: skip
         if version == 2:
-            header["modes"] = made.modes
+            header["modes"] = made.n_modes.tolist()
         text = json.dumps(header, sort_keys=True)
-        digest = hashlib.sha256(text.encode() + made.policies.tobytes()).hexdigest()
+        digest = hashlib.sha256(text.encode() + made.tabular.flat_actions.tobytes()).hexdigest()
         path = tmp_path / f"{version}.skills"
-        save_file({"policy": made.policies}, path, metadata={"skillfocus": digest + text})
+        save_file(
+            {"policy": made.tabular.flat_actions}, path, metadata={"skillfocus": digest + text}
+        )
         loaded = sf.Skills.load(path)
         assert loaded == made
-        assert loaded.learned is None
+        assert loaded.intrinsic_reward is None
         assert loaded.to_bytes() == path.read_bytes()  # and are written as they were
 
 
@@ -199,6 +203,6 @@ def test_any_nonsense_in_its_header_is_refused(skills, tmp_path_factory, data):
 
     rewrite(file, change)
     try:
-        assert len(sf.Skills.load(file).learned.terms) == len(skills)
+        assert len(sf.Skills.load(file).intrinsic_reward.terms) == len(skills)
     except UserError as error:
         assert "\n" not in str(error)

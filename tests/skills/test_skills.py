@@ -212,7 +212,11 @@ def test_a_notebook_makes_the_page_of_a_set_once_and_of_a_huge_one_never(file, m
     sent = pickle.dumps(skills)
     assert b"<iframe>" not in sent
     assert pickle.loads(sent) == skills
-    monkeypatch.setattr("skillfocus.skills.skills.MOST_SHOWN", len(skills.policies) - 1)
+    monkeypatch.setattr(
+        "skillfocus.skills.skills.MAX_NOTEBOOK_ENTRIES", len(skills.tabular.flat_actions) - 1
+    )
     assert skills._repr_html_() is None
-    monkeypatch.setattr("skillfocus.skills.skills.MOST_SHOWN", len(skills.policies))
+    monkeypatch.setattr(
+        "skillfocus.skills.skills.MAX_NOTEBOOK_ENTRIES", len(skills.tabular.flat_actions)
+    )
     assert skills._repr_html_() is not None

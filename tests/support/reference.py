@@ -30,8 +30,9 @@ class PlainQ:
             problem.skills[z],
             learner,
         )
-        self.reward = problem.base.reward.py_func
-        self.update = problem.base.update.py_func
+        predict, formula = problem.estimator.predict.py_func, problem.objective.reward.formula
+        self.reward = lambda *arguments: formula(*predict(*arguments))
+        self.update = problem.estimator.update.py_func
         self.q = {}
         self.terminate = problem.mdp.n_actions
 
@@ -82,7 +83,7 @@ class PlainQ:
     def episodes(self, count, step_size, rng):
         learner, skill, objective = self.learner, self.skill, self.problem.objective
         gamma = learner.gamma
-        dense = 1 - gamma if objective.every_step else 0.0
+        dense = 1 - gamma if objective.reward.timing == "step" else 0.0
         n_contexts = skill.context.size
         for _ in range(count):
             greedy = rng.random() < learner.greedy_share
@@ -127,7 +128,7 @@ class PlainQ:
 
     def learn(self, path):
         limit = self.problem.step_limit
-        times = range(1, limit + 1) if self.problem.objective.every_step else [limit]
+        times = range(1, limit + 1) if self.problem.objective.reward.timing == "step" else [limit]
         for term in self.skill.terms:
             group = self.problem.groups[term.group]
             for t in times:
@@ -138,7 +139,7 @@ class PlainQ:
                     self.problem.rate * self.learner.pace,
                 )  # fmt: skip
 
-    def mdp(self):
+    def table(self):
         """[state, action, context], as the kernel has it."""
         n = self.problem.mdp.n_states
         values = np.zeros((n, self.terminate + 1, self.skill.context.size))

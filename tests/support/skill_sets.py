@@ -9,13 +9,15 @@ import numpy as np
 import skillfocus as sf
 from probes import corridor
 from skillfocus.runs.discovery_run import Discovery
+from skillfocus.skills.policy import TabularPolicy
 
 RIGHT, LEFT, STOP = 1, 3, 4
 
 
-def make_skills(world, mdp, targets, remembered, policy, step_limit, **rest) -> sf.Skills:
+def make_skills(world, mdp, targets, context_variables, actions, step_limit, modes=()) -> sf.Skills:
     """Skills from one flat array of actions."""
-    return sf.Skills(world, mdp, targets, remembered, policy, step_limit, **rest)
+    policies = TabularPolicy(mdp, context_variables, actions, modes)
+    return sf.Skills(world, policies, targets, step_limit)
 
 
 def random_skills(seed: int, world) -> sf.Skills:

@@ -284,7 +284,7 @@ def test_rewards_behind_the_heat_map(opened, rooms):
         [first, states.tolist()],
     )
     for place, z in enumerate((1, 9)):
-        learned = skills.learned.reward(z, first, states)
+        learned = skills.intrinsic_reward.reward(z, first, states)
         assert np.abs(np.array(found[0][place]) - learned.clip(learned.max() - 11)).max() < 1.1
         np.testing.assert_allclose(
             np.array(found[0][place])[learned > learned.max() - 5],

@@ -19,6 +19,7 @@ from skill_sets import make_skills
 from skillfocus.cli.view import View, starting
 from skillfocus.errors import UserError
 from skillfocus.metrics.reachability import round_trips
+from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import labelled, page_html
 from skillfocus.viewer.payload import Shown, packed
@@ -168,8 +169,10 @@ def test_a_page_of_four_rooms_is_less_than_a_megabyte(whole_page):
 
 
 def test_large_noisy_policies_are_walked(focused_vic, rng):
-    noise = rng.integers(4, size=len(focused_vic.policies)).astype(np.uint8)
-    noisy = replace(focused_vic, policies=noise)
+    noise = rng.integers(4, size=len(focused_vic.tabular.flat_actions)).astype(np.uint8)
+    old = focused_vic.tabular
+    policies = TabularPolicy(old.mdp, old.context_variables, noise)
+    noisy = replace(focused_vic, policies=policies)
     assert {"actions", "counts", "limit"} == set(payload.policy_data(noisy, 0))
     assert set(payload.policy_data(focused_vic, 0)) == {"whole"}
 

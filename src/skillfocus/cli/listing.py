@@ -16,7 +16,7 @@ class List:
 
     def run(self) -> None:
         from skillfocus.experiments import NAMES as EXPERIMENTS
-        from skillfocus.objectives.registry import NAMES
+        from skillfocus.objectives.registry import objective_names
         from skillfocus.sweeps.paper_grids import PAPER_GRIDS
         from skillfocus.worlds.registry import WORLDS
 
@@ -28,7 +28,7 @@ class List:
                 {"name": name, "id": world.id, "states": world.space.size, "variables": variables}
             )
         names = {
-            "objectives": list(NAMES),
+            "objectives": list(objective_names()),
             "learners": ["planning", "q-learning"],
             "sweeps": list(PAPER_GRIDS),
             "experiments": list(EXPERIMENTS),

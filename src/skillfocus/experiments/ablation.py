@@ -34,7 +34,7 @@ STRENGTHS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0, 40.0)
 
 
 def usual_strength(agent: str) -> float:
-    return make_objective(agent).strength
+    return make_objective(agent).reward.penalty_strength
 
 
 def variant(agent: str, strength: float) -> str:

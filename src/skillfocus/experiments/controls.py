@@ -76,7 +76,7 @@ class NoStrength(Run):
                 cached_world(self.world, "{}"), objective, seed=self.seed,
                 learner=Planning(rounds=self.rounds), mdp=cached_mdp(self.world, "{}"),
             )  # fmt: skip
-            policies.append(skills.policies)
+            policies.append(skills.tabular.flat_actions)
         return Result([("identical", None, float(np.array_equal(*policies)))])
 
 

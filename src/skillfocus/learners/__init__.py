@@ -1,0 +1,1 @@
+"""Learners: from a world and an objective to skills."""

@@ -1,0 +1,1 @@
+"""Objectives: what skills are rewarded for."""

@@ -1,131 +1,116 @@
-"""An objective says what a skill wants: a reward, and how the reward itself learns.
+"""An objective says what skills are rewarded for: reward, decomposition, penalty and modes.
 
-The reward looks at a *group* of variables (the whole state, or one target variable) through
-three numbers: the skill's component, the group's value at the start, and its value now. It may
-read learned parameters and the coordinates of the group's values. Both functions are compiled,
-so they use numbers and array elements only:
+    r_objective(z, h) = sum over terms of w_k r(z_k, h_k)  -  l(h, variables that are no target)
 
-    reward(params, values, skill, start, value) -> float
-    update(params, values, skill, start, value, rate)         in place, may be absent
-
-`focused()` and `dusdi()` take an objective and return one; learners see only this type.
+`vic()`, `diayn()` and `lsd()` make one; `focused()`, `dusdi()` and `scattered()` take one and
+return another. Learners see only this type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
+from skillfocus._internal.deprecated import translate_arguments
 from skillfocus.errors import UserError
+from skillfocus.objectives.decomposition import Decomposition, PerTarget, WholeState
+from skillfocus.objectives.estimates import FunctionEstimate, no_parameters
+from skillfocus.objectives.reward import Reward
 
 if TYPE_CHECKING:
+    from skillfocus.core.factored import FactoredSpace
     from skillfocus.objectives.penalties import Penalty
-
-Reward = Callable[[np.ndarray, np.ndarray, int, int, int], float]
-Update = Callable[[np.ndarray, np.ndarray, int, int, int, float], None]
-Init = Callable[[int, int, np.ndarray, np.random.Generator], np.ndarray]
-"""init(n_components, n_starts, values, rng) -> params, a float32 array of three dimensions"""
+    from skillfocus.objectives.targets import Assignment
 
 
-DENSE_LIMIT = 120_000_000
-"""More (skill, start, value) entries than this are kept sparsely, where an objective can."""
+def _identity(value):
+    return value
 
 
-def no_parameters(
-    n: int, n_starts: int, values: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    del n, n_starts, values, rng
-    return np.zeros((1, 1, 1), dtype=np.float32)
+def _from_functions(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Translate the fields that `Objective` had up to 0.5 into the present ones."""
+    estimate = FunctionEstimate(
+        arguments.pop("reward"), arguments.pop("update", None),
+        arguments.pop("init", no_parameters), arguments.pop("rate", 0.0),
+        arguments.pop("discriminates", False),
+    )  # fmt: skip
+    reward = Reward(
+        arguments["name"], _identity, estimate,
+        timing="step" if arguments.pop("every_step", False) else "final",
+        uses_start=arguments.pop("uses_start", True),
+        penalty_strength=arguments.pop("strength", 4.0),
+    )  # fmt: skip
+    return {**arguments, "reward": reward}
 
 
-@dataclass(frozen=True)
-class Term:
-    """One summand of a skill's reward: a copy of the base reward on some variables."""
-
-    variables: tuple[int, ...]
-    weight: float
-    target: int | None
-    """The target variable whose component of the skill is rewarded; None: the skill itself."""
-
-
+@translate_arguments(
+    lambda arguments: callable(arguments.get("reward")),
+    _from_functions,
+    "Objective(name, reward=function, update=…, init=…) is deprecated: pass reward=Reward(…)",
+)
 @dataclass(frozen=True)
 class Objective:
+    """What skills are rewarded for.
+
+        objective = focused(vic(), strength=4.0)
+        own = Objective("reach", Reward("reach", at_its_value, uses_start=False))
+
+    Attributes:
+        name: Name in files, tables and on the command line, such as "focused-vic".
+        reward: The base reward, on one group of variables.
+        decomposition: The copies of the base reward that a skill earns.
+        penalty: What changing other variables costs; None for objectives without one.
+        modes: "single", or "scattered" if a skill draws one of several modes when it starts.
+    """
+
     name: str
     reward: Reward
-    update: Update | None = None
-    init: Init = no_parameters
-    rate: float = 0.0
-    """The learning rate handed to `update`."""
-    rate_in: dict[str, float] = field(default_factory=dict)
-    """Rates for particular world ids, before `rate`."""
-    every_step: bool = False
-    """Earned in every state on the way (DIAYN), not only where the skill ends."""
-    uses_start: bool = True
-    """Whether the reward looks at `start`."""
-    discriminates: bool = False
-    """Whether the reward is log d - log nu of a learned discriminator."""
-    learns_prior: bool = False
-    """Whether `params[:, -1, start]` is a learned log nu(.|start) to draw skills from."""
-    strength: float = 4.0
-    """The penalty's strength that `focused` takes by default."""
-    targeted: bool = False
-    """Whether skills have target variables (set by `focused` and `dusdi`)."""
-    scattered: bool = False
-    """Whether a skill keeps its entropy within what it owns (set by `scattered`)."""
-    others_weight: float = 0.0
-    """DUSDi's weight on decoding the skill from everything but the target."""
+    decomposition: Decomposition = field(default_factory=WholeState)
     penalty: Penalty | None = None
-    target_offset: int = 0
-    """The penalty spares the variables so many places after the targets (set by `permuted`)."""
-    sparse: Objective | None = None
-    """The same base reward with parameters that fit where dense ones would not."""
+    modes: Literal["single", "scattered"] = "single"
 
-    def base_for(self, entries: int) -> Objective:
-        """Where to take init, reward and update from, for so many parameters."""
-        return self.sparse if self.sparse is not None and entries > DENSE_LIMIT else self
+    @property
+    def targeted(self) -> bool:
+        """Whether skills have target variables."""
+        return self.decomposition.targeted
 
-    def rate_for(self, world_id: str) -> float:
-        return self.rate_in.get(world_id, self.rate)
+    def split(
+        self, assignment: Assignment, space: FactoredSpace
+    ) -> tuple[Assignment, tuple[int, ...]]:
+        """Split skills into their modes.
 
-    def terms(self, targets: Sequence[int], n_variables: int) -> list[Term]:
-        """The copies of the base reward that a skill with these targets earns."""
-        everything = tuple(range(n_variables))
-        if not self.targeted:
-            return [Term(everything, 1.0, None)]
-        terms = [Term((i,), 1.0, i) for i in targets]
-        if self.others_weight:
-            rest = [tuple(j for j in everything if j != i) for i in targets]
-            terms += [
-                Term(others, -self.others_weight, i)
-                for i, others in zip(targets, rest, strict=True)
-            ]
-        return terms
-
-    def unpenalized(self, targets: Sequence[int], n_variables: int) -> list[int]:
-        """The variables that a skill with these targets may change without a penalty."""
-        return [(i + self.target_offset) % n_variables for i in targets]
+        Returns:
+            The modes of all skills, one after another, as an assignment of their own; and how
+            many modes each skill has.
+        """
+        if self.modes == "single":
+            return assignment, (1,) * len(assignment)
+        return assignment.split(space)
 
     def describe(self) -> dict[str, object]:
-        """What a file or a report records of it."""
+        """Return the settings that files and reports record, as JSON can hold them."""
         return {
             "name": self.name,
-            "rate": self.rate,
-            "rate_in": dict(self.rate_in),
-            "learns_prior": self.learns_prior,
-            "others_weight": self.others_weight,
+            "rate": self.reward.estimate.rate,
+            "learns_prior": self.reward.estimate.learns_prior,
+            **self.decomposition.describe(),
             "penalty": None if self.penalty is None else self.penalty.name,
             "strength": None if self.penalty is None else self.penalty.strength,
-            **({"scattered": True} if self.scattered else {}),
+            **({"scattered": True} if self.modes == "scattered" else {}),
         }
 
-    def with_targets(self, prefix: str, **changes: object) -> Objective:
-        """A copy whose skills have targets; an objective that has them already is refused."""
+    def with_targets(
+        self, prefix: str, decomposition: PerTarget, penalty: Penalty | None = None
+    ) -> Objective:
+        """Return a variant whose skills have targets, named `prefix-name`.
+
+        Raises:
+            UserError: If this objective's skills have targets already.
+        """
         if self.targeted:
             raise UserError(
                 f"{prefix}({self.name}) has no meaning: {self.name} already gives skills targets; "
                 f"apply {prefix} to a plain objective such as vic()"
             )
-        return replace(self, name=f"{prefix}-{self.name}", targeted=True, **changes)  # pyright: ignore[reportArgumentType]
+        name = f"{prefix}-{self.name}"
+        return replace(self, name=name, decomposition=decomposition, penalty=penalty)

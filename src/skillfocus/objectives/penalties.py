@@ -1,30 +1,51 @@
 """Side-effects penalties (Definition 4): zero where no watched variable changed, else positive.
 
-A penalty compares two states, row by row, and sees only the variables it is told to watch.
+A penalty compares two states, row by row. `Penalty` sees the values of the variables; a
+`StatePenalty` sees the whole states and the MDP, for measures that depend on what is reachable.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skillfocus.core.factored import FactoredSpace
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
 
+if TYPE_CHECKING:
+    from skillfocus.core.mdp import TabularMDP
+
 Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""measure(space, start, end, watched) -> one number per row; start and end are [n, variable]
-value indices, watched is [variable] of bool."""
+"""`measure(space, start, end, watched) -> [n]`. start and end are value indices
+[n, n_variables], watched is bool [n_variables]."""
+StateMeasure = Callable[["TabularMDP", np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""`measure(mdp, start, end, watched) -> [n]`. start and end are state numbers [n], watched is bool
+[n_variables]."""
 
 
 @dataclass(frozen=True)
 class Penalty:
+    """What it costs to change variables that are no target.
+
+        penalty = Penalty("changed-variables", 4.0, measure)
+        skills = discover(world, focused(vic(), penalty=penalty), seed=0)
+
+    Attributes:
+        name: Name in files and reports.
+        strength: Factor lambda of the measure.
+        measure: Compares two states; it must be 0 where no watched variable changed.
+        target_offset: The penalty leaves out the variables this many places after the targets: 0
+            for the targets themselves (see `permuted`).
+    """
+
     name: str
     strength: float
-    measure: Measure
+    measure: Callable[..., np.ndarray]
+    target_offset: int = 0
 
     def __post_init__(self) -> None:
         if not (self.strength >= 0 and np.isfinite(self.strength)):
@@ -35,7 +56,55 @@ class Penalty:
     def __call__(
         self, space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
     ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, value indices [n, n_variables]."""
         return self.strength * self.measure(space, start, end, watched)
+
+    def between(
+        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, state numbers [n]."""
+        return self(mdp.space, mdp.values[start], mdp.values[end], watched)
+
+    def unpenalized(self, targets: Sequence[int], n_variables: int) -> list[int]:
+        """Return the variables that a skill with these targets may change for free."""
+        return [(i + self.target_offset) % n_variables for i in targets]
+
+    def watched(self, targets: Sequence[int], n_variables: int) -> np.ndarray:
+        """Return which variables a skill with these targets must not change, bool [n_variables]."""
+        return ~np.isin(np.arange(n_variables), self.unpenalized(targets, n_variables))
+
+    def remembered(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+        """Return the variables whose start value the penalty compares with at the end.
+
+        The other watched variables only ever move on: their penalty is paid when they change.
+
+        Args:
+            watched: Variables that must not change, bool [n_variables].
+            reversible: Variables that can return to a value they have left, bool [n_variables].
+        """
+        return watched & reversible
+
+
+@dataclass(frozen=True)
+class StatePenalty(Penalty):
+    """A penalty that sees the full states and the MDP, such as reachability of the start.
+
+    Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices.
+    Policies remember the whole start state, so memory grows with the square of the states.
+    """
+
+    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
+        del space, start, end, watched
+        raise UserError(f"{self.name} compares whole states: use between(mdp, start, end, watched)")
+
+    def between(
+        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        return self.strength * self.measure(mdp, start, end, watched)
+
+    def remembered(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+        del reversible
+        return np.ones_like(watched)
 
 
 def _norm(
@@ -52,35 +121,52 @@ def _changed(
 
 
 def weighted_norm(strength: float = 4.0) -> Penalty:
-    """The paper's: the 2-norm of the changes, each variable's divided by its largest distance."""
+    """Return the paper's penalty: the 2-norm of the changes, each relative to its variable's scale.
+
+    Args:
+        strength: Factor lambda.
+    """
     return Penalty("weighted-norm", strength, _norm)
 
 
 def changed_variables(strength: float = 4.0) -> Penalty:
-    """The number of watched variables that changed: Equation 1 itself."""
+    """Return the penalty that counts watched variables that changed: Equation 1 itself.
+
+    Args:
+        strength: Factor lambda.
+    """
     return Penalty("changed-variables", strength, _changed)
 
 
 def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
-    """Check Definition 4 on a world: over pairs of states (all of them if there are at most
-    `sample` states, else of that many, evenly spread) and every set of watched variables (of a
-    world with more than 10 variables: the single ones, the pairs and the full set). Raises with
-    a counterexample."""
+    """Check Definition 4 on a world, over pairs of states and sets of watched variables.
+
+    Args:
+        penalty: The penalty to check.
+        mdp: The world's table, from `tabulate(world)`.
+        sample: All pairs of states are checked if there are at most this many; otherwise pairs of
+            this many states, evenly spread. Of a world with more than 10 variables the single
+            ones, the pairs and the full set are watched; else every set.
+
+    Raises:
+        UserError: With a counterexample.
+    """
     space = mdp.space
     chosen = np.unique(np.linspace(0, mdp.n_states - 1, sample).astype(int))
-    start = mdp.values[np.repeat(chosen, len(chosen))]
-    end = mdp.values[np.tile(chosen, len(chosen))]
+    start, end = np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen))
+    differs = mdp.values[start] != mdp.values[end]
     for watched in _watched_sets(len(space)):
-        given = penalty(space, start, end, watched)
-        changed = ((start != end) & watched).any(axis=1)
+        given = penalty.between(mdp, start, end, watched)
+        changed = (differs & watched).any(axis=1)
         wrong = (changed & ~(given > 0)) | (~changed & (given != 0))
         if wrong.any():
             row = int(np.argmax(wrong))
             names = [name for name, seen in zip(space.names, watched, strict=True) if seen]
             what = "positive because one changed" if changed[row] else "0 because none changed"
+            before, after = (space.labels(mdp.values[each[row]]) for each in (start, end))
             raise UserError(
-                f"{penalty.name} is {given[row]:g} from {space.labels(start[row])} to "
-                f"{space.labels(end[row])} watching {names}, but must be {what}"
+                f"{penalty.name} is {given[row]:g} from {before} to {after} watching {names}, but "
+                f"must be {what}"
             )
 
 

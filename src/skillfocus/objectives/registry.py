@@ -1,47 +1,79 @@
-"""Objective names for the command line: `vic`, `dusdi-diayn`, `focused-lsd`, …"""
+"""Objectives by name: `vic`, `dusdi-diayn`, `focused-lsd`, `scattered-focused-vic`, …
+
+A name is an algorithm with variants in front of it. A new algorithm is one file in `rewards/` and
+one entry in `ALGORITHMS`; it gets `focused-…` and, if it has a discriminator, `dusdi-…` for free.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from skillfocus.errors import UserError, unknown
+from skillfocus.objectives.controls import oracle, permuted
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.rewards.diayn import diayn
+from skillfocus.objectives.rewards.lsd import lsd
+from skillfocus.objectives.rewards.vic import vic
+from skillfocus.objectives.variants.dusdi import dusdi
+from skillfocus.objectives.variants.focused import focused
+from skillfocus.objectives.variants.scattered import scattered
 
-NAMES = (
-    "vic", "diayn", "lsd", "dusdi-vic", "dusdi-diayn",
-    "focused-vic", "focused-diayn", "focused-lsd",
-)  # fmt: skip
+ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
+"""Factories of plain objectives; each takes a `rate`."""
+CONTROLS: dict[str, Callable[..., Objective]] = {"oracle": oracle}
+"""Objectives that serve as controls only; they learn nothing, and take no rate."""
+OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
+    "scattered": scattered,
+    "permuted": permuted,
+}
+"""Variants of objectives that have targets already, without settings of their own."""
 
 
-def make_objective(name: str, *, rate: float | None = None, strength: float | None = None,
-          weight: float | None = None) -> Objective:  # fmt: skip
-    """The objective of that name, with the paper's settings where none are given."""
-    from skillfocus.objectives.oracle import oracle
-    from skillfocus.objectives.permuted import permuted
-    from skillfocus.objectives.rewards.diayn import diayn
-    from skillfocus.objectives.rewards.lsd import lsd
-    from skillfocus.objectives.rewards.vic import vic
-    from skillfocus.objectives.variants.dusdi import dusdi
-    from skillfocus.objectives.variants.focused import focused
-    from skillfocus.objectives.variants.scattered import scattered
+def objective_names() -> tuple[str, ...]:
+    """Return the names of all algorithms, plain, with DUSDi and focused."""
+    with_discriminator = [
+        name for name, make in ALGORITHMS.items() if make().reward.estimate.discriminates
+    ]
+    return (
+        *ALGORITHMS,
+        *(f"dusdi-{name}" for name in with_discriminator),
+        *(f"focused-{name}" for name in ALGORITHMS),
+    )
 
-    for prefix, variant in (("scattered-", scattered), ("permuted-", permuted)):
-        if name.startswith(prefix):
-            plain = name.removeprefix(prefix)
-            return variant(make_objective(plain, rate=rate, strength=strength, weight=weight))
-    bases: dict[str, Callable[..., Objective]] = {
-        "vic": vic, "diayn": diayn, "lsd": lsd, "oracle": oracle,
-    }  # fmt: skip
+
+def make_objective(
+    name: str,
+    *,
+    rate: float | None = None,
+    strength: float | None = None,
+    weight: float | None = None,
+) -> Objective:
+    """Make the objective of a name.
+
+    Args:
+        name: Such as "focused-vic".
+        rate: Learning rate of its estimate (default: the paper's).
+        strength: Strength of the penalty, for `focused-…` (default: the paper's).
+        weight: DUSDi's weight, for `dusdi-…` (default: 0.1).
+
+    Raises:
+        UserError: If the name is unknown, or a setting does not apply to it.
+    """
+    outer, _, inner = name.partition("-")
+    if outer in OUTER_VARIANTS:
+        plain = make_objective(inner, rate=rate, strength=strength, weight=weight)
+        return OUTER_VARIANTS[outer](plain)
+    factories = {**ALGORITHMS, **CONTROLS}
     variant, _, base = name.rpartition("-")
-    if base not in bases or variant not in ("", "focused", "dusdi"):
-        raise unknown("objective", name, NAMES)
+    if base not in factories or variant not in ("", "focused", "dusdi"):
+        raise unknown("objective", name, objective_names())
     if strength is not None and variant != "focused":
         raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
-    if rate is not None and base == "oracle":
+    if rate is not None and base in CONTROLS:
         raise UserError(f"{name} learns nothing, so it takes no rate")
-    objective = bases[base]() if rate is None else bases[base](rate)
+    objective = factories[base]() if rate is None else factories[base](rate)
     if variant == "focused":
         return focused(objective, strength=strength)
     if variant == "dusdi":

@@ -1,7 +1,7 @@
 """Which skills target what: each skill is a set of components, one per target variable.
 
 The paper writes a skill as z = (z^1, ..., z^N) with z^i = 0 where i is no target. Here a skill is
-a mapping {variable: component}; two skills that share a component want the same of a variable.
+a mapping {variable: component}; two skills that share a component are rewarded alike for it.
 """
 
 from __future__ import annotations
@@ -14,33 +14,69 @@ from dataclasses import dataclass
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.objectives.objective import Objective
 
 N_SKILLS = 16
-"""How many skills the paper's experiments have."""
+"""Number of skills in the paper's experiments."""
 Skill = Mapping[str, int]
 Targets = Mapping[str, int] | Sequence[Skill]
-"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or skills one by one."""
+"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills."""
 
 
 @dataclass(frozen=True)
 class Assignment:
+    """Which skills target what.
+
+    Attributes:
+        skills: Per skill, {variable index: component}; empty for objectives without targets.
+    """
+
     skills: tuple[dict[int, int], ...]
-    """Per skill, {variable's place: component}; empty for objectives without targets."""
 
     def __len__(self) -> int:
         return len(self.skills)
 
     def targets(self, skill: int) -> tuple[int, ...]:
+        """Return the indices of a skill's target variables, in order."""
         return tuple(sorted(self.skills[skill]))
 
     def n_components(self, variable: int) -> int:
+        """Return how many components the skills on a variable have."""
         return 1 + max(parts[variable] for parts in self.skills if variable in parts)
+
+    def split(self, space: FactoredSpace) -> tuple[Assignment, tuple[int, ...]]:
+        """Split skills into modes, V // K for a variable of V values and K components.
+
+        Returns:
+            The modes of all skills, one after another, as an assignment of their own; and how
+            many modes each skill has (see `scattered`).
+        """
+        shares = {
+            j: max(1, space.sizes[j] // self.n_components(j))
+            for j in range(len(space))
+            if any(j in skill for skill in self.skills)
+        }
+        parts, modes = [], []
+        for skill in self.skills:
+            choices = list(itertools.product(*(range(shares[j]) for j in skill)))
+            modes.append(len(choices))
+            parts += [
+                {j: skill[j] * shares[j] + m for j, m in zip(skill, choice, strict=True)}
+                for choice in choices
+            ]
+        return Assignment(tuple(parts)), tuple(modes)
 
 
 def assign(world: World, n_skills: int | None = None, targets: Targets | None = None) -> Assignment:
-    """The paper's assignment of so many skills: two per goal, the rest on the variable that roams.
-    Or the user's own. Unless said otherwise there are 16 skills, more if the goals need them, and
-    no more on a variable than it has values."""
+    """Assign targets to skills: the paper's way, or the user's.
+
+    Args:
+        world: The world whose variables are targeted.
+        n_skills: Number of skills (default: 16, more if the goals need them). Each goal gets two,
+            the world's `default_target` the rest, but no more than it has values unless a number
+            is given.
+        targets: Counts per target, or the skills one by one.
+    """
     if targets is None:
         targets = default_counts(world, n_skills)
     if isinstance(targets, Mapping):
@@ -56,7 +92,7 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
 
 
 def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
-    """How many skills target each variable unless the user says otherwise."""
+    """Return how many skills target each variable by default."""
     sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
     counts = {**dict.fromkeys(world.goals, 2), world.default_target: 0}
     least = 2 * len(world.goals)
@@ -74,33 +110,62 @@ def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
 
 
 def untargeted(n_skills: int) -> Assignment:
-    """Skills that are told apart by the whole state, as the plain objectives have them."""
+    """Return an assignment of skills without targets, as plain objectives have them."""
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
-def split(assignment: Assignment, space: FactoredSpace) -> tuple[Assignment, tuple[int, ...]]:
-    """Split skills into modes (see `scattered`): the modes of all skills, one after another, as an
-    assignment of their own, and how many each skill has."""
-    values = [len(variable.values) for variable in space.variables]
-    shares = {
-        j: max(1, values[j] // assignment.n_components(j))
-        for j in range(len(space))
-        if any(j in skill for skill in assignment.skills)
-    }
-    parts, modes = [], []
-    for skill in assignment.skills:
-        ways = list(itertools.product(*(range(shares[j]) for j in skill)))
-        modes.append(len(ways))
-        parts += [
-            {j: skill[j] * shares[j] + m for j, m in zip(skill, way, strict=True)} for way in ways
-        ]
-    return Assignment(tuple(parts)), tuple(modes)
+def assign_skills(
+    world: World,
+    objective: Objective,
+    n_skills: int | None = None,
+    targets: Targets | None = None,
+) -> Assignment:
+    """Assign targets to the skills of an objective, and check that they can be learned.
+
+    Args:
+        world: The world whose variables are targeted.
+        objective: What the skills are rewarded for; plain objectives have no targets.
+        n_skills: Number of skills (default: 16).
+        targets: Counts per target, or the skills one by one (default: the paper's assignment).
+
+    Raises:
+        UserError: If objective and targets do not fit together.
+    """
+    if objective.modes == "scattered" and not objective.targeted:
+        raise UserError(
+            f"{objective.name} has no meaning: its skills have no target whose values they could "
+            f"share; apply focused or dusdi too, as in scattered(focused(vic()))"
+        )
+    if not objective.targeted and targets is not None:
+        raise UserError(
+            f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
+            f"the targets out"
+        )
+    assignment = (
+        assign(world, n_skills, targets)
+        if objective.targeted
+        else untargeted(N_SKILLS if n_skills is None else n_skills)
+    )
+    if objective.reward.estimate.discriminates:
+        _require_multiple_skills(world, assignment)
+    return assignment
+
+
+def _require_multiple_skills(world: World, assignment: Assignment) -> None:
+    """A discriminator of a single skill is constant: that skill would earn 0 for anything."""
+    for variable, name in enumerate(world.space.names):
+        targeted = any(variable in skill for skill in assignment.skills)
+        if targeted and assignment.n_components(variable) < 2:
+            raise UserError(
+                f"only one skill targets {name}, so there is nothing to tell it from; give "
+                f"{name} at least 2 skills, or none"
+            )
 
 
 def parse_targets(text: str | None) -> dict[str, int] | None:
-    """Counts as the command line has them: `tool_1=2,position=4`."""
+    """Parse counts as the command line has them: `tool_1=2,position=4`."""
     if text is None:
         return None
     counts: dict[str, int] = {}
@@ -115,8 +180,12 @@ def parse_targets(text: str | None) -> dict[str, int] | None:
 
 
 def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[str, int]]:
-    """Skills on one variable are all told apart by it. Skills on several are told apart by the one
-    with the most values; of the others they share the values, as no more can be told apart."""
+    """Turn counts into skills.
+
+    Skills on one variable each get a component of their own. Skills on several variables get their
+    own component of the one with the most values, and share the components of the others, which
+    have too few values to tell more skills apart.
+    """
     used: dict[str, int] = {}
     skills = []
     for names, count in counts.items():

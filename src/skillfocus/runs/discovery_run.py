@@ -14,15 +14,17 @@ from skillfocus.core.mdp import TabularMDP, tabulate
 from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.discovery import Learner, check_assignment, discover
+from skillfocus.learners.base import Learner, Problem
+from skillfocus.learners.discovery import discover, make_problem
 from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.problem import check_size, check_step_limit
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.targets import Assignment, parse_targets
+from skillfocus.objectives.targets import Assignment, assign_skills, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
+from skillfocus.skills.policy import check_step_limit
 from skillfocus.skills.skills import Skills
 from skillfocus.worlds.catalogue import make
 from skillfocus.worlds.registry import WORLD_IDS
@@ -72,7 +74,7 @@ class Discovery(Run):
         )
 
     def assignment(self) -> Assignment:
-        return check_assignment(
+        return assign_skills(
             self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
         )
 
@@ -88,19 +90,25 @@ class Discovery(Run):
             "skills": len(self.assignment()),
             "targets": self.targets and json.dumps(parse_targets(self.targets)),
             "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
-            "rate": float(objective.rate_for(world.id)),
+            "rate": learning_rate(objective, world.id),
             "strength": None if objective.penalty is None else float(objective.penalty.strength),
-            "weight": float(objective.others_weight) if "dusdi-" in self.objective else None,
+            "weight": float(str(objective.decomposition.describe()["others_weight"]))
+            if "dusdi-" in self.objective
+            else None,
             **learner,
             "coverage": self.coverage,
             "seed": self.seed,
         }
 
+    def _problem(self) -> Problem:
+        return make_problem(
+            self.make_world(), self.make_objective(), n_skills=self.skills,
+            targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
+        )  # fmt: skip
+
     def check_size(self) -> None:
         """Say now what would be refused once the run has begun."""
-        objective = self.make_objective()
-        if self.learner.uses_context(objective):
-            check_size(self.make_mdp(), objective, self.assignment())
+        self.learner.check(self._problem())
 
     def _world_settings(self, world: World) -> dict[str, object]:
         """What is not as usual in a built-in world. Others may change without their name changing,
@@ -197,7 +205,7 @@ class Discovery(Run):
         """What can be `changed`, this run's settings and its learner's, and to which types."""
         own = {field.name: field.type for field in fields(self)}
         del own["learner"]
-        learners = {field.name: field.type for field in fields(self.learner)}
+        learners = {field.name: field.type for field in fields(self.learner)}  # pyright: ignore[reportArgumentType]
         del learners["name"]
         return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learners).items()}
 

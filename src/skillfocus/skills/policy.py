@@ -1,53 +1,215 @@
-"""One skill as a plain function of states, for a loop of your own.
+"""Policies of a set of skills: which action, or stop, for a skill, its start and a state.
 
-The first call remembers the state in which the skill begins, and draws its mode if it has several.
-Every call returns the number of the action to take, or None once the skill terminates or has
-reached its step limit; the call after that begins anew. A loop that leaves a skill before its end
-takes a new policy for the next run.
+A `Policy` answers for arrays of states at once and keeps no state of its own. `TabularPolicy` is
+the one that tabular learners return; any other can be tabulated in a finite world, so that exact
+metrics apply to it. `SkillPolicy` is one skill as a function of the current state, for your own
+loops.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+from skillfocus._internal.deprecated import warn
+from skillfocus.core.indexing import ContextIndex, index_values
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.rollout import PolicyArrays
 from skillfocus.errors import UserError
 
+LONGEST = 100_000
+"""Most steps that any skill may take."""
 
-class SkillPolicy:
+
+def check_step_limit(step_limit: int) -> None:
+    """Raise a `UserError` unless skills may have this step limit."""
+    if not 1 <= step_limit <= LONGEST:
+        raise UserError(f"the step limit is {step_limit}; it must be 1 to {LONGEST:,}")
+
+
+class Policy(Protocol):
+    """The policies of a set of skills. Subclass it and define `context_variables` and `actions`.
+
+    Attributes:
+        context_variables: Per skill, the variables whose start value its policy sees.
+    """
+
+    context_variables: tuple[tuple[str, ...], ...]
+
+    @property
+    def mdp(self) -> TabularMDP | None:
+        """The tabular MDP it belongs to, if it has one."""
+        return None
+
+    @property
+    def n_modes(self) -> np.ndarray:
+        """int64 [n_skills]: how many modes each skill draws from when it starts."""
+        return np.ones(len(self.context_variables), dtype=np.int64)
+
+    @abstractmethod
+    def actions(
+        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
+    ) -> np.ndarray:
+        """Return what a skill does.
+
+        Args:
+            skill: The skill's number.
+            starts: States in which it started, value indices [n, n_variables].
+            states: Current states, value indices [n, n_variables].
+            mode: The mode it drew when it started.
+
+        Returns:
+            int [n], actions; the number of actions means "terminate".
+        """
+        ...
+
+    def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
+        """Return the same policy as a table over all states and contexts of an MDP."""
+        tables = []
+        for skill, names in enumerate(self.context_variables):
+            index = index_values(mdp, sorted(mdp.space.index(name) for name in names))
+            columns = [
+                self.actions(skill, np.broadcast_to(start, mdp.values.shape), mdp.values, mode)
+                for start in mdp.values[index.example]
+                for mode in range(int(self.n_modes[skill]))
+            ]
+            tables.append(np.stack(columns, axis=1).astype(np.uint8).ravel())
+        return TabularPolicy(mdp, self.context_variables, np.concatenate(tables), self.n_modes)
+
+
+class TabularPolicy(Policy):
+    """Policies as one array of bytes, with an action for every skill, state, context and mode.
+
+    Args:
+        mdp: The MDP whose states are the rows.
+        context_variables: Per skill, the variables whose start value its policy sees.
+        actions: uint8, flat; see `core.rollout.PolicyArrays`.
+        n_modes: int [n_skills], modes of each skill (default: one each).
+    """
+
     def __init__(
         self,
         mdp: TabularMDP,
+        context_variables: Sequence[Sequence[str]],
         actions: np.ndarray,
-        contexts: np.ndarray,
-        n_modes: int,
-        step_limit: int,
-        rng: np.random.Generator | None,
+        n_modes: Sequence[int] | np.ndarray = (),
     ) -> None:
-        """`actions` is [state, context and mode], `contexts` [first state]."""
-        if n_modes > 1 and rng is None:
-            raise UserError(f"the skill draws one of {n_modes} modes when it begins: pass rng")
-        self._table, self._actions, self._contexts = mdp, actions, contexts
-        self._n_modes, self._step_limit, self._rng = n_modes, step_limit, rng
-        self._context: int | None = None
-        self._taken = 0
+        self._mdp = mdp
+        self.context_variables = tuple(tuple(names) for names in context_variables)
+        self.flat_actions = actions
+        n_skills = len(self.context_variables)
+        modes = [int(count) for count in n_modes] or [1] * n_skills
+        if len(modes) != n_skills or min(modes, default=1) < 1:
+            raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
+        variables = [[mdp.space.index(n) for n in names] for names in self.context_variables]
+        self.index = ContextIndex(mdp, variables, modes)
+        if len(actions) != self.index.offsets[-1]:
+            raise UserError(
+                f"the policies have {len(actions):,} entries where {n_skills} skills need "
+                f"{self.index.offsets[-1]:,}"
+            )
+        if len(actions) and actions.max() > mdp.n_actions:
+            raise UserError("the policies name actions that the world does not have")
+
+    @property
+    def mdp(self) -> TabularMDP:
+        return self._mdp
+
+    @property
+    def n_modes(self) -> np.ndarray:
+        return self.index.n_modes
+
+    @property
+    def contexts(self) -> np.ndarray:
+        """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
+        return self.index.contexts
+
+    @property
+    def arrays(self) -> PolicyArrays:
+        """What kernels need."""
+        index = self.index
+        return PolicyArrays(
+            self.flat_actions, index.offsets, index.widths, index.contexts, index.n_modes
+        )
+
+    def columns(self, skill: int) -> np.ndarray:
+        """Return a skill's table, uint8 [n_states, contexts times modes]."""
+        part = self.flat_actions[self.index.offsets[skill] : self.index.offsets[skill + 1]]
+        return part.reshape(self.mdp.n_states, -1)
+
+    def table(self, skill: int, mode: int = 0) -> np.ndarray:
+        """Return one mode of a skill's table, uint8 [n_states, n_contexts]."""
+        return np.ascontiguousarray(self.columns(skill)[:, mode :: int(self.n_modes[skill])])
+
+    def actions(
+        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
+    ) -> np.ndarray:
+        first = np.array([self.mdp.number(state) for state in starts], dtype=np.int64)
+        now = np.array([self.mdp.number(state) for state in states], dtype=np.int64)
+        column = self.contexts[skill, first] * self.n_modes[skill] + mode
+        return self.columns(skill)[now, column]
+
+    def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
+        """Return itself: it is a table already."""
+        del mdp
+        return self
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        """Deprecated: `skills.policies` was this array up to 0.5."""
+        del dtype, copy
+        warn("skills.policies is no array any more; use skills.tabular.flat_actions")
+        return self.flat_actions
+
+
+@dataclass(eq=False)
+class SkillPolicy:
+    """One skill as a function from the current state to an action, for a loop of your own.
+
+        policy = skills.policy(3)
+        action = policy(state)  # None once the skill is over
+
+    The first call remembers the state in which the skill starts, and draws its mode if it has
+    several. Every call returns the action's number, or None once the skill terminates or has
+    reached its step limit; the call after that starts it anew. A loop that abandons a skill before
+    its end takes a new policy for the next run.
+    """
+
+    policy: Policy
+    skill: int
+    n_actions: int
+    step_limit: int
+    rng: np.random.Generator | None = None
+
+    def __post_init__(self) -> None:
+        if self._n_modes > 1 and self.rng is None:
+            raise UserError(
+                f"the skill draws one of {self._n_modes} modes when it begins: pass rng"
+            )
+        self._start: tuple[int, ...] | None = None
+        self._steps = self._mode = 0
+
+    @property
+    def _n_modes(self) -> int:
+        return int(self.policy.n_modes[self.skill])
 
     def __call__(self, state: Sequence[int] | np.ndarray) -> int | None:
-        """The action in a state, given as the indices of its values."""
-        now = self._table.number(state)  # pyright: ignore[reportArgumentType]
-        if self._context is None:
-            self._context, self._taken = self._begin(now), 0
-        action = int(self._actions[now, self._context])
-        if action == self._table.n_actions or self._taken == self._step_limit:
-            self._context = None
+        """Return the action in a state, given as value indices; None where the skill is over."""
+        now = tuple(int(value) for value in state)
+        if self._start is None:
+            self._start, self._steps, self._mode = now, 0, self._draw_mode()
+        starts, states = np.array([self._start]), np.array([now])
+        action = int(self.policy.actions(self.skill, starts, states, self._mode)[0])
+        if action == self.n_actions or self._steps == self.step_limit:
+            self._start = None
             return None
-        self._taken += 1
+        self._steps += 1
         return action
 
-    def _begin(self, now: int) -> int:
-        context = int(self._contexts[now])
-        if self._rng is None or self._n_modes == 1:
-            return context
-        return context * self._n_modes + int(self._rng.random() * self._n_modes)
+    def _draw_mode(self) -> int:
+        if self.rng is None or self._n_modes == 1:
+            return 0
+        return int(self.rng.random() * self._n_modes)

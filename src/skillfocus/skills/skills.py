@@ -1,4 +1,4 @@
-"""A set of skills: what they do, what they target, and where they came from."""
+"""A set of skills: their targets, their policies, and where they came from."""
 
 from __future__ import annotations
 
@@ -9,62 +9,57 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
 from skillfocus.core.factored import State
-from skillfocus.core.indexing import ValueIndex, index_values
 from skillfocus.core.mdp import TabularMDP, tabulate
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.problem import check_step_limit
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
-from skillfocus.skills.policy import SkillPolicy
+from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy, check_step_limit
 from skillfocus.skills.serialization import FORMAT, POLICY, pack, read, usable
 from skillfocus.worlds.catalogue import can_remake, make
 
-MOST_SHOWN = 60_000_000
-"""Cells of policies that a notebook shows unasked; of larger sets it shows one line."""
+MAX_NOTEBOOK_ENTRIES = 60_000_000
+"""Policies with more entries are not shown in a notebook unasked: their page takes too long."""
 
 
 @dataclass(frozen=True, eq=False)
 class Skills:
+    """A set of skills in a world.
+
+        skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=0)
+        trajectory = skills.rollout(0, skills.world.state(position=(6, 9)), rng)
+
+    Attributes:
+        world: The world they act in.
+        policies: Which action each skill takes, or stop.
+        targets: Per skill, the variables it targets; none for plain objectives.
+        step_limit: Most steps a skill may take.
+        info: Objective, learner, seed and versions, as JSON can hold them.
+        intrinsic_reward: Learned intrinsic reward; None if not stored.
+    """
+
     world: World
-    mdp: TabularMDP
+    policies: Policy
     targets: tuple[tuple[str, ...], ...]
-    """Per skill, the variables it targets; none for plain objectives."""
-    remembered: tuple[tuple[str, ...], ...]
-    """Per skill, the variables whose first value its policy sees."""
-    policies: np.ndarray
-    """All policies as bytes, skill after skill, each [state, context]; see `simulation`."""
     step_limit: int
     info: dict[str, object] = field(default_factory=dict)
-    """Objective, learner, seed and versions, as JSON can hold them."""
-    modes: tuple[int, ...] = ()
-    """Per skill, how many ways it has of doing the same; it draws one when it begins. None given:
-    one each."""
-    learned: IntrinsicReward | None = None
-    """What they were rewarded for, where it was kept."""
+    intrinsic_reward: IntrinsicReward | None = None
 
     def __post_init__(self) -> None:
-        if len(self.remembered) != len(self.targets):
+        if len(self.context_variables) != len(self.targets):
             raise UserError(
-                f"{len(self.targets)} skills have targets, {len(self.remembered)} have contexts"
+                f"{len(self.targets)} skills have targets, {len(self.context_variables)} have "
+                f"contexts"
             )
         check_step_limit(self.step_limit)
-        if self.modes and (len(self.modes) != len(self.targets) or min(self.modes) < 1):
-            raise UserError(f"{len(self.targets)} skills cannot have the modes {self.modes}")
-        if len(self.policies) != self.offsets[-1]:
-            raise UserError(
-                f"the policies have {len(self.policies):,} entries where {len(self.targets)} "
-                f"skills of {self.world.id} need {self.offsets[-1]:,}"
-            )
-        if len(self.policies) and self.policies.max() > self.mdp.n_actions:
-            raise UserError(f"the policies name actions that {self.world.id} does not have")
-        if self.learned is not None:
-            if self.learned.mdp.fingerprint != self.mdp.fingerprint:
+        if self.intrinsic_reward is not None:
+            if self.intrinsic_reward.mdp.fingerprint != self.mdp.fingerprint:
                 raise UserError(f"the rewards were learned in another world than {self.world.id}")
-            rewarded = [len(modes) for modes in self.learned.terms]
+            rewarded = [len(modes) for modes in self.intrinsic_reward.terms]
             if rewarded != self.n_modes.tolist():
                 raise UserError(
                     f"the skills have {self.n_modes.tolist()} modes, their rewards {rewarded}"
@@ -77,8 +72,8 @@ class Skills:
         return (
             isinstance(other, Skills)
             and self._header() == other._header()
-            and np.array_equal(self.policies, other.policies)
-            and self.learned == other.learned
+            and np.array_equal(self.tabular.flat_actions, other.tabular.flat_actions)
+            and self.intrinsic_reward == other.intrinsic_reward
         )
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
@@ -88,85 +83,81 @@ class Skills:
         name = objective.get("name", "?") if isinstance(objective, dict) else "?"
         return f"<{len(self)} {name} skills in {self.world.id}, seed {self.info.get('seed')}>"
 
-    def view(self, path: str | Path, *beside: Skills) -> Path:
-        """Write a page on which these skills can be watched, and others beside them; it needs
-        nothing but a browser."""
-        return display.hook("page")([self, *beside], path)
-
-    def _repr_html_(self) -> str | None:
-        return None if len(self.policies) > MOST_SHOWN else self._frame
+    # ------------------------------------------------------------------ policies
 
     @cached_property
-    def _frame(self) -> str:
-        """The page, for cells of a notebook: made once, for it takes seconds."""
-        return display.html("skills", [self])
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "_frame"}
+    def mdp(self) -> TabularMDP:
+        """The world's tabular MDP."""
+        return tabulate(self.world) if self.policies.mdp is None else self.policies.mdp
 
     @cached_property
-    def _numberings(self) -> tuple[ValueIndex, ...]:
-        known = {
-            names: index_values(self.mdp, sorted(self.mdp.space.index(n) for n in names))
-            for names in set(self.remembered)
-        }
-        return tuple(known[names] for names in self.remembered)
+    def tabular(self) -> TabularPolicy:
+        """The policies as a table over all states and contexts."""
+        return self.policies.tabulate(self.mdp)
 
-    @cached_property
+    @property
+    def context_variables(self) -> tuple[tuple[str, ...], ...]:
+        """Per skill, the variables whose start value its policy sees."""
+        return self.policies.context_variables
+
+    @property
     def n_modes(self) -> np.ndarray:
-        return np.array(self.modes or [1] * len(self), dtype=np.int64)
+        """int64 [n_skills]: how many modes each skill draws from when it starts."""
+        return self.policies.n_modes
 
-    @cached_property
-    def widths(self) -> np.ndarray:
-        """Per skill, the columns of its policy: contexts times modes."""
-        sizes = [numbering.size for numbering in self._numberings]
-        return np.array(sizes, dtype=np.int64) * self.n_modes
-
-    @cached_property
-    def offsets(self) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum(self.widths * self.mdp.n_states)]).astype(np.int64)
-
-    @cached_property
+    @property
     def contexts(self) -> np.ndarray:
-        """[skill, first state]: the context."""
-        return np.stack([numbering.of_state for numbering in self._numberings])
+        """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
+        return self.tabular.contexts
 
     @property
     def arrays(self) -> PolicyArrays:
-        """What the kernels need of them."""
-        return PolicyArrays(self.policies, self.offsets, self.widths, self.contexts, self.n_modes)
+        """What kernels need of the policies."""
+        return self.tabular.arrays
 
     def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
-        """[state, context]: actions; the number of actions stands for "terminate"."""
-        part = self.policies[self.offsets[skill] : self.offsets[skill + 1]]
-        every = part.reshape(self.mdp.n_states, -1, self.n_modes[skill])
-        return np.ascontiguousarray(every[:, :, mode])
+        """Return a skill's table, uint8 [n_states, n_contexts]; n_actions means "terminate"."""
+        return self.tabular.table(skill, mode)
 
     def action(self, skill: int, first: State, now: State, mode: int = 0) -> str | None:
-        """What a skill that began in `first` does in `now`; None if it terminates."""
-        context = self.contexts[skill, self.mdp.number(first)]
-        choice = int(self.policy_of(skill, mode)[self.mdp.number(now), context])
-        return None if choice == self.mdp.n_actions else self.world.actions[choice]
+        """Return the name of what a skill that started in `first` does in `now`; None if it
+        terminates."""
+        starts, states = np.array([first]), np.array([now])
+        for state in (first, now):
+            self.mdp.number(state)
+        choice = int(self.policies.actions(skill, starts, states, mode)[0])
+        return None if choice == len(self.world.actions) else self.world.actions[choice]
 
     def policy(self, skill: int, rng: np.random.Generator | None = None) -> SkillPolicy:
-        """A skill as a function from a state to an action's number, or None where it ends, for
-        loops of your own (see `skillfocus.policy`). A skill with several modes draws from `rng`."""
+        """Return one skill as a function from a state to an action, for a loop of your own.
+
+        Args:
+            skill: The skill's number.
+            rng: Needed if the skill has several modes: it draws one when it starts.
+        """
         if not 0 <= skill < len(self):
             raise UserError(f"there is no skill {skill}: skills are numbered 0 to {len(self) - 1}")
-        actions = self.policies[self.offsets[skill] : self.offsets[skill + 1]]
-        return SkillPolicy(
-            self.mdp, actions.reshape(self.mdp.n_states, -1), self.contexts[skill],
-            int(self.n_modes[skill]), self.step_limit, rng,
-        )  # fmt: skip
+        return SkillPolicy(self.policies, skill, len(self.world.actions), self.step_limit, rng)
+
+    # ------------------------------------------------------------------ rollouts
 
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> Trajectory:
-        """Run a skill from a state until it terminates or reaches the step limit: the states."""
+        """Run a skill from a state until it terminates or reaches its step limit.
+
+        Args:
+            skill: The skill's number.
+            start: The state it starts in, as value indices.
+            rng: Draws the outcomes, and the skill's mode if it has several.
+
+        Returns:
+            The states it visited, the start included.
+        """
         paths, steps = self.run(np.array([skill]), np.array([self.mdp.number(start)]), rng)
         states = (self.mdp.state(s) for s in paths[0, : steps[0] + 1])
         return Trajectory(states, self.world, skill, self.targets[skill])
 
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
-        """The states of a skill if every action has its likeliest outcome."""
+        """Return the states of a skill if every action has its likeliest outcome."""
         mdp = self.mdp
         path = [mdp.number(start)]
         context = self.contexts[skill, path[0]]
@@ -183,8 +174,17 @@ class Skills:
     def run(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Run many skills from many (numbered) states: paths [run, t], the last state repeated,
-        and the number of steps each took."""
+        """Run many skills.
+
+        Args:
+            skills: int [n_runs], skill numbers.
+            starts: int [n_runs], state numbers.
+            rng: Draws outcomes and modes.
+
+        Returns:
+            Paths, int32 [n_runs, step_limit + 1], the last state repeated; and how many steps
+            each run took, int32 [n_runs].
+        """
         if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
             raise UserError(f"skills are numbered 0 to {len(self) - 1}")
         if len(starts) and not 0 <= min(starts) <= max(starts) < self.mdp.n_states:
@@ -194,38 +194,69 @@ class Skills:
             np.asarray(starts, np.int64), self.step_limit, self.mdp.n_marks, rng,
         )  # fmt: skip
 
+    # ------------------------------------------------------------------ pictures
+
+    def view(self, path: str | Path, *beside: Skills) -> Path:
+        """Write a page to watch these skills on, with others beside them.
+
+        Args:
+            path: The HTML file; it needs nothing but a browser.
+            beside: Other sets of skills to compare with.
+        """
+        return display.hook("page")([self, *beside], path)
+
+    def _repr_html_(self) -> str | None:
+        entries = len(self.tabular.flat_actions)
+        return None if entries > MAX_NOTEBOOK_ENTRIES else self._frame
+
+    @cached_property
+    def _frame(self) -> str:
+        """The page, for notebook cells. It takes seconds, so it is made once."""
+        return display.html("skills", [self])
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_frame"}
+
+    # ------------------------------------------------------------------ files
+
     def _header(self) -> dict[str, object]:
-        version = 3 if self.learned is not None else 2 if self.modes else 1
+        modes = [] if self.n_modes.max(initial=1) == 1 else self.n_modes.tolist()
+        reward = self.intrinsic_reward
         return {
             "format": FORMAT,
-            "version": version,
+            "version": 3 if reward is not None else 2 if modes else 1,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.mdp.fingerprint,
             "targets": [list(names) for names in self.targets],
-            "remembered": [list(names) for names in self.remembered],
+            "remembered": [list(names) for names in self.context_variables],
             "step_limit": self.step_limit,
             "info": self.info,
-            **({"modes": list(self.modes)} if self.modes else {}),
-            **({} if self.learned is None else {"learned": self.learned.header()}),
+            **({"modes": modes} if modes else {}),
+            **({} if reward is None else {"learned": reward.header()}),
         }
 
     def to_bytes(self) -> bytes:
-        """What a file of these skills holds."""
-        rewards = {} if self.learned is None else self.learned.arrays()
-        return pack(self._header(), {POLICY: self.policies, **rewards})
+        """Return the contents of a skills file (docs/skills-files.md)."""
+        rewards = {} if self.intrinsic_reward is None else self.intrinsic_reward.arrays()
+        return pack(self._header(), {POLICY: self.tabular.flat_actions, **rewards})
 
     def save(self, path: str | Path) -> Path:
-        """Write one file, whole or not at all."""
+        """Write a skills file atomically."""
         path = Path(path)
         write_atomically(path, self.to_bytes())
         return path
 
     @staticmethod
     def load(path: str | Path, world: World | None = None) -> Skills:
-        """Read a file of skills. `world` is needed where the file cannot say how to make it: of an
-        object or a class of your own."""
+        """Read a skills file. Nothing in it is executed.
+
+        Args:
+            path: The file.
+            world: Needed where the file cannot say how to make it: for an object or a class of
+                your own.
+        """
         arrays, header = read(Path(path))
-        policies = arrays.pop(POLICY)
+        actions = arrays.pop(POLICY)
         with usable(Path(path)):
             if world is None and not can_remake(header["world"]["id"]):
                 raise UserError(
@@ -242,14 +273,20 @@ class Skills:
             for names in (*header["targets"], *header["remembered"]):
                 for name in names:
                     mdp.space.index(name)
+            modes = [int(count) for count in header.get("modes", ())]
+            policies = TabularPolicy(mdp, header["remembered"], actions, modes)
             return Skills(
                 made,
-                mdp,
-                tuple(tuple(names) for names in header["targets"]),
-                tuple(tuple(names) for names in header["remembered"]),
                 policies,
+                tuple(tuple(names) for names in header["targets"]),
                 int(header["step_limit"]),
                 header["info"],
-                tuple(int(count) for count in header.get("modes", ())),
                 from_file(mdp, header["learned"], arrays) if "learned" in header else None,
             )
+
+    # ------------------------------------------------------------------ names up to 0.5
+
+    table = renamed_attribute("table", "mdp")
+    remembered = renamed_attribute("remembered", "context_variables")
+    learned = renamed_attribute("learned", "intrinsic_reward")
+    modes = renamed_attribute("modes", "n_modes")

@@ -197,19 +197,20 @@ def set_data(one: Shown) -> dict[str, object]:
         "penalty": objective.get("penalty"),
         "stepLimit": skills.step_limit,
         "targets": [[index(name) for name in names] for names in skills.targets],
-        "remembered": [sorted(index(name) for name in names) for names in skills.remembered],
+        "remembered": [sorted(index(name) for name in names) for names in skills.context_variables],
         "modes": skills.n_modes.tolist(),
         "effects": [_effects(record, mdp.space.names) for record in records],
         "coverage": None if one.coverage is None else [float(c) for c in one.coverage],
-        "learned": None if skills.learned is None else _learned(skills.learned, mdp),
+        "learned": None
+        if skills.intrinsic_reward is None
+        else _learned(skills.intrinsic_reward, mdp),
         "task": _task(one),
     }
 
 
 def policy_data(skills: Skills, z: int) -> dict[str, object]:
     """A policy [column, state] whole, or walked."""
-    n = skills.mdp.n_states
-    policy = skills.policies[skills.offsets[z] : skills.offsets[z + 1]].reshape(n, -1)
+    policy = skills.tabular.columns(z)
     turned = np.ascontiguousarray(policy.T)
     if turned.size > SMALL:
         share = len(turned) / len(turned[::PROBE])

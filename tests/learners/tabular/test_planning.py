@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
+from problems import make_problem
 from reference import plain_values
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.kernels import skill_reward
+from skillfocus.learners.tabular.kernels import state_reward as skill_reward
 from skillfocus.learners.tabular.planning import BLOCK, Model, greedy, sweep
-from skillfocus.learners.tabular.problem import make_problem
 from skillfocus.objectives.targets import assign, untargeted
 
 OBJECTIVES = [
@@ -36,7 +36,7 @@ def test_sweeps_reach_the_plain_values(seed, objective, gamma):
     model = Model(problem, gamma)
     for z, skill in enumerate(problem.skills):
         model.improve(z, params, 5000)
-        part = slice(problem.offsets[z], problem.offsets[z + 1])
+        part = slice(problem.index.offsets[z], problem.index.offsets[z + 1])
         got = model.values[part].reshape(problem.mdp.n_states, -1)
         stop = skill_reward(problem, params, z).astype(float)
         for c in range(skill.context.size):
@@ -45,7 +45,7 @@ def test_sweeps_reach_the_plain_values(seed, objective, gamma):
                 skill.event_cost,
             )  # fmt: skip
             assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
-            follows = model.policy[part].reshape(got.shape)[:, c]
+            follows = model.actions[part].reshape(got.shape)[:, c]
             stops = follows == problem.mdp.n_actions
             assert stop[stops, c] == pytest.approx(exact[stops], abs=2e-2)
 
@@ -64,10 +64,10 @@ def test_costs_of_changes_for_good_reach_the_values():
     mdp = problem.mdp
     start = mdp.number((1, 0))
     context = problem.skills[0].context.of_state[start]
-    got = model.values[: problem.offsets[1]].reshape(6, -1)[start, context]
+    got = model.values[: problem.index.offsets[1]].reshape(6, -1)[start, context]
     assert got == 0.0  # going right would pay 0.9 (1 - 2)
     free = mdp.number((1, 1))
-    got = model.values[: problem.offsets[1]].reshape(6, -1)[free, context]
+    got = model.values[: problem.index.offsets[1]].reshape(6, -1)[free, context]
     assert got == pytest.approx(0.9)
 
 
@@ -80,13 +80,12 @@ def test_putting_off_a_loss_is_no_gain():
     assert model.waiting == pytest.approx(1 / 0.9)
     mdp, n = problem.mdp, problem.mdp.n_states
     t = np.array([[-1.0 - mdp.values[s, 0]] for s in range(n)], dtype=np.float32)
-    values, arguments = (
-        t.copy(),
-        (model.successors, model.probabilities, np.zeros_like(model.costs[0])),
-    )
+    backup = model.backup(0, problem.initial_params(np.random.default_rng(0)))
+    backup = backup._replace(costs=np.zeros_like(backup.costs), earned=np.float32(0))
+    values = t.copy()
     for _ in range(50):
-        sweep(values, t, np.float32(0), model.gamma, model.waiting, *arguments, False)
-    follows = greedy(values, t, np.float32(0), model.gamma, model.waiting, *arguments)[:, 0]
+        sweep(values, t, backup, False)
+    follows = greedy(values, t, backup)[:, 0]
     home, away, far = (mdp.number((cell, 0)) for cell in range(3))
     assert values[[home, away, far], 0] == pytest.approx([-1, -1 / 0.9, -1 / 0.81], rel=1e-5)
     assert follows[home] == 4
@@ -102,11 +101,11 @@ def test_an_objective_earned_at_every_step_waits_as_before():
 def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
     """A plain objective's contexts span several blocks; each must equal a problem of its own."""
     problem = make(four_rooms, sf.lsd(), n_skills=2)
-    assert problem.widths[0] > 3 * BLOCK
+    assert problem.index.widths[0] > 3 * BLOCK
     params = problem.initial_params(rng)
     model = Model(problem, 0.99)
     model.improve(0, params, 400)
-    got = model.values[: problem.offsets[1]].reshape(1664, -1)
+    got = model.values[: problem.index.offsets[1]].reshape(1664, -1)
     stop = skill_reward(problem, params, 0).astype(float)
     for c in (0, BLOCK - 1, BLOCK, 1663):
         exact = plain_values(
@@ -121,10 +120,9 @@ def test_values_not_known_begin_as_what_terminating_earns(four_rooms, rng):
     model, some = Model(problem, 0.99), np.array([3, 700, 1500])
     t = skill_reward(problem, params, 0, some)
     expected = t.copy()
-    arguments = model.successors, model.probabilities, model.costs[0]
-    sweep(expected, t, model.earned, model.gamma, model.waiting, *arguments, False)
+    sweep(expected, t, model.backup(0, params), False)
     model.improve(0, params, 1, some)
-    got = model.values[: problem.offsets[1]].reshape(1664, -1)[:, some]
+    got = model.values[: problem.index.offsets[1]].reshape(1664, -1)[:, some]
     np.testing.assert_array_equal(got, expected)
 
 
@@ -136,9 +134,9 @@ def test_some_contexts_are_solved_as_among_all(four_rooms, rng):
     everywhere.improve(0, params, 400)
     some = np.sort(rng.choice(1664, size=BLOCK + 7, replace=False))
     here.improve(0, params, 400, some)
-    part = slice(0, problem.offsets[1])
-    got, policy = here.values[part].reshape(1664, -1), here.policy[part].reshape(1664, -1)
-    every, follows = (a[part].reshape(1664, -1) for a in (everywhere.values, everywhere.policy))
+    part = slice(0, problem.index.offsets[1])
+    got, policy = here.values[part].reshape(1664, -1), here.actions[part].reshape(1664, -1)
+    every, follows = (a[part].reshape(1664, -1) for a in (everywhere.values, everywhere.actions))
     np.testing.assert_allclose(got[:, some], every[:, some], atol=1e-3)
     assert (policy[:, some] == follows[:, some]).mean() > 0.999
     assert not np.delete(got, some, axis=1).any()

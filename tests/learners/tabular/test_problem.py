@@ -5,9 +5,9 @@ import pytest
 
 import skillfocus as sf
 from probes import corridor
+from problems import make_problem
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular import costs
-from skillfocus.learners.tabular.problem import make_problem
 from skillfocus.objectives.targets import assign, untargeted
 
 
@@ -16,7 +16,7 @@ def remembered(world, objective, **options):
     made = assign(world) if objective.targeted else untargeted(16)
     problem = make_problem(mdp, objective, made, step_limit=5, world_id=world.id, **options)
     names = mdp.space.names
-    return problem, [tuple(names[i] for i in skill.remembered) for skill in problem.skills]
+    return problem, [tuple(names[i] for i in skill.context_variables) for skill in problem.skills]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_contexts_hold_what_the_reward_still_needs(four_rooms, objective, tool, 
 def test_plain_skills_remember_everything_that_fits(four_rooms):
     problem, names = remembered(four_rooms, sf.vic())
     assert names[0] == four_rooms.space.names
-    assert problem.widths[0] == 1664
+    assert problem.index.widths[0] == 1664
     mud = sf.make("mud-world")
     _, names = remembered(mud, sf.vic())
     assert names[0] == ("position", "muddy", "treasure")  # the count is the largest to forget
@@ -67,7 +67,7 @@ def test_forgotten_variables_keep_the_coordinates_of_starts():
 
 def test_too_large_to_remember_is_said(four_rooms):
     with pytest.raises(UserError, match="cells of policy"):
-        remembered(four_rooms, sf.vic(), cell_limit=1000, most_cells=1000)
+        remembered(four_rooms, sf.vic(), cell_limit=1000, max_cells=1000)
 
 
 def test_starts_that_can_still_teach(four_rooms):

@@ -5,9 +5,9 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld, corridor, tiny_mud
+from problems import make_problem
 from reference import PlainQ
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.problem import make_problem
 from skillfocus.learners.tabular.q_learning import QLearning, greedy_policy, paper_q_learning
 from skillfocus.objectives.targets import assign
 
@@ -38,16 +38,16 @@ def compare(world, objective, switch):
     learner = QLearning(episodes=60, **{**FAST, **switch})
     problem = make_problem(
         sf.tabulate(world), objective, assign(world, 4), step_limit=6, world_id=world.id,
-        start_where_controllable=learner.start_where_controllable, remember=learner.remember,
+        start_where_controllable=learner.start_where_controllable, use_context=learner.remember,
     )  # fmt: skip
     for z in range(4):
         params = problem.initial_params(np.random.default_rng(3))
         twin = tuple(array.copy() for array in params)
-        q = np.zeros((problem.mdp.n_states, 5, int(problem.widths[z])), np.float32)
-        learner._runner(problem, params, z, q, np.random.default_rng(7))(60, np.float32(0.1))
+        q = np.zeros((problem.mdp.n_states, 5, int(problem.index.widths[z])), np.float32)
+        learner.runner(problem, params, z, q, np.random.default_rng(7))(60, np.float32(0.1))
         plain = PlainQ(problem, twin, z, learner)
         plain.episodes(60, 0.1, np.random.default_rng(7))
-        assert q == pytest.approx(plain.mdp(), abs=2e-4)
+        assert q == pytest.approx(plain.table(), abs=2e-4)
         for fast, slow in zip(params, twin, strict=True):
             assert fast == pytest.approx(slow, abs=2e-4)
         assert abs(q).max() > 0.01
@@ -62,13 +62,13 @@ def test_it_finds_what_planning_finds_in_a_random_world():
         world, objective, seed=0, targets=targets,
         learner=QLearning(episodes=60_000, decay=0.0002),
     )  # fmt: skip
-    assert (planned.policies != learned.policies).mean() < 0.05
+    assert (planned.tabular.flat_actions != learned.tabular.flat_actions).mean() < 0.05
 
 
 def test_plain_objectives_learn_without_memory():
     skills = sf.discover(corridor(), sf.vic(), seed=0, n_skills=3, learner=QLearning(episodes=500))
-    assert skills.remembered == ((), (), ())
-    assert skills.widths.tolist() == [1, 1, 1]
+    assert skills.context_variables == ((), (), ())
+    assert skills.tabular.index.widths.tolist() == [1, 1, 1]
 
 
 def test_the_learned_prior_is_drawn_from():

@@ -1,0 +1,1 @@
+"""Learners on tabular MDPs: exact planning and Q-learning, compiled."""

@@ -1,14 +1,15 @@
-"""Compiling an objective's two functions to fixed signatures.
+"""Compiling formulas and estimators to fixed signatures.
 
-Kernels call them through pointers, so that a kernel is compiled once, and kept on disk, whatever
-the objective. A call through a pointer costs as much as dozens of rewards; so rewards are asked
-for by the row: of one skill at one value, for many starts.
+Kernels call them through pointers, so that a kernel is compiled once, and cached on disk, whatever
+the objective. A call through a pointer costs as much as dozens of rewards, so rewards are asked
+for by the row: of one component at one value, for many starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.core.types import FunctionType
@@ -17,68 +18,89 @@ from numba.core.typing.templates import Signature
 from skillfocus.errors import UserError
 
 PARAMS = types.Array(types.float32, 3, "C")
-VALUES = types.Array(types.float64, 2, "C")
+COORDINATES = types.Array(types.float64, 2, "C")
 FLOATS = types.Array(types.float32, 1, "C")
-_ARGUMENTS = (PARAMS, VALUES, types.int64, types.int64, types.int64)
-REWARD = types.float64(*_ARGUMENTS)
-UPDATE = types.void(*_ARGUMENTS, types.float64)
 STARTS = types.Array(types.uint32, 1, "C")
+_ARGUMENTS = (PARAMS, COORDINATES, types.int64, types.int64, types.int64)
+REWARD = types.float64(*_ARGUMENTS)
+"""`reward(params, coordinates, component, start, value) -> float`"""
+UPDATE = types.void(*_ARGUMENTS, types.float64)
+"""`update(params, coordinates, component, start, value, rate)`, in place"""
 ROW = types.void(*_ARGUMENTS[:4], STARTS, FLOATS)
+"""`row(params, coordinates, component, value, starts, out)`: out[start] = reward for each start"""
 ROW_POINTER = FunctionType(ROW)
 UPDATE_POINTER = FunctionType(UPDATE)
 
-
-def reward_function(function: Callable) -> Callable:
-    """Decorator for the built-in rewards: compiled once, kept on disk."""
-    return njit(REWARD, cache=True, nogil=True)(function)
+_compiled: dict[tuple, Callable] = {}
 
 
 def update_function(function: Callable) -> Callable:
+    """Compile a built-in update, cached on disk."""
     return njit(UPDATE, cache=True, nogil=True)(function)
 
 
 @update_function
-def _no_update(params, values, skill, start, value, rate):
-    """For objectives with nothing to learn."""
-
-
-_compiled: dict[tuple[Callable, Signature], Callable] = {}
-
-
-def compiled_reward(reward: Callable) -> Callable:
-    return _ensure(reward, REWARD)
+def _no_update(params, coordinates, component, start, value, rate):
+    """For estimators that learn nothing."""
 
 
 def compiled_update(update: Callable | None) -> Callable:
-    return _no_update if update is None else _ensure(update, UPDATE)
+    """Return an estimator's update, compiled."""
+    return _no_update if update is None else compile_function(update, UPDATE)
 
 
-def compiled_row(reward: Callable) -> Callable:
-    """row(params, values, skill, value, starts, out): out[start] = reward(…) for each of the
-    starts."""
-    if (reward, ROW) not in _compiled:
-        inner = _ensure(reward, REWARD)
+def compiled_reward(formula: Callable, predict: Callable) -> Callable:
+    """Return `reward(params, coordinates, component, start, value)`, compiled."""
+    key = (formula, predict, REWARD)
+    if key not in _compiled:
+        evaluate, estimate = compile_function(formula), compile_function(predict)
 
-        @njit(ROW, nogil=True)
-        def row(params, values, skill, value, starts, out):
+        def reward(params, coordinates, component, start, value):
+            return evaluate(*estimate(params, coordinates, component, start, value))
+
+        _compiled[key] = _compile(reward, REWARD, f"{formula.__name__} of {predict.__name__}")
+    return _compiled[key]
+
+
+def compiled_row(formula: Callable, predict: Callable) -> Callable:
+    """Return `row(params, coordinates, component, value, starts, out)`, compiled."""
+    key = (formula, predict, ROW)
+    if key not in _compiled:
+        evaluate, estimate = compile_function(formula), compile_function(predict)
+
+        def row(params, coordinates, component, value, starts, out):
             for i in range(starts.shape[0]):
-                out[starts[i]] = inner(params, values, skill, starts[i], value)
+                start = np.int64(starts[i])
+                out[starts[i]] = evaluate(*estimate(params, coordinates, component, start, value))
 
-        _compiled[reward, ROW] = row
-    return _compiled[reward, ROW]
+        _compiled[key] = _compile(row, ROW, f"{formula.__name__} of {predict.__name__}")
+    return _compiled[key]
 
 
-def _ensure(function: Callable, signature: Signature) -> Callable:
-    """A user's plain Python function, compiled on first use; compiled ones pass through."""
+def compile_function(function: Callable, signature: Signature | None = None) -> Callable:
+    """Return a function compiled; functions that are compiled already pass through.
+
+    Raises:
+        UserError: If it uses what cannot be compiled.
+    """
     if hasattr(function, "py_func"):
         return function
-    if (function, signature) not in _compiled:
-        try:
-            _compiled[function, signature] = njit(signature, nogil=True)(function)
-        except (NumbaError, TypeError, NotImplementedError) as error:
-            reason = str(error).strip().splitlines()
-            raise UserError(
-                f"{function.__name__} cannot be compiled ({reason[-1] if reason else error}): use "
-                f"numbers and array elements only"
-            ) from None
-    return _compiled[function, signature]
+    key = (function, signature)
+    if key not in _compiled:
+        _compiled[key] = _compile(function, signature, function.__name__)
+    return _compiled[key]
+
+
+def _compile(function: Callable, signature: Signature | None, name: str) -> Callable:
+    try:
+        return (
+            njit(nogil=True)(function)
+            if signature is None
+            else njit(signature, nogil=True)(function)
+        )
+    except (NumbaError, TypeError, NotImplementedError) as error:
+        reason = str(error).strip().splitlines()
+        raise UserError(
+            f"{name} cannot be compiled ({reason[-1] if reason else error}): use numbers and array "
+            f"elements only"
+        ) from None

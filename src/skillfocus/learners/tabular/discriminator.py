@@ -1,101 +1,138 @@
-"""Skill discriminators d(z | value, start) as exponentially weighted moving averages.
+"""Skill discriminators q(z | value, start) as exponentially weighted moving averages.
 
-After skill z was seen at (start, value), d there moves towards z by the weight w (appendix):
-d(z') <- (1 - w) d(z') + w [z' = z]. The parameters hold log d, and log nu beside it:
+After skill z was seen at (start, value), q there moves towards z by the weight w (appendix):
 
-  dense   params[z, value, start] = log d, params[z, V, start] = log nu, V the number of values
-  sparse  where start x value pairs would not fit: an open-addressing table of the pairs seen,
-          params[z, slot, 0] = log d, with the pair's key in the last two rows; pairs not in it
-          are uniform. A full neighbourhood forgets its first entry, so memory is bounded.
+    q(z') <- (1 - w) q(z') + w [z' = z]
 
-The initial d is random, because skills that start out equal stay equal (a uniform start is
+The parameters hold log q, and log nu beside it:
+
+    dense    params[z, value, start] = log q, params[z, V, start] = log nu, V the number of values
+    sparse   where start x value pairs would not fit: an open-addressing hash table of the pairs
+             seen, params[z, slot, 0] = log q, with the pair's key in the last two rows; pairs not
+             in it are uniform. A full neighbourhood drops its first entry, so memory is bounded.
+
+The initial q is random, because skills that start out equal stay equal (a uniform start is
 available): a Dirichlet draw per entry, its largest share given to the entry's owner. Values are
-dealt out to owners in turn, counted from the start's own value, so that the skill that stays
-where it is does so from every start, and with as many skills as values each gets one. A skill
-that owned nothing would earn less than nothing wherever it ended, and with a discount it would
-put off ending for ever.
+dealt to owners in turn, counted from the start's own value, so that the skill that stays where it
+is does so from every start, and with as many skills as values each gets one. A skill that owned
+nothing would earn less than nothing wherever it ended, and a discount would make it postpone its
+end forever.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from skillfocus.learners.tabular.compiled import reward_function, update_function
-from skillfocus.objectives.objective import Init
+from skillfocus.learners.tabular.compiled import update_function
 
 LOWEST = 1e-4
-"""No skill's probability is taken to be less, so that log d stays finite."""
+"""Smallest probability of a skill, so that log q stays finite."""
 SPARSE_SLOTS = 1 << 20
 PROBES = 16
 PRIOR_RATE = 0.01
 _SPLIT = 1 << 12
+"""Keys are stored as two float32 numbers, quotient and remainder of this, to be exact."""
 
 
-def initial(random: bool) -> Init:
-    """Dense parameters before learning: random or uniform d, uniform nu."""
+@njit(cache=True, nogil=True)
+def _move(params, n, component, row, column, rate):
+    """q <- (1 - rate) q + rate [component], in one entry."""
+    for k in range(n):
+        q = (1.0 - rate) * math.exp(params[k, row, column])
+        if k == component:
+            q += rate
+        params[k, row, column] = math.log(max(q, LOWEST))
 
-    def init(n: int, n_starts: int, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        n_values = len(values)
+
+# ---------------------------------------------------------------------- dense
+
+
+@njit(cache=True, nogil=True)
+def predict_dense(params, coordinates, component, start, value):
+    """log q(z | value, start), log nu(z | start)"""
+    return params[component, value, start], params[component, coordinates.shape[0], start]
+
+
+@update_function
+def ewma(params, coordinates, component, start, value, rate):
+    """Move q(. | value, start) towards the component."""
+    _move(params, params.shape[0], component, value, start, rate)
+
+
+@update_function
+def ewma_and_prior(params, coordinates, component, start, value, rate):
+    """`ewma`, after one step of exponentiated gradient on nu(. | start): the skill's share grows
+    with its reward (the last line of Algorithm 1)."""
+    n, nu = params.shape[0], coordinates.shape[0]
+    log_ratio = params[component, value, start] - params[component, nu, start]
+    params[component, nu, start] += PRIOR_RATE * log_ratio
+    total = 0.0
+    for k in range(n):
+        total += max(math.exp(params[k, nu, start]), LOWEST)
+    for k in range(n):
+        share = max(math.exp(params[k, nu, start]), LOWEST) / total
+        params[k, nu, start] = math.log(share)
+    _move(params, n, component, value, start, rate)
+
+
+@dataclass(frozen=True)
+class DenseDiscriminator:
+    """log q and log nu for every component, value and start.
+
+    Attributes:
+        random_init: Whether q starts random; otherwise it starts uniform.
+        learns_prior: Whether nu is learned; otherwise it stays uniform.
+    """
+
+    random_init: bool = True
+    learns_prior: bool = False
+    predict = staticmethod(predict_dense)
+
+    @property
+    def update(self) -> Callable:
+        return ewma_and_prior if self.learns_prior else ewma
+
+    def init(
+        self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return float32 [n_components, n_values + 1, n_starts]; nu is uniform."""
+        n, n_values = n_components, len(coordinates)
         params = np.full((n, n_values + 1, n_starts), -math.log(n), dtype=np.float32)
-        if random:
+        if self.random_init:
             owner = deal(n, n_values, rng)
             starts = np.arange(n_starts)
             for value in range(n_values):
-                d = rng.standard_exponential((n, n_starts), dtype=np.float32)
-                d /= d.sum(axis=0)
-                mine, largest = owner[(value - starts) % n_values], d.argmax(axis=0)
-                held = d[mine, starts]
-                d[mine, starts] = d[largest, starts]
-                d[largest, starts] = held
-                params[:, value] = np.log(np.maximum(d, LOWEST))
+                q = rng.standard_exponential((n, n_starts), dtype=np.float32)
+                q /= q.sum(axis=0)
+                mine, largest = owner[(value - starts) % n_values], q.argmax(axis=0)
+                held = q[mine, starts]
+                q[mine, starts] = q[largest, starts]
+                q[largest, starts] = held
+                params[:, value] = np.log(np.maximum(q, LOWEST))
         return params
 
-    return init
+    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
+        """Return log nu, float32 [n_components, n_starts]; None if it is uniform."""
+        return params[:, -1] if self.learns_prior else None
 
 
 def deal(n: int, n_values: int, rng: np.random.Generator) -> np.ndarray:
-    """An owner for each value, all skills in turn, in random order."""
+    """Return an owner for each value, int [n_values]: all n in turn, in random order."""
     rounds = -(-n_values // n)
     return np.concatenate([rng.permutation(n) for _ in range(rounds)])[:n_values]
 
 
-def initial_sparse(
-    n: int, n_starts: int, values: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """An empty sparse table: every pair is uniform until it is seen."""
-    del n_starts, values, rng
-    params = np.zeros((n + 2, SPARSE_SLOTS, 1), dtype=np.float32)
-    params[n:] = -1.0
-    return params
-
-
-@reward_function
-def log_ratio(params, values, skill, start, value):
-    """log d(z | value, start) - log nu(z | start)"""
-    return params[skill, value, start] - params[skill, values.shape[0], start]
+# ---------------------------------------------------------------------- sparse
 
 
 @njit(cache=True, nogil=True)
-def move(params, n, skill, row, column, rate):
-    """d <- (1 - rate) d + rate [this skill], in one place"""
-    for k in range(n):
-        d = (1.0 - rate) * math.exp(params[k, row, column])
-        if k == skill:
-            d += rate
-        params[k, row, column] = math.log(max(d, LOWEST))
-
-
-@update_function
-def ewma(params, values, skill, start, value, rate):
-    move(params, params.shape[0], skill, value, start, rate)
-
-
-@njit(cache=True, nogil=True)
-def find(params, n_values, start, value):
-    """The slot of a pair in a sparse table; -1 if it is not there."""
+def find_slot(params, n_values, start, value):
+    """Return the slot of a (start, value) pair; -1 if it is not in the table."""
     key = start * n_values + value
     slots = params.shape[1]
     place = (key * 2654435761) % slots
@@ -107,8 +144,8 @@ def find(params, n_values, start, value):
 
 
 @njit(cache=True, nogil=True)
-def insert(params, n_values, start, value):
-    """Take a slot for a pair not yet in a sparse table, uniform to begin with."""
+def insert_pair(params, n_values, start, value):
+    """Return a slot for a pair that is not in the table yet, uniform to begin with."""
     key = start * n_values + value
     slots = params.shape[1]
     n = params.shape[0] - 2
@@ -124,31 +161,40 @@ def insert(params, n_values, start, value):
     return slot
 
 
-@reward_function
-def sparse_log_ratio(params, values, skill, start, value):
-    slot = find(params, values.shape[0], start, value)
-    return 0.0 if slot < 0 else params[skill, slot, 0] + math.log(params.shape[0] - 2.0)
+@njit(cache=True, nogil=True)
+def predict_sparse(params, coordinates, component, start, value):
+    """log q(z | value, start), log nu(z); pairs never seen are uniform."""
+    log_nu = -math.log(params.shape[0] - 2.0)
+    slot = find_slot(params, coordinates.shape[0], start, value)
+    return (log_nu if slot < 0 else np.float64(params[component, slot, 0])), log_nu
 
 
 @update_function
-def sparse_ewma(params, values, skill, start, value, rate):
-    slot = find(params, values.shape[0], start, value)
+def sparse_ewma(params, coordinates, component, start, value, rate):
+    """Move q(. | value, start) towards the component."""
+    slot = find_slot(params, coordinates.shape[0], start, value)
     if slot < 0:
-        slot = insert(params, values.shape[0], start, value)
-    move(params, params.shape[0] - 2, skill, slot, 0, rate)
+        slot = insert_pair(params, coordinates.shape[0], start, value)
+    _move(params, params.shape[0] - 2, component, slot, 0, rate)
 
 
-@update_function
-def ewma_and_prior(params, values, skill, start, value, rate):
-    """`ewma`, after one step of exponentiated gradient on nu(.|start): the skill's share grows
-    with its reward (the last line of Algorithm 1)."""
-    n_values = values.shape[0]
-    n = params.shape[0]
-    params[skill, n_values, start] += PRIOR_RATE * log_ratio(params, values, skill, start, value)
-    total = 0.0
-    for k in range(n):
-        total += max(math.exp(params[k, n_values, start]), LOWEST)
-    for k in range(n):
-        share = max(math.exp(params[k, n_values, start]), LOWEST) / total
-        params[k, n_values, start] = math.log(share)
-    ewma(params, values, skill, start, value, rate)
+@dataclass(frozen=True)
+class SparseDiscriminator:
+    """log q for the pairs of start and value that were seen, in a hash table; nu is uniform."""
+
+    predict = staticmethod(predict_sparse)
+    update = staticmethod(sparse_ewma)
+
+    def init(
+        self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return an empty table, float32 [n_components + 2, SPARSE_SLOTS, 1]."""
+        del n_starts, coordinates, rng
+        params = np.zeros((n_components + 2, SPARSE_SLOTS, 1), dtype=np.float32)
+        params[n_components:] = -1.0
+        return params
+
+    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
+        """Return None: the prior is uniform."""
+        del params
+        return None

@@ -1,40 +1,44 @@
-"""The kernels that turn an objective's functions into numbers, for any objective."""
+"""Kernels that evaluate and update rewards, for any formula and estimator."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit, types
 
 from skillfocus.learners.tabular.compiled import (
+    COORDINATES,
     PARAMS,
     ROW_POINTER,
     STARTS,
     UPDATE_POINTER,
-    VALUES,
     compiled_row,
     compiled_update,
 )
-from skillfocus.learners.tabular.problem import Problem
+from skillfocus.learners.tabular.problem import TabularProblem
 
+Params = tuple[np.ndarray, ...]
+"""Per group, the estimator's parameters."""
 _INTS = types.Array(types.int32, 1, "C")
-
-
+_INTS3 = types.Array(types.int32, 3, "C")
 _FLOATS2 = types.Array(types.float32, 2, "C")
+_FLOATS3 = types.Array(types.float32, 3, "C")
 
 
 @njit(
     types.void(
-        ROW_POINTER, PARAMS, VALUES, types.int64, _INTS, _INTS, STARTS, STARTS, types.float32,
+        ROW_POINTER, PARAMS, COORDINATES, types.int64, _INTS, _INTS, STARTS, STARTS, types.float32,
         _FLOATS2,
     ),
     cache=True, nogil=True,
 )  # fmt: skip
-def _earn(row, params, values, skill, states, begins, columns, starts, weight, out):
-    """out[s, c] += weight * reward(value of s, start of c). The states that have a value stand
-    together in `states`; `starts` are those that occur in `columns`, sorted."""
+def _earn(row, params, coordinates, component, states, begins, columns, starts, weight, out):
+    """out[s, c] += weight * reward(value of s, start of c). The states that have a value are
+    contiguous in `states`; `starts` are those that occur in `columns`, sorted."""
     scratch = np.empty(starts[-1] + 1, np.float32)
     for value in range(begins.shape[0] - 1):
-        row(params, values, skill, value, starts, scratch)
+        row(params, coordinates, component, value, starts, scratch)
         for i in range(begins[value], begins[value + 1]):
             into = out[states[i]]
             for c in range(into.shape[0]):
@@ -42,12 +46,32 @@ def _earn(row, params, values, skill, states, begins, columns, starts, weight, o
 
 
 @njit(
-    types.void(UPDATE_POINTER, PARAMS, VALUES, _INTS, _INTS, _INTS, types.float64),
+    types.void(
+        ROW_POINTER, PARAMS, COORDINATES, types.int64, _INTS, _INTS, _INTS3, types.float32,
+        _FLOATS3,
+    ),
     cache=True, nogil=True,
 )  # fmt: skip
-def _learn(update, params, values, skills, starts, seen, rate):
-    for i in range(skills.shape[0]):
-        update(params, values, skills[i], starts[i], seen[i], rate)
+def _earn_moves(row, params, coordinates, component, value_of, start_of, successors, weight, out):
+    """out[s, a, m] += weight * reward(value of the successor, start of s)"""
+    start = np.empty(1, np.uint32)
+    scratch = np.empty(start_of.max() + 1, np.float32)
+    for s in range(successors.shape[0]):
+        start[0] = start_of[s]
+        for a in range(successors.shape[1]):
+            for m in range(successors.shape[2]):
+                value = value_of[successors[s, a, m]]
+                row(params, coordinates, component, value, start, scratch)
+                out[s, a, m] += weight * scratch[start[0]]
+
+
+@njit(
+    types.void(UPDATE_POINTER, PARAMS, COORDINATES, _INTS, _INTS, _INTS, types.float64),
+    cache=True, nogil=True,
+)  # fmt: skip
+def _learn(update, params, coordinates, components, starts, values, rate):
+    for i in range(components.shape[0]):
+        update(params, coordinates, components[i], starts[i], values[i], rate)
 
 
 @njit(cache=True, nogil=True)
@@ -59,59 +83,117 @@ def _add(out, table, rows, columns, weight):
             out[s, c] += weight * row[columns[c]]
 
 
-def skill_reward(
-    problem: Problem, params: tuple[np.ndarray, ...], z: int, contexts: np.ndarray | None = None
+def reward_row(problem: TabularProblem) -> Callable:
+    """Return the compiled function that evaluates the objective's reward by the row."""
+    return compiled_row(problem.objective.reward.formula, problem.estimator.predict)
+
+
+def state_reward(
+    problem: TabularProblem, params: Params, z: int, contexts: np.ndarray | None = None
 ) -> np.ndarray:
-    """[state, context]: what skill z earns in a state, penalty on undoable changes included, in
-    these contexts (default: in all)."""
+    """Return what skill z earns in a state, less the penalty on changes that could be undone.
+
+    Args:
+        problem: The learning problem.
+        params: Per group, the estimator's parameters.
+        z: The skill.
+        contexts: int [n], the contexts to evaluate (default: all).
+
+    Returns:
+        float32 [n_states, n]. Rewards of transitions are not in it.
+    """
     skill = problem.skills[z]
     if contexts is None:
         contexts = np.arange(skill.context.size)
-    row = compiled_row(problem.base.reward)
     out = np.zeros((problem.mdp.n_states, len(contexts)), dtype=np.float32)
-    for term in skill.terms:
-        group = problem.groups[term.group]
-        columns = term.start_in_context[contexts].astype(np.uint32)
-        _earn(
-            row, params[term.group], group.coordinates, term.component, *group.values.states,
-            columns, np.unique(columns), np.float32(term.weight), out,
-        )  # fmt: skip
+    if problem.objective.reward.timing != "transition":
+        row = reward_row(problem)
+        for term in skill.terms:
+            group = problem.groups[term.group]
+            columns = term.start_in_context[contexts].astype(np.uint32)
+            _earn(
+                row, params[term.group], group.coordinates, term.component, *group.values.states,
+                columns, np.unique(columns), np.float32(term.weight), out,
+            )  # fmt: skip
     if problem.objective.penalty is not None:
         _add(out, skill.penalty, skill.penalty_now, skill.penalty_then[contexts], np.float32(-1.0))
     return out
 
 
-def base_reward(
-    problem: Problem, params: tuple[np.ndarray, ...], place: int, component: int, starts: np.ndarray
+def outcome_cost(problem: TabularProblem, params: Params, z: int) -> np.ndarray:
+    """Return what each outcome costs skill z: penalties of lasting changes, less the rewards of
+    transitions, float32 [n_states, n_actions, n_outcomes]."""
+    skill = problem.skills[z]
+    if problem.objective.reward.timing != "transition":
+        return skill.event_cost
+    row, rewards = reward_row(problem), np.zeros_like(skill.event_cost)
+    for term in skill.terms:
+        group = problem.groups[term.group]
+        _earn_moves(
+            row, params[term.group], group.coordinates, term.component, group.values.of_state,
+            group.starts.of_state, problem.mdp.successors, np.float32(term.weight), rewards,
+        )  # fmt: skip
+    return skill.event_cost - rewards
+
+
+def group_reward(
+    problem: TabularProblem, params: Params, place: int, component: int, starts: np.ndarray
 ) -> np.ndarray:
-    """[value, start]: the base reward of one component of a group, at these of its starts."""
+    """Return the base reward of one component of a group.
+
+    Args:
+        problem: The learning problem.
+        params: Per group, the estimator's parameters.
+        place: The group's index.
+        component: The component.
+        starts: int [n], numbers of starts.
+
+    Returns:
+        float32 [n_values, n].
+    """
     group = problem.groups[place]
     every = np.arange(group.values.size + 1, dtype=np.int32)
     out = np.zeros((group.values.size, len(starts)), dtype=np.float32)
     starts = starts.astype(np.uint32)
     _earn(
-        compiled_row(problem.base.reward), params[place], group.coordinates, component, every[:-1],
+        reward_row(problem), params[place], group.coordinates, component, every[:-1],
         every, starts, np.unique(starts), np.float32(1.0), out,
     )  # fmt: skip
     return out
 
 
-def learn_rewards(
-    problem: Problem,
-    params: tuple[np.ndarray, ...],
+def update_estimates(
+    problem: TabularProblem,
+    params: Params,
     skills: np.ndarray,
     paths: np.ndarray,
-    rate: float,
+    steps: np.ndarray,
     rng: np.random.Generator,
 ) -> None:
-    """Update the parameters, in place, from runs of skills: from each last state, or from every
-    state entered where the objective earns at every step. The order is random: a moving average
-    that hears forty states of one run in a row would remember that run alone."""
-    update = compiled_update(problem.base.update)
-    seen = paths[:, 1:] if problem.objective.every_step else paths[:, -1:]
+    """Update the parameters, in place, from runs of skills.
+
+    Learned from are last states, all states after the start, or all transitions, as the reward's
+    timing says, in random order: a moving average that saw forty states of one run in a row would
+    remember that run alone.
+
+    Args:
+        problem: The learning problem.
+        params: Per group, the estimator's parameters.
+        skills: int [n_runs], skill numbers.
+        paths: int32 [n_runs, step_limit + 1], states, the last one repeated.
+        steps: int [n_runs], lengths of the runs.
+        rng: Draws the order.
+    """
+    update = compiled_update(problem.estimator.update)
+    timing = problem.objective.reward.timing
+    seen = paths[:, -1:] if timing == "final" else paths[:, 1:]
     order = rng.permutation(seen.size)
-    run = order // seen.shape[1]
-    seen, first, skills = seen.ravel()[order], paths[run, 0], skills[run]
+    run, moment = np.divmod(order, seen.shape[1])
+    if timing == "transition":  # a run that is over makes no more transitions
+        made = moment < steps[run]
+        run, moment, order = run[made], moment[made], order[made]
+    first = paths[run, moment] if timing == "transition" else paths[run, 0]
+    seen, skills = seen.ravel()[order], skills[run]
     for place, group in enumerate(problem.groups):
         component = np.full(len(problem.skills), -1, dtype=np.int32)
         for z, skill in enumerate(problem.skills):
@@ -126,5 +208,21 @@ def learn_rewards(
             component[skills[mine]],
             group.starts.of_state[first[mine]],
             group.values.of_state[seen[mine]],
-            rate,
+            problem.rate,
         )
+
+
+def skill_prior(problem: TabularProblem, params: Params) -> np.ndarray | None:
+    """Return the learned probability of each skill in a start state, float64 [n_skills, n_states];
+    None if the prior is uniform."""
+    logs = [problem.estimator.log_prior(held) for held in params]
+    if any(log is None for log in logs):
+        return None
+    shares = np.ones((len(problem.skills), problem.mdp.n_states))
+    for z, skill in enumerate(problem.skills):
+        for term in skill.terms:
+            group, log = problem.groups[term.group], logs[term.group]
+            assert log is not None
+            nu = np.exp(log[term.component, group.starts.of_state])
+            shares[z] *= group.n_components * nu
+    return shares / shares.sum(axis=0)

@@ -5,36 +5,70 @@ current reward T(s, c):
 
     V(s, c) = max( T(s, c),  e T(s, c) + later( max_a sum_m p_m [V(s_m, c) - cost_m] ) )
 
-Terminating takes T. Of what comes a step later, gains count gamma times, and losses 1 / gamma
-times: if losses were discounted, a skill that can only lose would put its end off for ever. For
-rewards earned at the end, e = 0; for rewards earned at every step, e = 1 - gamma, both count gamma
-times, and a skill that terminates goes on earning, which in these units is worth T too. Then the
-skills are run, and what they did updates the rewards' parameters. At the end the values are solved
-from scratch, because a warm start forgets rewards that have dropped only slowly.
+Terminating earns T. Of what comes a step later, gains are multiplied by gamma, and losses by
+1 / gamma: if losses were discounted, a skill that can only lose would postpone its end forever.
+For rewards earned at the end, e = 0. For rewards earned at every step, e = 1 - gamma, gains and
+losses are both multiplied by gamma, and a skill that terminates goes on earning, which in these
+units is worth T too. Rewards of transitions are negative costs. Then the skills are run, and what
+they did updates the rewards' parameters. At the end the values are solved from scratch, because a
+warm start forgets rewards that have dropped only slowly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.kernels import learn_rewards, skill_reward
-from skillfocus.learners.tabular.problem import Problem
-from skillfocus.objectives.objective import Objective
+from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
+from skillfocus.learners.tabular.kernels import (
+    Params,
+    outcome_cost,
+    skill_prior,
+    state_reward,
+    update_estimates,
+)
+from skillfocus.learners.tabular.problem import TabularProblem, check_problem, tabular_problem
+from skillfocus.objectives.reward import Timing
 
 TOLERANCE = 1e-5
 BLOCK = 256
 """Contexts swept together: few enough for their values to stay in the cache."""
+MAX_GAMMA = 0.9999
+"""With gamma = 1, paths that never arrive tie with the best."""
+
+
+class Backup(NamedTuple):
+    """What a sweep needs of the MDP and of one skill.
+
+    Attributes:
+        successors: int32 [n_states, n_actions, n_outcomes], outcomes padded to a multiple of four.
+        probabilities: float32 [n_states, n_actions, n_outcomes].
+        costs: float32 [n_states, n_actions], expected cost of each action.
+        gamma: Factor of gains that come a step later.
+        waiting: Factor of losses that come a step later.
+        earned: Share e of its reward that a skill earns by passing through a state.
+    """
+
+    successors: np.ndarray
+    probabilities: np.ndarray
+    costs: np.ndarray
+    gamma: np.float32
+    waiting: np.float32
+    earned: np.float32
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def backup(v, s, a, successors, probabilities, costs, value):
-    """value[c] = sum_m p_m v[s_m, c] - cost, with the outcomes padded to a multiple of four."""
+def action_values(v, s, a, model, value):
+    """value[c] = sum_m p_m v[s_m, c] - cost"""
+    successors, probabilities, costs = model.successors, model.probabilities, model.costs
     for m in range(0, successors.shape[2], 4):
         p0 = probabilities[s, a, m]
         p1 = probabilities[s, a, m + 1]
@@ -54,16 +88,18 @@ def backup(v, s, a, successors, probabilities, costs, value):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def sweep(v, t, earned, gamma, waiting, successors, probabilities, costs, backwards):
-    """One in-place sweep over all states, all contexts at once; `costs` are the expected event
-    costs [s, a]. Returns the largest change. (Plain loops over c are what vectorises.)"""
+def sweep(v, t, model, backwards):
+    """Sweep the values [n_states, n_contexts] of all states in place, and return the largest
+    change; t are the values of terminating. (Plain loops over c are what vectorises.)"""
+    successors, probabilities, costs = model.successors, model.probabilities, model.costs
+    gamma, waiting, earned = model.gamma, model.waiting, model.earned
     n, width = v.shape
     best = np.empty(width, np.float32)
     value = np.empty(width, np.float32)
     change = np.zeros(width, np.float32)
     for i in range(n):
         s = n - 1 - i if backwards else i
-        backup(v, s, 0, successors, probabilities, costs, best)
+        action_values(v, s, 0, model, best)
         for a in range(1, successors.shape[1]):
             if successors.shape[2] == 4:  # the same as below in one pass: twice as fast
                 cost = costs[s, a]
@@ -79,7 +115,7 @@ def sweep(v, t, earned, gamma, waiting, successors, probabilities, costs, backwa
                     q = p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c] - cost
                     best[c] = max(best[c], q)
             else:
-                backup(v, s, a, successors, probabilities, costs, value)
+                action_values(v, s, a, model, value)
                 for c in range(width):
                     best[c] = max(best[c], value[c])
         row = v[s]
@@ -93,10 +129,11 @@ def sweep(v, t, earned, gamma, waiting, successors, probabilities, costs, backwa
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def greedy(v, t, earned, gamma, waiting, successors, probabilities, costs):
-    """The best action for every state and context; to terminate wherever nothing is better."""
+def greedy(v, t, model):
+    """Return the best action, uint8 [n_states, n_contexts]; terminate unless another is better."""
+    gamma, waiting, earned = model.gamma, model.waiting, model.earned
     n, width = v.shape
-    n_actions = successors.shape[1]
+    n_actions = model.successors.shape[1]
     policy = np.empty((n, width), np.uint8)
     best = np.empty(width, np.float32)
     value = np.empty(width, np.float32)
@@ -104,9 +141,9 @@ def greedy(v, t, earned, gamma, waiting, successors, probabilities, costs):
     tolerance = np.float32(TOLERANCE)
     for s in range(n):
         choice[:] = 0
-        backup(v, s, 0, successors, probabilities, costs, best)
+        action_values(v, s, 0, model, best)
         for a in range(1, n_actions):
-            backup(v, s, a, successors, probabilities, costs, value)
+            action_values(v, s, a, model, value)
             for c in range(width):
                 better = value[c] > best[c] + tolerance
                 best[c] = value[c] if better else best[c]
@@ -121,7 +158,7 @@ def greedy(v, t, earned, gamma, waiting, successors, probabilities, costs):
 
 @njit(cache=True, nogil=True)
 def pick(values, columns):
-    """values[:, columns], in less time"""
+    """Return values[:, columns], faster than numpy."""
     out = np.empty((values.shape[0], columns.shape[0]), values.dtype)
     for s in range(out.shape[0]):
         row, into = values[s], out[s]
@@ -132,25 +169,36 @@ def pick(values, columns):
 
 @njit(cache=True, nogil=True)
 def put(values, columns, out):
-    """out[:, columns] = values, in less time"""
+    """Do out[:, columns] = values, faster than numpy."""
     for s in range(out.shape[0]):
         row, into = values[s], out[s]
         for i in range(columns.shape[0]):
             into[columns[i]] = row[i]
 
 
+@renamed_arguments(teachable="start_where_controllable")
 @dataclass(frozen=True)
-class Planning:
-    """The settings of the planner."""
+class Planning(Learner):
+    """Exact planning, in alternation with updates of the rewards.
+
+        skills = sf.discover(world, objective, seed=0, learner=sf.Planning(rounds=20))
+
+    Attributes:
+        rounds: How often values and rewards are updated in turn.
+        sweeps: Sweeps of value iteration per round.
+        rollouts: Runs of each skill per round that update the rewards.
+        gamma: Discount.
+        final_sweeps: Most sweeps of the last solution.
+        start_where_controllable: Whether runs start only where the skill's targets can change.
+        name: Name in files and tables.
+    """
 
     rounds: int = 40
     sweeps: int = 2
     rollouts: int = 500
-    """Runs of each skill per round that update the rewards."""
     gamma: float = 0.99
     final_sweeps: int = 300
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
-    """Runs start where the skill's targets can still change."""
     name: str = "planning"
 
     def __post_init__(self) -> None:
@@ -158,140 +206,149 @@ class Planning:
         if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
 
-    def uses_context(self, objective: Objective) -> bool:
-        """Whether policies see the context of s_0: always, the tables fit."""
-        del objective
-        return True
+    def check(self, problem: Problem) -> None:
+        check_problem(problem)
 
-    def learn(
-        self, problem: Problem, rng: np.random.Generator, progress: Progress
-    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """The skills' policies (flat, see `simulation`) and the rewards' parameters."""
-        model = Model(problem, self.gamma)
-        params = problem.initial_params(rng)
-        modes = np.ones(len(problem.skills), dtype=np.int64)
+    def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        tabular = tabular_problem(problem, start_where_controllable=self.start_where_controllable)
+        model = Model(tabular, self.gamma)
+        params = tabular.initial_params(rng)
+        n_skills = len(tabular.skills)
         for number in range(self.rounds):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
-            skills, starts = draw_starts(problem, params, self.rollouts, rng)
-            for z, skill in enumerate(problem.skills):
+            skills, starts = draw_starts(tabular, params, self.rollouts, rng)
+            for z, skill in enumerate(tabular.skills):
                 contexts, sweeps = None, self.sweeps
-                if skill.context.size > self.rollouts:  # more than a round's runs can begin in
+                if skill.context.size > self.rollouts:  # more than a round's runs can start in
                     contexts = np.unique(skill.context.of_state[starts[skills == z]])
                     sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
                 model.improve(z, params, sweeps, contexts)
-            bodies = PolicyArrays(
-                model.policy, problem.offsets, problem.widths, problem.contexts, modes
-            )
-            paths, _ = run_many(
-                mdp_arrays(problem.mdp), bodies, skills, starts, problem.step_limit,
-                problem.mdp.n_marks, rng,
+            paths, steps = run_many(
+                mdp_arrays(tabular.mdp), model.policy_arrays, skills, starts, tabular.step_limit,
+                tabular.mdp.n_marks, rng,
             )  # fmt: skip
-            learn_rewards(problem, params, skills, paths, problem.rate, rng)
-        for z in range(len(problem.skills)):
-            done = (self.rounds + z / len(problem.skills)) / (self.rounds + 1)
-            progress(done, f"solving for skill {z} of {len(problem.skills)}")
+            update_estimates(tabular, params, skills, paths, steps, rng)
+        for z in range(n_skills):
+            done = (self.rounds + z / n_skills) / (self.rounds + 1)
+            progress(done, f"solving for skill {z} of {n_skills}")
             model.known[z][:] = False
             model.improve(z, params, self.final_sweeps)
-        return model.policy, params
-
-
-LARGEST_GAMMA = 0.9999
-"""Without any discount every way is as good as every other, the one that never arrives too."""
+        policies = tabular.policy(model.actions, problem.modes)
+        return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
 
 
 def check_gamma(gamma: float) -> None:
+    """Raise a `UserError` unless gamma is a discount."""
     if not 0 < gamma <= 1:
         raise UserError(f"gamma is {gamma}; it must be above 0 and at most 1")
 
 
-def earned_share(objective: Objective, gamma: float) -> float:
-    """e: the share of its reward that a skill earns by passing through a state."""
-    return 1 - gamma if objective.every_step else 0.0
+def earned_share(timing: Timing, gamma: float) -> float:
+    """Return e, the share of its reward that a skill earns by passing through a state."""
+    return 1 - gamma if timing == "step" else 0.0
 
 
 class Model:
-    """What the sweeps need of a problem, laid out for them, and what they find."""
+    """A learning problem laid out for sweeps, with the values and policies found so far.
 
-    def __init__(self, problem: Problem, gamma: float) -> None:
-        gamma = min(gamma, LARGEST_GAMMA)
+    Args:
+        problem: The learning problem.
+        gamma: Discount.
+    """
+
+    def __init__(self, problem: TabularProblem, gamma: float) -> None:
+        gamma = min(gamma, MAX_GAMMA)
         self.problem = problem
         self.gamma = np.float32(gamma)
-        self.earned = np.float32(earned_share(problem.objective, gamma))
+        self.earned = np.float32(earned_share(problem.objective.reward.timing, gamma))
+        # What is earned at every step does not wait for the end, so its losses are discounted.
         self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
-        """How often a loss counts that comes a step later; what is earned at every step does not
-        wait for the end."""
         mdp = problem.mdp
-        self.costs = [
-            (mdp.probabilities * skill.event_cost).sum(axis=2).astype(np.float32)
-            for skill in problem.skills
-        ]
         padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))
         self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
         self.probabilities = np.pad(mdp.probabilities, padding).astype(np.float32)
-        self.values = np.zeros(problem.offsets[-1], dtype=np.float32)
-        self.policy = np.zeros(problem.offsets[-1], dtype=np.uint8)
-        self.known = [np.zeros(width, dtype=bool) for width in problem.widths]
-        """[skill][context]: whether values have been swept. Those that have not begin as what
+        size = problem.index.offsets[-1]
+        self.values = np.zeros(size, dtype=np.float32)
+        self.actions = np.zeros(size, dtype=np.uint8)
+        self.known = [np.zeros(width, dtype=bool) for width in problem.index.widths]
+        """[skill][context]: whether values have been swept. Those that have not start as what
         terminating at once would earn."""
+        self._costs: dict[int, np.ndarray] = {}
+
+    @property
+    def policy_arrays(self) -> PolicyArrays:
+        """The policies found so far, for kernels."""
+        index = self.problem.index
+        return PolicyArrays(
+            self.actions, index.offsets, index.widths, index.contexts, index.n_modes
+        )
+
+    def backup(self, z: int, params: Params) -> Backup:
+        """Return what sweeps of skill z need."""
+        return Backup(
+            self.successors, self.probabilities, self._expected_costs(z, params), self.gamma,
+            self.waiting, self.earned,
+        )  # fmt: skip
+
+    def _expected_costs(self, z: int, params: Params) -> np.ndarray:
+        """Return the expected cost of each action, float32 [n_states, n_actions]."""
+        fixed = self.problem.objective.reward.timing != "transition"
+        if not fixed or z not in self._costs:
+            costs = outcome_cost(self.problem, params, z)
+            self._costs[z] = (self.problem.mdp.probabilities * costs).sum(axis=2).astype(np.float32)
+        return self._costs[z]
 
     def improve(
-        self,
-        z: int,
-        params: tuple[np.ndarray, ...],
-        sweeps: int,
-        contexts: np.ndarray | None = None,
+        self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
     ) -> None:
-        """Sweep skill z's values in these contexts (default: in all), and find its policy there."""
+        """Sweep skill z's values in some contexts (default: all), and find its policy there."""
         problem, known = self.problem, self.known[z]
         if contexts is None:
             contexts = np.arange(len(known))
-        part = slice(problem.offsets[z], problem.offsets[z + 1])
+        part = slice(problem.index.offsets[z], problem.index.offsets[z + 1])
         shape = problem.mdp.n_states, len(known)
-        values, policy = self.values[part].reshape(shape), self.policy[part].reshape(shape)
+        values, actions = self.values[part].reshape(shape), self.actions[part].reshape(shape)
+        backup = self.backup(z, params)
         for first in range(0, len(contexts), BLOCK):
             block = contexts[first : first + BLOCK]
-            t = skill_reward(problem, params, z, block)
+            t = state_reward(problem, params, z, block)
             here = pick(values, block)
             if not known[block].all():
                 np.copyto(here, t, where=~known[block])
-            arguments = (
-                t, self.earned, self.gamma, self.waiting, self.successors, self.probabilities,
-                self.costs[z],
-            )  # fmt: skip
             for number in range(sweeps):
-                if sweep(here, *arguments, number % 2 == 1) < TOLERANCE:
+                if sweep(here, t, backup, number % 2 == 1) < TOLERANCE:
                     break
             put(here, block, values)
-            put(greedy(here, *arguments), block, policy)
+            put(greedy(here, t, backup), block, actions)
         known[contexts] = True
 
 
 def draw_starts(
-    problem: Problem, params: tuple[np.ndarray, ...], per_skill: int, rng: np.random.Generator
+    problem: TabularProblem, params: Params, per_skill: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Skills and first states to run, in random order: skills uniformly, or by a learned prior."""
+    """Draw skills to run, uniformly or by a learned prior, and their start states.
+
+    Args:
+        problem: The learning problem.
+        params: Per group, the estimator's parameters.
+        per_skill: Runs per skill, on average.
+        rng: Source of the draws.
+
+    Returns:
+        Skill numbers and state numbers, int64 [n_runs] each, in random order.
+    """
     n = per_skill * len(problem.skills)
-    wished = rng.integers(problem.mdp.n_states, size=n)
-    if problem.objective.learns_prior:
-        shares = prior(problem, params).cumsum(axis=0)[:, wished]
-        skills = np.minimum((rng.random(n) >= shares).sum(axis=0), len(problem.skills) - 1)
-    else:
+    proposed = rng.integers(problem.mdp.n_states, size=n)
+    prior = skill_prior(problem, params)
+    if prior is None:
         skills = rng.integers(len(problem.skills), size=n)
+    else:
+        shares = prior.cumsum(axis=0)[:, proposed]
+        skills = np.minimum((rng.random(n) >= shares).sum(axis=0), len(problem.skills) - 1)
     starts = np.empty(n, dtype=np.int64)
     for z, skill in enumerate(problem.skills):
         mine = np.flatnonzero(skills == z)
-        teaches = np.isin(wished[mine], skill.starts)
+        allowed = np.isin(proposed[mine], skill.starts)
         other = skill.starts[rng.integers(len(skill.starts), size=len(mine))]
-        starts[mine] = np.where(teaches, wished[mine], other)
+        starts[mine] = np.where(allowed, proposed[mine], other)
     return skills, starts
-
-
-def prior(problem: Problem, params: tuple[np.ndarray, ...]) -> np.ndarray:
-    """[skill, state]: the learned probability of each skill in a first state."""
-    shares = np.ones((len(problem.skills), problem.mdp.n_states))
-    for z, skill in enumerate(problem.skills):
-        for term in skill.terms:
-            group = problem.groups[term.group]
-            nu = np.exp(params[term.group][term.component, -1, group.starts.of_state])
-            shares[z] *= group.n_components * nu
-    return shares / shares.sum(axis=0)

@@ -6,40 +6,104 @@ towards
     q(s, a, c) <- e T(s, c) + gamma [max_a' q(s', a', c) - cost],    q(s, terminate, c) <- T(s, c)
 
 with T the skill's reward and e as in `planning`. Episodes follow Algorithm 1, except that the
-reward is computed before the discriminator hears of the episode (after an update with weight 0.7
-almost every outcome looks like success), and that skills take turns in blocks of episodes.
-`docs/q-learning.md` says what each switch below does for learning.
+reward is computed before the discriminator update (after an update with weight 0.7 almost every
+outcome looks like success), and that skills take turns in blocks of episodes. `docs/q-learning.md`
+says what each switch below does for learning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import njit, typeof, types
 
+from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress
 from skillfocus.core.rollout import MDPArrays, mdp_arrays, reset_marks, step
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.compiled import (
-    PARAMS,
-    ROW_POINTER,
-    STARTS,
-    UPDATE_POINTER,
-    VALUES,
-    compiled_row,
-    compiled_update,
-)
-from skillfocus.learners.tabular.planning import (
-    LARGEST_GAMMA,
-    check_gamma,
-    earned_share,
-    prior,
-)
-from skillfocus.learners.tabular.problem import Problem
+from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.tabular.compiled import ROW_POINTER, UPDATE_POINTER, compiled_update
+from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
+from skillfocus.learners.tabular.kernels import Params, reward_row, skill_prior
+from skillfocus.learners.tabular.planning import MAX_GAMMA, check_gamma, earned_share
+from skillfocus.learners.tabular.problem import TabularProblem, check_problem, tabular_problem
 from skillfocus.objectives.objective import Objective
+
+
+class TermArrays(NamedTuple):
+    """One summand of the skill's reward.
+
+    Attributes:
+        params: float32, three dimensions: the estimator's parameters.
+        coordinates: float64 [n_values, n_dimensions].
+        component: The skill's component in the group.
+        weight: Factor of the summand.
+        start_in_context: uint32 [n_contexts], the start's number in each context.
+        value_of: int32 [n_states], the number of each state's value.
+        start_of: int32 [n_states], the number of each state as a start.
+        every_start: uint32 [n_starts], 0, 1, 2, …
+    """
+
+    params: np.ndarray
+    coordinates: np.ndarray
+    component: int
+    weight: float
+    start_in_context: np.ndarray
+    value_of: np.ndarray
+    start_of: np.ndarray
+    every_start: np.ndarray
+
+
+class SkillArrays(NamedTuple):
+    """What episodes need of the MDP and of one skill.
+
+    Attributes:
+        mdp: The MDP.
+        terms: Summands of the reward.
+        contexts: int32 [n_states], the context of a start.
+        starts: int64 [n_starts], states that episodes may start in.
+        event_cost: float32 [n_states, n_actions, n_outcomes], penalties of lasting changes.
+        bonus: float32 [n_now, n_contexts], minus the penalty of changes that can be undone.
+        penalty_now: int32 [n_states], the row of `bonus` of each state.
+        penalty: float32 [n_now, n_then], the same penalty for skills that do not see their context.
+        step_limit: Most steps of an episode.
+        n_marks: How many hidden marks the world has.
+    """
+
+    mdp: MDPArrays
+    terms: tuple[TermArrays, ...]
+    contexts: np.ndarray
+    starts: np.ndarray
+    event_cost: np.ndarray
+    bonus: np.ndarray
+    penalty_now: np.ndarray
+    penalty: np.ndarray
+    step_limit: int
+    n_marks: int
+
+
+class Switches(NamedTuple):
+    """Settings of the kernel; see `QLearning`."""
+
+    gamma: np.float32
+    earned: np.float32
+    rate: float
+    epsilon: float
+    greedy_share: float
+    at_steps: bool
+    """Whether the reward is earned in every state on the way."""
+    on_transitions: bool
+    """Whether the reward is earned on every move."""
+    uses_context: bool
+    hindsight: bool
+    walk: bool
+    own_behaviour: bool
+    counterfactual: bool
+
 
 # Loops over contexts count from 0 over slices, and look-ups use unsigned numbers: the compiler then
 # knows that no index is negative, and only then does it vectorise.
@@ -53,14 +117,32 @@ def add_gathered(out, base, table, index, weight):
 
 
 @njit(nogil=True)
-def earned_in(row, terms, bonus, s, low, high, scratch, out):
+def state_values(row, terms, on_transitions, bonus, s, low, high, scratch, out):
     """out[c] = T(s, c) for the contexts low <= c < high; `bonus` is minus the penalty of s."""
     out, base = out[low:high], bonus[low:high]
-    for params, values, component, weight, in_context, value_of, _, every in terms:
-        columns = in_context[low:high]
-        row(params, values, component, value_of[s], columns if high - low == 1 else every, scratch)
-        add_gathered(out, base, scratch, columns, np.float32(weight))
+    if on_transitions:
+        out[:] = base
+        return
+    for term in terms:
+        columns = term.start_in_context[low:high]
+        starts = columns if high - low == 1 else term.every_start
+        value = term.value_of[s]
+        row(term.params, term.coordinates, term.component, value, starts, scratch)
+        add_gathered(out, base, scratch, columns, np.float32(term.weight))
         base = out
+
+
+@njit(nogil=True)
+def transition_value(row, terms, s, following, scratch):
+    """Return the reward of moving from s to the state that followed."""
+    total = np.float32(0.0)
+    start = np.empty(1, np.uint32)
+    for term in terms:
+        start[0] = term.start_of[s]
+        value = term.value_of[following]
+        row(term.params, term.coordinates, term.component, value, start, scratch)
+        total += np.float32(term.weight) * scratch[start[0]]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +163,7 @@ def improve(values, following, here, earned, gamma, cost, step_size, low, high, 
 
 @njit(cache=True, nogil=True)
 def best_action(values, c):
-    """The greedy action; to terminate on ties."""
+    """Return the greedy action; terminate on ties."""
     choice = values.shape[0] - 1
     for a in range(values.shape[0] - 1):
         if values[a, c] > values[choice, c]:
@@ -89,117 +171,133 @@ def best_action(values, c):
     return choice
 
 
-def episodes(
-    row, update, count, arrays, q, terms, contexts, starts, event_cost, bonus, penalty_now,
-    between, limit, n_marks, uses_context, step_size, epsilon, greedy_share, gamma, earned,
-    rate, every_step, hindsight, walk, own_behaviour, counterfactual, rng,
-):  # fmt: skip
-    """Run and learn from `count` episodes of one skill; q is [state, action, context], `bonus`
-    minus the penalty [now, context], `between` the penalty [now, then] for skills that do not
-    remember their start."""
+def episodes(row, update, count, skill, q, step_size, switches, rng):
+    """Run `count` episodes of one skill and learn from them; q is float32 [n_states, n_actions + 1,
+    n_contexts]."""
+    mdp, terms, bonus, penalty_now = skill.mdp, skill.terms, skill.bonus, skill.penalty_now
+    starts, limit = skill.starts, skill.step_limit
     n_states, terminate, width = q.shape[0], q.shape[1] - 1, q.shape[2]
     spare = np.empty((2, width), np.float32)
     best = np.empty(width, np.float32)
     scratch = np.empty(n_states, np.float32)
-    marked = np.zeros(n_marks, np.uint8)
+    marked = np.zeros(skill.n_marks, np.uint8)
     path = np.empty(limit + 1, np.int64)
     for _ in range(count):
-        greedy = rng.random() < greedy_share
-        if hindsight and not greedy:  # whatever is lived here teaches every context
+        greedy = rng.random() < switches.greedy_share
+        if switches.hindsight and not greedy:  # every context learns from it
             s = int(rng.random() * n_states)
         else:
             s = starts[int(rng.random() * starts.shape[0])]
-        own = contexts[s]
-        low, high = (0, width) if hindsight else (own, own + 1)
-        if not uses_context:
-            bonus[:, 0] = -between[:, penalty_now[s]]
+        own = skill.contexts[s]
+        low, high = (0, width) if switches.hindsight else (own, own + 1)
+        if not switches.uses_context:  # the only context stands for this episode's start
+            bonus[:, 0] = -skill.penalty[:, penalty_now[s]]
             for term in terms:
-                term[4][0] = term[6][s]
-        reset_marks(arrays[4], s, marked, rng)
+                term.start_in_context[0] = term.start_of[s]
+        reset_marks(mdp.marks_in, s, marked, rng)
         steps = 0
         path[0] = s
-        here = q[s, terminate] if counterfactual else spare[0]
-        earned_in(row, terms, bonus[penalty_now[s]], s, low, high, scratch, here)
+        here = q[s, terminate] if switches.counterfactual else spare[0]
+        state_values(
+            row, terms, switches.on_transitions, bonus[penalty_now[s]], s, low, high, scratch, here
+        )
         while steps < limit:
-            if not greedy and rng.random() < epsilon:
-                a = int(rng.random() * (terminate if walk else terminate + 1))
+            if not greedy and rng.random() < switches.epsilon:
+                a = int(rng.random() * (terminate if switches.walk else terminate + 1))
             else:
                 a = best_action(q[s], own)
-                if a == terminate and walk and not greedy:
+                if a == terminate and switches.walk and not greedy:
                     a = int(rng.random() * terminate)
             if a == terminate:
                 break
-            following, m = step(arrays, s, a, marked, rng)
+            following, m = step(mdp, s, a, marked, rng)
             cost = np.float32(0.0)
-            if following == arrays[0][s, a, m]:
-                cost = event_cost[s, a, m]
-            there = q[following, terminate] if counterfactual else spare[(steps + 1) % 2]
-            bonuses = bonus[penalty_now[following]]
-            earned_in(row, terms, bonuses, following, low, high, scratch, there)
-            improve(q[s, a], q[following], here, earned, gamma, cost, step_size, low, high, best)
+            if following == mdp.successors[s, a, m]:
+                cost = skill.event_cost[s, a, m]
+            if switches.on_transitions:
+                cost -= transition_value(row, terms, s, following, scratch)
+            there = q[following, terminate] if switches.counterfactual else spare[(steps + 1) % 2]
+            state_values(
+                row, terms, switches.on_transitions, bonus[penalty_now[following]], following, low,
+                high, scratch, there,
+            )  # fmt: skip
+            improve(
+                q[s, a], q[following], here, switches.earned, switches.gamma, cost, step_size, low,
+                high, best,
+            )  # fmt: skip
             here = there
             s = following
             steps += 1
             path[steps] = s
-        if not counterfactual:
+        if not switches.counterfactual:
             for c in range(low, high):
                 q[s, terminate, c] += step_size * (here[c] - q[s, terminate, c])
-        if greedy or not own_behaviour:
-            for params, values, component, _, _, value_of, start_of, _ in terms:
-                start = start_of[path[0]]
-                for t in range(1 if every_step else limit, limit + 1):
-                    seen = value_of[path[min(t, steps)]]
-                    update(params, values, component, start, seen, rate)
+        if greedy or not switches.own_behaviour:
+            for term in terms:
+                if switches.on_transitions:
+                    for t in range(steps):
+                        start, value = term.start_of[path[t]], term.value_of[path[t + 1]]
+                        update(
+                            term.params, term.coordinates, term.component, start, value,
+                            switches.rate,
+                        )  # fmt: skip
+                    continue
+                start = term.start_of[path[0]]
+                for t in range(1 if switches.at_steps else limit, limit + 1):
+                    value = term.value_of[path[min(t, steps)]]
+                    update(
+                        term.params, term.coordinates, term.component, start, value, switches.rate
+                    )
 
 
-@lru_cache
-def episodes_kernel(n_terms: int) -> Callable:
-    """`episodes`, compiled for skills with that many reward terms, and kept on disk."""
-    ints, numbers = types.Array(types.int32, 1, "C"), types.float32
-    ints3, matrix = types.Array(types.int32, 3, "C"), types.Array(numbers, 2, "C")
-    cube = types.Array(numbers, 3, "C")
-    arrays = types.NamedTuple(
-        (ints3, types.Array(types.float64, 3, "C"), ints3, ints3, ints), MDPArrays
-    )
-    term = types.Tuple((PARAMS, VALUES, types.int64, types.float64, STARTS, ints, ints, STARTS))
+@cache
+def episodes_kernel(skill: types.Type, q: types.Type, switches: types.Type) -> Callable:
+    """Return `episodes` compiled for arguments of these types, cached on disk."""
     signature = types.void(
-        ROW_POINTER, UPDATE_POINTER, types.int64, arrays, cube, types.UniTuple(term, n_terms),
-        ints, types.Array(types.int64, 1, "C"), cube, matrix, ints, matrix, types.int64,
-        types.int64, types.boolean, numbers, types.float64, types.float64, numbers, numbers,
-        types.float64, *[types.boolean] * 5, types.npy_rng,
-    )  # fmt: skip
+        ROW_POINTER, UPDATE_POINTER, types.int64, skill, q, types.float32, switches, types.npy_rng
+    )
     return njit(signature, cache=True, nogil=True)(episodes)
 
 
+@renamed_arguments(teachable="start_where_controllable")
 @dataclass(frozen=True)
-class QLearning:
-    """The settings of Q-learning; `paper_q_learning()` is the preset nearest to the text."""
+class QLearning(Learner):
+    """Tabular Q-learning; `paper_q_learning()` is the preset nearest to the paper's text.
+
+        skills = sf.discover(world, objective, seed=0, learner=sf.QLearning(episodes=200_000))
+
+    Attributes:
+        episodes: Episodes of all skills together.
+        alpha: Step size.
+        decay: The step size falls as exp(-decay n), n the skill's episodes so far.
+        gamma: Discount.
+        epsilon: Probability of a random action, in episodes that explore.
+        greedy_share: Share of episodes that follow the skill without exploring.
+        pace: Factor of the rewards' learning rate, so that values keep up with the rewards.
+        block: Episodes a skill runs before another one is drawn.
+        remember: Whether policies see contexts; off, they see the current state alone.
+        hindsight: Whether every transition updates every context, not only its episode's.
+        walk: Whether exploration never terminates.
+        own_behaviour: Whether only episodes without exploration update the rewards.
+        counterfactual: Whether the value of terminating is set in every state entered.
+        start_where_controllable: Whether greedy episodes start only where targets can change.
+        name: Name in files and tables.
+    """
 
     episodes: int = 1_000_000
     alpha: float = 0.1
     decay: float = 0.0
-    """alpha falls as exp(-decay n), n the skill's episodes so far."""
     gamma: float = 0.99
     epsilon: float = 1.0
-    """The probability of a random move, in episodes that explore."""
     greedy_share: float = 0.2
-    """The share of episodes that follow the skill without exploring."""
     pace: float = 0.001
-    """Multiplies the rewards' learning rate, so that values keep up with the rewards."""
     block: int = 50
-    """Episodes a skill runs before another one is drawn."""
     remember: bool = True
-    """Skills know where they began. Off: policies of the current state alone."""
     hindsight: bool = True
-    """Every transition updates every context, not only the one it was lived in."""
     walk: bool = True
-    """Exploration walks; it does not terminate."""
     own_behaviour: bool = True
-    """Only episodes without exploration update the rewards."""
     counterfactual: bool = True
-    """The value of terminating is known in every state entered; set it there."""
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
-    """What a skill does is only taken into account where its targets could still change."""
     name: str = "q-learning"
 
     def __post_init__(self) -> None:
@@ -214,91 +312,111 @@ class QLearning:
             raise UserError("with own_behaviour, greedy_share must be above 0")
 
     def uses_context(self, objective: Objective) -> bool:
-        """Whether policies see the context of s_0. A plain objective's would be the whole of it,
+        """Return whether policies see contexts. A plain objective's would be whole start states,
         and a table over pairs of states and actions would not fit."""
         return self.remember and objective.targeted
 
-    def learn(
-        self, problem: Problem, rng: np.random.Generator, progress: Progress
-    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """The skills' policies (flat, see `simulation`) and the rewards' parameters."""
-        params = problem.initial_params(rng)
-        shape = (problem.mdp.n_states, problem.mdp.n_actions + 1)
-        q = [np.zeros((*shape, int(width)), dtype=np.float32) for width in problem.widths]
-        runs = [self._runner(problem, params, z, q[z], rng) for z in range(len(q))]
+    def check(self, problem: Problem) -> None:
+        check_problem(problem, use_context=self.uses_context(problem.objective))
+
+    def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        tabular = tabular_problem(
+            problem,
+            use_context=self.uses_context(problem.objective),
+            start_where_controllable=self.start_where_controllable,
+        )
+        params = tabular.initial_params(rng)
+        shape = (tabular.mdp.n_states, tabular.mdp.n_actions + 1)
+        q = [np.zeros((*shape, int(width)), dtype=np.float32) for width in tabular.index.widths]
+        runs = [self.runner(tabular, params, z, q[z], rng) for z in range(len(q))]
         done = np.zeros(len(q), dtype=np.int64)
         for first in range(0, self.episodes, self.block):
             progress(first / self.episodes, f"episode {first:,} of {self.episodes:,}")
-            z = self._draw_skill(problem, params, rng)
+            z = _draw_skill(tabular, params, rng)
             count = min(self.block, self.episodes - first)
             runs[z](count, np.float32(self.alpha * np.exp(-self.decay * done[z])))
             done[z] += count
-        return np.concatenate([greedy_policy(values).ravel() for values in q]), params
+        actions = np.concatenate([greedy_policy(values).ravel() for values in q])
+        return Learned(
+            tabular.policy(actions, problem.modes),
+            make_intrinsic_reward(tabular, params, problem.modes),
+        )
 
-    @staticmethod
-    def _draw_skill(
-        problem: Problem, params: tuple[np.ndarray, ...], rng: np.random.Generator
-    ) -> int:
-        """Uniformly, or by a learned prior averaged over first states."""
-        if problem.objective.learns_prior:
-            return int(rng.choice(len(problem.skills), p=prior(problem, params).mean(axis=1)))
-        return int(rng.integers(len(problem.skills)))
-
-    def _runner(
+    def runner(
         self,
-        problem: Problem,
-        params: tuple[np.ndarray, ...],
+        problem: TabularProblem,
+        params: Params,
         z: int,
         q: np.ndarray,
         rng: np.random.Generator,
     ) -> Callable[[int, np.float32], None]:
-        """A function that runs episodes of one skill."""
-        skill, objective, mdp = problem.skills[z], problem.objective, problem.mdp
-        row, update = compiled_row(problem.base.reward), compiled_update(problem.base.update)
-        kernel = episodes_kernel(len(skill.terms))
-        gamma = min(self.gamma, LARGEST_GAMMA)
-        terms = tuple(
-            (
-                params[term.group], group.coordinates, term.component, term.weight,
-                term.start_in_context.astype(np.uint32), group.values.of_state,
-                group.starts.of_state, np.arange(group.starts.size, dtype=np.uint32),
-            )
-            for term, group in ((term, problem.groups[term.group]) for term in skill.terms)
+        """Return `run(count, step_size)`, which runs episodes of one skill and updates q."""
+        reward = problem.objective.reward
+        row, update = reward_row(problem), compiled_update(problem.estimator.update)
+        gamma = min(self.gamma, MAX_GAMMA)
+        skill = skill_arrays(problem, params, z)
+        switches = Switches(
+            gamma=np.float32(gamma), earned=np.float32(earned_share(reward.timing, gamma)),
+            rate=float(problem.rate * self.pace), epsilon=float(self.epsilon),
+            greedy_share=float(self.greedy_share), at_steps=reward.timing == "step",
+            on_transitions=reward.timing == "transition", uses_context=problem.uses_context,
+            hindsight=self.hindsight and problem.uses_context, walk=self.walk,
+            own_behaviour=self.own_behaviour, counterfactual=self.counterfactual,
         )  # fmt: skip
-        fixed = (
-            mdp_arrays(mdp), q, terms, skill.context.of_state, skill.starts, skill.event_cost,
-            np.ascontiguousarray(-skill.penalty[:, skill.penalty_then]), skill.penalty_now,
-            skill.penalty, problem.step_limit,
-            mdp.n_marks, problem.uses_context,
-        )  # fmt: skip
-        settings = (
-            self.epsilon, self.greedy_share, np.float32(gamma),
-            np.float32(earned_share(objective, gamma)), problem.rate * self.pace,
-            objective.every_step, self.hindsight and problem.uses_context, self.walk,
-            self.own_behaviour, self.counterfactual, rng,
-        )  # fmt: skip
+        kernel = episodes_kernel(typeof(skill), typeof(q), typeof(switches))
 
         def run(count: int, step_size: np.float32) -> None:
-            kernel(row, update, count, *fixed, step_size, *settings)
+            kernel(row, update, count, skill, q, step_size, switches, rng)
 
         return run
 
 
+def skill_arrays(problem: TabularProblem, params: Params, z: int) -> SkillArrays:
+    """Lay one skill out for the kernel."""
+    skill, mdp = problem.skills[z], problem.mdp
+    terms = tuple(
+        TermArrays(
+            params[term.group], group.coordinates, term.component, float(term.weight),
+            term.start_in_context.astype(np.uint32), group.values.of_state,
+            group.starts.of_state, np.arange(group.starts.size, dtype=np.uint32),
+        )
+        for term, group in ((term, problem.groups[term.group]) for term in skill.terms)
+    )  # fmt: skip
+    return SkillArrays(
+        mdp_arrays(mdp), terms, skill.context.of_state, skill.starts, skill.event_cost,
+        np.ascontiguousarray(-skill.penalty[:, skill.penalty_then]), skill.penalty_now,
+        skill.penalty, problem.step_limit, mdp.n_marks,
+    )  # fmt: skip
+
+
+def _draw_skill(problem: TabularProblem, params: Params, rng: np.random.Generator) -> int:
+    """Draw a skill uniformly, or by a learned prior averaged over start states."""
+    prior = skill_prior(problem, params)
+    if prior is None:
+        return int(rng.integers(len(problem.skills)))
+    return int(rng.choice(len(problem.skills), p=prior.mean(axis=1)))
+
+
 def paper_q_learning(gamma: float = 0.99, episodes: int = 1_000_000) -> QLearning:
-    """As literal as can be made to learn (docs/q-learning.md): alpha and gamma of the appendix,
-    values that begin at 0, every episode feeds the discriminator and may start in any state, and
-    to terminate is an action like the others, learned where it was taken."""
+    """Return the settings as literal as can be made to learn (docs/q-learning.md).
+
+    Alpha and gamma of the appendix, values that start at 0, every episode updates the
+    discriminator and may start in any state, and terminating is an action like the others, learned
+    where it was taken.
+
+    Args:
+        gamma: Discount.
+        episodes: Episodes of all skills together.
+    """
     return QLearning(
-        gamma=gamma,
-        episodes=episodes,
-        own_behaviour=False,
-        counterfactual=False,
+        gamma=gamma, episodes=episodes, own_behaviour=False, counterfactual=False,
         start_where_controllable=False,
-    )
+    )  # fmt: skip
 
 
 def greedy_policy(q: np.ndarray) -> np.ndarray:
-    """[state, context]: the best action; to terminate on ties."""
+    """Return the best action, uint8 [n_states, n_contexts], of values [n_states, n_actions + 1,
+    n_contexts]; terminate on ties."""
     terminate = q.shape[1] - 1
     moves = q[:, :-1].argmax(axis=1)
     stops = q[:, -1] >= q[:, :-1].max(axis=1)

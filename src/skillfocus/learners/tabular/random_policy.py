@@ -1,4 +1,4 @@
-"""A control that learns nothing: in every state a skill makes the move that was drawn for it."""
+"""A control that learns nothing: in every state a skill takes the action that was drawn for it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skillfocus.core.progress import Progress
-from skillfocus.learners.tabular.problem import Problem
-from skillfocus.objectives.objective import Objective
+from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.tabular.problem import tabular_problem
 
 
 @dataclass(frozen=True)
-class RandomPolicy:
-    """Random policies. They never terminate: a skill lasts as long as it may, and wanders on."""
+class RandomPolicy(Learner):
+    """Random policies. They never terminate: every run takes as many steps as it may."""
 
     name: str = "chance"
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
 
-    def uses_context(self, objective: Objective) -> bool:
-        del objective
-        return False
-
-    def learn(
-        self, problem: Problem, rng: np.random.Generator, progress: Progress
-    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         del progress
-        moves = rng.integers(problem.mdp.n_actions, size=problem.offsets[-1], dtype=np.uint8)
-        return moves, problem.initial_params(rng)
+        tabular = tabular_problem(problem, use_context=False)
+        size = tabular.index.offsets[-1]
+        actions = rng.integers(problem.mdp.n_actions, size=size, dtype=np.uint8)
+        return Learned(tabular.policy(actions, problem.modes))

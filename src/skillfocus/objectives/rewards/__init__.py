@@ -1,0 +1,1 @@
+"""Reward formulas of skill discovery algorithms, one file each."""

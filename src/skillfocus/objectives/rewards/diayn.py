@@ -1,27 +1,26 @@
-"""Diversity Is All You Need (Equation 3): be, at every step, where the skill can be told.
+"""Diversity Is All You Need (Equation 3): be in states that tell the skill, at every step.
 
-    r(s_0, z, s_t) = log d(z | s_t) - log nu(z)
+    r(s_0, z, s_t) = log q(z | s_t) - log nu(z)
 
-A skill that terminates stays where it is and goes on earning that state's reward.
+A skill that terminates stays where it is and keeps earning that state's reward.
 """
 
 from __future__ import annotations
 
-from skillfocus.learners.tabular.discriminator import ewma, initial, log_ratio
+from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.rewards.vic import check_weight
+from skillfocus.objectives.reward import Reward
+from skillfocus.objectives.rewards.vic import log_ratio
 
 
-def diayn(rate: float = 0.05, *, random_start: bool = True) -> Objective:
-    """DIAYN. `rate` is the EWMA weight of its discriminator."""
-    check_weight(rate)
+def diayn(rate: float | None = None, *, random_start: bool = True) -> Objective:
+    """Return the DIAYN objective.
+
+    Args:
+        rate: Weight of the discriminator's moving average (default: the paper's, 0.05).
+        random_start: Whether the discriminator starts random; False starts it uniform.
+    """
+    discriminator = Discriminator(rate, random_init=random_start)
     return Objective(
-        name="diayn",
-        reward=log_ratio,
-        update=ewma,
-        init=initial(random_start),
-        rate=rate,
-        every_step=True,
-        uses_start=False,
-        discriminates=True,
+        "diayn", Reward("diayn", log_ratio, discriminator, timing="step", uses_start=False)
     )

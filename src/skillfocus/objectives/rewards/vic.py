@@ -1,52 +1,34 @@
 """Variational Intrinsic Control (Equation 2): end in states that tell which skill it was.
 
-r(s_0, z, s_T) = log d(z | s_T, s_0) - log nu(z | s_0)
+r(s_0, z, s_T) = log q(z | s_T, s_0) - log nu(z | s_0)
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Literal
 
-from skillfocus.errors import UserError
-from skillfocus.learners.tabular.discriminator import (
-    ewma,
-    ewma_and_prior,
-    initial,
-    initial_sparse,
-    log_ratio,
-    sparse_ewma,
-    sparse_log_ratio,
-)
+from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.reward import Reward
 
 
-def check_weight(rate: float) -> None:
-    if not 0 < rate <= 1:
-        raise UserError(f"a discriminator's weight must be above 0 and at most 1, not {rate}")
+def log_ratio(log_q, log_nu):
+    """log q(z | s_T, s_0) - log nu(z | s_0)"""
+    return log_q - log_nu
 
 
 def vic(
-    rate: float | None = None, *, prior: str = "uniform", random_start: bool = True
+    rate: float | None = None,
+    *,
+    prior: Literal["uniform", "learned"] = "uniform",
+    random_start: bool = True,
 ) -> Objective:
-    """VIC. `rate` is the EWMA weight (default: the paper's, 0.7, and 0.5 in ForageWorld);
-    `prior` is "uniform" (fixed, as in the paper's experiments) or "learned" (Algorithm 1);
-    `random_start=False` begins with a uniform discriminator."""
-    if prior not in ("uniform", "learned"):
-        raise UserError(f"prior is {prior!r}; it must be 'uniform' or 'learned'")
-    if rate is not None:
-        check_weight(rate)
-    learned = prior == "learned"
-    dense = Objective(
-        name="vic",
-        reward=log_ratio,
-        update=ewma_and_prior if learned else ewma,
-        init=initial(random_start),
-        rate=0.7 if rate is None else rate,
-        rate_in={"ForageWorld-v0": 0.5} if rate is None else {},
-        discriminates=True,
-        learns_prior=learned,
-    )
-    if learned:
-        return dense
-    sparse = replace(dense, reward=sparse_log_ratio, update=sparse_ewma, init=initial_sparse)
-    return replace(dense, sparse=sparse)
+    """Return the VIC objective.
+
+    Args:
+        rate: Weight of the discriminator's moving average (default: the paper's, 0.7, and 0.5 in
+            ForageWorld).
+        prior: "uniform", as in the paper's experiments, or "learned" (Algorithm 1).
+        random_start: Whether the discriminator starts random; False starts it uniform.
+    """
+    return Objective("vic", Reward("vic", log_ratio, Discriminator(rate, prior, random_start)))

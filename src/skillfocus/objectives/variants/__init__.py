@@ -1,0 +1,1 @@
+"""Functions from an objective to an objective: focused, dusdi, scattered."""

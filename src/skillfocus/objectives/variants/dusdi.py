@@ -1,6 +1,6 @@
 """DUSDi (Hu et al. 2024): tell the skill by its target, and not by anything else.
 
-    r(z, s) = sum over targets i of [log d_i(z | s^i) - log nu] - w [log e_i(z | s^not-i) - log nu]
+    r(z, s) = sum over targets i of [log q_i(z | s^i) - log nu] - w [log e_i(z | s^-i) - log nu]
 
 e_i is a second discriminator that sees every variable but i. It penalises *decodability*, not
 change: skills that all disturb the others in the same way pay nothing.
@@ -9,18 +9,27 @@ change: skills that all disturb the others in the same way pay nothing.
 from __future__ import annotations
 
 from skillfocus.errors import UserError
+from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.objective import Objective
 
 
 def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
-    """The DUSDi variant of an objective that learns a discriminator."""
-    if not objective.discriminates:
+    """Return the DUSDi variant of an objective that learns a discriminator.
+
+    Args:
+        objective: A plain objective with a discriminator: `vic()`, `diayn()` or your own.
+        weight: Weight w of decoding the skill from the variables that are no target.
+
+    Raises:
+        UserError: If the objective has no discriminator, or one that learns a prior.
+    """
+    if not objective.reward.estimate.discriminates:
         raise UserError(
             f"dusdi({objective.name}) has no meaning: DUSDi compares skill discriminators and "
             f"{objective.name} has none; use focused({objective.name}) instead"
         )
-    if objective.learns_prior:
+    if objective.reward.estimate.learns_prior:
         raise UserError("dusdi has no learned prior: its two discriminators would learn two")
     if not 0 <= weight < float("inf"):
         raise UserError(f"DUSDi's weight is {weight}; it must be 0 or more and finite")
-    return objective.with_targets("dusdi", others_weight=weight)
+    return objective.with_targets("dusdi", PerTarget(others_weight=weight))

@@ -1,10 +1,13 @@
-"""Focused skills (Equation 5): control the targets, leave everything else as it was.
+"""Focused skills (Equation 5): control the targets, leave everything else unchanged.
 
 r_focused(z, h_t) = sum over targets i of r_i(z^i, h_t^i)  -  l(h_t, not targets)
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.penalties import Penalty, weighted_norm
 
@@ -12,10 +15,16 @@ from skillfocus.objectives.penalties import Penalty, weighted_norm
 def focused(
     objective: Objective, *, strength: float | None = None, penalty: Penalty | None = None
 ) -> Objective:
-    """The focused variant of any objective. The penalty is the paper's weighted 2-norm with this
-    strength (default: the appendix's, 4, and 2 for LSD) unless another penalty is given."""
+    """Return the focused variant of any objective.
+
+    Args:
+        objective: A plain objective, such as `vic()` or your own.
+        strength: Strength of the penalty (default: the appendix's, 4, and 2 for LSD).
+        penalty: The penalty (default: the paper's weighted 2-norm).
+    """
     if penalty is None:
-        penalty = weighted_norm(objective.strength if strength is None else strength)
+        default = objective.reward.penalty_strength
+        penalty = weighted_norm(default if strength is None else strength)
     elif strength is not None:
-        penalty = Penalty(penalty.name, strength, penalty.measure)
-    return objective.with_targets("focused", penalty=penalty)
+        penalty = replace(penalty, strength=strength)
+    return objective.with_targets("focused", PerTarget(), penalty)

@@ -1,0 +1,101 @@
+"""phi(x) = W x: a 1-Lipschitz linear map of the variables' coordinates, for LSD.
+
+    <phi(s_T) - phi(s_0), z>
+
+z is a centred one-hot vector: 1 for the skill, -1 / (K - 1) for the K - 1 others. W follows the
+gradient of the reward by SGD; after each step it is divided by its largest singular value
+(estimated by one power iteration), so that phi is 1-Lipschitz in the coordinates.
+
+params[0] holds the K rows of W, then the power iteration's vector, the sum of W's rows, and a row
+of working space.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from skillfocus.learners.tabular.compiled import update_function
+
+VECTOR, SUM, WORK = -3, -2, -1
+"""Rows of params[0] after those of W."""
+
+
+@njit(cache=True, nogil=True)
+def project(params, coordinates, component, start, value):
+    """<W (x_value - x_start), z>"""
+    n = params.shape[1] - 3
+    other = -1.0 / (n - 1) if n > 1 else 0.0
+    total = 0.0
+    for j in range(coordinates.shape[1]):
+        direction = params[0, component, j] * (1.0 - other) + other * params[0, SUM, j]
+        total += direction * (coordinates[value, j] - coordinates[start, j])
+    return (total,)
+
+
+@update_function
+def ascend(params, coordinates, component, start, value, rate):
+    """Ascend the projection's gradient, then divide W by its largest singular value."""
+    n = params.shape[1] - 3
+    other = -1.0 / (n - 1) if n > 1 else 0.0
+    dim = coordinates.shape[1]
+    w = params[0]
+    square = length = 0.0
+    for j in range(dim):
+        change = rate * (coordinates[value, j] - coordinates[start, j])
+        for k in range(n):
+            w[k, j] += change * (1.0 if k == component else other)
+        w[SUM, j] = w[WORK, j] = 0.0
+    for k in range(n):  # with v of length 1: u = W v, |u| is about sigma, the next v is W^T u
+        u = 0.0
+        for j in range(dim):
+            u += w[k, j] * w[VECTOR, j]
+        square += u * u
+        for j in range(dim):
+            w[WORK, j] += u * w[k, j]
+    for j in range(dim):
+        length += w[WORK, j] ** 2
+    sigma, length = math.sqrt(square), math.sqrt(length)
+    if sigma > 1e-12 and length > 1e-12:
+        for j in range(dim):
+            w[VECTOR, j] = w[WORK, j] / length
+            for k in range(n):
+                w[k, j] /= sigma
+    for j in range(dim):
+        for k in range(n):
+            w[SUM, j] += w[k, j]
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """The projection of a group's change on each component's direction."""
+
+    predict = staticmethod(project)
+    update = staticmethod(ascend)
+
+    def init(
+        self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return float32 [1, n_components + 3, n_dimensions].
+
+        Directions are random, add up to nothing and reach equally far along every axis: with fewer
+        skills one way than another, those that go the same way would drive the others off it, and
+        leave a corner of the world to nobody.
+        """
+        del n_starts
+        weights = rng.standard_normal((n_components, coordinates.shape[1]))
+        if n_components > 1:
+            weights -= weights.mean(axis=0)
+        left, singular, right = np.linalg.svd(weights, full_matrices=False)
+        proper = singular > 1e-9
+        weights = left[:, proper] @ right[proper]
+        rows = [*weights, right[0], weights.sum(axis=0), np.zeros(coordinates.shape[1])]
+        return np.array([rows], dtype=np.float32)
+
+    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
+        """Return None: the prior is uniform."""
+        del params
+        return None

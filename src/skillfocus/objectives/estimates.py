@@ -1,0 +1,134 @@
+"""What reward formulas read: quantities that a learner estimates while skills are learned.
+
+An estimate is declared here and supplied by the learner. Tabular learners keep it in arrays
+(`learners/tabular/estimators.py`); another learner may use a network. A formula takes what its
+estimate predicts, as positional arguments:
+
+    Discriminator    log_q, log_nu              log q(z | s_t, s_0) and log nu(z | s_0)
+    Representation   projection                 <phi(s_t) - phi(s_0), z>
+    ValueNumbers     component, start, value    numbers of values; nothing is learned
+    FunctionEstimate what your function returns, from parameters it updates itself
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from skillfocus.errors import UserError
+
+
+class Estimate(Protocol):
+    """What a learner needs to know about an estimate before it supplies one."""
+
+    @property
+    def rate(self) -> float | None:
+        """Learning rate; None takes the paper's rate for the reward and the world."""
+
+    @property
+    def discriminates(self) -> bool:
+        """Whether it tells skills apart, which takes at least two of them."""
+        ...
+
+    @property
+    def learns_prior(self) -> bool:
+        """Whether it also learns the distribution that skills are drawn from."""
+        ...
+
+
+@dataclass(frozen=True)
+class Discriminator:
+    """A skill discriminator q(z | s_t, s_0), and the prior nu(z | s_0) it is compared with.
+
+    Attributes:
+        rate: Weight of a new observation in the moving average; None takes the paper's.
+        prior: "uniform", fixed as in the paper's experiments, or "learned" (its Algorithm 1).
+        random_init: Start from a random q. A uniform q never breaks the symmetry between skills.
+    """
+
+    rate: float | None = None
+    prior: Literal["uniform", "learned"] = "uniform"
+    random_init: bool = True
+    discriminates = True
+
+    def __post_init__(self) -> None:
+        if self.prior not in ("uniform", "learned"):
+            raise UserError(f"prior is {self.prior!r}; it must be 'uniform' or 'learned'")
+        if self.rate is not None and not 0 < self.rate <= 1:
+            raise UserError(
+                f"a discriminator's weight must be above 0 and at most 1, not {self.rate}"
+            )
+
+    @property
+    def learns_prior(self) -> bool:
+        return self.prior == "learned"
+
+
+@dataclass(frozen=True)
+class Representation:
+    """A 1-Lipschitz map phi of the variables' coordinates, and a direction z per skill.
+
+    Attributes:
+        rate: Step size of stochastic gradient ascent; None takes the paper's.
+    """
+
+    rate: float | None = None
+    discriminates = False
+    learns_prior = False
+
+    def __post_init__(self) -> None:
+        if self.rate is not None and not 0 < self.rate < float("inf"):
+            raise UserError(
+                f"the learning rate of phi must be positive and finite, not {self.rate}"
+            )
+
+
+@dataclass(frozen=True)
+class ValueNumbers:
+    """Nothing learned: the formula gets the numbers of the component, the start and the value."""
+
+    rate: float = 0.0
+    discriminates = False
+    learns_prior = False
+
+
+Predict = Callable[[np.ndarray, np.ndarray, int, int, int], float]
+"""`predict(params, coordinates, component, start, value)`"""
+Update = Callable[[np.ndarray, np.ndarray, int, int, int, float], None]
+"""`update(params, coordinates, component, start, value, rate)`, in place"""
+Init = Callable[[int, int, np.ndarray, np.random.Generator], np.ndarray]
+"""`init(n_components, n_starts, coordinates, rng)`: a float32 array of three dimensions"""
+
+
+def no_parameters(
+    n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return parameters for functions that need none."""
+    del n_components, n_starts, coordinates, rng
+    return np.zeros((1, 1, 1), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class FunctionEstimate:
+    """An estimate written as plain functions on arrays, for tabular learners.
+
+    Both functions are compiled: they may use numbers and array elements only. `coordinates` is
+    float64 [n_values, n_dimensions], the points of the group's values.
+
+    Attributes:
+        predict: The estimate itself.
+        update: Learning from one observation; None if there is nothing to learn.
+        init: Initial parameters.
+        rate: Learning rate handed to `update`.
+        discriminates: Whether it tells skills apart.
+    """
+
+    predict: Predict
+    update: Update | None = None
+    init: Init = no_parameters
+    rate: float = 0.0
+    discriminates: bool = False
+    learns_prior = False

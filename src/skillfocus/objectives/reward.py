@@ -1,0 +1,59 @@
+"""A reward: the formula of a skill discovery algorithm on a group of variables.
+
+    r(z, s_0, s_t) = formula(what its estimate predicts)
+
+The group is the whole state for plain objectives and one target variable for focused ones; the
+formula does not know which (see `decomposition.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from skillfocus.errors import UserError
+from skillfocus.objectives.estimates import Estimate, ValueNumbers
+
+Timing = Literal["final", "step", "transition"]
+TIMINGS: tuple[Timing, ...] = ("final", "step", "transition")
+
+
+@dataclass(frozen=True)
+class Reward:
+    """The reward that one copy of an algorithm gives, before decomposition and penalty.
+
+        def at_its_value(component, start, value):
+            return 1.0 if value == component else 0.0
+
+        reach = Reward("reach", at_its_value, uses_start=False)
+
+    Attributes:
+        name: The algorithm's name, such as "vic".
+        formula: The equation as a function of scalars. It must work for any numeric type, so that
+            tabular learners can compile it and others can trace it: arithmetic and `math` only.
+        estimate: What supplies the formula's arguments (see `estimates.py`).
+        timing: When it is earned: "final", in the last state; "step", in every state on the way,
+            and on and on once the skill has terminated; "transition", on every move, where the
+            state before the move takes the place of the start.
+        uses_start: Whether the formula looks at the start. If not, policies need not know it.
+        penalty_strength: Strength that `focused` gives its penalty by default. It depends on the
+            scale of the reward.
+    """
+
+    name: str
+    formula: Callable[..., float]
+    estimate: Estimate = field(default_factory=ValueNumbers)
+    timing: Timing = "final"
+    uses_start: bool = True
+    penalty_strength: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.timing not in TIMINGS:
+            raise UserError(
+                f"{self.name}: timing is {self.timing!r}; it must be one of {', '.join(TIMINGS)}"
+            )
+        if self.timing == "transition" and not self.uses_start:
+            raise UserError(
+                f"{self.name}: a transition reward compares two states; leave out uses_start"
+            )

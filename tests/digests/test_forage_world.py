@@ -1,0 +1,13 @@
+"""Skills of the forage world are those of version 0.5.0, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+
+from digests import cases, check
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", cases("forage-world"), ids=" ".join)
+def test_skills_side_effects_and_coverage_are_as_before(case):
+    check(*case)

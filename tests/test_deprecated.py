@@ -1,0 +1,84 @@
+"""Names of version 0.5 work for one release, and warn."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from probes import corridor
+from skill_sets import random_skills
+from skillfocus._internal.old_modules import MODULES
+
+
+@pytest.mark.parametrize("old", MODULES)
+def test_old_module_paths_lead_to_the_new_ones(old):
+    sys.modules.pop(f"skillfocus.{old}", None)
+    with pytest.warns(DeprecationWarning, match=f"skillfocus.{old} is deprecated"):
+        module = importlib.import_module(f"skillfocus.{old}")
+    new = importlib.import_module(f"skillfocus.{MODULES[old]}")
+    public = [name for name in vars(new) if not name.startswith("_")]
+    assert all(getattr(module, name) is getattr(new, name) for name in public)
+    assert not hasattr(module, "nonsense")
+
+
+def test_old_names_in_old_modules_are_the_new_ones():
+    sys.modules.pop("skillfocus.table", None)
+    with pytest.warns(DeprecationWarning, match="use skillfocus.core.mdp"):
+        from skillfocus.table import Table
+    assert Table is sf.TabularMDP
+
+
+@pytest.mark.parametrize(("old", "new"), [("Table", "TabularMDP"), ("Hierarchy", "SMDPQLearning")])
+def test_old_top_level_names(old, new):
+    with pytest.warns(DeprecationWarning, match=f"sf.{old} is deprecated; use sf.{new}"):
+        assert getattr(sf, old) is getattr(sf, new)
+
+
+def test_old_attributes_of_skills():
+    skills = random_skills(0, corridor())
+    for old, new in (
+        ("table", skills.mdp), ("remembered", skills.context_variables), ("learned", None),
+    ):  # fmt: skip
+        with pytest.warns(DeprecationWarning, match=rf"Skills\.{old} is deprecated"):
+            assert getattr(skills, old) is new or getattr(skills, old) == new
+    with pytest.warns(DeprecationWarning, match="skills.policies is no array any more"):
+        assert np.array_equal(skills.policies, skills.tabular.flat_actions)
+
+
+def test_old_arguments():
+    world, mdp = corridor(), sf.tabulate(corridor())
+    with pytest.warns(DeprecationWarning, match=r"discover\(table=…\) is deprecated; use mdp="):
+        skills = sf.discover(
+            world, sf.focused(sf.vic()), seed=0, n_skills=4, table=mdp,
+            learner=sf.Planning(rounds=1),
+        )  # fmt: skip
+    assert skills.mdp is mdp
+    for learner in (sf.Planning, sf.QLearning):
+        with pytest.warns(DeprecationWarning, match="use start_where_controllable="):
+            assert not learner(teachable=False).start_where_controllable
+
+
+def at_its_value(params, values, skill, start, value):
+    return 1.0 if value == skill else 0.0
+
+
+def test_an_objective_from_functions_is_the_same_as_one_from_a_reward():
+    def reach(component, start, value):
+        return 1.0 if value == component else 0.0
+
+    with pytest.warns(DeprecationWarning, match=r"pass reward=Reward"):
+        old = sf.Objective(name="reach", reward=at_its_value, uses_start=False)
+    new = sf.Objective("reach", sf.Reward("reach", reach, uses_start=False))
+    made = [
+        sf.discover(
+            corridor(), sf.focused(each), seed=0, targets={"tool_1": 2},
+            learner=sf.Planning(rounds=1),
+        )
+        for each in (old, new)
+    ]  # fmt: skip
+    assert np.array_equal(made[0].tabular.flat_actions, made[1].tabular.flat_actions)
+    assert made[0].rollout(1, (0, 0), np.random.default_rng(0))[-1] == (0, 1)
