@@ -1,6 +1,7 @@
 """Speed, as ratios within one run, since machines differ and are noisy: `make bench`.
 
-Each figure is the best of several tries; the ratio's two sides are tried in turn.
+Each figure is the best of several tries; the ratio's two sides are tried in turn. `--quick` runs
+every part once, at a small size, to show that it still works; its figures mean nothing.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from rich.console import Console
 
 import skillfocus as sf
 from skillfocus.core.rollout import mdp_arrays, step
-from skillfocus.figures.tables import mdp as make_mdp
+from skillfocus.figures.tables import table as make_table
 from skillfocus.learners.tabular import planning
-from skillfocus.learners.tabular.kernels import skill_reward
-from skillfocus.learners.tabular.problem import make_problem
+from skillfocus.learners.tabular.kernels import state_reward
 from skillfocus.runs.executors import Processes
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
+from problems import make_problem
 from reference import PlainQ
 from runs_for_tests import Tiny
 
+QUICK = "--quick" in sys.argv
 WORLD = sf.make("four-rooms")
 TABLE = sf.tabulate(WORLD)
 OBJECTIVE = sf.focused(sf.vic())
@@ -37,8 +39,13 @@ OBJECTIVE = sf.focused(sf.vic())
 
 def best_of(tries: int, *runs: Callable[[], float]) -> list[float]:
     """The best of each run's figures (higher is better), tried in turn."""
-    found = [[run() for run in runs] for _ in range(tries)]
-    return [max(column) for column in zip(*found, strict=True)]
+    results = [[run() for run in runs] for _ in range(1 if QUICK else tries)]
+    return [max(column) for column in zip(*results, strict=True)]
+
+
+def size(full: int, quick: int) -> int:
+    """How much of something: the full amount, or a little of it with --quick."""
+    return quick if QUICK else full
 
 
 def problem(targets):
@@ -79,8 +86,8 @@ def q_learning_kernel(rows: list[list[str]]) -> None:
     one = problem({"tool_1": 2})
     learner = sf.QLearning(greedy_share=1e-9)
     params = one.initial_params(np.random.default_rng(0))
-    q = np.zeros((TABLE.n_states, 5, int(one.widths[0])), np.float32)
-    run = learner._runner(one, params, 0, q, np.random.default_rng(1))
+    q = np.zeros((TABLE.n_states, 5, int(one.index.widths[0])), np.float32)
+    run = learner.runner(one, params, 0, q, np.random.default_rng(1))
     run(1, np.float32(0.1))
     plain = PlainQ(one, params, 0, learner)
     skill = one.skills[0]
@@ -114,16 +121,15 @@ def q_learning_kernel(rows: list[list[str]]) -> None:
 def planning_sweeps(rows: list[list[str]]) -> None:
     one = problem({"tool_1": 2})
     model = planning.Model(one, 0.99)
-    t = skill_reward(one, one.initial_params(np.random.default_rng(0)), 0)
-    v = t.copy()
-    costs = (TABLE.probabilities * one.skills[0].event_cost).sum(axis=2).astype(np.float32)
-    arguments = (t, model.earned, model.gamma, model.successors, model.probabilities, costs)
-    planning.sweep(v, *arguments, False)
+    params = one.initial_params(np.random.default_rng(0))
+    t = state_reward(one, params, 0)
+    v, backup = t.copy(), model.backup(0, params)
+    planning.sweep(v, t, backup, False)
 
     def sweeps() -> float:
         began = time.perf_counter()
         for number in range(20):
-            planning.sweep(v, *arguments, number % 2 == 1)
+            planning.sweep(v, t, backup, number % 2 == 1)
         return 20 * t.size / (time.perf_counter() - began)
 
     (speed,) = best_of(10, sweeps)
@@ -132,8 +138,8 @@ def planning_sweeps(rows: list[list[str]]) -> None:
 
 def threads(rows: list[list[str]]) -> None:
     for name, learner in (
-        ("planning", sf.Planning(rounds=15)),
-        ("Q-learning", sf.QLearning(episodes=40_000)),
+        ("planning", sf.Planning(rounds=size(15, 1))),
+        ("Q-learning", sf.QLearning(episodes=size(40_000, 100))),
     ):
 
         def seeds_per_second(workers: int, learner=learner) -> float:
@@ -149,8 +155,8 @@ def threads(rows: list[list[str]]) -> None:
 def workers(rows: list[list[str]]) -> None:
     """Whole runs, side effects and files included, by one worker process and by two."""
     for name, learner in (
-        ("planning", sf.Planning(rounds=15)),
-        ("Q-learning", sf.QLearning(episodes=40_000)),
+        ("planning", sf.Planning(rounds=size(15, 1))),
+        ("Q-learning", sf.QLearning(episodes=size(40_000, 100))),
     ):
         runs = [sf.Discovery("four-rooms", "focused-vic", seed, learner, 8) for seed in range(4)]
 
@@ -172,15 +178,18 @@ def many_runs(rows: list[list[str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = sf.Store(folder)
         memory = []
-        for first, last in ((0, 2000), (2000, 10_000)):
+        few, many = size(2000, 20), size(10_000, 50)
+        for first, last in ((0, few), (few, many)):
             began = time.perf_counter()
             sf.run_all([Tiny(seed) for seed in range(first, last)], store, workers=2)
             each = 1000 * (time.perf_counter() - began) / (last - first)
             pages = int(Path("/proc/self/statm").read_text().split()[1])
             memory.append(pages * resource.getpagesize() / 1024**2)
         grown = memory[1] - memory[0]
-        rows.append(["10,000 tiny runs: store and executor", f"{each:.1f} ms a run", "under 10 ms"])
-        rows.append(["… memory from 2,000 to 10,000 runs", f"{grown:+.1f} MB", "flat"])
+        rows.append(
+            [f"{many:,} tiny runs: store and executor", f"{each:.1f} ms a run", "under 10 ms"]
+        )
+        rows.append([f"… memory from {few:,} to {many:,} runs", f"{grown:+.1f} MB", "flat"])
         began = time.perf_counter()
         length = len(store.frame())
         seconds = time.perf_counter() - began
@@ -201,7 +210,8 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 def one_seed(rows: list[list[str]]) -> None:
     """Time and peak memory of a default run, in a process of its own."""
     for name in ("focused(sf.vic())", "focused(sf.diayn())", "focused(sf.lsd())"):
-        code = CHILD.format(objective=name, learner="Planning(rounds=1)", rest="")
+        rest = ", learner=sf.Planning(rounds=1)" if QUICK else ""
+        code = CHILD.format(objective=name, learner="Planning(rounds=1)", rest=rest)
         output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         seconds, memory = (float(word) for word in output.stdout.split())
         what = f"one FourRooms seed, {name.replace('sf.', '')}"
@@ -214,8 +224,9 @@ def compiling(rows: list[list[str]]) -> None:
         "import time, skillfocus as sf; b = time.perf_counter(); w = sf.make('four-rooms');"
         "sf.discover(w, sf.{o}, seed=0, n_skills=8, learner=sf.{l}); print(time.perf_counter() - b)"
     )
-    for objective in ("focused(sf.vic())", "focused(sf.lsd())", "dusdi(sf.diayn())"):
-        for learner in ("Planning(rounds=1)", "QLearning(episodes=8)"):
+    objectives = ("focused(sf.vic())", "focused(sf.lsd())", "dusdi(sf.diayn())")
+    for objective in objectives[: size(3, 1)]:
+        for learner in ("Planning(rounds=1)", "QLearning(episodes=8)")[: size(2, 1)]:
             with tempfile.TemporaryDirectory() as cache:
                 environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
                 command = [sys.executable, "-c", code.format(o=objective, l=learner)]
@@ -250,7 +261,7 @@ def main() -> None:
     for part in parts:
         print(f"measuring: {part.__name__.replace('_', ' ')} …", file=sys.stderr, flush=True)
         part(rows)
-    Console().print(make_mdp("skillfocus bench", ["what", "measured", "aim"], rows))
+    Console().print(make_table("skillfocus bench", ["what", "measured", "aim"], rows))
 
 
 if __name__ == "__main__":

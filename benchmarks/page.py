@@ -1,6 +1,6 @@
 """How long a page takes to open, and how many frames a second it draws with 50 ghosts, in Chromium.
 
-python benchmarks/page.py PAGE.html [PAGE.html …]      made by `skillfocus view`
+python benchmarks/page.py PAGE.html [PAGE.html …] [--quick]     pages of `skillfocus view`
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
 from browsing import launched
 
-OPENINGS = 5
+QUICK = "--quick" in sys.argv
+OPENINGS = 1 if QUICK else 5
 WATCH = """async () => {
   const { app, model } = skillfocus;
   await app.change(() => { model.ghosts = 50; model.speed = 1; }, true);
@@ -36,7 +37,7 @@ WATCH = """async () => {
 def main() -> None:
     print(f"{'page':32} {'MB':>5} {'opens in':>9} {'frames/s':>9} {'ms to draw one':>15}")
     with launched() as browser:
-        for path in map(Path, sys.argv[1:]):
+        for path in (Path(word) for word in sys.argv[1:] if word != "--quick"):
             opened = []
             for _ in range(OPENINGS):
                 page = browser.new_page(viewport={"width": 1280, "height": 800})

@@ -2,6 +2,8 @@
 
 Rooms of 100 cells with so many pick-ups (gone for good) and switches (which change back), focused
 VIC, ten rounds of planning. Each size is measured in a process of its own.
+
+    python benchmarks/scaling.py [FIGURE.png] [--quick]
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ SIZES = {
     "skills": [(6, 0, skills) for skills in (4, 8, 16, 32)],
 }
 """By what grows: pick-ups, switches and skills."""
+QUICK = "--quick" in sys.argv
+"""Measure the smallest sizes only, to show that it works."""
 
 
 def drawing(tools: int, switches: int) -> str:
@@ -69,30 +73,30 @@ def measure(tools: int, switches: int, n_skills: int) -> dict[str, float]:
 
 
 def main() -> None:
-    found: dict[str, list[dict[str, float]]] = {}
+    measured: dict[str, list[dict[str, float]]] = {}
     for what, sizes in SIZES.items():
-        for size in sizes:
+        for size in sizes[:2] if QUICK else sizes:
             command = [sys.executable, "-W", "ignore", __file__, *map(str, size)]
             output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             row = json.loads(output)
-            found.setdefault(what, []).append(row)
+            measured.setdefault(what, []).append(row)
             print(
                 f"| {what} | {row['states']:,} | {row['variables']} | {row['skills']} | "
                 f"{row['cells'] / 1e6:.1f} M | {row['tabulate']:.1f} s | {row['discover']:.1f} s | "
                 f"{row['measure']:.1f} s | {row['memory']:.2f} GB |",
                 flush=True,
             )
-    draw(found)
+    draw(measured)
 
 
-def draw(found: dict[str, list[dict[str, float]]]) -> None:
+def draw(measured: dict[str, list[dict[str, float]]]) -> None:
     from matplotlib.figure import Figure
 
     from skillfocus.figures.saving import save_figure
 
     figure = Figure(figsize=(10, 3), layout="constrained")
     panels = figure.subplots(1, 3)
-    for panel, (what, rows) in zip(panels, found.items(), strict=True):
+    for panel, (what, rows) in zip(panels, measured.items(), strict=True):
         across = [row[what] for row in rows]
         for part, marker in (("tabulate", "o"), ("discover", "s"), ("measure", "^")):
             panel.plot(across, [row[part] for row in rows], marker=marker, ms=4, label=part)
@@ -105,11 +109,12 @@ def draw(found: dict[str, list[dict[str, float]]]) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("CPU seconds, GB")
     panels[0].legend(frameon=False, fontsize=8)
-    save_figure(figure, IMAGE)
+    paths = [Path(word) for word in sys.argv[1:] if word.endswith(".png")]
+    save_figure(figure, paths[0] if paths else IMAGE)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) == 4 and sys.argv[1].isdigit():
         print(json.dumps(measure(*map(int, sys.argv[1:]))))
     else:
         main()
