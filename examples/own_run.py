@@ -2,7 +2,7 @@
 
     python examples/own_run.py
 
-does 24 runs on two worker processes and keeps them in `out/walks`; started again, it reads them.
+executes 24 runs on two worker processes and stores them in `out/walks`; rerun, it reads them.
 """
 
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class Walks(sf.Run):
 
     version = 1
 
-    def execute(self, report) -> sf.Result:
+    def execute(self, progress) -> sf.Result:
         rng = np.random.default_rng(self.seed)
         home = 0
         for walk in range(1000):
-            report(walk / 1000, "walking")
+            progress(walk / 1000, "walking")
             home += rng.choice([-1, 1], size=self.length).sum() == 0
         return sf.Result([("home", None, home / 1000)])
 

@@ -1,24 +1,37 @@
-"""The one error type for a user's mistake: a single sentence that names the way out."""
+"""The error type for mistakes that the caller can fix.
+
+A `UserError` is one sentence: what is wrong, with the value, and the way out. The command line
+prints that sentence and exits with status 2 instead of showing a traceback.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-MOST_SHOWN = 24
-"""Of more names that could have been meant, only the nearest are listed."""
+MAX_LISTED = 24
+"""With more known names than this, an error lists only the closest ones."""
 
 
 class UserError(ValueError):
-    """Something the caller can mend; the command line prints it and exits with status 2."""
+    """A mistake that the caller can fix; the command line exits with status 2."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
-    """`unknown world 'for-rooms': did you mean 'four-rooms'? (known: …)`, and without anything
-    near it `unknown world 'mars' (known: …)`"""
+    """Return the error for a name that is not among the known ones, with the closest match.
+
+    Args:
+        kind: What the name stands for, such as `"world"`.
+        name: The name that was given.
+        known: All valid names.
+
+    Returns:
+        An error such as `unknown world 'for-rooms': did you mean 'four-rooms'? (known: …)`, or
+        without a close match `unknown world 'mars' (known: …)`.
+    """
     options = list(known)
     close = difflib.get_close_matches(name, options, n=5, cutoff=0.5)
     hint = f": did you mean {close[0]!r}?" if close else ""
-    shown = options if len(options) <= MOST_SHOWN else [*(close or options[:5]), "…"]
-    count = "" if len(options) <= MOST_SHOWN else f", {len(options)} in all"
-    return UserError(f"unknown {kind} {name!r}{hint} (known: {', '.join(shown)}{count})")
+    listed = options if len(options) <= MAX_LISTED else [*(close or options[:5]), "…"]
+    count = "" if len(options) <= MAX_LISTED else f", {len(options)} in all"
+    return UserError(f"unknown {kind} {name!r}{hint} (known: {', '.join(listed)}{count})")

@@ -19,7 +19,8 @@ from skillfocus.experiments.pipeline import Pipeline, Primitives
 from skillfocus.experiments.presets import OBJECTIVES, PRESETS, task_learner
 from skillfocus.experiments.reduce import reduce_results
 from skillfocus.runs.folder_store import Store
-from skillfocus.runs.run import Header, encode, settings_of
+from skillfocus.runs.run import settings_of
+from skillfocus.runs.run_file import Header, encode
 
 
 def test_every_experiment_is_in_the_file_its_name_suggests():

@@ -19,7 +19,7 @@ from skillfocus.experiments.report import WATCH, build
 from skillfocus.metrics.summary import skill_records
 from skillfocus.report.document import to_html, to_markdown
 from skillfocus.runs.discovery_run import Discovery
-from skillfocus.runs.executors import Finished, perform
+from skillfocus.runs.execution import Finished, perform
 from skillfocus.runs.folder_store import Store
 from skillfocus.viewer.page import page_html, write_page
 from skillfocus.viewer.starts import first_state

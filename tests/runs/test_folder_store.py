@@ -15,7 +15,7 @@ from paths import SUPPORT
 from runs_for_tests import Raises, Tiny
 from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.errors import UserError
-from skillfocus.runs.executors import perform
+from skillfocus.runs.execution import perform
 from skillfocus.runs.folder_store import Store, StoreWarning
 
 SKILLS = Tiny(2)
@@ -110,7 +110,7 @@ def test_a_damaged_run_is_set_aside_and_counts_as_not_done(store, harm):
 
 def test_damage_is_found_when_the_frame_is_read(store):
     store.path(Tiny(1)).write_bytes(b"nothing")
-    with pytest.warns(StoreWarning, match=r"damaged, or no run.*left out"):
+    with pytest.warns(StoreWarning, match=r"damaged, or not a run.*left out"):
         frame = store.frame()
     assert set(frame["seed"]) == {0, 2, 3}
     assert store.path(Tiny(1)).exists()
@@ -176,7 +176,7 @@ def test_foreign_files_are_named_and_left_alone(store):
     pl.DataFrame({"a": [1]}).write_parquet(store.folder / "mine.parquet")
     (store.folder / "notes.txt").write_text("mine")
     before = names(store.folder)
-    with pytest.warns(StoreWarning, match="not runs, left alone: mine.parquet"):
+    with pytest.warns(StoreWarning, match="that are not runs: mine.parquet"):
         store.prepare()
     store.close()
     assert len(store.frame()) == 24
@@ -198,7 +198,7 @@ def test_failures_are_kept_and_forgotten(store):
 
 
 def test_a_newer_format_is_not_taken_for_damage(store, monkeypatch):
-    monkeypatch.setattr("skillfocus.runs.run.VERSION", 2)
+    monkeypatch.setattr("skillfocus.runs.run_file.VERSION", 2)
     with pytest.raises(
         UserError, match=r"cannot use .*parquet: it has version 1 of the file format"
     ):
@@ -284,7 +284,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     said, counts = done.stdout.splitlines()
     assert said.startswith(f"cannot write {tmp_path}") or said.startswith("cannot write to")
     assert "No space left on device" in said
-    assert "the same command goes on" in said
+    assert "rerun to resume" in said
     kept, leftovers = map(int, counts.split())
     assert 5 < kept < 200
     assert leftovers == 0
@@ -293,7 +293,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
 
 def test_a_read_only_folder_is_said(tmp_path):
     done = in_a_small_world("ro", tmp_path, sys.executable, "-c", FILL, f"{tmp_path}/a", str(HERE))
-    assert "cannot make the folder" in done.stdout
+    assert "cannot create the folder" in done.stdout
     assert "Read-only file system" in done.stdout
     done = in_a_small_world("ro", tmp_path, sys.executable, "-c", FILL, str(tmp_path), str(HERE))
     assert "cannot write to the folder" in done.stdout

@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,20 +16,15 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from paths import SUPPORT
-from runs_for_tests import Dies, Raises, Tiny
+from runs_for_tests import Dies, Raises, Tiny, runs, wait_until
 from skillfocus.errors import UserError
-from skillfocus.runs.executors import Cluster, perform
+from skillfocus.runs.execution import perform
 from skillfocus.runs.folder_store import Store, StoreWarning
 from skillfocus.runs.scheduler import run_all
 from skillfocus.runs.status import Interrupted
 
-HERE = SUPPORT
 KILLS = int(os.environ.get("SKILLFOCUS_KILLS", "3"))
 """How often the command is killed in the test below, with three runs for each."""
-
-
-def runs(count, **settings):
-    return [Tiny(seed, **settings) for seed in range(count)]
 
 
 def executions(log):
@@ -130,7 +124,7 @@ def test_a_pool_that_is_not_ours_is_not_replaced(tmp_path):
         def submit(self, *_, **__):
             raise BrokenExecutor("gone")
 
-    with pytest.raises(UserError, match="the workers died; finished runs are kept"):
+    with pytest.raises(UserError, match="the workers died; finished runs are stored"):
         run_all(runs(2), Store(tmp_path), executor=Broken(1))
 
 
@@ -156,7 +150,7 @@ def test_progress_is_told(tmp_path):
     seen = []
 
     def watch(status):
-        seen.append((status.over, dict(status.running)))
+        seen.append((status.settled, dict(status.running)))
 
     run_all(runs(2, seconds=1.0), Store(tmp_path), workers=1, watch=watch)
     assert seen[-1] == (2, {})
@@ -170,19 +164,19 @@ def test_a_run_that_another_command_is_at_is_waited_for(tmp_path):
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[2])\n"
         "from runs_for_tests import Tiny; from skillfocus.runs.folder_store import Store\n"
-        "from skillfocus.runs.executors import perform\n"
+        "from skillfocus.runs.execution import perform\n"
         "store = Store(sys.argv[1]); store.prepare(); store.claim(Tiny(0))\n"
         "print('claimed', flush=True); time.sleep(1.5); done = perform(Tiny(0))\n"
         "store.add(Tiny(0), done.table, done.skills)"
     )
     other = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path), str(HERE)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, str(tmp_path), str(SUPPORT)], stdout=subprocess.PIPE, text=True
     )
     assert other.stdout.readline() == "claimed\n"
     waited = []
     status = run_all(
         runs(2), Store(tmp_path), executor=ThreadPoolExecutor(2),
-        watch=lambda status: waited.append(status.others),
+        watch=lambda status: waited.append(status.waiting_for_others),
     )  # fmt: skip
     other.communicate()
     assert (status.done, status.found) == (1, 1)
@@ -219,7 +213,10 @@ def test_ctrl_c_is_heard_even_if_nothing_was_left_to_hand_out(tmp_path):
     with pytest.raises(Interrupted) as caught:
         run_all(runs(2, seconds=0.6), Store(tmp_path), executor=ThreadPoolExecutor(2))
     assert caught.value.status.done == 2
-    assert str(caught.value) == "2 of 2 runs are done, 0 are left"
+    assert (
+        str(caught.value)
+        == f"interrupted. {caught.value.status.summary(tmp_path)}. Rerun to resume"
+    )
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -243,7 +240,7 @@ def test_a_second_ctrl_c_abandons_what_flies(tmp_path):
 
 def command(folder, count, seconds, workers, log):
     return subprocess.Popen(
-        [sys.executable, str(HERE / "runs_for_tests.py"), str(folder), str(count), str(seconds),
+        [sys.executable, str(SUPPORT / "runs_for_tests.py"), str(folder), str(count), str(seconds),
          str(workers), str(log)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -255,13 +252,6 @@ def alive(pid):
     except ProcessLookupError:
         return False
     return True
-
-
-def wait_until(condition, seconds=20):
-    limit = time.perf_counter() + seconds
-    while not condition():
-        assert time.perf_counter() < limit, "it did not happen"
-        time.sleep(0.02)
 
 
 @pytest.mark.slow
@@ -311,100 +301,3 @@ def test_two_commands_on_one_folder_share_the_work(tmp_path, expected):
     assert [status["done"] + status["found"] for status in said] == [12, 12]
     assert sum(executions(log).values()) <= 13
     assert_frame_equal(store.frame().drop("seconds", "run"), expected.drop("seconds", "run"))
-
-
-def free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
-
-
-@pytest.fixture
-def cluster():
-    """A Dask scheduler and three workers, each a process of its own: (address, scheduler, workers)."""
-    pytest.importorskip("distributed")
-    address, started = f"tcp://127.0.0.1:{free_port()}", []
-
-    def start(module, *arguments):
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{module}", *arguments],
-            env={**os.environ, "PYTHONPATH": str(HERE)},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        started.append(process)
-        return process
-
-    try:
-        scheduler = start("dask_scheduler", "--host", address, "--no-dashboard", "--no-show")
-        workers = [
-            start(
-                "dask_worker",
-                address,
-                "--no-nanny",
-                "--nthreads",
-                "1",
-                "--no-dashboard",
-                "--host",
-                "127.0.0.1",
-            )
-            for _ in range(3)
-        ]
-        wait_until(lambda: listening(address), 30)
-        yield address, scheduler, workers
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
-
-
-@pytest.mark.slow
-def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster, tmp_path):
-    address, _, workers = cluster
-    store = Store(tmp_path / "runs")
-    with Cluster(address) as executor:
-        wait_until(lambda: executor.width == 3, 30)
-        log = tmp_path / "log"
-        log.touch()
-        killed = []
-
-        def watch(status):
-            if status.done >= 4 and not killed:
-                killed.append(int(log.read_text().split()[1]))
-                os.kill(killed[0], signal.SIGKILL)
-
-        status = run_all(runs(30, seconds=0.3, log=str(log)), store, executor=executor, watch=watch)
-        assert killed[0] in {worker.pid for worker in workers}
-        assert executor.width == 2
-    assert (status.done, status.failures) == (30, {})
-    local = Store(tmp_path / "local")
-    run_all(runs(30, seconds=0.3), local, executor=ThreadPoolExecutor(16))
-    assert_frame_equal(store.frame(), local.frame())
-
-
-@pytest.mark.slow
-def test_a_cluster_that_loses_its_scheduler_says_so(cluster, tmp_path):
-    address, scheduler, _ = cluster
-    store = Store(tmp_path)
-
-    def watch(status):
-        if status.done:
-            scheduler.kill()
-
-    with Cluster(address) as executor:
-        wait_until(lambda: executor.width == 3, 30)
-        with pytest.raises(UserError, match=r"lost its scheduler.*kept"):
-            run_all(runs(30, seconds=0.3), store, executor=executor, watch=watch)
-    assert 0 < len(set(store.frame()["run"])) < 30
-
-
-def listening(address):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", int(address.rpartition(":")[2]))) == 0
-
-
-def test_no_cluster_is_one_sentence():
-    pytest.importorskip("distributed")
-    with pytest.raises(UserError, match="'nonsense' is no scheduler's address"):
-        Cluster("nonsense")
-    with pytest.raises(UserError, match="there is no Dask scheduler at tcp"):
-        Cluster(f"tcp://127.0.0.1:{free_port()}", timeout=1)

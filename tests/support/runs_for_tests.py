@@ -1,6 +1,8 @@
-"""Runs that are quick and do what tests need: yield numbers, wait, raise, die. As a command:
-`python runs_for_tests.py FOLDER COUNT SECONDS WORKERS LOG` does COUNT runs that wait SECONDS each
-and note in LOG that they were executed."""
+"""Quick runs for tests: they yield numbers, wait, raise, or kill their process.
+
+As a command, `python runs_for_tests.py FOLDER COUNT SECONDS WORKERS LOG` executes COUNT runs that
+wait SECONDS each and append to LOG that they were executed.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,8 @@ from skillfocus.runs.status import Interrupted
 
 @dataclass(frozen=True)
 class Tiny(Run):
+    """Yields five random numbers and, for seeds that 3 does not divide, some bytes as skills."""
+
     seed: int
     scale: float = 1.0
     seconds: float = 0.0
@@ -33,9 +37,9 @@ class Tiny(Run):
     def label(self) -> str:
         return f"tiny_seed{self.seed}"
 
-    def execute(self, report):
+    def execute(self, progress):
         for i in range(10 if self.seconds else 0):
-            report(i / 10, "waiting")
+            progress(i / 10, "waiting")
             time.sleep(self.seconds / 10)
         rng = np.random.default_rng(self.seed)
         rows = [("draw", i, self.scale * value) for i, value in enumerate(rng.random(5).tolist())]
@@ -47,12 +51,12 @@ class Tiny(Run):
 
 @dataclass(frozen=True)
 class Raises(Run):
-    """Raises as long as the file is not there."""
+    """Raises until the file exists."""
 
     seed: int
     file: str = ""
 
-    def execute(self, report):
+    def execute(self, progress):
         if not os.path.exists(self.file):
             raise ZeroDivisionError(f"seed {self.seed} cannot be divided")
         return Result([("well", None, 1.0)])
@@ -60,12 +64,12 @@ class Raises(Run):
 
 @dataclass(frozen=True)
 class Dies(Run):
-    """Takes its process with it as long as the file is not there, and then makes the file."""
+    """Kills its process, and creates the file first; once the file exists, succeeds."""
 
     seed: int
     file: str = ""
 
-    def execute(self, report):
+    def execute(self, progress):
         if not os.path.exists(self.file):
             if self.file:
                 open(self.file, "w").close()
@@ -73,11 +77,24 @@ class Dies(Run):
         return Result([("well", None, 1.0)])
 
 
+def runs(count: int, **settings) -> list[Tiny]:
+    """`Tiny` runs with the seeds 0 to count - 1."""
+    return [Tiny(seed, **settings) for seed in range(count)]
+
+
+def wait_until(condition, seconds=20) -> None:
+    """Wait until a condition holds; fail after so many seconds."""
+    deadline = time.perf_counter() + seconds
+    while not condition():
+        assert time.perf_counter() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
 def main() -> None:
     folder, count, seconds, workers, log = sys.argv[1:]
-    runs = [Tiny(seed, seconds=float(seconds), log=log) for seed in range(int(count))]
+    batch = runs(int(count), seconds=float(seconds), log=log)
     try:
-        status = run_all(runs, Store(folder), workers=int(workers))
+        status = run_all(batch, Store(folder), workers=int(workers))
     except Interrupted as interrupt:
         status = interrupt.status
     print(json.dumps(vars(status)))

@@ -10,15 +10,15 @@ import pytest
 
 from skill_sets import TINY
 from skillfocus.errors import UserError
-from skillfocus.sweeps.grid import Axis, Score
+from skillfocus.sweeps.grid import Axis
 from skillfocus.sweeps.optuna_search import (
     BATCH,
-    Question,
-    _counted,
+    _active_trials,
     open_study,
     search,
     sqlite_url,
 )
+from skillfocus.sweeps.scores import Score, SweepSpec
 
 optuna = pytest.importorskip("optuna")
 AXES = (
@@ -26,10 +26,10 @@ AXES = (
     Axis("rounds", low=1, high=9),
     Axis("rate", (0.3, 0.5, 0.7)),
 )
-ASKED = Question(TINY, AXES, (1000, 1001), "focus", minimise=False)
+SPEC = SweepSpec(TINY, AXES, (1000, 1001), "focus", minimise=False)
 
 
-def judge(points):
+def score_by_distance(points):
     """Best at strength 4 and rate 0.5; a point with strength above 15 fails."""
     scores = []
     for point in points:
@@ -43,7 +43,7 @@ def judge(points):
 def study(tmp_path):
     """study(name): opened, and closed when the test is over."""
     with ExitStack() as stack:
-        yield lambda name="s": stack.enter_context(open_study(sqlite_url(tmp_path), name, ASKED))
+        yield lambda name="s": stack.enter_context(open_study(sqlite_url(tmp_path), name, SPEC))
 
 
 def found(scores):
@@ -52,7 +52,7 @@ def found(scores):
 
 @pytest.mark.slow
 def test_a_search_gets_better_and_stays_in_range(study):
-    scores = search(study(), ASKED, trials=30, seed=1000, judge=judge)
+    scores = search(study(), SPEC, trials=30, seed=1000, score=score_by_distance)
     assert 25 <= len(scores) <= 30
     assert len({score.point["strength"] for score in scores[:8]}) == 8
     assert max(score.mean for score in scores[10:]) > max(score.mean for score in scores[:5])
@@ -65,7 +65,7 @@ def test_a_search_gets_better_and_stays_in_range(study):
 
 def test_equal_seeds_search_equally_and_other_seeds_otherwise(study):
     made = [
-        found(search(study(name), ASKED, trials=14, seed=seed, judge=judge))
+        found(search(study(name), SPEC, trials=14, seed=seed, score=score_by_distance))
         for name, seed in (("a", 1000), ("b", 1000), ("c", 1001))
     ]
     assert made[0] == made[1]
@@ -74,21 +74,21 @@ def test_equal_seeds_search_equally_and_other_seeds_otherwise(study):
 
 @pytest.mark.parametrize("stop_at", [1, 3, 4])
 def test_a_search_cut_anywhere_ends_as_if_it_had_not_been(study, stop_at):
-    whole = search(study("whole"), ASKED, trials=15, seed=1000, judge=judge)
+    whole = search(study("whole"), SPEC, trials=15, seed=1000, score=score_by_distance)
     calls = []
 
     def cut(points):
         calls.append(points)
         if len(calls) == stop_at:
             raise KeyboardInterrupt
-        return judge(points)
+        return score_by_distance(points)
 
     with pytest.raises(KeyboardInterrupt):
-        search(study("cut"), ASKED, trials=15, seed=1000, judge=cut)
+        search(study("cut"), SPEC, trials=15, seed=1000, score=cut)
     abandon(study("cut"))
-    ended = search(study("cut"), ASKED, trials=15, seed=1000, judge=judge)
+    ended = search(study("cut"), SPEC, trials=15, seed=1000, score=score_by_distance)
     assert found(ended) == found(whole)
-    assert len(_counted(study("cut"))) == 15
+    assert len(_active_trials(study("cut"))) == 15
 
 
 def abandon(made):
@@ -114,30 +114,30 @@ def cut_at(monkeypatch, kind, name, call):
 
 
 def test_a_batch_cut_between_two_verdicts_is_filled_up(study, monkeypatch):
-    whole = search(study("whole"), ASKED, trials=14, seed=1000, judge=judge)
+    whole = search(study("whole"), SPEC, trials=14, seed=1000, score=score_by_distance)
     made = study("cut")
     cut_at(monkeypatch, optuna.Study, "tell", 11)
     with pytest.raises(KeyboardInterrupt):
-        search(made, ASKED, trials=14, seed=1000, judge=judge)
-    ended = search(made, ASKED, trials=14, seed=1000, judge=judge)
+        search(made, SPEC, trials=14, seed=1000, score=score_by_distance)
+    ended = search(made, SPEC, trials=14, seed=1000, score=score_by_distance)
     assert {repr(pair) for pair in found(ended)} == {repr(pair) for pair in found(whole)}
 
 
 def test_a_trial_cut_while_it_was_drawn_is_drawn_the_same(study, monkeypatch):
-    whole = search(study("whole"), ASKED, trials=8, seed=1000, judge=judge)
+    whole = search(study("whole"), SPEC, trials=8, seed=1000, score=score_by_distance)
     made = study("cut")
     cut_at(monkeypatch, optuna.Trial, "suggest_int", 6)
     with pytest.raises(KeyboardInterrupt):
-        search(made, ASKED, trials=8, seed=1000, judge=judge)
-    assert found(search(made, ASKED, trials=8, seed=1000, judge=judge)) == found(whole)
+        search(made, SPEC, trials=8, seed=1000, score=score_by_distance)
+    assert found(search(made, SPEC, trials=8, seed=1000, score=score_by_distance)) == found(whole)
 
 
 def test_trials_that_nobody_signed_are_given_up_after_a_while(study, monkeypatch):
     made = study()
     made.ask()
-    assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH - 1
-    monkeypatch.setattr("skillfocus.sweeps.optuna_search.ASK", timedelta(0))
-    assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH
+    assert len(search(made, SPEC, trials=BATCH, seed=1000, score=score_by_distance)) == BATCH - 1
+    monkeypatch.setattr("skillfocus.sweeps.optuna_search.UNSIGNED_TIMEOUT", timedelta(0))
+    assert len(search(made, SPEC, trials=BATCH, seed=1000, score=score_by_distance)) == BATCH
 
 
 def test_a_process_takes_up_what_it_left_itself(study):
@@ -147,16 +147,16 @@ def test_a_process_takes_up_what_it_left_itself(study):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        search(made, ASKED, trials=BATCH, seed=1000, judge=stop)
-    assert len(search(made, ASKED, trials=BATCH, seed=1000, judge=judge)) == BATCH
+        search(made, SPEC, trials=BATCH, seed=1000, score=stop)
+    assert len(search(made, SPEC, trials=BATCH, seed=1000, score=score_by_distance)) == BATCH
 
 
 def test_failed_trials_are_tried_again_when_asked(study):
     made = study()
-    failing = search(made, ASKED, trials=5, seed=1000, judge=lambda points: [None] * len(points))
+    failing = search(made, SPEC, trials=5, seed=1000, score=lambda points: [None] * len(points))
     assert failing == []
-    assert search(made, ASKED, trials=5, seed=1000, judge=judge) == []
-    again = search(made, ASKED, trials=5, seed=1000, judge=judge, retry_failed=True)
+    assert search(made, SPEC, trials=5, seed=1000, score=score_by_distance) == []
+    again = search(made, SPEC, trials=5, seed=1000, score=score_by_distance, retry_failed=True)
     assert len(again) == 5
 
 
@@ -166,32 +166,32 @@ def test_a_living_process_keeps_its_trials(study):
     trial.set_user_attr("owner", f"1@{os.uname().nodename}")  # the machine's first process
     other = made.ask()
     other.set_user_attr("owner", "1@elsewhere")
-    scores = search(made, ASKED, trials=BATCH, seed=1000, judge=judge)
+    scores = search(made, SPEC, trials=BATCH, seed=1000, score=score_by_distance)
     assert len(scores) == BATCH - 2
     assert trial.number not in [t.number for t in made.get_trials() if t.state.is_finished()]
 
 
 def test_going_on_with_more_trials_adds_to_them(study):
-    first = search(study(), ASKED, trials=5, seed=1000, judge=judge)
-    again = search(study(), ASKED, trials=5, seed=1000, judge=lambda _: 1 / 0)
+    first = search(study(), SPEC, trials=5, seed=1000, score=score_by_distance)
+    again = search(study(), SPEC, trials=5, seed=1000, score=lambda _: 1 / 0)
     assert found(first) == found(again)
-    more = search(study(), ASKED, trials=9, seed=1000, judge=judge)
+    more = search(study(), SPEC, trials=9, seed=1000, score=score_by_distance)
     assert found(more)[: len(first)] == found(first)
-    assert len(_counted(study())) == 9
+    assert len(_active_trials(study())) == 9
 
 
 def test_a_study_answers_one_question(tmp_path):
-    def question(base=TINY, axes=AXES, seeds=(1000,), metric="focus", minimise=False):
-        return Question(base, axes, seeds, metric, minimise)
+    def spec(base=TINY, axes=AXES, seeds=(1000,), metric="focus", minimise=False):
+        return SweepSpec(base, axes, seeds, metric, minimise)
 
     others = [
-        question(TINY.changed({"skills": 6})), question(axes=AXES[:1]), question(metric="steps"),
-        question(seeds=(1001,)), question(minimise=True),
+        spec(TINY.with_settings({"skills": 6})), spec(axes=AXES[:1]), spec(metric="steps"),
+        spec(seeds=(1001,)), spec(minimise=True),
     ]  # fmt: skip
-    assert len({question().digest, *(other.digest for other in others)}) == 6
-    assert question(TINY.changed({"seed": 1005})).digest == question().digest
+    assert len({spec().digest, *(other.digest for other in others)}) == 6
+    assert spec(TINY.with_settings({"seed": 1005})).digest == spec().digest
     for _ in range(2):
-        with open_study(sqlite_url(tmp_path), "s", question()):
+        with open_study(sqlite_url(tmp_path), "s", spec()):
             pass
     for other in others:
         opening = open_study(sqlite_url(tmp_path), "s", other)
@@ -206,11 +206,11 @@ def test_a_study_answers_one_question(tmp_path):
 )  # fmt: skip
 def test_questions_without_sense_are_refused(axes, message):
     with pytest.raises(UserError, match=message):
-        Question(TINY, axes, (1000,), "focus", minimise=False)
+        SweepSpec(TINY, axes, (1000,), "focus", minimise=False)
 
 
 @pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db"])
 def test_a_storage_that_cannot_be_opened_is_one_sentence(url):
     with pytest.raises(UserError, match="cannot open the study's storage") as caught:
-        open_study(url, "s", ASKED).__enter__()
+        open_study(url, "s", SPEC).__enter__()
     assert "\n" not in str(caught.value)

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld
 from skill_sets import make_skills
-from skillfocus.cli.view import View, starting
+from skillfocus.cli.view import View
 from skillfocus.errors import UserError
 from skillfocus.metrics.reachability import round_trips
 from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import labelled, page_html
 from skillfocus.viewer.payload import Shown, packed
+from skillfocus.viewer.rollout_export import parse_start
 from skillfocus.viewer.starts import AMPLE, first_state
 from skillfocus.viewer.walks import UNITS, costs_of, walk_policy
 from skillfocus.worlds.maps.parser import make_map
@@ -245,8 +246,8 @@ def test_it_begins_where_slips_can_be_made_up_for(name, trip, cells):
 def test_starts_in_words(focused_vic):
     mdp = focused_vic.mdp
     usual = mdp.state(first_state(focused_vic))
-    assert starting(focused_vic, "") == usual
-    named = starting(focused_vic, "tool_1=1, position=(1,2),tool_4 = 1")
+    assert parse_start(focused_vic, "") == usual
+    named = parse_start(focused_vic, "tool_1=1, position=(1,2),tool_4 = 1")
     assert mdp.space.labels(named) == {
         "position": (1, 2), "tool_1": 1, "tool_2": 0, "tool_3": 0, "tool_4": 1,
     }  # fmt: skip
@@ -257,7 +258,7 @@ def test_starts_in_words(focused_vic):
         ("position=(1, 2", r"can be \(1, 1\)"),
     ):
         with pytest.raises(UserError, match=said):
-            starting(focused_vic, wrong)
+            parse_start(focused_vic, wrong)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Helpers without a public interface: atomic file writes, versions, Gymnasium ids."""

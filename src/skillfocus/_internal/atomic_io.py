@@ -1,4 +1,8 @@
-"""Writing files so that one that is there is whole."""
+"""Atomic file writes: a file that exists is complete, whatever interrupts the program.
+
+`write_atomically` writes to a temporary file in the same folder and renames it. The temporary name
+holds the process id and the host, so that `remove_leftovers` can delete those of dead processes.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +15,40 @@ from pathlib import Path
 
 from skillfocus.errors import UserError
 
-_LEFTOVER = re.compile(r"\.(?P<pid>[0-9]+)@(?P<host>[^~]*)~.*")
+_TEMPORARY_NAME = re.compile(r"\.(?P<pid>[0-9]+)@(?P<host>[^~]*)~.*")
 
 
 def make_folder(folder: Path) -> None:
+    """Create a folder and its parents if they do not exist.
+
+    Raises:
+        UserError: If the path is a file, or the folder cannot be created.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise UserError(f"{folder} is a file, not a folder") from None
     except OSError as error:
-        raise UserError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise UserError(f"cannot create the folder {folder}: {error.strerror}") from None
 
 
 def require_writable_folder(folder: Path) -> None:
-    """Make a folder, and make sure now that it can be written to later."""
+    """Create a folder and check that it is writable, before hours of work depend on it.
+
+    Raises:
+        UserError: If the folder cannot be created or written to.
+    """
     make_folder(folder)
     if not os.access(folder, os.W_OK):
         raise UserError(f"cannot write to the folder {folder}; choose another")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary name beside the target, sync, rename, sync the folder."""
+    """Write a file completely or not at all, and sync it to disk.
+
+    Raises:
+        UserError: If the folder does not exist or the file cannot be written.
+    """
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to write {path.name} to")
     try:
@@ -45,6 +62,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        # mkstemp creates files readable by their owner alone; give ours the usual permissions.
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
@@ -59,7 +77,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the new name outlives a power cut, where the system can promise that."""
+    """Make the rename survive a power failure, on systems that can sync a folder."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -69,16 +87,16 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Temporary files of processes of this machine that are no more."""
+    """Delete temporary files of processes of this machine that no longer exist."""
     for file in folder.glob(".*@*~*"):
-        named = _LEFTOVER.fullmatch(file.name)
-        if named and named["host"] == socket.gethostname() and not process_alive(int(named["pid"])):
+        parts = _TEMPORARY_NAME.fullmatch(file.name)
+        if parts and parts["host"] == socket.gethostname() and not process_alive(int(parts["pid"])):
             file.unlink(missing_ok=True)
 
 
 def process_alive(pid: int) -> bool:
-    """Whether this machine has such a process."""
-    if os.name == "nt":  # there, asking would end it
+    """Return whether this machine has a process of that id; on Windows, always True."""
+    if os.name == "nt":  # there, os.kill(pid, 0) would end the process
         return True
     try:
         os.kill(pid, 0)

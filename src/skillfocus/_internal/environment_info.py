@@ -1,4 +1,4 @@
-"""The versions a result should name."""
+"""Versions of Python and of the packages that a result depends on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import platform
 from functools import cache
 from importlib.metadata import version
 
+RECORDED_PACKAGES = ("skillfocus", "numpy", "numba")
+"""Packages whose version is stored with every result."""
+
 
 @cache
 def package_versions() -> dict[str, str]:
-    packages = ("skillfocus", "numpy", "numba")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    """Return the versions to store with a result, by package name; `"python"` is the first."""
+    packages = {name: version(name) for name in RECORDED_PACKAGES}
+    return {"python": platform.python_version(), **packages}

@@ -1,8 +1,8 @@
-"""Lets Gymnasium know the environments that `import skillfocus` brings.
+"""Registration of this package's environments with Gymnasium, on `import skillfocus`.
 
-`skillfocus/FourRooms-v0`, `skillfocus/ForageWorld-v0` and `skillfocus/MudWorld-v0` are a `WorldEnv`
-each, with the paper's task; `skillfocus/Skills-v0` is a `SkillEnv` of the skills given. They end
-episodes at the task's cap themselves, so they are registered without a limit of steps.
+`skillfocus/FourRooms-v0`, `skillfocus/ForageWorld-v0` and `skillfocus/MudWorld-v0` are `WorldEnv`s
+with the paper's task; `skillfocus/Skills-v0` is a `SkillEnv` of the skills passed to it. The
+environments truncate episodes themselves, so no `max_episode_steps` is registered.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import gymnasium
 
 WORLD_IDS = ("FourRooms-v0", "ForageWorld-v0", "MudWorld-v0")
-"""Written out: the worlds themselves are loaded when one is made."""
+"""Spelled out here, because importing the world registry would slow down `import skillfocus`."""
 
 
 def register() -> None:
+    """Register every environment id; entry points are imported when an environment is made."""
     for world_id in WORLD_IDS:
         gymnasium.register(
             f"skillfocus/{world_id}",

@@ -1,3 +1,5 @@
+"""`python -m skillfocus.cli`"""
+
 from skillfocus.cli import main
 
 main()

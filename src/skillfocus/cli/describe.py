@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.options import explored
+from skillfocus.cli.options import explore
 from skillfocus.cli.output import print_json, print_table
 
 
 @dataclass(frozen=True)
 class Describe:
-    """What a world consists of: its variables, actions and states, and what may surprise in it.
+    """Describe a world: its variables, actions and states, and what may be surprising about it.
+
+    Use it before `discover` to see what skills can target and what can change alone.
 
     Examples: skillfocus describe four-rooms, skillfocus describe minigrid:DoorKey-5x5
     """
@@ -23,35 +25,37 @@ class Describe:
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"slip": 0.0}'."""
     check: bool = False
-    """Also put it through every check of skillfocus.testing.check_world."""
+    """Also run every check of skillfocus.testing.check_world."""
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
+        """Describe the world and print the description."""
         from skillfocus.metrics.world_summary import describe
 
-        world, mdp = explored(self.world, self.world_settings)
+        world, mdp = explore(self.world, self.world_settings)
         if self.check:
             from skillfocus.testing import check_world
 
             check_world(world)
-        found = describe(world, mdp)
+        description: dict[str, Any] = describe(world, mdp)
         if self.json:
-            print_json(found)
+            print_json(description)
             return
-        print(f"{found['world']}: {found['states']:,} states, {len(world.actions)} actions")
-        print(f"Actions: {', '.join(world.actions)}")
-        print(f"A skill may take {world.step_limit} steps.\n")
+        actions = description["actions"]
+        print(f"{description['world']}: {description['states']:,} states, {len(actions)} actions")
+        print(f"Actions: {', '.join(actions)}")
+        print(f"A skill may take up to {description['step_limit']} steps.\n")
         rows = [
             [v["name"], str(v["values"]), v["listed"], v["changes"],
              "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
-            for v in found["variables"]  # pyright: ignore[reportGeneralTypeIssues]
+            for v in description["variables"]
         ]  # fmt: skip
         columns = ["variable", "values", "such as", "changes", "alone from", "skills by default"]
         print_table("Variables", columns, rows)
-        for note in found["notes"]:  # pyright: ignore[reportGeneralTypeIssues]
+        for note in description["notes"]:
             print(f"- {note}")
         first = next(iter(world.states()))
-        print(f"\nA first state:\n{world.draw(first)}")
+        print(f"\nOne state:\n{world.draw(first)}")
         if self.check:
             print("\nEvery check passed.")

@@ -9,15 +9,19 @@ from skillfocus.cli.output import print_json, print_table
 
 @dataclass(frozen=True)
 class Doctor:
-    """Versions, cores, the compiler's cache: what a bug report should say."""
+    """Check the installation: versions, cores, compiled kernels. Include it in bug reports.
+
+    Exit status 1 if something that is needed does not work.
+    """
 
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus.cli.health import examine
+        """Check the installation and print the findings."""
+        from skillfocus.cli.health import check_installation
 
-        findings, healthy = examine()
+        findings, healthy = check_installation()
         if self.json:
             print_json({"healthy": healthy, **findings})
         else:

@@ -1,4 +1,4 @@
-"""What `skillfocus doctor` finds."""
+"""The checks behind `skillfocus doctor`."""
 
 from __future__ import annotations
 
@@ -16,42 +16,44 @@ EXTRAS = {
     "distributed": "cluster", "optuna": "sweep", "minigrid": "minigrid", "pyRDDLGym": "rddl",
     "rddlrepository": "rddl", "stable-baselines3": "sb3",
 }  # fmt: skip
+"""Optional packages, and the extra that installs each."""
 
 
-def examine() -> tuple[dict[str, object], bool]:
-    """What was found, and whether everything needed works."""
-    found: dict[str, object] = {"python": platform.python_version(), "system": platform.platform()}
+def check_installation() -> tuple[dict[str, object], bool]:
+    """Return versions, cores and whether kernels compile, and whether everything needed works."""
+    findings: dict[str, object] = {
+        "python": platform.python_version(), "system": platform.platform(),
+    }  # fmt: skip
     healthy = True
     for name in REQUIRED:
         try:
-            found[name] = version(name)
+            findings[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "missing: reinstall skillfocus"
+            findings[name] = "missing: reinstall skillfocus"
             healthy = False
     for name, extra in EXTRAS.items():
         try:
-            found[name] = version(name)
+            findings[name] = version(name)
         except PackageNotFoundError:
-            found[name] = f"not installed; pip install 'skillfocus[{extra}]' if you need it"
-    found["cores"] = os.cpu_count()
+            findings[name] = f"not installed; pip install 'skillfocus[{extra}]' if you need it"
+    findings["cores"] = os.cpu_count()
     try:
-        found["compiled kernels"] = _compiled_kernels()
-    except Exception as error:  # the point is to report whatever is broken
-        found["compiled kernels"] = f"failed: {error}"
+        findings["compiled kernels"] = _check_kernels()
+    except Exception as error:  # whatever is broken is what the user wants to know
+        findings["compiled kernels"] = f"failed: {error}"
         healthy = False
-    return found, healthy
+    return findings, healthy
 
 
-def _compiled_kernels() -> str:
-    """Discover something small, and say where compiled code is kept."""
-    began = time.perf_counter()
+def _check_kernels() -> str:
+    """Compile the kernels, and return how long that took and where they are cached."""
+    start = time.perf_counter()
     from skillfocus.learners.tabular import planning
     from skillfocus.runs.precompile import compile_kernels
 
     compile_kernels()
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start
     folder = Path(planning.sweep.stats.cache_path or "")  # pyright: ignore[reportFunctionMemberAccess]
-    kept = (
-        f"kept in {folder}" if os.access(folder, os.W_OK) else f"not kept ({folder} is read-only)"
-    )
-    return f"work ({seconds:.1f} s), {kept}"
+    writable = os.access(folder, os.W_OK)
+    cache = f"cached in {folder}" if writable else f"not cached ({folder} is read-only)"
+    return f"work ({seconds:.1f} s), {cache}"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skillfocus.cli.options import LEARNERS
 from skillfocus.cli.output import print_json, print_table
 
 
 @dataclass(frozen=True)
 class List:
-    """The worlds, objectives, learners and ready sweeps there are."""
+    """List the worlds, objectives, learners, sweeps and experiments that other commands accept."""
 
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
+        """Print the names."""
         from skillfocus.experiments import NAMES as EXPERIMENTS
         from skillfocus.objectives.registry import objective_names
         from skillfocus.sweeps.paper_grids import PAPER_GRIDS
@@ -29,7 +31,7 @@ class List:
             )
         names = {
             "objectives": list(objective_names()),
-            "learners": ["planning", "q-learning"],
+            "learners": list(LEARNERS),
             "sweeps": list(PAPER_GRIDS),
             "experiments": list(EXPERIMENTS),
         }

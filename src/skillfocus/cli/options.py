@@ -1,13 +1,13 @@
-"""Options that commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
@@ -17,117 +17,152 @@ if TYPE_CHECKING:
     from skillfocus.core.mdp import TabularMDP
     from skillfocus.core.world import World
     from skillfocus.learners.discovery import Learner
-    from skillfocus.runs.discovery_run import Discovery
-    from skillfocus.skills.skills import Skills
 
-QUICK = 1.0
-"""Seconds that exploring a world may take without a word."""
-OFTEN = 5.0
-"""Seconds between two words where there is no terminal."""
-# Options that may be left out; their help says what happens then.
+SILENT_SECONDS = 1.0
+"""Exploring a world shows no progress before this time."""
+LINE_SECONDS = 5.0
+"""Time between two progress lines where there is no terminal."""
+# Options without a default; their help says what happens if they are left out.
 OptionalInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 OptionalFloat = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
 OptionalStr = Annotated[str | None, arg(metavar="TEXT", help_behavior_hint="")]
 OptionalPath = Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="")]
+SkillFiles = Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
+
+
+@dataclass(frozen=True)
+class LearnerChoice:
+    """A learner that `--learner` offers.
+
+    Attributes:
+        make: Function that makes it from `gamma` and those of its own options that were given.
+        options: Names of the options that only this learner has.
+    """
+
+    make: Callable[..., Learner]
+    options: tuple[str, ...]
+
+
+def _make_planning(**settings: Any) -> Learner:
+    from skillfocus.learners.tabular.planning import Planning
+
+    return Planning(**settings)
+
+
+def _make_q_learning(preset: str = "default", **settings: Any) -> Learner:
+    from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
+
+    return paper_q_learning(**settings) if preset == "paper" else QLearning(**settings)
+
+
+LEARNERS = {
+    "planning": LearnerChoice(_make_planning, ("rounds",)),
+    "q-learning": LearnerChoice(_make_q_learning, ("episodes", "preset")),
+}
+"""The learners that commands offer, by name."""
+if TYPE_CHECKING:
+    LearnerName = str
+else:
+    LearnerName = Literal[tuple(LEARNERS)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoveryOptions:
-    """What makes a `Discovery`, but for its seed."""
+    """The options that make up a `Discovery`, except its seed."""
 
     world: Annotated[Positional[str], arg(metavar="WORLD")]
     """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
     objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
-    """What skills want, such as focused-vic, dusdi-diayn or lsd."""
+    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd."""
     skills: OptionalInt = None
-    """How many skills (default 16): goals (tools, …) get two each, position the rest."""
+    """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
     targets: OptionalStr = None
     """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
     strength: OptionalFloat = None
-    """The penalty's strength lambda (default: 4, for LSD 2)."""
+    """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
     rate: OptionalFloat = None
-    """The weight of the discriminator's moving average, or LSD's step (default: the paper's);
-    Q-learning slows it down (docs/q-learning.md)."""
+    """Weight of the discriminator's moving average, or LSD's step size (default: the paper's).
+    Q-learning scales it down (docs/q-learning.md)."""
     weight: OptionalFloat = None
-    """DUSDi's weight on the variables that are no targets (default: 0.1)."""
+    """DUSDi's weight on the variables that are not targets (default: 0.1)."""
     step_limit: OptionalInt = None
-    """The most steps a skill may take (default: the world's)."""
+    """Maximum number of steps of a skill (default: the world's)."""
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"slip": 0.0}' or '{"is_rainy": true}'."""
-    learner: Literal["planning", "q-learning"] = "planning"
+    learner: LearnerName = "planning"
     """How skills are learned: exact planning, or the paper's Q-learning."""
     gamma: float = 0.99
-    """The discount."""
+    """Discount factor."""
     rounds: OptionalInt = None
     """Rounds of planning (default 40)."""
     episodes: OptionalInt = None
     """Episodes of Q-learning (default 1,000,000)."""
     preset: Literal["default", "paper"] = "default"
-    """Q-learning's settings: what learns best, or as near to the paper's as learns at all."""
+    """Settings of Q-learning: those that learn best, or the paper's as far as they learn at all."""
 
-    def discovery(self, seed: int, coverage: bool) -> Discovery:
-        from skillfocus.runs.discovery_run import Discovery
-
-        return Discovery(
-            self.world, self.objective, seed, self.make_learner(), self.skills, self.targets,
-            self.rate, self.strength, self.weight, self.step_limit, self.world_settings,
-            coverage=coverage,
+    def settings(self) -> dict[str, Any]:
+        """Return the fields of a `Discovery` but world, objective, seed, learner and coverage."""
+        names = (
+            "skills", "targets", "rate", "strength", "weight", "step_limit", "world_settings",
         )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
 
-    def prepare(self) -> None:
-        """Make the world, with a bar if that takes long, and say what may surprise in it."""
+    def make_learner(self) -> Learner:
+        """Return the learner with its options.
+
+        Raises:
+            UserError: If an option of another learner is given.
+        """
+        choice = LEARNERS[self.learner]
+        for name, other in LEARNERS.items():
+            for option in other.options:
+                if option not in choice.options and self._given(option):
+                    raise UserError(f"--{option} belongs to --learner {name}")
+        own = {option: getattr(self, option) for option in choice.options if self._given(option)}
+        return choice.make(gamma=self.gamma, **own)
+
+    def _given(self, option: str) -> bool:
+        return getattr(self, option) != getattr(type(self), option)
+
+    def explore_world(self) -> None:
+        """Make the world, showing progress if that takes long, and print notes about it."""
         from skillfocus.cli.output import say
         from skillfocus.metrics.world_summary import remarks
 
-        for remark in remarks(*explored(self.world, self.world_settings)):
+        for remark in remarks(*explore(self.world, self.world_settings)):
             say(f"note: {remark}")
-
-    def make_learner(self) -> Learner:
-        from skillfocus.learners.tabular.planning import Planning
-        from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
-
-        if self.learner == "planning":
-            if self.episodes is not None or self.preset != "default":
-                raise UserError("--episodes and --preset belong to --learner q-learning")
-            return Planning(gamma=self.gamma, **_given(rounds=self.rounds))
-        if self.rounds is not None:
-            raise UserError("--rounds belongs to --learner planning; use --episodes")
-        make = paper_q_learning if self.preset == "paper" else QLearning
-        return make(gamma=self.gamma, **_given(episodes=self.episodes))
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnWorld:
-    """For files of skills that cannot say how to make their world."""
+class WorldOptions:
+    """The world of skills files that cannot name it themselves."""
 
     world: OptionalStr = None
-    """The world's name, where a file cannot say it (my_world.py:Lights)."""
+    """The world, for skills files that cannot name it (my_world.py:Lights)."""
     world_settings: str = "{}"
-    """Its settings as JSON, as they were given to `discover`."""
+    """That world's settings as JSON, as they were given to `discover`."""
 
-    def load(self, files: Iterable[Path]) -> Iterator[Skills]:
-        from skillfocus.skills.skills import Skills
-
-        world = None if self.world is None else explored(self.world, self.world_settings)[0]
-        return (Skills.load(file, world) for file in files)
+    def make_world(self) -> World | None:
+        """Return the world; None if each file names its own."""
+        return None if self.world is None else explore(self.world, self.world_settings)[0]
 
 
-def explored(world: str, settings: str) -> tuple[World, TabularMDP]:
-    """A world by its name and its table, with a bar if making it takes long."""
+def explore(world: str, settings: str) -> tuple[World, TabularMDP]:
+    """Return a world by name, with its table, showing progress if making them takes long."""
     from skillfocus.cli.output import err, say
-    from skillfocus.runs.discovery_run import cached_mdp, cached_world
+    from skillfocus.runs.world_cache import cached_mdp, cached_world
     from skillfocus.worlds.explored import EXPLORING
 
-    due, status = time.monotonic() + QUICK, None
+    due, status = time.monotonic() + SILENT_SECONDS, None
 
-    def show(name: str, done: int, found: int) -> None:
+    def show(name: str, expanded: int, discovered: int) -> None:
         nonlocal due, status
         if time.monotonic() < due:
             return
-        line = f"exploring {name}: {found:,} states found, {done:,} of them done"
+        line = f"exploring {name}: {discovered:,} states found, {expanded:,} of them expanded"
         if not err.is_terminal:
             say(line)
-            due = time.monotonic() + OFTEN
+            due = time.monotonic() + LINE_SECONDS
             return
         status = status or stack.enter_context(err.status(line))
         status.update(line)
@@ -137,7 +172,3 @@ def explored(world: str, settings: str) -> tuple[World, TabularMDP]:
         token = EXPLORING.set(show)
         stack.callback(EXPLORING.reset, token)
         return cached_world(world, settings), cached_mdp(world, settings)
-
-
-def _given(**settings: object) -> dict:
-    return {name: value for name, value in settings.items() if value is not None}

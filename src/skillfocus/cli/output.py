@@ -1,54 +1,68 @@
-"""What the commands share for printing: results on standard output, everything else beside it."""
+"""Printing: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+if TYPE_CHECKING:
+    from skillfocus.runs.progress_bar import ProgressBar
+
 err = Console(stderr=True)
-WIDE = 160
-"""Columns of a table that goes to a file or another program."""
+FILE_WIDTH = 160
+"""Columns of a table that is written to a file or a pipe."""
 
 
-def _out() -> Console:
+def _stdout() -> Console:
     console = Console()
-    return console if console.is_terminal else Console(width=WIDE)
+    return console if console.is_terminal else Console(width=FILE_WIDTH)
 
 
 def say(line: str) -> None:
+    """Print a line on standard error."""
     err.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
+def progress_on_stderr(title: str) -> ProgressBar:
+    """Return a progress bar on standard error, to be used in a `with` statement."""
+    from skillfocus.runs.progress_bar import ProgressBar
+
+    return ProgressBar(err, title)
+
+
 def print_json(document: dict) -> None:
+    """Print a JSON document on standard output."""
     print(json.dumps(document, indent=2))
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table with a title on standard output."""
     from skillfocus.figures.tables import table
 
-    out = _out()
+    out = _stdout()
     out.print(title, style="italic", highlight=False, markup=False)
     out.print(table(None, columns, rows))
 
 
 def show_runs(runs: list[dict], as_json: bool) -> None:
-    """What skills do, as tables or as one document."""
+    """Print what skills do: the records of `discover` and `evaluate`, as tables or as JSON."""
     if as_json:
         print_json({"runs": runs})
         return
     from skillfocus.figures.tables import effects_tables
 
-    out = _out()
+    out = _stdout()
     for table in effects_tables(runs):
         out.print(table)
-    covered = [run for run in runs if "coverage" in run]
-    if covered:
+    with_coverage = [run for run in runs if "coverage" in run]
+    if with_coverage:
         rows = [
             [*(str(r[name]) for name in ("world", "objective", "seed")),
              *(f"{c:.3f}" for c in r["coverage"]),
              f"{r['auc']:.3f}", "exact" if r["coverage_exact"] else "10 trees"]
-            for r in covered
+            for r in with_coverage
         ]  # fmt: skip
         columns = ["world", "objective", "seed", "1", "2", "3", "4", "5", "AUC", ""]
         print_table("Coverage of chains of 1 to 5 skills", columns, rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.job import Job, Work
+from skillfocus.cli.job_options import JobOptions, report_job
 from skillfocus.cli.options import OptionalPath
 from skillfocus.cli.output import err, print_json, print_table, say
 from skillfocus.errors import UserError
@@ -21,7 +21,7 @@ MAIN = 0.97
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reproduce(Job):
+class Reproduce(JobOptions):
     """Run the paper's experiments, and write a report: every claim with our number beside the
     paper's, a verdict, and the evidence.
 
@@ -58,7 +58,7 @@ class Reproduce(Job):
         from skillfocus.experiments.reproduction import check_experiments
         from skillfocus.report.writing import keep, kept, write_report, write_twin
         from skillfocus.runs.folder_store import Store
-        from skillfocus.runs.progress_bar import Progress
+        from skillfocus.runs.progress_bar import ProgressBar
 
         names = check_experiments(self.experiments)
         for folder in (self.out, self.keep, self.markdown and self.markdown.parent):
@@ -78,7 +78,7 @@ class Reproduce(Job):
             keep(self.keep, frame, costs)
             say(f"kept: {self.keep}")
             frame, costs = kept(self.keep)
-        with Progress(err, "writing the report") as progress:
+        with ProgressBar(err, "writing the report") as progress:
             watched, begun = [], 0.0
             if "trajectories" in names:
                 begun = 0.25
@@ -109,12 +109,15 @@ class Reproduce(Job):
         return table
 
     def _work(self, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
+        from skillfocus.core.progress import part_of
         from skillfocus.experiments.cases import Setup, costs, results
         from skillfocus.experiments.players import watched_runs
         from skillfocus.experiments.reduce import reduce_results
         from skillfocus.experiments.reproduction import SETUPS, cases
         from skillfocus.runs.folder_store import Store
-        from skillfocus.sweeps.grid import reporting_seeds
+        from skillfocus.runs.job import Job
+        from skillfocus.runs.progress_bar import ProgressBar
+        from skillfocus.sweeps.seeds import reporting_seeds
 
         seeds = reporting_seeds(self.seeds)
         setups = [
@@ -128,12 +131,15 @@ class Reproduce(Job):
             raise UserError(f"{', '.join(names)} has no cases with --preset best; try paper")
         store, failed = Store(self.out), False
         if not self.finished:
-            with Work(self, "reproducing") as work:
-                work.do([case.run for case in made], 0.0, MAIN)
+            with (
+                Job(store, **self.job_arguments()) as job,
+                ProgressBar(err, "reproducing") as bar,
+            ):
+                job.execute([case.run for case in made], part_of(bar.report, 0.0, MAIN))
                 if "trajectories" in names and Setup() in setups:
-                    work.do(watched_runs(work.store), MAIN)
-            work.sum_up()
-            store, failed = work.store, bool(work.total.failures)
+                    job.execute(watched_runs(store), part_of(bar.report, MAIN, 1.0))
+            report_job(job.status, self.out)
+            failed = bool(job.status.failures)
         return reduce_results(results(store, made), made), costs(store, made), failed
 
     def _show(self, sections: list, page: Path) -> None:

@@ -65,7 +65,7 @@ class Setup:
                 world, agent.removesuffix(ON_TWO), seed,
                 discovery_learner(self.preset, self.learner),
                 targets=targets(self.preset, world, agent), coverage=world == "four-rooms",
-            ).changed(changes)  # fmt: skip
+            ).with_settings(changes)  # fmt: skip
         return Case(self.preset, self.learner, world, agent, variant, seed, run)
 
 

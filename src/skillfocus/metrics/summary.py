@@ -1,24 +1,34 @@
-"""What programs may rely on: a run's skills and what they do, as JSON can hold them; and the same
-numbers as the rows of a run's table."""
+"""JSON records of what skills do, and the same numbers as rows of a result table.
+
+The records are what `discover --json` and `evaluate --json` print, so programs rely on their
+fields. `rows_of` and `records_of` are inverse to each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skillfocus.core.rows import Row
 from skillfocus.metrics.side_effects import SkillEffects, side_effects
 from skillfocus.skills.skills import Skills
 
-if TYPE_CHECKING:
-    from skillfocus.runs.run import Row
-
 
 def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> list[dict]:
-    """Per skill, its averages over fair starts and, in `all_starts`, over all."""
+    """Return one JSON record per skill: what it changes, averaged over start states.
 
-    def over(starts: str) -> list[SkillEffects]:
+    Args:
+        skills: The skills.
+        sample: Number of rollouts per skill; by default, values are exact where possible.
+        seed: Seed of the rollouts.
+
+    Returns:
+        Records with `skill`, `targets`, the fields of `SkillEffects.summary()` over fair starts,
+        and under `all_starts` the same fields over all start states.
+    """
+
+    def effects_from(starts: str) -> list[SkillEffects]:
         return side_effects(skills, starts, sample=sample, rng=np.random.default_rng(seed))
 
     return [
@@ -28,13 +38,15 @@ def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> l
             **fair.summary(),
             "all_starts": everywhere.summary(),
         }
-        for z, (fair, everywhere) in enumerate(zip(over("fair"), over("all"), strict=True))
+        for z, (fair, everywhere) in enumerate(
+            zip(effects_from("fair"), effects_from("all"), strict=True)
+        )
     ]
 
 
 def origin(skills: Skills) -> dict[str, object]:
-    """Where skills came from, as their file says."""
-    objective, learner = (_settings(skills.info.get(key)) for key in ("objective", "learner"))
+    """Return where skills come from: world, objective, strength, learner and seed, as stored."""
+    objective, learner = (_as_dict(skills.info.get(key)) for key in ("objective", "learner"))
     return {
         "world": skills.world.id,
         "objective": objective.get("name", "?"),
@@ -44,12 +56,16 @@ def origin(skills: Skills) -> dict[str, object]:
     }
 
 
-def _settings(value: object) -> dict:
+def _as_dict(value: object) -> dict:
     return value if isinstance(value, dict) else {}
 
 
 def rows_of(records: list[dict]) -> list[Row]:
-    """`("all_starts/side_effects_by_variable/position", skill, 0.1)`, and so on."""
+    """Return the numbers of `skill_records` as rows.
+
+    The path of a number in its record becomes the metric and the skill the step, as in
+    `("all_starts/side_effects_by_variable/position", 3, 0.1)`.
+    """
     return [
         (metric, record["skill"], value)
         for record in records
@@ -57,31 +73,37 @@ def rows_of(records: list[dict]) -> list[Row]:
     ]
 
 
-def _leaves(value: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
-    for name, held in value.items():
-        if isinstance(held, list):
-            held = {str(place): number for place, number in enumerate(held)}
-        if isinstance(held, dict):
-            yield from _leaves(held, f"{prefix}{name}/")
+def _leaves(tree: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
+    """Yield the path and the value of every number in a nested dict; list items are numbered."""
+    for name, value in tree.items():
+        if isinstance(value, list):
+            value = {str(index): number for index, number in enumerate(value)}
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{name}/")
         else:
-            yield f"{prefix}{name}", None if held is None else float(held)
+            yield f"{prefix}{name}", None if value is None else float(value)
 
 
 def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[dict]:
-    """The records again, given each skill's targets."""
+    """Return the records that `rows_of` took apart.
+
+    Args:
+        rows: The rows, in any order; those without a step are ignored.
+        targets: The target variables of each skill, which rows cannot hold.
+    """
     records: list[dict] = [{"skill": z, "targets": list(t)} for z, t in enumerate(targets)]
     for metric, skill, value in rows:
         if skill is None:
             continue
-        at, path = records[skill], metric
+        summary, path = records[skill], metric
         if path.startswith("all_starts/"):
-            at, path = at.setdefault("all_starts", {}), path.removeprefix("all_starts/")
+            summary, path = summary.setdefault("all_starts", {}), path.removeprefix("all_starts/")
         name, nested, key = path.partition("/")
         if nested:
-            at.setdefault(name, {})[key] = value
+            summary.setdefault(name, {})[key] = value
         else:
             kind = {"starts": int, "exact": bool}.get(name, float)
-            at[name] = None if value is None else kind(value)
+            summary[name] = None if value is None else kind(value)
     for record in records:
         for summary in (record, record["all_starts"]):
             if interval := summary["side_effects_interval"]:
@@ -90,17 +112,21 @@ def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[di
 
 
 def overall(records: list[dict]) -> list[Row]:
-    """A run in three numbers, over fair starts: `control`, how often a target's best skill changes
-    it, averaged over targets; `mean_side_effects`, averaged over skills; `focus`, the first minus
-    the second."""
-    able = [record for record in records if record["starts"]]
-    targets = dict.fromkeys(tuple(record["targets"]) for record in able if record["targets"])
+    """Return three numbers for a whole set of skills, over fair starts, as rows without a step.
+
+    `control`: how often a target's best skill changes it, averaged over targets.
+    `mean_side_effects`: side effects averaged over skills.
+    `focus`: control minus mean side effects.
+    They are None where undefined: skills without targets have no control and no focus.
+    """
+    usable = [record for record in records if record["starts"]]
+    targets = dict.fromkeys(tuple(record["targets"]) for record in usable if record["targets"])
     best = [
-        max(record["changes_target"] for record in able if tuple(record["targets"]) == target)
+        max(record["changes_target"] for record in usable if tuple(record["targets"]) == target)
         for target in targets
     ]
     control = sum(best) / len(best) if best else None
-    effects = sum(record["side_effects"] for record in able) / len(able) if able else None
+    effects = sum(record["side_effects"] for record in usable) / len(usable) if usable else None
     focus = None if control is None or effects is None else control - effects
     return [
         ("control", None, control),

@@ -1,20 +1,19 @@
-"""The run behind `discover` and every sweep: discover skills, measure what they do."""
+"""`Discovery`: the run behind `discover` and every sweep. It discovers skills and measures them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 
 import numpy as np
 import polars as pl
 
-from skillfocus.core.mdp import TabularMDP, tabulate
-from skillfocus.core.progress import Progress
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.base import Learner, Problem
+from skillfocus.learners.base import Learner
 from skillfocus.learners.discovery import discover, make_problem
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.metrics.coverage import coverage
@@ -24,18 +23,40 @@ from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.targets import Assignment, assign_skills, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
+from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.skills.policy import check_step_limit
 from skillfocus.skills.skills import Skills
-from skillfocus.worlds.catalogue import make
 from skillfocus.worlds.registry import WORLD_IDS
 
 PLANNING = Planning()
+"""The default learner."""
 
 
 @dataclass(frozen=True)
 class Discovery(Run):
-    """Named by names and numbers alone, so that any worker can do it and any reader tell what it
-    was. None stands for the default of world, objective or paper; a mistake is an error at once."""
+    """One discovery of skills: a world, an objective, a learner and a seed.
+
+        run = Discovery("four-rooms", "focused-vic", seed=0, strength=2.0)
+        run_all([run], store)
+
+    All fields are names and numbers (the learner is a dataclass of them), so that any worker can
+    execute the run and any reader can tell what it was. None stands for the default of the world,
+    the objective or the paper. Invalid fields raise `UserError` when the run is made.
+
+    Attributes:
+        world: A world's name, as for `make`.
+        objective: An objective's name, such as `focused-vic`.
+        seed: Seed of the discovery, at least 0.
+        learner: The learner; a dataclass, whose fields are settings of the run.
+        skills: Number of skills.
+        targets: Which skills target what, such as `tool_1=2,position=4`.
+        rate: Weight of the discriminator's moving average, or LSD's step size.
+        strength: Strength of the penalty for side effects.
+        weight: DUSDi's weight on the other variables.
+        step_limit: Maximum number of steps of a skill.
+        world_settings: The world's arguments as a JSON object.
+        coverage: Whether to measure the coverage of skill chains too.
+    """
 
     world: str
     objective: str
@@ -43,15 +64,12 @@ class Discovery(Run):
     learner: Learner = PLANNING
     skills: int | None = None
     targets: str | None = None
-    """Such as `tool_1=2,position=4`."""
     rate: float | None = None
     strength: float | None = None
     weight: float | None = None
     step_limit: int | None = None
     world_settings: str = "{}"
-    """The world's arguments as JSON."""
     coverage: bool = False
-    """Measure the coverage of skill chains too."""
 
     version = 4
 
@@ -62,24 +80,100 @@ class Discovery(Run):
         if self.step_limit is not None:
             check_step_limit(self.step_limit)
 
+    # ---------------------------------------------------------------- what it is made of
+
     def make_world(self) -> World:
+        """Return the world."""
         return cached_world(self.world, self.world_settings)
 
     def make_mdp(self) -> TabularMDP:
+        """Return the world's table."""
         return cached_mdp(self.world, self.world_settings)
 
     def make_objective(self) -> Objective:
+        """Return the objective with this run's settings."""
         return make_objective(
             self.objective, rate=self.rate, strength=self.strength, weight=self.weight
         )
 
     def assignment(self) -> Assignment:
+        """Return which skill targets what."""
         return assign_skills(
             self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
         )
 
+    def check_size(self) -> None:
+        """Raise `UserError` now for policies that would be too large to learn."""
+        problem = make_problem(
+            self.make_world(), self.make_objective(), n_skills=self.skills,
+            targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
+        )  # fmt: skip
+        self.learner.check(problem)
+
+    # ---------------------------------------------------------------- execution
+
+    def execute(self, progress: Progress, /) -> Result:
+        """Discover the skills and measure them."""
+        skills = discover(
+            self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
+            n_skills=self.skills, targets=parse_targets(self.targets),
+            step_limit=self.step_limit, mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
+        )  # fmt: skip
+        return Result(self.measure(skills, progress), skills.to_bytes())
+
+    def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
+        """Return the result table of discovered skills."""
+        progress(0.8, "measuring side effects")
+        records = skill_records(skills)
+        rows = [*rows_of(records), *overall(records)]
+        if self.coverage:
+            progress(0.9, "measuring coverage")
+            result = coverage(skills, rng=np.random.default_rng(0))
+            rows += [("coverage", n + 1, float(c)) for n, c in enumerate(result.curve)]
+            rows += [("coverage_exact", None, float(result.exact)), ("auc", None, result.auc)]
+        return rows
+
+    def metrics(self) -> list[str]:
+        """Return the names of all metrics that such a run has, those of the whole run first."""
+        names = self.make_world().space.names
+        per_skill = ["changes_target", "side_effects", "steps", "starts", "exact"]
+        for metric in ("side_effects_by_variable", "mean_change_by_variable"):
+            per_skill += [f"{metric}/{name}" for name in names]
+        return [
+            *("focus", "control", "mean_side_effects"),
+            *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
+            *per_skill,
+            *(f"all_starts/{metric}" for metric in per_skill),
+        ]
+
+    def record(self, frame: pl.DataFrame) -> dict[str, object]:
+        """Return the JSON record of this run, as `discover --json` prints it.
+
+        Args:
+            frame: A store's frame that holds this run.
+        """
+        settings = settings_of(self)
+        names = self.make_world().space.names
+        targets = [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
+        rows = frame.filter(pl.col("run") == self.id).select("metric", "step", "value")
+        record: dict[str, object] = {
+            **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
+            "settings": settings,
+            "unusual": self.non_default_settings(),
+            "skills": records_of(rows.filter(pl.col("metric") != "coverage").iter_rows(), targets),
+        }
+        if self.coverage:
+            of_run = rows.filter(pl.col("step").is_null()).select("metric", "value")
+            values = dict(of_run.iter_rows())
+            record["coverage"] = rows.filter(pl.col("metric") == "coverage")["value"].to_list()
+            record["auc"] = values["auc"]
+            record["coverage_exact"] = bool(values["coverage_exact"])
+        return record
+
+    # ---------------------------------------------------------------- settings
+
     def settings(self) -> dict[str, Setting]:
-        """With every default filled in, so that a run that names a default is the same run."""
+        """Return all settings, with defaults filled in: naming a default gives the same run."""
         world, objective = self.make_world(), self.make_objective()
         learner = flatten(self.learner)
         return {
@@ -100,152 +194,72 @@ class Discovery(Run):
             "seed": self.seed,
         }
 
-    def _problem(self) -> Problem:
-        return make_problem(
-            self.make_world(), self.make_objective(), n_skills=self.skills,
-            targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
-        )  # fmt: skip
-
-    def check_size(self) -> None:
-        """Say now what would be refused once the run has begun."""
-        self.learner.check(self._problem())
-
     def _world_settings(self, world: World) -> dict[str, object]:
-        """What is not as usual in a built-in world. Others may change without their name changing,
-        so of them also what they are now."""
+        """Return the settings that identify the world.
+
+        For a built-in world, those that differ from its defaults. Any other world may change
+        without its name changing, so all settings and a fingerprint of its table.
+        """
         if type(world) is WORLD_IDS.get(world.id):
-            usual = cached_world(world.id, "{}").settings
-            return {key: value for key, value in world.settings.items() if value != usual[key]}
+            defaults = cached_world(world.id, "{}").settings
+            return {key: value for key, value in world.settings.items() if value != defaults[key]}
         return {**world.settings, "fingerprint": self.make_mdp().fingerprint[:16]}
 
-    def unusual(self) -> dict[str, Setting]:
-        """The settings that are not the usual ones of this world, objective and learner."""
-        learner = type(self.learner)()
-        usual = settings_of(
-            Discovery(
-                self.world, self.objective, self.seed, learner, world_settings=self.world_settings
-            )
-        )
-        mine = settings_of(self)
-        different = {name: v for name, v in mine.items() if v != usual[name]}
+    def non_default_settings(self) -> dict[str, Setting]:
+        """Return the settings that differ from the defaults of world, objective and learner."""
+        default = Discovery(
+            self.world, self.objective, self.seed, type(self.learner)(),
+            world_settings=self.world_settings,
+        )  # fmt: skip
+        own, defaults = settings_of(self), settings_of(default)
+        different = {name: value for name, value in own.items() if value != defaults[name]}
         world = json.loads(self.world_settings)
-        if mine["world"] in WORLD_IDS:
-            world = {k: v for k, v in world.items() if k in str(mine["world_settings"])}
-        return (
-            {"world_settings": json.dumps(world, sort_keys=True), **different}
-            if world
-            else different
-        )
+        if own["world"] in WORLD_IDS:
+            world = {k: v for k, v in world.items() if k in str(own["world_settings"])}
+        if not world:
+            return different
+        return {"world_settings": json.dumps(world, sort_keys=True), **different}
 
     @property
     def label(self) -> str:
-        """World, objective, learner, whatever is not as usual, seed."""
+        """World, objective, learner, settings that are not the default, seed."""
         names = [self.make_world().id, self.objective, self.learner.name]
-        return "_".join([*names, *written(self.unusual()), f"seed{self.seed}"])
-
-    def metrics(self) -> list[str]:
-        """The metrics of such a run, those of whole runs first."""
-        names = self.make_world().space.names
-        parts = ["changes_target", "side_effects", "steps", "starts", "exact"]
-        for metric in ("side_effects_by_variable", "mean_change_by_variable"):
-            parts += [f"{metric}/{name}" for name in names]
-        return [
-            *("focus", "control", "mean_side_effects"),
-            *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
-            *parts,
-            *(f"all_starts/{p}" for p in parts),
-        ]
-
-    def execute(self, report: Progress) -> Result:
-        skills = discover(
-            self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
-            n_skills=self.skills, targets=parse_targets(self.targets),
-            step_limit=self.step_limit, mdp=self.make_mdp(),
-            progress=lambda fraction, what: report(0.8 * fraction, what),
-        )  # fmt: skip
-        return Result(self.measure(skills, report), skills.to_bytes())
-
-    def measure(self, skills: Skills, report: Progress) -> list[Row]:
-        report(0.8, "measuring side effects")
-        records = skill_records(skills)
-        rows = [*rows_of(records), *overall(records)]
-        if self.coverage:
-            report(0.9, "measuring coverage")
-            found = coverage(skills, rng=np.random.default_rng(0))
-            rows += [("coverage", n + 1, float(c)) for n, c in enumerate(found.curve)]
-            rows += [("coverage_exact", None, float(found.exact)), ("auc", None, found.auc)]
-        return rows
-
-    def record(self, frame: pl.DataFrame) -> dict[str, object]:
-        """The JSON record of this run, from a frame that holds it."""
-        settings = settings_of(self)
-        names = self.make_world().space.names
-        targets = [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
-        mine = frame.filter(pl.col("run") == self.id).select("metric", "step", "value")
-        by_skill = mine.filter(pl.col("metric") != "coverage")
-        covered: dict[str, object] = {}
-        if self.coverage:
-            whole = dict(
-                mine.filter(pl.col("step").is_null()).select("metric", "value").iter_rows()
-            )
-            covered = {
-                "coverage": mine.filter(pl.col("metric") == "coverage")["value"].to_list(),
-                "auc": whole["auc"],
-                "coverage_exact": bool(whole["coverage_exact"]),
-            }
-        return {
-            **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
-            "settings": settings,
-            "unusual": self.unusual(),
-            "skills": records_of(by_skill.iter_rows(), targets),
-            **covered,
-        }
+        return "_".join([*names, *format_settings(self.non_default_settings()), f"seed{self.seed}"])
 
     def setting_types(self) -> dict[str, tuple[str, ...]]:
-        """What can be `changed`, this run's settings and its learner's, and to which types."""
+        """Return the settings that `with_settings` can change, the learner's included, with the
+        names of their types."""
         own = {field.name: field.type for field in fields(self)}
         del own["learner"]
-        learners = {field.name: field.type for field in fields(self.learner)}  # pyright: ignore[reportArgumentType]
-        del learners["name"]
-        return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learners).items()}
+        learner = {field.name: field.type for field in fields(self.learner)}  # pyright: ignore[reportArgumentType]
+        del learner["name"]
+        return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learner).items()}
 
     def check_setting(self, name: str) -> None:
+        """Raise `UserError` if there is no setting of that name."""
         if name not in self.setting_types():
             raise unknown("setting", name, self.setting_types())
 
-    def changed(self, changes: Mapping[str, Setting]) -> Discovery:
-        """A copy with other settings, by their names."""
+    def with_settings(self, changes: Mapping[str, Setting]) -> Discovery:
+        """Return a copy with other settings, its own or its learner's, by name.
+
+        Raises:
+            UserError: If a setting is unknown or its value has the wrong type.
+        """
         types = self.setting_types()
         for name, value in changes.items():
             self.check_setting(name)
-            if type(value).__name__ not in types[name] and not (
-                type(value) is int and "float" in types[name]
-            ):
+            int_as_float = type(value) is int and "float" in types[name]
+            if type(value).__name__ not in types[name] and not int_as_float:
                 raise UserError(f"{name} cannot be {value!r}; it is of type {types[name][0]}")
         own = {field.name for field in fields(self)}
         learner = replace(self.learner, **{n: v for n, v in changes.items() if n not in own})  # pyright: ignore[reportArgumentType]
         return replace(self, learner=learner, **{n: v for n, v in changes.items() if n in own})  # pyright: ignore[reportArgumentType]
 
 
-def written(settings: Mapping[str, Setting]) -> list[str]:
-    """`rounds=3`, `gamma=0.95`, …"""
+def format_settings(settings: Mapping[str, Setting]) -> list[str]:
+    """Return settings as text: `["rounds=3", "gamma=0.95"]`."""
     return [
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
         for name, value in settings.items()
     ]
-
-
-@lru_cache(maxsize=8)
-def cached_world(name: str, settings: str) -> World:
-    try:
-        arguments = json.loads(settings)
-    except json.JSONDecodeError:
-        arguments = None
-    if not isinstance(arguments, dict):
-        raise UserError(f"world_settings are {settings!r}; they must be a JSON object")
-    return make(name, **arguments)
-
-
-@lru_cache(maxsize=4)
-def cached_mdp(name: str, settings: str) -> TabularMDP:
-    return tabulate(cached_world(name, settings))

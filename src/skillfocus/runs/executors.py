@@ -1,7 +1,8 @@
-"""Where runs are executed: processes of this machine, or a Dask cluster.
+"""Where runs are executed: worker processes of this machine, or a Dask cluster.
 
-Anything with the interface of `concurrent.futures.Executor` will do; these two also say how many
-runs they can have at a time, how far those are, and how to be abandoned.
+`run_all` accepts any `concurrent.futures.Executor`. One that also offers members of `WorkerPool` is
+used better: the scheduler keeps as many runs in flight as it has workers, shows how far they are,
+and survives the death of a worker.
 """
 
 from __future__ import annotations
@@ -11,118 +12,151 @@ import multiprocessing
 import os
 import re
 import signal
-import socket
 import sys
 import threading
-import time
-import traceback
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import dataclass
-from hashlib import sha256
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.sharedctypes import Synchronized
+from typing import Any, Protocol
 
-from skillfocus._internal.environment_info import package_versions
-from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
-from skillfocus.runs.run import Header, Run, encode, identify, settings_of
+from skillfocus.runs.execution import use_slots
 
 
-@dataclass(frozen=True)
-class Finished:
-    id: str
-    table: bytes
-    skills: bytes | None
-    cpu_seconds: float
+class WorkerPool(Protocol):
+    """What an executor may offer the scheduler beyond `submit`; every member is optional.
+
+    Without them, the scheduler keeps `_max_workers` runs in flight (or one per core), shows no
+    progress within a run, and stops when the executor breaks.
+    """
+
+    @property
+    def width(self) -> int:
+        """Number of runs that can execute at the same time; it may change during a job."""
+        ...
+
+    def fractions(self) -> dict[int, float]:
+        """Return the fraction done of the runs in flight, by the number passed to `perform`."""
+        ...
+
+    def restart(self) -> None:
+        """Replace the workers after one of them died; futures in flight may be lost.
+
+        Raises:
+            UserError: If restarting is pointless, because the workers cannot start at all.
+        """
+        ...
 
 
-@dataclass(frozen=True)
-class Failed:
-    id: str
-    error: str
-    """The error in one line."""
-    traceback: str
+def pool_width(pool: Executor) -> int:
+    """Return how many runs to keep in flight on an executor."""
+    return (
+        getattr(pool, "width", None) or getattr(pool, "_max_workers", None) or os.cpu_count() or 1
+    )
 
 
-def perform(run: Run, number: int = 0) -> Finished | Failed:
-    """Execute one run, wherever this is called. Nothing is written: what it yields travels back."""
-    own_id = identify(run)  # not run.id, which may have been computed by another version
-    began, cpu, since = time.time(), time.thread_time(), time.perf_counter()
-    _reset_peak_memory()
-    try:
-        result = run.execute(_reporter(number))
-        record = {
-            **package_versions(),
-            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
-            "host": socket.gethostname(),
-            "wall_seconds": time.perf_counter() - since,
-            "cpu_seconds": time.thread_time() - cpu,
-            "peak_memory_mb": _peak_memory_mb(),
-        }
-        digest = None if result.skills is None else sha256(result.skills).hexdigest()
-        kind, version = type(run).__name__, run.version
-        header = Header(own_id, kind, version, settings_of(run), record, digest)
-        table = encode(header, result.rows)
-    except (Exception, SystemExit) as error:
-        sentence = traceback.format_exception_only(error)[-1].strip().splitlines()[0]
-        return Failed(own_id, sentence, "".join(traceback.format_exception(error)))
-    return Finished(own_id, table, result.skills, time.thread_time() - cpu)
+def pool_fractions(pool: Executor) -> dict[int, float]:
+    """Return the fraction done of the runs on an executor by number; empty if it does not know."""
+    fractions = getattr(pool, "fractions", None)
+    return {} if fractions is None else fractions()
 
 
-def _reset_peak_memory() -> None:
-    """Linux counts the peak anew after this; elsewhere it is the process's since it began."""
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-    except OSError:
-        pass
+def restart_pool(pool: Executor) -> None:
+    """Replace the dead workers of an executor.
+
+    Raises:
+        UserError: If the executor cannot do that.
+    """
+    restart = getattr(pool, "restart", None)
+    if restart is None:
+        raise UserError("the workers died; finished runs are stored: rerun to resume")
+    restart()
 
 
-def _peak_memory_mb() -> float | None:
-    try:
-        with open("/proc/self/status") as file:
-            kilobytes = next(line.split()[1] for line in file if line.startswith("VmHWM:"))
-        return int(kilobytes) / 1024
-    except (OSError, StopIteration):
-        pass
-    try:
-        from resource import RUSAGE_SELF, getrusage
-    except ImportError:
-        return None
-    return getrusage(RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+class Processes(Executor):
+    """Worker processes of this machine; on Linux, copies of one with all kernels compiled.
 
+        with Processes(workers=4) as pool:
+            run_all(runs, store, executor=pool)
 
-class Processes(ProcessPoolExecutor):
-    """Worker processes of this machine, started from one that has everything compiled."""
+    `run_all(…, workers=4)` does the same. It offers everything in `WorkerPool`.
+
+    Attributes:
+        width: Number of worker processes.
+    """
 
     def __init__(self, workers: int) -> None:
+        self.width = workers
+        self._pool, self._slots = self._start()
+
+    def _start(self) -> tuple[ProcessPoolExecutor, Any]:
         linux = sys.platform.startswith("linux")
         context = multiprocessing.get_context("forkserver" if linux else "spawn")
         if linux:
             context.set_forkserver_preload(["skillfocus.runs.precompile"])
-            resource_tracker.ensure_running()  # first: it unblocks what the next line blocks
+            resource_tracker.ensure_running()  # first, as it unblocks what the next line blocks
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            forkserver.ensure_running()  # it and all its copies are deaf to Ctrl-C
+            forkserver.ensure_running()  # it and the workers inherit the blocked Ctrl-C
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        self.width = workers
-        self._slots = context.RawArray("d", 2 * workers)
-        arguments = (self._slots, context.Value("i", 0), workers)
-        super().__init__(workers, mp_context=context, initializer=_begin, initargs=arguments)
+        slots = context.RawArray("d", 2 * self.width)
+        arguments = (slots, context.Value("i", 0), self.width)
+        pool = ProcessPoolExecutor(
+            self.width, mp_context=context, initializer=_initialize_worker, initargs=arguments
+        )
+        return pool, slots
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        """Schedule a call, see `concurrent.futures.Executor.submit`."""
+        return self._pool.submit(fn, *args, **kwargs)
 
     def fractions(self) -> dict[int, float]:
-        """How far the runs at work are, by their numbers."""
+        """Return the fraction done of the runs being executed, by their numbers."""
         pairs = zip(self._slots[::2], self._slots[1::2], strict=True)
         return {int(number) - 1: fraction for number, fraction in pairs if number}
 
-    def abandon(self) -> None:
-        """End the workers, whatever they are at."""
-        for process in list((self._processes or {}).values()):
+    def restart(self) -> None:
+        """Kill the worker processes and start new ones.
+
+        Raises:
+            UserError: If no worker ever began a run: the new ones would die in the same way.
+        """
+        if not self.fractions():
+            raise UserError(
+                "the worker processes die as soon as they start; in a script, call run_all under "
+                '`if __name__ == "__main__":`'
+            )
+        self.kill()
+        self._pool, self._slots = self._start()
+
+    def kill(self) -> None:
+        """End the worker processes at once, abandoning the runs in flight."""
+        for process in list((self._pool._processes or {}).values()):
             process.kill()
-        self.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Release the workers, see `concurrent.futures.Executor.shutdown`."""
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
 
 
 class Cluster(Executor):
-    """A Dask cluster, by the address of its scheduler."""
+    """A Dask cluster, addressed by its scheduler.
+
+        with Cluster("tcp://10.0.0.1:8786") as cluster:
+            run_all(runs, store, executor=cluster)
+
+    Dask replaces lost workers and repeats their runs itself.
+
+    Args:
+        address: The scheduler's address.
+        timeout: Seconds to wait for the scheduler to answer.
+
+    Attributes:
+        client: The `distributed.Client`.
+
+    Raises:
+        UserError: If Dask is not installed, or no scheduler answers at the address.
+    """
 
     def __init__(self, address: str, timeout: float = 10) -> None:
         try:
@@ -133,7 +167,9 @@ class Cluster(Executor):
             ) from None
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised here
         if not re.fullmatch(r"[a-z]+://\S+:[0-9]+", address):
-            raise UserError(f"{address!r} is no scheduler's address, such as tcp://10.0.0.1:8786")
+            raise UserError(
+                f"{address!r} is not a scheduler's address; write one such as tcp://10.0.0.1:8786"
+            )
         try:
             self.client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -147,31 +183,29 @@ class Cluster(Executor):
 
     @property
     def width(self) -> int:
+        """Number of worker threads in the cluster now, at least 1."""
         try:
             threads: dict[str, int] = self.client.nthreads()  # pyright: ignore[reportAssignmentType]
             self._width = max(1, sum(threads.values()))
         except OSError:
-            pass  # the scheduler is lost: futures in flight will say so
+            pass  # the scheduler is lost: futures in flight will raise
         return self._width
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
+        """Schedule a call, see `concurrent.futures.Executor.submit`."""
         return self._executor.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Disconnect from the cluster, see `concurrent.futures.Executor.shutdown`."""
         self._executor.shutdown(wait=wait and not cancel_futures)
         self.client.close()
 
 
-_slots, _place = None, 0
-"""In a worker process: the array to report to, and this worker's place in it."""
-
-
-def _begin(slots, counter: Synchronized, workers: int) -> None:
-    """What a worker process does first."""
-    global _slots, _place
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who hands out the work
+def _initialize_worker(slots, counter: Synchronized, workers: int) -> None:
+    """Set up a new worker process: ignore Ctrl-C, find its slot, end with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     with counter.get_lock():
-        _slots, _place = slots, counter.value % workers
+        use_slots(slots, counter.value % workers)
         counter.value += 1
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -181,15 +215,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _reporter(number: int) -> Progress:
-    slots, place = _slots, _place
-
-    def report(fraction: float, what: str) -> None:
-        del what
-        if slots is not None:
-            slots[2 * place], slots[2 * place + 1] = number + 1, fraction
-
-    report(0.0, "")
-    return report

@@ -1,8 +1,9 @@
-"""A folder of finished runs. A file that is there is whole; a run that is there is not done again.
+"""`Store`: a folder of finished runs. Files are written atomically and verified when read.
 
 folder/LABEL_ID.parquet, LABEL_ID.skills      a finished run
 folder/failed/LABEL_ID.json                   a run that raised, with its traceback
-folder/damaged/                               files that were found broken, set aside
+folder/damaged/                               files that failed verification, set aside
+folder/.lock                                  claims of running processes
 """
 
 from __future__ import annotations
@@ -14,50 +15,69 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 
 from skillfocus._internal.atomic_io import make_folder, remove_leftovers, write_atomically
 from skillfocus.errors import UserError
-from skillfocus.runs.run import COLUMNS, Damaged, Header, Run, decode, settings_of
+from skillfocus.runs.run import Run, settings_of
+from skillfocus.runs.run_file import Damaged, Header, build_frame, build_records, decode
 from skillfocus.skills.skills import Skills
 
 try:
     import fcntl
-except ImportError:  # Windows: two commands on one folder then may do a run twice
+except ImportError:  # Windows: without locks, two commands on one folder may repeat a run
     fcntl = None
 
 _RUN_FILE = re.compile(r".*_[0-9a-f]{16}\.parquet")
-_AT_ONCE = 1000
-"""Files read into memory before they are made into one table."""
 
 
 class StoreWarning(UserWarning):
-    """Something in a folder of runs is not as it should be; nothing was lost by it."""
+    """A file in a folder of runs is damaged or foreign; no finished run was lost."""
 
 
 class Store:
+    """A folder of finished runs; the `RunStore` that the command line uses.
+
+        store = Store("out")
+        run_all([Discovery("four-rooms", "focused-vic", seed) for seed in range(5)], store)
+        store.frame()  # kind, version, every setting, run, metric, step, value
+
+    Several processes may use one folder at the same time: each claims a run before executing it.
+
+    Attributes:
+        folder: The folder. It is created when the first run is executed.
+    """
+
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._locks: int | None = None
+        self._lock_file: int | None = None
 
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"
 
+    def __str__(self) -> str:
+        return str(self.folder)
+
     def path(self, run: Run) -> Path:
+        """Return the path of a run's table."""
         return self.folder / f"{run.stem}.parquet"
 
     def skills_path(self, run: Run) -> Path:
+        """Return the path of a run's skills file."""
         return self.folder / f"{run.stem}.skills"
 
     def prepare(self) -> None:
-        """Make the folder, and make sure that it can be written to."""
+        """Create the folder, check that it is writable, and delete leftovers of dead processes.
+
+        Raises:
+            UserError: If the folder cannot be written to.
+        """
         self.close()
         make_folder(self.folder)
         try:
-            self._locks = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+            self._lock_file = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise UserError(
                 f"cannot write to the folder {self.folder} ({error.strerror}); choose another "
@@ -65,24 +85,24 @@ class Store:
             ) from None
         for folder in (self.folder, self.folder / "failed"):
             remove_leftovers(folder)
-        foreign = [name for name in self._files() if not _RUN_FILE.fullmatch(name)]
+        foreign = [name for name in self._table_names() if not _RUN_FILE.fullmatch(name)]
         if foreign:
-            warn(f"{self.folder} holds files that are not runs, left alone: {', '.join(foreign)}")
+            _warn(f"ignoring files in {self.folder} that are not runs: {', '.join(foreign)}")
 
     def close(self) -> None:
-        """Give up all claims."""
-        if self._locks is not None:
-            os.close(self._locks)
-            self._locks = None
+        """Release all claims."""
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
 
     # ---------------------------------------------------------------- one run
 
     def __contains__(self, run: Run) -> bool:
-        """Whether a run is there, whole, with its skills; what is broken is set aside."""
+        """Return whether a run is stored with its skills, verified; damaged files are set aside."""
         return self._read(self.path(run), with_skills=True) is not None
 
     def add(self, run: Run, table: bytes, skills: bytes | None) -> None:
-        """Keep a finished run. Its table comes last: where it is, everything is."""
+        """Store a finished run. The table is written last: if it exists, the run is complete."""
         if skills is not None:
             write_atomically(self.skills_path(run), skills)
         write_atomically(self.path(run), table)
@@ -90,33 +110,39 @@ class Store:
             self._failure_path(run).unlink()
 
     def skills(self, run: Run) -> Skills:
+        """Load the skills of a finished run."""
         return Skills.load(self.skills_path(run))
 
+    def has_skills(self, run: Run) -> bool:
+        """Return whether a finished run is stored together with skills."""
+        return self.skills_path(run).exists() and run in self
+
     def _read(self, path: Path, with_skills: bool) -> tuple[bytes, Header] | None:
-        """The file of a run that is asked for; None if it is not there, or was set aside."""
+        """Read and verify a table; None if it does not exist or was damaged and set aside."""
         try:
-            content, header = _checked(path)
+            content, header = _read_verified(path)
             if with_skills and header.skills_sha256 is not None:
-                _check_skills(path.with_suffix(".skills"), header.skills_sha256)
+                _verify_skills(path.with_suffix(".skills"), header.skills_sha256)
         except FileNotFoundError:
             return None
         except Damaged as error:
-            why = f"{path.name} is damaged ({error})"
-            self._set_aside([path, path.with_suffix(".skills")], why)
+            problem = f"{path.name} is damaged ({error})"
+            self._set_aside([path, path.with_suffix(".skills")], problem)
             return None
         return content, header
 
-    def _set_aside(self, paths: Iterable[Path], why: str) -> None:
+    def _set_aside(self, paths: Iterable[Path], problem: str) -> None:
+        """Move files to the folder for damaged ones and warn."""
         aside = self.folder / "damaged"
         try:
             aside.mkdir(exist_ok=True)
             for path in paths:
                 if path.exists():
-                    os.replace(path, _free_name(aside / path.name))
+                    os.replace(path, _unused_name(aside / path.name))
         except OSError as error:
-            warn(f"{why}; it is ignored, and could not be set aside: {error.strerror}")
+            _warn(f"{problem}; it is ignored, and could not be set aside: {error.strerror}")
         else:
-            warn(f"{why}; it was set aside in {aside}, and the run counts as not done")
+            _warn(f"{problem}; it was set aside in {aside}, and the run counts as not done")
 
     # ---------------------------------------------------------------- failures
 
@@ -124,9 +150,9 @@ class Store:
         return self.folder / "failed" / f"{run.stem}.json"
 
     def fail(self, run: Run, error: str, traceback: str) -> Path:
-        """Record that a run raised."""
+        """Record that a run raised, and return the path of the record."""
         path = self._failure_path(run)
-        with contextlib.suppress(OSError):  # write_whole says what is wrong
+        with contextlib.suppress(OSError):  # write_atomically raises with a better message
             path.parent.mkdir(exist_ok=True)
         record = {"id": run.id, "label": run.label, "settings": settings_of(run),
                   "error": error, "traceback": traceback}  # fmt: skip
@@ -134,7 +160,7 @@ class Store:
         return path
 
     def failure(self, run: Run) -> str | None:
-        """What a failed run raised, in one line."""
+        """Return the recorded error of a failed run in one line; None if it did not fail."""
         path = self._failure_path(run)
         try:
             return str(json.loads(path.read_bytes())["error"])
@@ -146,88 +172,84 @@ class Store:
 
     # ---------------------------------------------------------------- many runs
 
-    def _files(self) -> list[str]:
+    def frame(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
+        """Return the results of the finished ones among these runs as one long table.
+
+        Args:
+            runs: The runs; by default, all that the folder holds.
+
+        Returns:
+            Columns kind, version, every setting, run, metric, step, value. The frame does not
+            depend on when, where or in which order the runs were executed.
+
+        Raises:
+            UserError: If the folder does not exist.
+        """
+        return build_frame(self._read_all(runs))
+
+    def records(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
+        """Return one row per finished run: settings, versions, host, start, time, memory.
+
+        Args:
+            runs: The runs; by default, all that the folder holds.
+        """
+        return build_records([header for _, header in self._read_all(runs)])
+
+    def _table_names(self) -> list[str]:
         return sorted(name for name in os.listdir(self.folder) if name.endswith(".parquet"))
 
-    def _whole(self, runs: Iterable[Run] | None) -> Iterator[tuple[bytes, Header]]:
-        """The files of these runs, or of all that the folder holds; each run once."""
+    def _read_all(self, runs: Iterable[Run] | None) -> Iterator[tuple[bytes, Header]]:
+        """Yield the verified tables of these runs, or of the whole folder; each run once."""
         if not self.folder.is_dir():
             raise UserError(f"there is no folder {self.folder}")
         if runs is not None:
             for run in {run.id: run for run in runs}.values():
-                if (read := self._read(self.path(run), with_skills=False)) is not None:
-                    yield read
+                if (file := self._read(self.path(run), with_skills=False)) is not None:
+                    yield file
             return
         seen: set[str] = set()
-        for name in self._files():
+        for name in self._table_names():
             if not _RUN_FILE.fullmatch(name):
                 continue
             try:
-                content, header = _checked(self.folder / name)
-            except FileNotFoundError:  # another command has just set it aside
+                content, header = _read_verified(self.folder / name)
+            except FileNotFoundError:  # another process has just set it aside
                 continue
             except Damaged as error:
-                warn(f"{self.folder / name} is damaged, or no run ({error}); it is left out")
+                _warn(f"{self.folder / name} is damaged, or not a run ({error}); it is left out")
                 continue
             if header.id not in seen:
                 seen.add(header.id)
                 yield content, header
 
-    def frame(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
-        """The finished ones among these runs (default: all of the folder's) as one long table:
-        kind, version, every setting, run, metric, step, value. It does not depend on when, where
-        or in which order they ran."""
-        headers, contents, parsing = [], [], []
-        with ThreadPoolExecutor(1) as parser:  # parses the last files while the next are checked
-            for content, header in self._whole(runs):
-                headers.append(header)
-                contents.append(content)
-                if len(contents) == _AT_ONCE:
-                    parsing.append(parser.submit(_table, contents))
-                    contents = []
-            if contents:
-                parsing.append(parser.submit(_table, contents))
-            tables = [parsed.result() for parsed in parsing]
-        if not tables:
-            return pl.DataFrame(schema={"kind": pl.String, "version": pl.Int64, **COLUMNS})
-        settings = _settings_frame(headers)
-        names = [name for name in settings.columns if name != "run"]
-        joined = pl.concat(tables).join(settings, on="run", how="left", maintain_order="left")
-        return joined.select(*names, *COLUMNS).sort(*names, "run", maintain_order=True)
-
-    def records(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
-        """A row per finished run: its settings, versions, when and where it ran, time, memory."""
-        headers = [header for _, header in self._whole(runs)]
-        if not headers:
-            return pl.DataFrame(schema={"run": pl.String})
-        records = pl.DataFrame([h.record for h in headers], infer_schema_length=None)
-        return pl.concat([_settings_frame(headers), records], how="horizontal")
-
-    # ---------------------------------------------------------------- several commands at once
+    # ---------------------------------------------------------------- several processes
 
     def claim(self, run: Run) -> bool:
-        """Whether this process may do a run now: no other process with this folder is at it.
-        A claim is a lock on one byte of a file, so it ends with the process, however that ends."""
+        """Try to reserve a run for this process; return False while another process has it.
+
+        A claim is a lock on one byte of a file, so it ends with the process, however that ends.
+        """
         return fcntl is None or self._lock(run, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def release(self, run: Run) -> None:
+        """Give up the claim on a run."""
         if fcntl is not None:
             self._lock(run, fcntl.LOCK_UN)
 
     def _lock(self, run: Run, operation: int) -> bool:
-        if self._locks is None:
-            raise RuntimeError("prepare the store first")
+        if self._lock_file is None:
+            raise RuntimeError("call prepare() before claiming runs")
         try:
-            fcntl.lockf(self._locks, operation, 1, int(run.id[:15], 16))  # pyright: ignore[reportOptionalMemberAccess]
+            fcntl.lockf(self._lock_file, operation, 1, int(run.id[:15], 16))  # pyright: ignore[reportOptionalMemberAccess]
         except (BlockingIOError, PermissionError):
             return False
-        except OSError:  # a file system without locks: a run may then be done twice
+        except OSError:  # a file system without locks: a run may be executed twice
             return True
         return True
 
 
-def _checked(path: Path) -> tuple[bytes, Header]:
-    """A run's file, every byte of it checked."""
+def _read_verified(path: Path) -> tuple[bytes, Header]:
+    """Read a run's table and verify every byte of it."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -243,49 +265,24 @@ def _checked(path: Path) -> tuple[bytes, Header]:
     return content, header
 
 
-def _check_skills(path: Path, sha256: str) -> None:
+def _verify_skills(path: Path, sha256: str) -> None:
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise Damaged(f"its skills cannot be read: {error.strerror}") from None
-    if found != sha256:
+    if digest != sha256:
         raise Damaged("its skills do not match their digest")
 
 
-def warn(message: str) -> None:
+def _warn(message: str) -> None:
     warnings.warn(message, StoreWarning, stacklevel=2)
 
 
-def _free_name(path: Path) -> Path:
+def _unused_name(path: Path) -> Path:
+    """Return the path, or the first of path.1, path.2, … that does not exist."""
     number = 1
     while path.exists():
         path = path.with_name(f"{path.name.removesuffix(f'.{number - 1}')}.{number}")
         number += 1
     return path
-
-
-def _table(contents: list[bytes]) -> pl.DataFrame:
-    return pl.scan_parquet(contents, schema=COLUMNS).collect()
-
-
-def _settings_frame(headers: list[Header]) -> pl.DataFrame:
-    rows = [
-        {"run": header.id, "kind": header.kind, "version": header.version, **header.settings}
-        for header in headers
-    ]
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    return pl.DataFrame(
-        [pl.Series(name, _one_type(values), strict=False) for name, values in columns.items()]
-    )
-
-
-def _one_type(values: list) -> list:
-    """A setting that is a number here and a word there becomes words; 4 and 4.5 both floats."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds == {int, float}:
-        return [None if value is None else float(value) for value in values]
-    if len(kinds) > 1:
-        return [None if value is None else str(value) for value in values]
-    return values

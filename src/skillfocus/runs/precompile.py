@@ -1,5 +1,8 @@
-"""Importing this compiles, or loads from the compiler's cache, what every discovery needs. Worker
-processes are copies of one that has imported it, so compiling happens once, not per worker."""
+"""Compile the kernels that discoveries need, by running each of them once; done on import.
+
+The processes of `executors.Processes` are forked from one that has imported this module, so
+kernels are compiled, or loaded from Numba's cache, once and not per worker.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ import contextlib
 
 
 def compile_kernels() -> None:
-    """Discover skills in a corridor with every kind of objective and either learner, and measure
-    what they do."""
+    """Discover and measure skills in a corridor with every kind of reward and both learners."""
     from skillfocus.learners.discovery import discover
     from skillfocus.learners.tabular.planning import Planning
     from skillfocus.learners.tabular.q_learning import QLearning
@@ -24,5 +26,5 @@ def compile_kernels() -> None:
             )
 
 
-with contextlib.suppress(Exception):  # a run that needs what is broken will say so
+with contextlib.suppress(Exception):  # the run that needs a broken kernel will report it
     compile_kernels()

@@ -1,107 +1,86 @@
-"""Progress on the terminal: one bar with the time left and what is being done; where there is no
-terminal, a line per tenth."""
+"""Progress in the terminal: one bar with the remaining time and the current activity.
+
+Without a terminal (in a log file, say), a line per tenth of the work is printed instead.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 if TYPE_CHECKING:
-    from skillfocus.runs.status import Status
+    from skillfocus.runs.status import JobStatus
 
 
-class Progress:
-    def __init__(self, console: Console, what: str) -> None:
-        self.console, self.what, self.tenth, self.told_stop = console, what, 0, False
-        self.span = 0.0, 1.0
-        """The part of the work that the job being watched is."""
+class ProgressBar:
+    """A progress bar; its methods are the callbacks that long-running functions take.
+
+        with ProgressBar(Console(stderr=True), "sweep") as bar:
+            sweep(…, progress=bar.report)
+
+    Args:
+        console: Where the bar is drawn.
+        title: What is being done, at the left of the bar.
+    """
+
+    def __init__(self, console: Console, title: str) -> None:
+        self.console, self.title = console, title
+        self._tenths_printed = 0
         columns = (
             TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1)),
             BarColumn(bar_width=20),
             TextColumn("{task.percentage:3.0f} %", table_column=Column(no_wrap=True)),
             TimeRemainingColumn(table_column=Column(no_wrap=True)),
             TextColumn(
-                "{task.fields[what]}", markup=False, table_column=Column(no_wrap=True, ratio=2)
+                "{task.fields[activity]}", markup=False, table_column=Column(no_wrap=True, ratio=2)
             ),
         )
-        self.bar = Bars(
+        self.bar = Progress(
             *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
         )
-        self.task = self.bar.add_task(what, total=1.0, what="compiling")
+        self._task = self.bar.add_task(title, total=1.0, activity="compiling")
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         self.bar.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.bar.stop()
 
-    def report(self, fraction: float, what: str) -> None:
-        self.bar.update(self.task, completed=fraction, what=what)
-        if not self.console.is_terminal and int(fraction * 10) > self.tenth:
-            self.tenth = int(fraction * 10)
-            self._say(f"{self.what}: {fraction:.0%}, {what}")
+    def report(self, fraction: float, activity: str) -> None:
+        """Show the fraction done and the current activity; a `core.progress.Progress` callback."""
+        self.bar.update(self._task, completed=fraction, activity=activity)
+        tenths = int(fraction * 10)
+        if not self.console.is_terminal and tenths > self._tenths_printed:
+            self._tenths_printed = tenths
+            self.console.print(
+                f"{self.title}: {fraction:.0%}, {activity}",
+                highlight=False, markup=False, soft_wrap=True,
+            )  # fmt: skip
 
-    def watch(self, status: Status) -> None:
-        """Show how a job stands (see `jobs.run_all`)."""
-        if status.stopping and status.running and not self.told_stop:
-            self.told_stop = True
-            count = len(status.running)
-            self._say(
-                f"interrupted: finishing {count} {'run' if count == 1 else 'runs'} in flight; "
-                f"Ctrl-C again abandons {'it' if count == 1 else 'them'}"
-            )
-        # Runs that were found took no time: they would make what is left look quick.
-        fresh = status.over - status.found + sum(status.running.values())
-        fraction = fresh / max(status.total - status.found, 1)
-        parts = [f"{status.over} of {status.total} runs"]
-        if status.failures:
-            parts.append(f"{len(status.failures)} failed")
-        if status.others:
-            parts.append("waiting for the runs of another command")
-        if status.running:
-            first, *others = status.running
-            now = re.sub("_[0-9a-f]{16}$", "", first)
-            parts.append(f"now {now}" + (f" and {len(others)} more" if others else ""))
-        first, last = self.span
-        self.report(first + fraction * (last - first), ", ".join(parts))
+    def watch(self, status: JobStatus) -> None:
+        """Show a job's status; the `watch` callback of `run_all`."""
+        self.report(status.fraction, status.activity)
 
-    def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+    def __call__(self, status: JobStatus) -> None:
+        """Same as `watch`."""
+        self.watch(status)
 
 
 @contextmanager
-def progress_bar(what: str = "runs") -> Iterator[Callable[[Status], None]]:
-    """A bar on standard error: `with progress_bar() as watch: run_all(…, watch=watch)`."""
-    with Progress(Console(stderr=True), what) as progress:
-        yield progress.watch
+def progress_bar(title: str = "runs") -> Iterator[ProgressBar]:
+    """Show a progress bar on standard error while the block runs.
 
+        with progress_bar() as bar:
+            run_all(runs, store, watch=bar.watch)
 
-def summary(status: Status, folder: object) -> str:
-    """`60 runs: 41 done now (2 min 3 s, CPU 4 min), 18 found in out, 1 failed`"""
-    parts = []
-    if status.done:
-        cpu = duration(status.cpu_seconds)
-        parts.append(f"{status.done} done now ({duration(status.seconds)}, CPU {cpu})")
-    if status.found:
-        parts.append(f"{status.found} found in {folder}")
-    if status.failures:
-        parts.append(f"{len(status.failures)} failed")
-    if left := status.total - status.over:
-        parts.append(f"{left} left to do")
-    return f"{status.total} {'run' if status.total == 1 else 'runs'}: {', '.join(parts) or 'none'}"
-
-
-def duration(seconds: float) -> str:
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
+    Args:
+        title: What is being done, at the left of the bar.
+    """
+    with ProgressBar(Console(stderr=True), title) as bar:
+        yield bar

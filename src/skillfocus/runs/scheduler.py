@@ -1,14 +1,14 @@
-"""`run_all`: execute the runs that are not in the store yet, on any executor, losing none.
+"""`run_all`: execute the runs that a store does not have yet, on any executor.
 
-Results are written here, by the process that hands out the work, as soon as they come back. A run
-that raises is recorded and does not stop the others. A worker process that dies takes its pool
-with it: the pool is started again, and the runs it had are tried again one at a time, so that the
-one to blame is found.
+Results are stored by the process that hands out the runs, as soon as they come back. A run that
+raises is recorded and does not stop the others. A worker process that dies breaks its whole pool:
+the pool is restarted and the runs that were in flight are tried again one at a time, which finds
+the one that kills its worker.
 """
 
 from __future__ import annotations
 
-import os
+import logging
 import signal
 import threading
 import time
@@ -27,110 +27,133 @@ from contextlib import contextmanager
 from pickle import PicklingError
 
 from skillfocus.errors import UserError
-from skillfocus.runs.executors import Failed, Finished, Processes, perform
-from skillfocus.runs.folder_store import Store
+from skillfocus.runs.execution import Failed, Finished, perform
+from skillfocus.runs.executors import Processes, pool_fractions, pool_width, restart_pool
 from skillfocus.runs.run import Run
-from skillfocus.runs.status import Interrupted, Status
+from skillfocus.runs.status import Interrupted, JobStatus
+from skillfocus.runs.store import RunStore
 
-POLL = 0.2
-"""Seconds between looks at Ctrl-C, progress, and the runs of other commands."""
+POLL_SECONDS = 0.2
+"""Time between two checks for Ctrl-C, progress, and runs that other processes finished."""
+_logger = logging.getLogger(__name__)
 
 
 def run_all(
     runs: Iterable[Run],
-    store: Store,
+    store: RunStore,
     *,
     executor: Executor | None = None,
     workers: int = 1,
     retry_failed: bool = False,
-    watch: Callable[[Status], None] | None = None,
-) -> Status:
-    """Execute what is missing of these runs, on `executor` (default: so many worker processes of
-    this machine). Runs that failed before are left out unless `retry_failed`. `watch` is called a
-    few times a second. The first Ctrl-C lets the runs in flight finish, a second one abandons
-    them; either way `Interrupted` is raised at the end."""
+    watch: Callable[[JobStatus], None] | None = None,
+) -> JobStatus:
+    """Execute the runs that the store does not have yet, and store their results.
+
+    The first Ctrl-C lets the runs in flight finish; a second one abandons them.
+
+    Args:
+        runs: The runs; duplicates are executed once.
+        store: Where results are looked up and stored.
+        executor: Where runs are executed, see `executors`; by default, processes of this machine.
+        workers: Number of those processes; unused with an executor.
+        retry_failed: Whether to execute again what failed before.
+        watch: Called with the job's status a few times a second, and at the end.
+
+    Returns:
+        How the job went. Failed runs are listed in its `failures`; they do not raise.
+
+    Raises:
+        Interrupted: After Ctrl-C, once everything that finished is stored.
+        UserError: If the store cannot be written to, or the executor gave up.
+    """
     if workers < 1:
         raise UserError(f"{workers} workers were asked for; at least 1 is needed")
     distinct = list({run.id: run for run in runs}.values())
     try:
-        with _interrupts() as interrupts:
-            job = _Job(len(distinct), store, interrupts, retry_failed, watch)
-            job.look_up(distinct)
-            job.work(executor, workers)
+        with _count_interrupts() as interrupts:
+            schedule = _Schedule(len(distinct), store, interrupts, retry_failed, watch)
+            schedule.look_up(distinct)
+            schedule.execute(executor, workers)
     finally:
         store.close()
-    job.tell()
-    if job.status.stopping:
-        raise Interrupted(job.status)
-    return job.status
+    schedule.notify()
+    if schedule.status.stopping:
+        raise Interrupted(schedule.status, store)
+    return schedule.status
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """A list that grows with every Ctrl-C; the third is Python's own again."""
-    heard: list[int] = []
+def _count_interrupts() -> Iterator[list[int]]:
+    """Yield a list that grows with every Ctrl-C; the third one raises KeyboardInterrupt."""
+    signals: list[int] = []
 
-    def hear(number: int, frame: object) -> None:
+    def handle(number: int, frame: object) -> None:
         del frame
-        heard.append(number)
-        if len(heard) > 2:
+        signals.append(number)
+        if len(signals) > 2:
             raise KeyboardInterrupt
 
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield heard
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield signals
         return
-    before = signal.signal(signal.SIGINT, hear)
+    before = signal.signal(signal.SIGINT, handle)
     try:
-        yield heard
+        yield signals
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-class _Job:
+class _Schedule:
+    """The state of one `run_all`: which runs wait, which are suspected, and the status."""
+
     def __init__(
         self,
         total: int,
-        store: Store,
+        store: RunStore,
         interrupts: list[int],
         retry_failed: bool,
-        watch: Callable[[Status], None] | None,
+        watch: Callable[[JobStatus], None] | None,
     ) -> None:
         self.store, self.interrupts = store, interrupts
         self.retry_failed, self.watch = retry_failed, watch
-        self.status = Status(total)
-        self.began = self.told = time.perf_counter()
+        self.status = JobStatus(total)
+        self.start_time = self.last_notification = time.perf_counter()
         self.waiting: deque[Run] = deque()
         self.suspects: deque[Run] = deque()
-        """Runs whose pool died; they run one at a time."""
-        self.strikes: Counter[str] = Counter()
-        """How often a run's pool died with that run alone in it."""
+        """Runs that were in flight when a pool died; they are executed one at a time."""
+        self.deaths: Counter[str] = Counter()
+        """How often a pool died with that run alone in it, by run id."""
 
     def look_up(self, runs: list[Run]) -> None:
-        """Which of these runs are to be done."""
+        """Queue the runs that are to be executed."""
         for run in runs:
             if self.interrupts:
                 return
-            if not self._settled(run):
+            if not self._settle(run):
                 self.waiting.append(run)
-            self.tell(now=False)
+            self.notify_sometimes()
 
-    def work(self, executor: Executor | None, workers: int) -> None:
+    def execute(self, executor: Executor | None, workers: int) -> None:
+        """Execute everything that is queued, on the executor or on processes started for it."""
         if self.waiting and not self.interrupts:
             self.store.prepare()
-        while (self.waiting or self.suspects) and not self.interrupts:
             if executor is not None:
-                self._hand_out(executor)
-                continue
-            pool = Processes(workers)
-            try:
-                self._hand_out(pool)
-            finally:
-                pool.abandon()
+                self._execute_on(executor)
+            else:
+                pool = Processes(workers)
+                try:
+                    self._execute_on(pool)
+                finally:
+                    pool.kill()
         self.status.stopping = bool(self.interrupts)
 
-    def _settled(self, run: Run) -> bool:
-        """Whether a run is there, or failed before and is not to be tried again."""
+    def _execute_on(self, pool: Executor) -> None:
+        while (self.waiting or self.suspects) and not self.interrupts:
+            self._hand_out(pool)
+
+    def _settle(self, run: Run) -> bool:
+        """Return whether a run needs no execution: it is stored, or failed before."""
         if run in self.store:
             self.status.found += 1
         elif not self.retry_failed and (error := self.store.failure(run)) is not None:
@@ -140,34 +163,40 @@ class _Job:
         return True
 
     def _hand_out(self, pool: Executor) -> None:
-        """Hand out runs and keep what comes back, until nothing is left or the pool has died."""
-        flying: dict[Future, tuple[int, Run]] = {}
+        """Hand out runs and store what comes back, until nothing is left or the pool died."""
+        in_flight: dict[Future, tuple[int, Run]] = {}
         number = 0
         try:
-            while flying or ((self.waiting or self.suspects) and not self.interrupts):
+            while in_flight or ((self.waiting or self.suspects) and not self.interrupts):
                 if len(self.interrupts) > 1:
                     return
-                while len(flying) < _width(pool) and (run := self._next(bool(flying))):
-                    flying[_submit(pool, run, number)] = number, run
+                while len(in_flight) < pool_width(pool) and (run := self._next(bool(in_flight))):
+                    in_flight[_submit(pool, run, number)] = number, run
                     number += 1
-                self.status.others = not flying
-                if not flying:
-                    time.sleep(POLL)
+                self.status.waiting_for_others = not in_flight
+                if not in_flight:
+                    time.sleep(POLL_SECONDS)
                 lost = []
-                for future in wait(flying, timeout=POLL, return_when=FIRST_COMPLETED).done:
-                    run = flying.pop(future)[1]
-                    if not self._keep(run, future):
+                ready = wait(in_flight, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
+                for future in ready:
+                    run = in_flight.pop(future)[1]
+                    if not self._collect(run, future):
                         lost.append(run)
                 if lost:
-                    self._pool_died(pool, lost + [run for _, run in flying.values()])
+                    restart_pool(pool)
+                    self._suspect(lost + [run for _, run in in_flight.values()])
                     return
-                self._show(pool, flying)
+                self._update_status(pool, in_flight)
         finally:
-            for future in flying:
+            for future in in_flight:
                 future.cancel()
 
     def _next(self, busy: bool) -> Run | None:
-        """The next run that no other command is at, claimed; None if there is none now."""
+        """Claim and return the next run that no other process has; None if there is none now.
+
+        Args:
+            busy: Whether runs are in flight; a suspect has to wait until there are none.
+        """
         if self.interrupts or (self.suspects and busy):
             return None
         queue = self.suspects or self.waiting
@@ -175,24 +204,24 @@ class _Job:
             run = queue.popleft()
             if not self.store.claim(run):
                 queue.append(run)
-            elif self._settled(run):
+            elif self._settle(run):
                 self.store.release(run)
             else:
                 return run
         return None
 
-    def _keep(self, run: Run, future: Future) -> bool:
-        """Write down what came back; False if nothing did because the pool died."""
+    def _collect(self, run: Run, future: Future) -> bool:
+        """Store the outcome of a run; return False if it has none because the pool died."""
         try:
             outcome: Finished | Failed = future.result()
         except BrokenExecutor:
             return False
-        except (Exception, CancelledError) as error:  # not the run's, which `perform` sends back
-            outcome = _blame(run, error)
+        except (Exception, CancelledError) as error:  # not the run's own, which `perform` returns
+            outcome = _attribute(run, error)
         if outcome.id != run.id:
             raise UserError(
-                "a worker has another version of skillfocus than this command; install the same "
-                "one on both"
+                "a worker runs another version of skillfocus than this command; install the same "
+                "version on both"
             )
         try:
             if isinstance(outcome, Failed):
@@ -201,10 +230,8 @@ class _Job:
                 self.store.add(run, outcome.table, outcome.skills)
                 self.status.done += 1
                 self.status.cpu_seconds += outcome.cpu_seconds
-        except UserError as error:  # the disk is full, or gone
-            raise UserError(
-                f"{error}; finished runs are kept, and the same command goes on from there"
-            ) from None
+        except UserError as error:  # such as a full disk
+            raise UserError(f"{error}; finished runs are stored: rerun to resume") from None
         self.store.release(run)
         return True
 
@@ -212,62 +239,65 @@ class _Job:
         self.store.fail(run, error, traceback)
         self.status.failures[run.stem] = error
 
-    def _pool_died(self, pool: Executor, runs: list[Run]) -> None:
-        """Of several runs in a pool nobody knows which to blame; one alone is, the second time."""
-        if not isinstance(pool, Processes):
-            raise UserError(
-                "the workers died; finished runs are kept, and the same command goes on from there"
-            )
-        if not pool.fractions():
-            raise UserError(
-                "the worker processes die as soon as they start; if this is a script, call run_all "
-                'under `if __name__ == "__main__":`'
-            )
+    def _suspect(self, runs: list[Run]) -> None:
+        """Queue the runs of a dead pool to be tried alone. A run that was alone when its pool died
+        is to blame; it gets one more chance, as the machine may have been short of memory."""
         if len(runs) == 1:
-            self.strikes[runs[0].id] += 1
-        if len(runs) == 1 and self.strikes[runs[0].id] > 1:
+            self.deaths[runs[0].id] += 1
+        if len(runs) == 1 and self.deaths[runs[0].id] > 1:
             self._fail(runs[0], "its worker process died", "no traceback: the process was ended")
             self.store.release(runs[0])
         else:
             self.suspects.extendleft(runs)
 
-    def _show(self, pool: Executor, flying: dict[Future, tuple[int, Run]]) -> None:
-        fractions = pool.fractions() if isinstance(pool, Processes) else {}
+    def _update_status(self, pool: Executor, in_flight: dict[Future, tuple[int, Run]]) -> None:
+        fractions = pool_fractions(pool)
         self.status.running = {
-            run.stem: fractions.get(number, 0.0) for number, run in flying.values()
+            run.stem: fractions.get(number, 0.0) for number, run in in_flight.values()
         }
+        if self.interrupts and in_flight and not self.status.stopping:
+            count = len(in_flight)
+            _logger.warning(
+                "interrupted: finishing %d %s in flight; Ctrl-C again abandons %s",
+                count, *(("run", "it") if count == 1 else ("runs", "them")),
+            )  # fmt: skip
         self.status.stopping = bool(self.interrupts)
-        self.tell(now=False)
+        self.notify_sometimes()
 
-    def tell(self, now: bool = True) -> None:
-        clock = time.perf_counter()
-        if now or clock - self.told >= POLL:
-            self.told, self.status.seconds = clock, clock - self.began
-            if self.watch is not None:
-                self.watch(self.status)
+    def notify_sometimes(self) -> None:
+        """Notify the watcher if that was not done a moment ago."""
+        if time.perf_counter() - self.last_notification >= POLL_SECONDS:
+            self.notify()
+
+    def notify(self) -> None:
+        """Pass the current status to the watcher."""
+        now = time.perf_counter()
+        self.last_notification, self.status.seconds = now, now - self.start_time
+        if self.watch is not None:
+            self.watch(self.status)
 
 
-def _blame(run: Run, error: BaseException) -> Failed:
-    """An executor's own error is one run's failure if it could not be sent, or if it ended worker
-    after worker of a cluster; anything else is the executor's, and ends the job."""
-    said = (
+def _attribute(run: Run, error: BaseException) -> Failed:
+    """Turn an executor's own error into a run's failure, where the run is to blame.
+
+    That is so if the run cannot be pickled, or if it killed worker after worker of a cluster.
+
+    Raises:
+        UserError: For any other error: the executor is broken, and the job ends.
+    """
+    line = (
         f"{type(error).__name__}: {str(error).strip() or 'a cluster may have lost its scheduler'}"
     )
-    unsendable = isinstance(error, PicklingError | AttributeError | TypeError)
-    if not unsendable and type(error).__name__ != "KilledWorker":
-        raise UserError(f"the executor gave up ({' '.join(said.split())}); finished runs are kept")
-    return Failed(run.id, said, "".join(traceback.format_exception(error)))
-
-
-def _width(pool: Executor) -> int:
-    """How many runs to have in flight: as many as can be at work."""
-    return (
-        getattr(pool, "width", None) or getattr(pool, "_max_workers", None) or os.cpu_count() or 1
-    )
+    cannot_pickle = isinstance(error, PicklingError | AttributeError | TypeError)
+    if not cannot_pickle and type(error).__name__ != "KilledWorker":
+        raise UserError(
+            f"the executor gave up ({' '.join(line.split())}); finished runs are stored"
+        )
+    return Failed(run.id, line, "".join(traceback.format_exception(error)))
 
 
 def _submit(pool: Executor, run: Run, number: int) -> Future:
-    """Hand out a run; a pool that cannot start a process for it has died."""
+    """Submit a run; failing to start a process for it counts as the death of the pool."""
     try:
         return pool.submit(perform, run, number)
     except (BrokenExecutor, EOFError, OSError) as error:

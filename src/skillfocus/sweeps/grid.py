@@ -1,51 +1,36 @@
-"""Sweeps over settings: every point of a grid, on tuning seeds; the best one, on reporting seeds.
-
-Seeds from 1,000 up are for tuning, those below for reporting: `tuning_seeds` and `reporting_seeds`
-refuse the others, so a number that is reported never comes from a seed that chose its settings.
-"""
+"""The axes of a sweep, and the points of a grid."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
-from skillfocus.errors import UserError, unknown
-from skillfocus.metrics.statistics import mean_interval
-from skillfocus.runs.discovery_run import Discovery
+from skillfocus.errors import UserError
 from skillfocus.runs.run import Setting
 
-FIRST_TUNING_SEED = 1000
-
-
-def tuning_seeds(count: int, first: int = FIRST_TUNING_SEED) -> range:
-    if count < 1:
-        raise UserError(f"{count} tuning seeds were asked for; at least 1 is needed")
-    if first < FIRST_TUNING_SEED:
-        raise UserError(
-            f"seed {first} is a reporting seed, and a sweep may only look at tuning seeds: choose "
-            f"seeds from {FIRST_TUNING_SEED} up"
-        )
-    return range(first, first + count)
-
-
-def reporting_seeds(count: int, first: int = 0) -> range:
-    if first < 0 or count < 1:
-        raise UserError(f"{count} reporting seeds from {first} up were asked for; there are none")
-    if first + count > FIRST_TUNING_SEED:
-        raise UserError(
-            f"seed {first + count - 1} is a tuning seed, and what is reported may not come from "
-            f"one: choose seeds below {FIRST_TUNING_SEED}"
-        )
-    return range(first, first + count)
+Point = dict[str, Setting]
+"""One point of a sweep: a value for each setting that is swept over."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One setting and what it may be: `values`, or for a search all from `low` to `high`."""
+    """One setting that is swept over, with values or, for a search, a range.
+
+        Axis("strength", (1, 2, 4))
+        Axis("strength", low=0.5, high=16.0, log=True)
+
+    The `repr` of axes is part of a search's identity (`SweepSpec.digest`): renaming a field would
+    make stored searches start again.
+
+    Attributes:
+        setting: Name of the setting, one of `Discovery.setting_types`.
+        values: Its values; empty for a range.
+        low: Lower end of the range.
+        high: Upper end of the range.
+        log: Whether the range is searched on a logarithmic scale.
+    """
 
     setting: str
     values: tuple[Setting, ...] = ()
@@ -55,17 +40,21 @@ class Axis:
 
 
 def parse_axis(text: str) -> Axis:
-    """`strength=1,2,4`, or for a search `strength=0.5..16`, `strength=0.5..16:log`."""
+    """Parse `strength=1,2,4`, or a range such as `strength=0.5..16` or `strength=0.5..16:log`.
+
+    Raises:
+        UserError: If the text is neither.
+    """
     setting, equals, values = (part.strip() for part in text.partition("="))
     if not equals or not setting or not values:
         raise UserError(f"cannot read {text!r}; write NAME=VALUE,VALUE,… or NAME=LOW..HIGH[:log]")
     if ".." not in values:
-        members = tuple(_value(part) for part in values.split(","))
+        members = tuple(_parse_value(part) for part in values.split(","))
         if len(set(members)) != len(members):
             raise UserError(f"{text!r} names a value twice")
         return Axis(setting, members)
     bounds, _, scale = values.partition(":")
-    low, high = (_value(part) for part in bounds.split("..", 1))
+    low, high = (_parse_value(part) for part in bounds.split("..", 1))
     if isinstance(low, str | bool | None) or isinstance(high, str | bool | None):
         raise UserError(f"the range {values!r} of {setting} must be two numbers")
     if scale not in ("", "log"):
@@ -78,7 +67,8 @@ def parse_axis(text: str) -> Axis:
     return Axis(setting, low=low, high=high, log=scale == "log")
 
 
-def _value(text: str) -> Setting:
+def _parse_value(text: str) -> Setting:
+    """Return an int, a float or a bool if the text is one, else the text itself."""
     text = text.strip()
     for kind in (int, float):
         try:
@@ -93,18 +83,23 @@ def _value(text: str) -> Setting:
 
 
 def check_axes(axes: Sequence[Axis]) -> None:
+    """Raise `UserError` if there are no axes, one setting has two, or one is the seed."""
     if not axes:
         raise UserError("name what to sweep over, such as --over strength=1,2,4 or --paper gamma")
     names = [axis.setting for axis in axes]
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UserError(f"{twice} is swept over twice; give all its values at once")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"{duplicate} is swept over twice; give all its values at once")
     if "seed" in names:
         raise UserError("seeds are not swept over: --seeds says how many each point gets")
 
 
-def grid(axes: Sequence[Axis]) -> list[dict[str, Setting]]:
-    """Every combination of the axes' values."""
+def grid_points(axes: Sequence[Axis]) -> list[Point]:
+    """Return every combination of the axes' values.
+
+    Raises:
+        UserError: If an axis is a range.
+    """
     check_axes(axes)
     for axis in axes:
         if not axis.values:
@@ -116,57 +111,3 @@ def grid(axes: Sequence[Axis]) -> list[dict[str, Setting]]:
         dict(zip([axis.setting for axis in axes], values, strict=True))
         for values in itertools.product(*(axis.values for axis in axes))
     ]
-
-
-def runs_of(
-    base: Discovery, point: Mapping[str, Setting], seeds: Sequence[int], metric: str
-) -> list[Discovery]:
-    """A point's runs, if they have what they are to be judged by."""
-    runs = [base.changed({**point, "seed": seed}) for seed in seeds]
-    if metric not in runs[0].metrics():
-        raise unknown("metric", metric, [*runs[0].metrics(), "auc"])
-    if metric in ("focus", "control") and not runs[0].make_objective().targeted:
-        raise UserError(
-            f"{runs[0].objective} skills have no targets, so there is no {metric} to judge by; "
-            f"choose another with --metric, such as auc"
-        )
-    return runs
-
-
-@dataclass(frozen=True)
-class Score:
-    """How one point of a sweep did: its mean over seeds and a 90 % interval of that."""
-
-    point: dict[str, Setting]
-    mean: float
-    low: float
-    high: float
-    values: tuple[float, ...]
-    """One per seed."""
-
-    def as_json(self) -> dict[str, object]:
-        interval = [self.low, self.high] if math.isfinite(self.low) else None
-        return {**self.point, "mean": self.mean, "interval": interval, "values": list(self.values)}
-
-
-def values_of(frame: pl.DataFrame, metric: str) -> dict[str, float | None]:
-    """A metric of every run, averaged over its steps."""
-    chosen = frame.filter(pl.col("metric") == metric)
-    return dict(chosen.group_by("run").agg(pl.col("value").mean()).iter_rows())
-
-
-def score(
-    values: Mapping[str, float | None], runs: Sequence[Discovery], point: dict[str, Setting]
-) -> Score | None:
-    """A point's score, from every run's value; None if one of its runs is missing."""
-    if any(run.id not in values for run in runs):
-        return None
-    found = tuple(value for run in runs if (value := values[run.id]) is not None)
-    if len(found) < len(runs):
-        raise UserError(f"{runs[0].label} has no value of this metric; choose another --metric")
-    return Score(point, *mean_interval(found), found)
-
-
-def best_of(scores: Sequence[Score], minimise: bool) -> Score:
-    """The best mean; the first of equals."""
-    return min(scores, key=lambda s: s.mean) if minimise else max(scores, key=lambda s: s.mean)

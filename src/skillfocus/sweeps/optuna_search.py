@@ -1,8 +1,8 @@
-"""Searching settings with Optuna: trials are drawn in batches of a fixed size, so that the search
-does not depend on the number of workers, and their runs are done and kept like any others.
+"""Search of settings with Optuna's TPE sampler, resumable and independent of the worker count.
 
-The study lives in a database. A search that was stopped goes on where it was; several commands,
-on several machines, may search the same study.
+Trials are drawn in batches of a fixed size, each from the study's history and its own position, and
+their runs are executed and stored like any others. The study lives in a database: an interrupted
+search resumes, and several processes on several machines may search the same study.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,54 +19,39 @@ from typing import TYPE_CHECKING
 from skillfocus._internal.atomic_io import process_alive
 from skillfocus.errors import UserError
 from skillfocus.metrics.statistics import mean_interval
-from skillfocus.runs.discovery_run import Discovery
-from skillfocus.runs.run import Setting
-from skillfocus.sweeps.grid import Axis, Score, check_axes
+from skillfocus.sweeps.grid import Point
+from skillfocus.sweeps.scores import Score, SweepSpec
 
 if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
 BATCH = 4
-"""Trials drawn before any of them is judged."""
-ASK = timedelta(seconds=10)
-"""Longer than it takes to draw a trial and sign it."""
-Judge = Callable[[list[dict[str, Setting]]], list[Score | None]]
-"""Do the runs of these points, and score them; None for a point that cannot be scored."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is searched for; a study answers one question."""
-
-    base: Discovery
-    axes: tuple[Axis, ...]
-    seeds: tuple[int, ...]
-    metric: str
-    minimise: bool
-
-    def __post_init__(self) -> None:
-        check_axes(self.axes)
-        for axis in self.axes:
-            self.base.check_setting(axis.setting)
-
-    @property
-    def digest(self) -> str:
-        base = self.base.changed({"seed": 0}).id
-        key = repr((base, self.axes, self.seeds, self.metric, self.minimise))
-        return hashlib.sha256(key.encode()).hexdigest()[:8]
-
-    def point(self, trial: optuna.Trial | FrozenTrial) -> dict[str, Setting]:
-        return {axis.setting: trial.params[axis.setting] for axis in self.axes}
+"""Trials drawn before any of them is scored."""
+UNSIGNED_TIMEOUT = timedelta(seconds=10)
+"""A running trial without an owner is abandoned after this time; signing takes far less."""
+Scorer = Callable[[list[Point]], list[Score | None]]
+"""Execute the runs of some points and score them; None for a point that cannot be scored."""
 
 
 def sqlite_url(folder: Path) -> str:
+    """Return the URL of the default database, in a folder of runs."""
     return f"sqlite:///{folder.resolve() / 'search.db'}"
 
 
 @contextmanager
-def open_study(storage: str, name: str, question: Question) -> Iterator[optuna.Study]:
-    """The study of that name, new or begun before; its database is closed at the end."""
+def open_study(storage: str, name: str, spec: SweepSpec) -> Iterator[optuna.Study]:
+    """Open the study of that name, new or existing; its database is closed at the end.
+
+    Args:
+        storage: SQLAlchemy URL of the database.
+        name: Name of the study.
+        spec: What the search compares; a study belongs to one specification.
+
+    Raises:
+        UserError: If Optuna is missing, the database cannot be opened, or the study has another
+            specification.
+    """
     try:
         import optuna
         from sqlalchemy.exc import SQLAlchemyError
@@ -82,17 +66,17 @@ def open_study(storage: str, name: str, question: Question) -> Iterator[optuna.S
         reason = str(error).splitlines()[0]
         raise UserError(
             f"cannot open the study's storage {storage}: {reason} (without that database a search "
-            f"begins anew, and finds its runs again)"
+            f"starts again, and reuses the stored runs)"
         ) from None
     try:
         study = optuna.create_study(
             storage=database, study_name=name, load_if_exists=True,
-            direction="minimize" if question.minimise else "maximize",
+            direction="minimize" if spec.minimise else "maximize",
         )  # fmt: skip
-        asked = study.user_attrs.get("question")
-        if asked is None:
-            study.set_user_attr("question", question.digest)
-        elif asked != question.digest:
+        digest = study.user_attrs.get("question")
+        if digest is None:
+            study.set_user_attr("question", spec.digest)
+        elif digest != spec.digest:
             raise UserError(
                 f"the study {name} searches something else (other settings, ranges, seeds or "
                 f"metric); give this search another name with --study"
@@ -105,61 +89,77 @@ def open_study(storage: str, name: str, question: Question) -> Iterator[optuna.S
 
 def search(
     study: optuna.Study,
-    question: Question,
+    spec: SweepSpec,
     *,
     trials: int,
     seed: int,
-    judge: Judge,
+    score: Scorer,
     retry_failed: bool = False,
 ) -> list[Score]:
-    """Search until the study has so many trials; every completed one's score, in order. Trials
-    that failed before are drawn again if `retry_failed`."""
+    """Search until the study has a number of trials.
+
+    Args:
+        study: The study, see `open_study`.
+        spec: What the search compares.
+        trials: Number of trials in all, including those of earlier searches.
+        seed: Seed of the sampler.
+        score: Function that executes and scores points.
+        retry_failed: Whether to draw failed trials again.
+
+    Returns:
+        The scores of all completed trials, in order.
+    """
     from optuna.trial import TrialState
 
-    _take_up(study, question, retry_failed)
-    while (drawn := len(_counted(study))) < trials:
-        # After an interruption the batch that was cut is filled up: batches stay what they were.
+    _resume(study, spec, retry_failed)
+    while (drawn := len(_active_trials(study))) < trials:
+        # After an interruption the incomplete batch is filled up, so that batches stay the same.
         count = min(BATCH - drawn % BATCH, trials - drawn)
-        batch = [_ask(study, question, seed, drawn + i) for i in range(count)]
-        for trial, score in zip(batch, judge([question.point(t) for t in batch]), strict=True):
-            if score is None:
+        batch = [_draw(study, spec, seed, drawn + i) for i in range(count)]
+        scores = score([_point(spec, trial) for trial in batch])
+        for trial, result in zip(batch, scores, strict=True):
+            if result is None:
                 study.tell(trial, state=TrialState.FAIL)
             else:
-                trial.set_user_attr("values", list(score.values))
-                study.tell(trial, score.mean)
+                trial.set_user_attr("values", list(result.values))
+                study.tell(trial, result.mean)
     complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     values = [tuple(trial.user_attrs["values"]) for trial in complete]
     return [
-        Score(question.point(trial), *mean_interval(found), found)
-        for trial, found in zip(complete, values, strict=True)
+        Score(_point(spec, trial), *mean_interval(by_seed), by_seed)
+        for trial, by_seed in zip(complete, values, strict=True)
     ]
 
 
-def _counted(study: optuna.Study) -> list[FrozenTrial]:
-    """The trials that were or are being judged."""
+def _point(spec: SweepSpec, trial: optuna.Trial | FrozenTrial) -> Point:
+    return {axis.setting: trial.params[axis.setting] for axis in spec.axes}
+
+
+def _active_trials(study: optuna.Study) -> list[FrozenTrial]:
+    """Return the trials that were or are being scored, without those drawn again as others."""
     return [
         trial
         for trial in study.get_trials(deepcopy=False)
         if trial.state.name in ("COMPLETE", "FAIL", "RUNNING")
-        and _given_up(trial) not in study.user_attrs
+        and _replaced_attribute(trial) not in study.user_attrs
     ]
 
 
-def _given_up(trial: FrozenTrial) -> str:
-    """The study's note that a trial was drawn again as another one."""
+def _replaced_attribute(trial: FrozenTrial) -> str:
+    """Return the study attribute that marks a trial as drawn again; existing studies contain it."""
     return f"given up {trial.number}"
 
 
-def _ask(study: optuna.Study, question: Question, seed: int, place: int) -> optuna.Trial:
-    """Draw a trial, from the study's history and the trial's place in it alone."""
+def _draw(study: optuna.Study, spec: SweepSpec, seed: int, position: int) -> optuna.Trial:
+    """Draw a trial; it depends on the study's history, the seed and the trial's position alone."""
     import optuna
 
-    digest = hashlib.sha256(f"{seed} {place}".encode()).digest()
+    digest = hashlib.sha256(f"{seed} {position}".encode()).digest()
     study.sampler = optuna.samplers.TPESampler(seed=int.from_bytes(digest[:4], "big"))
     trial = study.ask()
-    trial.set_user_attr("owner", _here())
-    types = question.base.setting_types()
-    for axis in question.axes:
+    trial.set_user_attr("owner", _this_process())
+    types = spec.base.setting_types()
+    for axis in spec.axes:
         if axis.values:
             trial.suggest_categorical(axis.setting, axis.values)
         elif "int" in types[axis.setting]:
@@ -169,31 +169,36 @@ def _ask(study: optuna.Study, question: Question, seed: int, place: int) -> optu
     return trial
 
 
-def _here() -> str:
+def _this_process() -> str:
     return f"{os.getpid()}@{socket.gethostname()}"
 
 
-def _take_up(study: optuna.Study, question: Question, retry_failed: bool) -> None:
-    """Draw again, as they were, the trials of processes that are no more. One that was cut while
-    it was being drawn is only given up: the next at its place is drawn the same."""
+def _resume(study: optuna.Study, spec: SweepSpec, retry_failed: bool) -> None:
+    """Queue the trials of dead processes, and if asked the failed ones, to be drawn again.
+
+    A trial that was interrupted while being drawn is only marked: the next one at its position is
+    drawn the same.
+    """
     from optuna.trial import TrialState
 
-    for trial in _counted(study):
+    for trial in _active_trials(study):
         running = trial.state is TrialState.RUNNING
         if (running and _abandoned(trial)) or (trial.state is TrialState.FAIL and retry_failed):
-            study.set_user_attr(_given_up(trial), True)
+            study.set_user_attr(_replaced_attribute(trial), True)
             if running:
                 study.tell(trial.number, state=TrialState.FAIL)
-            if all(axis.setting in trial.params for axis in question.axes):
+            if all(axis.setting in trial.params for axis in spec.axes):
                 study.enqueue_trial(trial.params)
 
 
 def _abandoned(trial: FrozenTrial) -> bool:
-    """Whether a running trial's process is this one, which has no other search, or is no more. Of
-    other machines' processes nobody knows."""
+    """Return whether a running trial's process is dead, or is this one, which has no other search.
+
+    Nothing is known about processes of other machines, so their trials are left alone.
+    """
     owner = trial.user_attrs.get("owner")
     if owner is None:
-        return datetime.now() - (trial.datetime_start or datetime.min) > ASK
+        return datetime.now() - (trial.datetime_start or datetime.min) > UNSIGNED_TIMEOUT
     pid, _, host = owner.partition("@")
-    gone = host == socket.gethostname() and not process_alive(int(pid))
-    return gone or owner == _here()
+    dead = host == socket.gethostname() and not process_alive(int(pid))
+    return dead or owner == _this_process()

@@ -1,19 +1,26 @@
-"""The searches of the paper's appendix, as ready sweeps: what is varied, and over which values."""
+"""The hyperparameter searches of the paper's appendix, by name; one entry per search."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from skillfocus.errors import UserError, unknown
+from skillfocus.sweeps.grid import Axis
 
 
 @dataclass(frozen=True)
 class PaperGrid:
+    """One search of the appendix.
+
+    Attributes:
+        setting: The setting that was varied.
+        values: Its values by the ending of an objective's name; `""` matches every objective.
+        learner: Name of the learner that has this setting; None if all have it.
+    """
+
     setting: str
     values: dict[str, tuple[float, ...]]
-    """By the end of an objective's name; `""` stands for every other."""
     learner: str | None = None
-    """The learner that has this setting, if not all do."""
 
 
 PAPER_GRIDS = {
@@ -34,19 +41,29 @@ PAPER_GRIDS = {
         "weight", {"dusdi-vic": (0.01, 0.1, 0.2, 0.5), "dusdi-diayn": (0.01, 0.1, 0.2, 0.5)}
     ),
     "skills": PaperGrid("skills", {"": (8, 16, 24)}),
-}  # fmt: skip
+}
+"""All searches by the name that `sweep --paper` takes."""
 
 
-def paper_axis(name: str, objective: str, learner: str) -> tuple[str, tuple[float, ...]]:
-    """The setting and the values of a ready sweep for an objective."""
+def paper_axis(name: str, objective: str, learner: str) -> Axis:
+    """Return the axis of one of the paper's searches.
+
+    Args:
+        name: Name of the search, a key of `PAPER_GRIDS`.
+        objective: Name of the objective.
+        learner: Name of the learner.
+
+    Raises:
+        UserError: If the name is unknown, or the search does not apply to the objective or learner.
+    """
     if name not in PAPER_GRIDS:
         raise unknown("sweep", name, PAPER_GRIDS)
-    ready = PAPER_GRIDS[name]
-    if ready.learner not in (None, learner):
-        raise UserError(f"the sweep {name!r} belongs to --learner {ready.learner}")
-    for ending, values in ready.values.items():
+    entry = PAPER_GRIDS[name]
+    if entry.learner not in (None, learner):
+        raise UserError(f"the sweep {name!r} belongs to --learner {entry.learner}")
+    for ending, values in entry.values.items():
         if objective.endswith(ending):
-            return ready.setting, values
+            return Axis(entry.setting, values)
     raise UserError(
-        f"the sweep {name!r} has no meaning for {objective}; it is for {', '.join(ready.values)}"
+        f"the sweep {name!r} has no meaning for {objective}; it is for {', '.join(entry.values)}"
     )

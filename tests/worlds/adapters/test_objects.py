@@ -232,7 +232,7 @@ def test_a_run_knows_when_a_world_of_the_same_name_has_changed(file):
     run = sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="lamp=2")
     before, settings = run.id, json.loads(str(run.settings()["world_settings"]))
     assert set(settings) == {"fingerprint"}
-    assert run.unusual() == {"skills": 2, "targets": '{"lamp": 2}'}
+    assert run.non_default_settings() == {"skills": 2, "targets": '{"lamp": 2}'}
     file.write_text(FILE.replace('{**state, "lamp": "on"}', '{**state, "lamp": "on", "hand": 0}'))
     discovery.cached_world.cache_clear()
     discovery.cached_mdp.cache_clear()
@@ -258,7 +258,7 @@ def test_a_run_of_a_world_that_needs_its_settings():
     """Blackjack cannot be made without samples; its label says them, and no fingerprint."""
     settings = '{"samples": 200, "resets": 3}'
     run = sf.Discovery("gymnasium:Blackjack-v1", "focused-vic", 0, world_settings=settings)
-    assert run.unusual() == {"world_settings": '{"resets": 3, "samples": 200}'}
+    assert run.non_default_settings() == {"world_settings": '{"resets": 3, "samples": 200}'}
     assert "samples" in run.label
     assert "fingerprint" not in run.label
 

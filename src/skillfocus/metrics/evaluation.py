@@ -1,0 +1,61 @@
+"""`evaluate`: JSON records of what skills do, from files or from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.metrics.coverage import coverage as measure_coverage
+from skillfocus.metrics.summary import origin, skill_records
+from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
+
+
+def evaluate(
+    skills: SkillSource | Iterable[SkillSource],
+    *,
+    coverage: bool = False,
+    sample: int | None = None,
+    seed: int = 0,
+    world: World | None = None,
+    progress: Progress = no_progress,
+) -> list[dict]:
+    """Return what each skill changes, and optionally what chains of skills cover.
+
+        evaluate("out/four-rooms.skills")[0]["skills"][0]["side_effects"]
+
+    Args:
+        skills: Sets of skills or files of them, one or several.
+        coverage: Whether to measure the coverage of chains of 1 to 5 skills too.
+        sample: Number of rollouts per skill; by default, values are exact where possible.
+        seed: Seed of everything that is sampled.
+        world: The world of the skills, for files that cannot name it.
+        progress: Callback for the fraction done.
+
+    Returns:
+        One record per set: `world`, `objective`, `strength`, `learner`, `seed`, `file` (None for
+        skills in memory), `skills` (see `summary.skill_records`), and with `coverage` also
+        `coverage`, `auc` and `coverage_exact`.
+
+    Raises:
+        UserError: If a file cannot be loaded or `sample` is below 2.
+    """
+    if sample is not None and sample < 2:
+        raise UserError(f"sample is {sample}; it must be at least 2")
+    sources = list_sources(skills)
+    records = []
+    for number, source in enumerate(sources):
+        loaded = load_source(source, world)
+        about, file = origin(loaded), source_file(source)
+        name = file or f"{about['objective']}, seed {about['seed']}"
+        progress(number / len(sources), name)
+        record = {**about, "file": file, "skills": skill_records(loaded, sample, seed)}
+        if coverage:
+            progress((number + 0.5) / len(sources), f"coverage of {name}")
+            record |= measure_coverage(loaded, rng=np.random.default_rng(seed)).summary()
+        records.append(record)
+    progress(1.0, "done")
+    return records

@@ -1,0 +1,40 @@
+"""Skills given as objects or as files: what `evaluate`, `solve_all` and `view` accept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.skills.skills import Skills
+
+SkillSource = Skills | str | Path
+"""A set of skills, or the path of a file of them."""
+
+
+def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | Path]:
+    """Return one or several sources as a list, without loading any file.
+
+    Raises:
+        UserError: If there are none.
+    """
+    several = [sources] if isinstance(sources, SkillSource) else list(sources)
+    if not several:
+        raise UserError("name at least one file of skills")
+    return [source if isinstance(source, Skills) else Path(source) for source in several]
+
+
+def load_source(source: Skills | Path, world: World | None = None) -> Skills:
+    """Return skills as they are, or load them from their file.
+
+    Args:
+        source: The skills or their file.
+        world: The world of the skills, for files that cannot name it (see `Skills.load`).
+    """
+    return source if isinstance(source, Skills) else Skills.load(source, world)
+
+
+def source_file(source: Skills | Path) -> str | None:
+    """Return the file of a source as text; None for skills in memory."""
+    return None if isinstance(source, Skills) else str(source)

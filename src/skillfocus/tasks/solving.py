@@ -1,0 +1,98 @@
+"""`solve_all`: learn the tasks of several skill sets, and without skills for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.metrics.summary import origin
+from skillfocus.skills.skills import Skills
+from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
+from skillfocus.tasks.smdp_q_learning import SMDPQLearning, Solution, solve
+from skillfocus.tasks.task import Task, task_of
+
+
+def solve_all(
+    skills: SkillSource | Iterable[SkillSource],
+    *,
+    task: str = "true",
+    episodes: int = 20_000,
+    intra_option: bool = False,
+    decay: float = 0.001,
+    seed: int = 0,
+    seeds: int = 1,
+    world: World | None = None,
+    progress: Progress = no_progress,
+) -> list[dict]:
+    """Learn the paper's task with each set of skills, and in each world with primitive moves alone.
+
+    Args:
+        skills: Sets of skills or files of them, one or several.
+        task: The reward to learn from: `"true"`, or the `"proxy"` that ignores side effects.
+        episodes: Number of training episodes.
+        intra_option: Whether steps inside skills also update the values of primitive moves.
+        decay: Exploration is exp(-decay n) after n episodes.
+        seed: The first seed of learning.
+        seeds: Number of seeds.
+        world: The world of the skills, for files that cannot name it.
+        progress: Callback for the fraction done.
+
+    Returns:
+        One record per set and seed, then one per world and seed without skills (whose `file` and
+        `seed` are None): `world`, `objective`, `seed`, `file`, `task`, `reward`, `learning_seed`,
+        `steps`, `success`, `proxy_return`, `true_return`, `optimum_steps` and the learning `curve`.
+
+    Raises:
+        UserError: If a file cannot be loaded, a world has no task or a number is out of range.
+    """
+    if seeds < 1 or seed < 0:
+        raise UserError(f"seeds is {seeds} and seed {seed}; they must be at least 1 and 0")
+    settings = SMDPQLearning(episodes=episodes, decay=decay, intra_option=intra_option)
+    sources = list_sources(skills)
+    loaded = [load_source(source, world) for source in sources]
+    agents: list[tuple[Skills, Skills | None, dict[str, object]]] = [
+        (own, own, {**_about(own), "file": source_file(source)})
+        for source, own in zip(sources, loaded, strict=True)
+    ]
+    for own in {own.world.id: own for own in loaded}.values():
+        alone = {"world": own.world.id, "objective": "primitives", "seed": None, "file": None}
+        agents.append((own, None, alone))
+    records = []
+    for number, (own, options, about) in enumerate(agents):
+        goal = task_of(own.world, own.mdp)
+        for learning_seed in range(seed, seed + seeds):
+            done = number + (learning_seed - seed) / seeds
+            progress(done / len(agents), f"{about['objective']}, seed {learning_seed}")
+            solution = solve(
+                own.mdp, goal, options, seed=learning_seed, reward=task, settings=settings
+            )
+            records.append({**about, **_record(goal, task, learning_seed, solution)})
+    return records
+
+
+def _about(skills: Skills) -> dict[str, object]:
+    about = origin(skills)
+    return {key: about[key] for key in ("world", "objective", "seed")}
+
+
+def _record(task: Task, reward: str, seed: int, solution: Solution) -> dict[str, object]:
+    """Return the JSON record of one solution; single numbers are those at the end of learning."""
+    learned = solution.true_return if reward == "true" else solution.proxy_return
+    return {
+        "task": task.name,
+        "reward": reward,
+        "learning_seed": seed,
+        "steps": solution.steps[-1],
+        "success": learned[-1],
+        "proxy_return": solution.proxy_return[-1],
+        "true_return": solution.true_return[-1],
+        "optimum_steps": solution.optimum_steps,
+        "curve": {
+            "episodes": solution.episodes.tolist(),
+            "steps": solution.steps.tolist(),
+            "true_return": solution.true_return.tolist(),
+            "proxy_return": solution.proxy_return.tolist(),
+        },
+    }

@@ -1,0 +1,91 @@
+"""`view`: a page to watch skills on, with coverage and a learned task if asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from skillfocus._internal.atomic_io import require_writable_folder
+from skillfocus.core.progress import Progress, no_progress, part_of
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.metrics.coverage import coverage as measure_coverage
+from skillfocus.skills.skills import Skills
+from skillfocus.skills.sources import SkillSource, list_sources, load_source
+from skillfocus.tasks.smdp_q_learning import solve
+from skillfocus.tasks.task import task_of
+from skillfocus.viewer.page import usual_label, write_page
+from skillfocus.viewer.payload import Shown
+
+
+def view(
+    skills: SkillSource | Iterable[SkillSource],
+    out: str | Path | None = None,
+    *,
+    task: str = "none",
+    coverage: bool = False,
+    world: World | None = None,
+    progress: Progress = no_progress,
+) -> Path:
+    """Write one HTML page, which needs nothing but a browser, to watch skills on.
+
+        view(["out/plain.skills", "out/focused.skills"], "skills.html", task="true")
+
+    Args:
+        skills: Sets of skills or files of them, one or several.
+        out: The page; by default, beside the first file.
+        task: Also learn the world's task with each set, from its `"true"` or its `"proxy"` reward,
+            to watch the agent; `"none"` for no task.
+        coverage: Whether to compute the expected coverage of skill chains too.
+        world: The world of the skills, for files that cannot name it.
+        progress: Callback for the fraction done.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        UserError: If a file cannot be loaded or the page cannot be written.
+    """
+    sources = list_sources(skills)
+    page = page_path(out, sources[0])
+    require_writable_folder(page.parent)
+    loaded = [load_source(source, world) for source in sources]
+    # Sets that would have the same label are called by their files.
+    labels = Counter((one.world.id, usual_label(one)) for one in loaded)
+    sets = []
+    for number, (source, one) in enumerate(zip(sources, loaded, strict=True)):
+        label = usual_label(one)
+        if isinstance(source, Path) and labels[one.world.id, label] > 1:
+            label = source.stem
+        progress(number / len(loaded) / 2, f"preparing {label}")
+        sets.append(_prepare(one, label, task, coverage))
+    return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
+
+
+def page_path(out: str | Path | None, first: Skills | Path | None) -> Path:
+    """Return where the page goes: to `out`, or beside the first file.
+
+    Raises:
+        UserError: If the name does not end in .html, or none can be derived.
+    """
+    if out is None:
+        if not isinstance(first, Path):
+            raise UserError("skills in memory have no file to put the page beside; give out=…")
+        return first.with_suffix(".html")
+    page = Path(out)
+    if page.suffix not in (".html", ".htm"):
+        raise UserError(f"cannot write a page to {page}: use a name that ends in .html")
+    return page
+
+
+def _prepare(skills: Skills, label: str, task: str, coverage: bool) -> Shown:
+    """Compute what the page shows beside the skills themselves."""
+    curve = measure_coverage(skills, rng=np.random.default_rng(0)).curve if coverage else None
+    if task == "none":
+        return Shown(skills, label, coverage=curve)
+    goal = task_of(skills.world, skills.mdp)
+    solution = solve(skills.mdp, goal, skills, seed=0, reward=task)
+    return Shown(skills, label, coverage=curve, task=goal, solution=solution, reward=task)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from commands import LAMPS, command
+from skillfocus.cli import main
+
+
+def test_describe(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "gymnasium:Taxi-v4", "--check"])
+    main()
+    shown = capsys.readouterr().out
+    assert "404 states, 6 actions" in shown
+    assert "no action changes destination" in shown
+    assert "Every check passed." in shown
+    monkeypatch.setattr(sys, "argv", [
+        "skillfocus", "describe", "four-rooms", "--world-settings", '{"step_limit": 7}', "--json",
+    ])  # fmt: skip
+    main()
+    document = json.loads(capsys.readouterr().out)
+    assert (document["states"], document["step_limit"]) == (1664, 7)
+    tool = document["variables"][1]
+    assert 0.05 < tool.pop("alone") < 0.2  # with seven steps from few cells; 0.106 of them all
+    assert tool == {
+        "name": "tool_1", "values": 2, "listed": "0, 1", "changes": "for good", "skills": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_exploring_long_shows_how_it_goes_on(tmp_path):
+    slow = LAMPS.replace(
+        "        hand, lamp =",
+        "        import time\n        time.sleep(0.08)\n        hand, lamp =",
+    )
+    (tmp_path / "slow_lamps.py").write_text(slow.replace("(0, 1, 2)", "tuple(range(3))"))
+    done = command("describe", "slow_lamps.py:Lamps", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "exploring object:Lamps: 6 states found" in done.stderr

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from commands import LAMPS, QUICK, command
+from skillfocus.cli import main
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.runs.discovery_run import Discovery
+from skillfocus.runs.folder_store import Store
+
+
+@pytest.mark.slow
+def test_discover_gives_what_programs_rely_on(discovered):
+    folder, document = discovered
+    assert [r["seed"] for r in document["runs"]] == [0, 1]
+    assert document["runs"][0]["unusual"] == {"skills": 8, "rounds": 3}
+    assert document["runs"][0]["settings"]["gamma"] == 0.99
+    for record in document["runs"]:
+        assert (record["world"], record["objective"]) == ("FourRooms-v0", "focused-vic")
+        assert record["learner"] == "planning"
+        assert (folder / record["file"]).is_file()
+        assert [s["skill"] for s in record["skills"]] == list(range(8))
+        for skill in record["skills"]:
+            assert len(skill["targets"]) == 1
+            assert set(skill["side_effects_by_variable"]) == (
+                {"position", "tool_1", "tool_2", "tool_3", "tool_4"} - set(skill["targets"])
+            )
+            total = sum(skill["side_effects_by_variable"].values())
+            assert skill["side_effects"] == pytest.approx(total)
+            assert 0 <= skill["changes_target"] <= 1
+            assert 0 <= skill["steps"] <= 40
+            assert skill["exact"] is True
+            assert skill["all_starts"]["starts"] == 832
+    assert (folder / "four-rooms.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 4.0], ids=["at once", "starting", "at work"])
+def test_ctrl_c_twice_ends_with_130_and_nothing_half_written(tmp_path, seconds):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skillfocus.cli", "discover", "four-rooms", "focused-vic",
+         "--rounds", "100000", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,  # a terminal's Ctrl-C reaches the whole group
+        # A test run in the background hands down an ignored SIGINT; a terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    try:
+        while not (tmp_path / ".lock").exists():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        first = process.stderr.readline()
+        if first.startswith("interrupted: finishing 1 run in flight; Ctrl-C again abandons it"):
+            os.killpg(process.pid, signal.SIGINT)
+            first = process.stderr.readline()
+        _, rest = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert first.startswith("skillfocus: interrupted. 1 run: 1 left to do. Rerun to resume")
+    assert rest == ""
+    assert process.returncode == 130
+    assert [file.name for file in tmp_path.iterdir()] == [".lock"]
+
+
+@pytest.mark.slow
+def test_failures_are_listed_with_status_1_and_tried_again_when_asked(discovered):
+    folder, _ = discovered
+    run_0 = Discovery("four-rooms", "focused-vic", 0, Planning(rounds=3), skills=8)
+    bad = Discovery("four-rooms", "focused-vic", 7, Planning(rounds=3), skills=8)
+    store = Store(folder / "out")
+    assert run_0 in store
+    store.fail(bad, "MemoryError: too big", "Traceback: somewhere")
+    seven = ["discover", "four-rooms", "focused-vic", *QUICK, "--seed", "7", "--json"]
+    done = command(*seven, cwd=folder)
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"runs": []}
+    assert f"failed: {bad.stem}: MemoryError: too big" in done.stderr
+    assert "--retry-failed tries again" in done.stderr
+    again = command(*seven, "--retry-failed", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["runs"][0]["seed"] == 7
+
+
+@pytest.mark.slow
+def test_what_is_there_is_read_not_done_again(discovered):
+    folder, document = discovered
+    done = command(
+        "discover", "four-rooms", "focused-vic", *QUICK, "--seeds", "2", "--json", cwd=folder
+    )
+    assert json.loads(done.stdout) == document
+    assert "2 runs: 2 found in out" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_damaged_file_is_said_and_done_again(discovered):
+    folder, document = discovered
+    file = folder / document["runs"][1]["file"]
+    whole = file.read_bytes()
+    file.write_bytes(whole[:1000] + bytes([whole[1000] ^ 1]) + whole[1001:])
+    done = command(
+        "discover", "four-rooms", "focused-vic", *QUICK, "--seed", "1", "--json", cwd=folder
+    )
+    assert done.returncode == 0
+    assert "warning" in done.stderr
+    assert "its skills do not match their digest" in done.stderr
+    assert json.loads(done.stdout)["runs"] == document["runs"][1:]
+    assert file.read_bytes() == whole
+
+
+def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("skillfocus.learners.tabular.problem.MAX_CELLS", 1000)
+    monkeypatch.setattr("skillfocus.learners.tabular.problem.CELL_LIMIT", 1000)
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "discover", "four-rooms", "focused-vic"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "more than 1,000: use fewer skills" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out" / "failed").exists()
+
+
+@pytest.mark.slow
+def test_side_effects_that_can_be_helped_are_told(tmp_path):
+    (tmp_path / "leaping_lamps.py").write_text(
+        LAMPS.replace(
+            "        return [",
+            """
+        hand = 0 if action == "press" and state["hand"] == 2 else hand
+        return [""",
+        )
+    )
+    done = command(
+        "discover", "leaping_lamps.py:Lamps", "focused-vic", "--workers", "1", "--targets", "lamp=2",
+        "--strength", "0", cwd=tmp_path,
+    )  # fmt: skip
+    assert "a higher --strength helps" in done.stderr
+    assert "strength=0," in done.stdout

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import json
+
+from commands import subprocess_command
+from skillfocus.cli import health
+
+
+def test_doctor_is_well():
+    done = subprocess_command("doctor", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["healthy"] is True
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(health, "REQUIRED", ("numpy", "no-such-package"))
+    monkeypatch.setattr(health, "EXTRAS", {"no-such-extra": "cluster"})
+    monkeypatch.setattr(health, "_check_kernels", lambda: 1 / 0)
+    findings, healthy = health.check_installation()
+    assert not healthy
+    assert findings["no-such-package"] == "missing: reinstall skillfocus"
+    assert "pip install 'skillfocus[cluster]'" in str(findings["no-such-extra"])
+    assert findings["compiled kernels"] == "failed: division by zero"

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+import skillfocus as sf
+from commands import command
+from skillfocus.cli.discover import Discover
+from skillfocus.cli.options import LEARNERS, LearnerChoice
+from skillfocus.errors import UserError
+from skillfocus.runs.discovery_run import Discovery
+
+
+def options(**given):
+    return Discover(world="four-rooms", objective="focused-vic", **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "learner"),
+    [
+        ({}, sf.Planning()),
+        ({"rounds": 3, "gamma": 0.9}, sf.Planning(rounds=3, gamma=0.9)),
+        ({"learner": "q-learning", "episodes": 5}, sf.QLearning(episodes=5)),
+        ({"learner": "q-learning", "preset": "paper"}, sf.paper_q_learning()),
+    ],
+)
+def test_a_learner_from_its_options(given, learner):
+    assert options(**given).make_learner() == learner
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"episodes": 5}, "--episodes belongs to --learner q-learning"),
+        ({"preset": "paper"}, "--preset belongs to --learner q-learning"),
+        ({"learner": "q-learning", "rounds": 5}, "--rounds belongs to --learner planning"),
+    ],
+)
+def test_options_of_another_learner_are_refused(given, message):
+    with pytest.raises(UserError, match=message):
+        options(**given).make_learner()
+
+
+def test_an_unknown_learner_is_a_usage_error(tmp_path):
+    done = command("discover", "four-rooms", "vic", "--learner", "evolution", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "evolution" in done.stderr
+    assert all(name in done.stderr for name in LEARNERS)
+
+
+def test_a_learner_is_registered_in_one_place(monkeypatch):
+    """An entry in LEARNERS is enough for `make_learner`; names in help are read at import."""
+    eager = LearnerChoice(
+        lambda gamma, rounds=1: sf.Planning(rounds=rounds, gamma=gamma), ("rounds",)
+    )
+    monkeypatch.setitem(LEARNERS, "eager", eager)
+    assert options(learner="eager").make_learner() == sf.Planning(rounds=1)
+
+
+def test_defaults_are_those_of_the_library():
+    given = options()
+    run = Discovery("four-rooms", "focused-vic", 0, given.make_learner(), **given.settings())
+    assert run == Discovery("four-rooms", "focused-vic", 0)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from runs_for_tests import Tiny
+from skillfocus._internal.environment_info import package_versions
+from skillfocus.runs.execution import Failed, Finished, perform
+from skillfocus.runs.run import Result, Run
+from skillfocus.runs.run_file import decode
+
+
+def test_performing_records_what_varies():
+    outcome = perform(Tiny(4, seconds=0.05))
+    assert isinstance(outcome, Finished)
+    header = decode(outcome.table)
+    assert (header.id, header.kind, header.version) == (Tiny(4, seconds=0.05).id, "Tiny", 1)
+    assert header.settings == {"scale": 1.0, "seconds": 0.05, "seed": 4}
+    record = header.record
+    assert package_versions().items() <= record.items()
+    assert 0.05 <= record["wall_seconds"] < 5
+    assert 0 <= record["cpu_seconds"] <= record["wall_seconds"] + 0.05
+    assert 10 < record["peak_memory_mb"] < 10_000
+    assert json.dumps(record)
+
+
+def test_the_peak_is_the_run_s_own():
+    @dataclass(frozen=True)
+    class Big(Run):
+        size: int
+
+        def execute(self, report):
+            return Result([("sum", None, float(sum(bytearray(self.size)[:10])))])
+
+    def peak(run):
+        return decode(perform(run).table).record["peak_memory_mb"]
+
+    before = peak(Big(10))
+    assert peak(Big(200_000_000)) > before + 150
+    assert peak(Big(10)) < before + 100
+
+
+def test_a_run_that_raises_says_where():
+    @dataclass(frozen=True)
+    class Bad(Run):
+        def execute(self, report):
+            raise ValueError("first line\nthe reason")
+
+    outcome = perform(Bad())
+    assert isinstance(outcome, Failed)
+    assert outcome.error == "ValueError: first line"
+    assert "in execute" in outcome.traceback
+
+
+def test_a_run_that_exits_is_a_failure():
+    @dataclass(frozen=True)
+    class Exits(Run):
+        def execute(self, report):
+            raise SystemExit(0)
+
+    assert perform(Exits()).error == "SystemExit: 0"
+
+
+def test_rows_of_the_wrong_shape_are_that_run_s_failure():
+    @dataclass(frozen=True)
+    class Odd(Run):
+        def execute(self, report):
+            return Result([("metric", "not a step", 1.0)])
+
+    assert isinstance(perform(Odd()), Failed)

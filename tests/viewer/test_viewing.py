@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from skillfocus.errors import UserError
+from skillfocus.viewer import viewing
+from skillfocus.viewer.viewing import page_path, view
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What `view` passes to `write_page`, without writing the page."""
+    calls = []
+
+    def write_page(sets, path, title, progress):
+        calls.append(sets)
+        progress(1.0, "written")
+        return path
+
+    monkeypatch.setattr(viewing, "write_page", write_page)
+    return calls
+
+
+def test_the_page_is_beside_the_first_file(focused_vic, tmp_path, shown):
+    focused_vic.save(tmp_path / "focused.skills")
+    assert view(tmp_path / "focused.skills") == tmp_path / "focused.html"
+    assert [one.label for one in shown[0]] == ["focused-vic, seed 0"]
+
+
+def test_sets_with_the_same_label_are_called_by_their_files(focused_vic, tmp_path, shown):
+    for name in ("one", "two"):
+        focused_vic.save(tmp_path / f"{name}.skills")
+    view([tmp_path / "one.skills", tmp_path / "two.skills"])
+    assert [one.label for one in shown[0]] == ["one", "two"]
+
+
+def test_task_and_coverage_are_added_when_asked(focused_vic, tmp_path, shown):
+    reported = []
+    out = tmp_path / "new" / "page.html"
+    assert view(focused_vic, out, progress=lambda *now: reported.append(now[0])) == out
+    assert out.parent.is_dir()
+    view(focused_vic, out, task="proxy", coverage=True)
+    (plain,), (full,) = shown
+    assert (plain.task, plain.coverage) == (None, None)
+    assert (full.task.name, full.reward, len(full.coverage)) == ("tools", "proxy", 5)
+    assert full.solution.q.shape[0] == focused_vic.mdp.n_states
+    assert reported == [0.0, 1.0]
+
+
+def test_pages_need_a_name(focused_vic, tmp_path):
+    with pytest.raises(UserError, match="give out="):
+        view(focused_vic)
+    with pytest.raises(UserError, match=r"use a name that ends in \.html"):
+        view(focused_vic, tmp_path / "page.png")
+    assert page_path("a.htm", None).name == "a.htm"
