@@ -9,7 +9,7 @@ import skillfocus as sf
 from skillfocus.core.rollout import mdp_arrays, outcome, reset_marks
 from skillfocus.metrics.coverage import tree
 from skillfocus.metrics.side_effects import side_effects
-from skillfocus.render.icons import PALETTES
+from skillfocus.render.palette import PALETTES
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning, bodies_of, episode, solve
 from skillfocus.tasks.task import task_of
 from skillfocus.viewer import payload

@@ -22,8 +22,9 @@ from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin, skill_records
-from skillfocus.render.icons import GROUNDS, ICONS, PALETTES, agent_look, grounds, look
-from skillfocus.render.tiles import tracked_cells
+from skillfocus.render.icons import GROUNDS, ICONS, agent_icon_name, glyph_icon, ground_glyphs
+from skillfocus.render.palette import PALETTES
+from skillfocus.render.paths import mark_of_cell
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.smdp_q_learning import Solution
 from skillfocus.tasks.task import Task
@@ -159,7 +160,7 @@ def _map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
         glyphs = [world.glyph_now(cell, state) for state in states]
         if set(glyphs) != {world.map.glyph(cell)}:
             looks[place] = glyphs
-    tracked = tracked_cells(world, mdp)
+    tracked = mark_of_cell(world, mdp)
     return {
         "rows": world.map.rows,
         "cells": [list(cell) for cell in world.map.cells],
@@ -167,10 +168,10 @@ def _map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
         "looks": looks,
         "tracked": [tracked.get(cell, -1) for cell in world.map.cells],
         "places": _places(mdp),
-        "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
-        "under": {world.map.index[cell]: glyph for cell, glyph in grounds(world).items()},
+        "looksLike": {glyph: glyph_icon(world, glyph) for glyph in world.legend},
+        "under": {world.map.index[cell]: glyph for cell, glyph in ground_glyphs(world).items()},
         "grounds": [glyph for glyph, what in world.legend.items() if what in GROUNDS],
-        "agents": [agent_look(world, state) for state in states],
+        "agents": [agent_icon_name(world, state) for state in states],
     }
 
 
