@@ -14,14 +14,14 @@ from skillfocus.tasks.smdp_q_learning import SMDPQLearning, bodies_of, episode, 
 from skillfocus.tasks.task import task_of
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import write_page
-from skillfocus.viewer.payload import Shown
-from skillfocus.viewer.starts import first_state
+from skillfocus.viewer.payload import SkillSetView
+from skillfocus.viewer.start_state import choose_start_state
 from skillfocus.worlds.maps.parser import make_map
 
 pytestmark = pytest.mark.slow
 ROLLOUTS = 1000
 WORLDS = ("FourRooms-v0", "ForageWorld-v0", "MudWorld-v0")
-PAPER_GRIDS = "body[data-ready]"
+READY = "body[data-ready]"
 
 
 def quick(world, objective):
@@ -44,8 +44,8 @@ def rooms(focused_vic, four_rooms, four_rooms_table):
         settings=SMDPQLearning(episodes=4000, final_runs=10),
     )  # fmt: skip
     return [
-        Shown(focused_vic, task=task, solution=found, coverage=[0.1, 0.2, 0.3, 0.4, 0.5]),
-        Shown(quick(four_rooms, sf.diayn())),
+        SkillSetView(focused_vic, task=task, solution=found, coverage=[0.1, 0.2, 0.3, 0.4, 0.5]),
+        SkillSetView(quick(four_rooms, sf.diayn())),
     ]
 
 
@@ -59,7 +59,7 @@ def opened(page, rooms_page):
     """The page of FourRooms, not moving."""
     page.emulate_media(reduced_motion="reduce")
     page.goto(rooms_page.as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     return page
 
 
@@ -67,7 +67,7 @@ def untold(skills):
     """To be shown without the time it takes to compute what its skills do."""
     nothing = dict.fromkeys(("changes_target", "side_effects", "steps"))
     record = {**nothing, "side_effects_by_variable": {}, "starts": 0, "exact": True}
-    return Shown(skills, records=[record] * len(skills))
+    return SkillSetView(skills, records=[record] * len(skills))
 
 
 def first_value(page, variable):
@@ -141,12 +141,12 @@ def test_random_numbers_are_numpys(opened):
 def test_runs_are_pythons_state_for_state(page, sets, walked, tmp_path, monkeypatch):
     """A thousand runs in each world, from anywhere: with whole policies, and with walked ones."""
     if walked:
-        monkeypatch.setattr(payload, "SMALL", 0)
-        monkeypatch.setattr(payload, "BUDGET", 0)
+        monkeypatch.setattr(payload, "SMALL_POLICY", 0)
+        monkeypatch.setattr(payload, "BYTE_BUDGET", 0)
     shown = [untold(skills) for skills in sets[:: 2 if walked else 1]]
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page(shown, tmp_path / "p.html").as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     rng = np.random.default_rng(0)
     for place, one in enumerate(shown):
         skills = one.skills
@@ -171,12 +171,12 @@ def test_without_slips_runs_are_the_likely_ones(page, sets, tmp_path):
     skills = sets[0]
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     page.get_by_label("moves slip").uncheck()
     for z in (0, 3, 12):
         page.locator(".chip").nth(z).click()
         page.keyboard.press("End")
-        start = skills.mdp.state(first_state(skills))
+        start = skills.mdp.state(choose_start_state(skills))
         assert_shows(page, skills, skills.likely_path(z, start))
 
 
@@ -202,7 +202,7 @@ def test_chains_and_trees_are_pythons(page, sets, tmp_path):
     mdp = skills.mdp
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     rng = np.random.default_rng(1)
     for seed in range(100):
         queue, start = rng.integers(len(skills), size=4).tolist(), int(rng.integers(mdp.n_states))
@@ -223,7 +223,7 @@ def test_chains_and_trees_are_pythons(page, sets, tmp_path):
           return [tree.curve, tree.chains, tree.total];
         }"""
     )
-    start = first_state(skills)
+    start = choose_start_state(skills)
     wanted = tree(
         mdp_arrays(mdp), skills.arrays, np.array([start]), skills.step_limit, mdp.n_marks, 3,
         np.random.default_rng(5),
@@ -298,7 +298,7 @@ def test_rewards_behind_the_heat_map(opened, rooms):
 
 def test_choose_a_skill_click_a_start_play_to_the_end(page, rooms_page, focused_vic, four_rooms):
     page.goto(rooms_page.as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     page.get_by_label("Speed").select_option("32")
     page.get_by_label("skill 5, for tool_3").first.click()
     cell = (9, 8)
@@ -444,7 +444,7 @@ def test_chains_on_the_page(opened, focused_vic, four_rooms):
     met = opened.locator(".chains .chart").first.get_attribute("aria-label")
     assert f"focused-vic, seed 0: {len(set(states))}" in met
     opened.get_by_role("button", name="Grow all chains").click()
-    opened.wait_for_function("() => skillfocus.app.chains.trees.get(0)?.chains > 500")
+    opened.wait_for_function("() => skillfocus.app.sections.chain.trees.get(0)?.chains > 500")
     opened.get_by_role("button", name="Stop").click()
     curve = opened.locator(".chains .chart").nth(1).get_attribute("aria-label")
     assert "focused-vic, seed 0, expected: 0.50" in curve
@@ -475,7 +475,7 @@ def test_a_link_is_the_exact_view(opened, rooms_page, browser):
     picture = painted(opened)
     opened.goto("about:blank")
     opened.goto(link)
-    opened.wait_for_selector(PAPER_GRIDS)
+    opened.wait_for_selector(READY)
     assert values_shown(opened) == told
     assert opened.evaluate("location.href") == link
     assert painted(opened) == picture
@@ -485,7 +485,7 @@ def test_nonsense_in_a_link_is_ignored(opened, rooms_page):
     opened.goto("about:blank")
     nonsense = "#world=9&sets=7.x&mode=toString&skills=99&start=1.2&seed=-4&t=x&heat=__proto__"
     opened.goto(rooms_page.as_uri() + nonsense)
-    opened.wait_for_selector(PAPER_GRIDS)
+    opened.wait_for_selector(READY)
     assert opened.locator(".panel").count() == 2
 
 
@@ -530,7 +530,7 @@ def test_on_a_phone(browser, page, rooms_page, focused_vic, four_rooms):
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(reduced_motion="reduce", color_scheme="dark")
     page.goto(rooms_page.as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     box = page.locator(".map").first.bounding_box()
     assert box["width"] > 300
@@ -540,7 +540,7 @@ def test_on_a_phone(browser, page, rooms_page, focused_vic, four_rooms):
     click_cell(page, (2, 2), four_rooms)
     page.get_by_label("skill 1, for tool_1").first.click()
     for _ in range(60):
-        page.get_by_label("A step on").click()
+        page.get_by_label("One step forward").click()
     start = four_rooms.space.state(position=(2, 2))
     assert_shows(page, focused_vic, focused_vic.rollout(1, start, np.random.default_rng(0)))
 
@@ -569,7 +569,7 @@ def test_tracks_are_drawn_where_they_were_left(page, sets, tmp_path):
     world, mdp = skills.world, skills.mdp
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     tracked = page.evaluate("skillfocus.model.world.map.tracked")
     assert {
         world.map.cells[p]: mark for p, mark in enumerate(tracked) if mark >= 0
@@ -630,10 +630,10 @@ class Hostile(sf.World):
 
 def test_worlds_without_a_map_are_cards_and_names_are_text(page, tmp_path):
     skills = sf.discover(Hostile(), sf.focused(sf.vic()), seed=0, targets={HOSTILE: 2, "hour": 2})
-    path = write_page([Shown(skills, HOSTILE)], tmp_path / "<b>&'page.html", title=HOSTILE)
+    path = write_page([SkillSetView(skills, HOSTILE)], tmp_path / "<b>&'page.html", title=HOSTILE)
     page.emulate_media(reduced_motion="reduce")
     page.goto(path.as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     assert page.title() == HOSTILE
     assert page.locator("#world").inner_text() == Hostile.id
     assert page.locator("script").count() == 4
@@ -657,7 +657,7 @@ def test_maps_of_emoji(page, tmp_path):
     skills = quick(make_map("<i>m</i>", text=text), sf.focused(sf.vic()))
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page([untold(skills)], tmp_path / "m.html").as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     assert page.locator("#world").inner_text() == "map:<i>m</i>"
     assert set(values_shown(page)) == {"position", "octopus", "key"}
     rows = page.evaluate("skillfocus.model.world.map.rows")
@@ -675,7 +675,7 @@ def test_scattered_skills_have_modes_on_the_page_too(page, tmp_path):
     assert max(skills.modes) > 1
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page([untold(skills)], tmp_path / "m.html").as_uri())
-    page.wait_for_selector(PAPER_GRIDS)
+    page.wait_for_selector(READY)
     many = int(np.argmax(skills.modes))
     for seed in range(30):
         found = page.evaluate(
@@ -686,7 +686,7 @@ def test_scattered_skills_have_modes_on_the_page_too(page, tmp_path):
             }""",
             [many, seed],
         )
-        start = skills.mdp.state(first_state(skills))
+        start = skills.mdp.state(choose_start_state(skills))
         path = skills.rollout(many, start, np.random.default_rng(seed))
         assert found == [skills.mdp.number(state) for state in path]
     page.get_by_role("button", name="Chain").click()
@@ -703,9 +703,9 @@ def test_a_file_that_is_cut_off_says_so(browser, rooms_page, tmp_path):
     cut.write_text(text[: text.index('id="policies-0"') + 4000])
     page = browser.new_page()
     page.goto(cut.as_uri())
-    page.wait_for_function("() => document.getElementById('told').textContent")
-    assert "not whole" in page.locator("#told").inner_text()
-    assert page.locator("#told").bounding_box()["width"] > 100
+    page.wait_for_function("() => document.getElementById('message').textContent")
+    assert "incomplete" in page.locator("#message").inner_text()
+    assert page.locator("#message").bounding_box()["width"] > 100
     page.close()
 
 
@@ -716,10 +716,10 @@ def test_choices_made_while_others_are_being_prepared(opened):
           const { app, model } = skillfocus;
           for (const set of model.sets) Object.assign(set, { loading: [], taskLoading: null });
           app.change(() => model.watch(1), true);
-          app.choose(1, 3);
-          app.turnTo("agent");
-          app.turnTo("skill");
-          await app.choose(1, 5);
+          app.chooseSkill(model.sets[1], 3);
+          app.setMode("agent");
+          app.setMode("skill");
+          await app.chooseSkill(model.sets[1], 5);
           return [model.skill[1], app.busy, model.mode];
         }"""
     )
@@ -732,6 +732,6 @@ def test_skills_draw_themselves_in_notebooks(page, focused_vic, tmp_path):
     cell.write_text(f"<!doctype html><title>n</title>{focused_vic._repr_html_()}", "utf-8")
     page.goto(cell.as_uri())
     inside = page.frame_locator("iframe")
-    inside.locator(PAPER_GRIDS).wait_for()
+    inside.locator(READY).wait_for()
     inside.get_by_label("To the end").click()
     assert "Focused" in inside.locator(".verdict").inner_text()

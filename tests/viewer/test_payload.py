@@ -20,10 +20,12 @@ from skillfocus.cli.view import View, starting
 from skillfocus.errors import UserError
 from skillfocus.metrics.reachability import round_trips
 from skillfocus.viewer import payload
+from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.page import labelled, page_html
-from skillfocus.viewer.payload import Shown, packed
-from skillfocus.viewer.starts import AMPLE, first_state
-from skillfocus.viewer.walks import UNITS, costs_of, walk_policy
+from skillfocus.viewer.payload import SkillSetView
+from skillfocus.viewer.start_state import AMPLE_SHARE, choose_start_state
+from skillfocus.viewer.walks import COST_PER_BIT, outcome_costs, walk_policy
+from skillfocus.viewer.world_payload import value_points
 from skillfocus.worlds.maps.parser import make_map
 
 
@@ -37,13 +39,13 @@ def unpacked(blob: dict) -> np.ndarray:
 
 
 def test_costs_by_hand():
-    assert costs_of(np.array([1.0, 0.5, 0.25, 0.9])).tolist() == [0, 16, 32, 2]
-    assert costs_of(np.array([0.0]))[0] > 96 * UNITS
+    assert outcome_costs(np.array([1.0, 0.5, 0.25, 0.9])).tolist() == [0, 16, 32, 2]
+    assert outcome_costs(np.array([0.0]))[0] > 96 * COST_PER_BIT
 
 
 def followed(mdp, policy, starts, column, limit):
     """A walk in plain Python: per state it can come to, the least cost; and the order met."""
-    costs = costs_of(mdp.probabilities)
+    costs = outcome_costs(mdp.probabilities)
     queues = {0: list(starts)}
     order = []
     for cost in range(limit + 1):
@@ -80,7 +82,7 @@ def test_walks_are_those_of_plain_python(seed):
         order = followed(mdp, policy, starts, column, walked.limit)
         noted = walked.actions[ends[column] - walked.counts[column] : ends[column]]
         assert noted.tolist() == policy[order, column].tolist()
-    assert walked.left_out <= 1e-5 or walked.limit == 96 * UNITS
+    assert walked.left_out <= 1e-5 or walked.limit == 96 * COST_PER_BIT
 
 
 def alone(mdp, action_where):
@@ -115,9 +117,9 @@ def test_walks_end_at_24_bits_and_not_before():
     mdp = sf.tabulate(Throws(40, 2))
     policy, contexts = alone(mdp, np.zeros(mdp.n_states))
     walked = walk_policy(mdp, policy, contexts, 1, 24)
-    assert (walked.limit, walked.left_out, walked.counts[0]) == (24 * UNITS, 0.0, 1 + 24 * 2)
+    assert (walked.limit, walked.left_out, walked.counts[0]) == (24 * COST_PER_BIT, 0.0, 1 + 24 * 2)
     longer = walk_policy(mdp, policy, contexts, 1, 25)
-    assert (longer.limit, longer.counts[0]) == (32 * UNITS, 1 + 32 * 2)
+    assert (longer.limit, longer.counts[0]) == (32 * COST_PER_BIT, 1 + 32 * 2)
 
 
 def test_walks_go_on_until_little_is_left_out():
@@ -135,7 +137,7 @@ def test_arrays_travel_whole():
         np.arange(9, dtype=np.uint16)[::2],
         np.array([[1.5, -2.25]], dtype=np.float32).T,
     ):
-        assert np.array_equal(unpacked(packed(array)), array.ravel())
+        assert np.array_equal(unpacked(pack_array(array)), array.ravel())
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +183,7 @@ def small():
 
 
 def test_worlds_are_told_once(focused_vic, small):
-    sets = [Shown(skills, records=[]) for skills in (focused_vic, small, focused_vic)]
+    sets = [SkillSetView(skills, records=[]) for skills in (focused_vic, small, focused_vic)]
     data = data_of(page_html(sets))
     assert [world["id"] for world in data["worlds"]] == ["FourRooms-v0", "map:room"]
     assert [one["world"] for one in data["sets"]] == [0, 1, 0]
@@ -189,13 +191,19 @@ def test_worlds_are_told_once(focused_vic, small):
 
 
 def test_labels_of_ones_own_are_kept(focused_vic):
-    named = labelled([Shown(focused_vic, "mine"), Shown(focused_vic, "mine"), Shown(focused_vic)])
+    named = labelled(
+        [
+            SkillSetView(focused_vic, "mine"),
+            SkillSetView(focused_vic, "mine"),
+            SkillSetView(focused_vic),
+        ]
+    )
     assert [one.label for one in named] == ["mine", "mine (2)", "focused-vic, seed 0"]
 
 
 def test_nothing_in_a_name_ends_the_data(focused_vic):
     hostile = "</script><script>alert(1)</script><!-- {{data}} \u2028 & \"'"
-    page = page_html([Shown(focused_vic, hostile, records=[])], title=hostile)
+    page = page_html([SkillSetView(focused_vic, hostile, records=[])], title=hostile)
     assert data_of(page)["sets"][0]["label"] == hostile
     assert page.count("</script>") == 4
     assert "<script>alert" not in page
@@ -203,15 +211,15 @@ def test_nothing_in_a_name_ends_the_data(focused_vic):
 
 def test_numbers_that_json_lacks_are_left_out(small):
     strange = replace(small, info={**small.info, "seed": float("nan")})
-    assert data_of(page_html([Shown(strange, records=[])]))["sets"][0]["seed"] is None
+    assert data_of(page_html([SkillSetView(strange, records=[])]))["sets"][0]["seed"] is None
 
 
 def test_distances_travel_as_points_or_not_at_all():
     """Names are equally far apart; two places that happen to be pairs are not names."""
     names = sf.Variable("who", ("ann", "bob"))
     places = sf.Variable("where", ((0, 0), (0, 5)))
-    assert payload._points(names.coordinates) is None
-    assert payload._points(places.coordinates) == [[0, 0], [0, 5]]
+    assert value_points(names.coordinates) is None
+    assert value_points(places.coordinates) == [[0, 0], [0, 5]]
 
 
 def test_a_page_needs_skills():
@@ -227,21 +235,21 @@ def test_it_begins_where_slips_can_be_made_up_for(name, trip, cells):
     mdp = sf.tabulate(world)
     nothing = np.full(mdp.n_states, mdp.n_actions, np.uint8)
     skills = make_skills(world, mdp, ((),), ((),), nothing, world.step_limit)
-    start = first_state(skills)
+    start = choose_start_state(skills)
     goals = [[mdp.space.index(goal)] for goal in world.goals]
     assert max(round_trips(mdp, goal, [start])[0] for goal in goals) == trip
-    assert trip <= AMPLE * world.step_limit
+    assert trip <= AMPLE_SHARE * world.step_limit
     (here, *others), (usual, *as_usual) = mdp.state(start), world.showcase
     assert others == as_usual
     (row, column), (usual_row, usual_column) = world.map.cells[here], world.map.cells[usual]
     assert abs(row - usual_row) + abs(column - usual_column) == cells
     hasty = replace(skills, step_limit=2)  # nowhere is near enough
-    assert first_state(hasty) == mdp.number(world.showcase)
+    assert choose_start_state(hasty) == mdp.number(world.showcase)
 
 
 def test_starts_in_words(focused_vic):
     mdp = focused_vic.mdp
-    usual = mdp.state(first_state(focused_vic))
+    usual = mdp.state(choose_start_state(focused_vic))
     assert starting(focused_vic, "") == usual
     named = starting(focused_vic, "tool_1=1, position=(1,2),tool_4 = 1")
     assert mdp.space.labels(named) == {

@@ -17,7 +17,7 @@ from skillfocus.errors import UserError
 if TYPE_CHECKING:
     from skillfocus.core.factored import State
     from skillfocus.skills.skills import Skills
-    from skillfocus.viewer.payload import Shown
+    from skillfocus.viewer.payload import SkillSetView
 
 
 @dataclass(frozen=True)
@@ -107,15 +107,15 @@ class View(OwnWorld):
 
     def _write(self, page: Path) -> None:
         from skillfocus.runs.progress_bar import Progress
-        from skillfocus.viewer.page import usual_label, write_page
+        from skillfocus.viewer.page import default_label, write_page
 
         loaded = list(self.load(self.files))
-        alike = Counter((skills.world.id, usual_label(skills)) for skills in loaded)
+        alike = Counter((skills.world.id, default_label(skills)) for skills in loaded)
         with Progress(err, "writing the page") as progress:
             sets = []
             for number, (file, skills) in enumerate(zip(self.files, loaded, strict=True)):
                 progress.report(number / len(loaded) / 2, f"looking at {file.name}")
-                label = usual_label(skills)
+                label = default_label(skills)
                 several = alike[skills.world.id, label] > 1
                 sets.append(self._shown(skills, file.stem if several else label))
             write_page(sets, page, report=lambda part, what: progress.report(0.5 + part / 2, what))
@@ -141,20 +141,22 @@ class View(OwnWorld):
             )
         return bool(work.total.failures)
 
-    def _shown(self, skills: Skills, label: str) -> Shown:
+    def _shown(self, skills: Skills, label: str) -> SkillSetView:
         import numpy as np
 
         from skillfocus.metrics.coverage import coverage
         from skillfocus.tasks.smdp_q_learning import solve
         from skillfocus.tasks.task import task_of
-        from skillfocus.viewer.payload import Shown
+        from skillfocus.viewer.payload import SkillSetView
 
         curve = coverage(skills, rng=np.random.default_rng(0)).curve if self.coverage else None
         if self.task == "none":
-            return Shown(skills, label, coverage=curve)
+            return SkillSetView(skills, label, coverage=curve)
         task = task_of(skills.world, skills.mdp)
         found = solve(skills.mdp, task, skills, seed=0, reward=self.task)
-        return Shown(skills, label, coverage=curve, task=task, solution=found, reward=self.task)
+        return SkillSetView(
+            skills, label, coverage=curve, task=task, solution=found, reward=self.task
+        )
 
     def _export(self, path: Path) -> None:
         import numpy as np
@@ -187,10 +189,10 @@ def telling(skills: Skills, start: State) -> int:
 
 def starting(skills: Skills, text: str) -> State:
     """The state that 'position=(6, 9), tool_1=1' names; the rest is as where the page begins."""
-    from skillfocus.viewer.starts import first_state
+    from skillfocus.viewer.start_state import choose_start_state
 
     mdp = skills.mdp
-    state, rest = list(mdp.state(first_state(skills))), text.strip()
+    state, rest = list(mdp.state(choose_start_state(skills))), text.strip()
     while rest:
         name, sign, after = rest.partition("=")
         place = mdp.space.index(name.strip())
