@@ -1,6 +1,6 @@
-"""How long a page takes to open, and how many frames a second it draws with 50 ghosts, in Chromium.
+"""Benchmark pages in Chromium: time to open, and frames per second with 50 ghosts.
 
-python benchmarks/page.py PAGE.html [PAGE.html …]      made by `skillfocus view`
+python benchmarks/page.py PAGE.html [PAGE.html …]      pages written by `skillfocus view`
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from browsing import launched
 
 OPENINGS = 5
+"""How often each page is opened; the median time is reported."""
 WATCH = """async () => {
   const { app, model } = skillfocus;
   await app.change(() => { model.ghosts = 50; model.speed = 1; }, true);
@@ -34,6 +35,7 @@ WATCH = """async () => {
 
 
 def main() -> None:
+    """Print one line per page."""
     print(f"{'page':32} {'MB':>5} {'opens in':>9} {'frames/s':>9} {'ms to draw one':>15}")
     with launched() as browser:
         for path in map(Path, sys.argv[1:]):

@@ -17,13 +17,12 @@ from skillfocus.render import icons, scene
 from skillfocus.render.animation import (
     FRAME_MS,
     HOLD_MS,
-    HOLD_S,
-    STEP_S,
     animation_steps,
     export,
     step_items,
 )
 from skillfocus.render.palette import PALETTES
+from skillfocus.render.timeline import HOLD_S, STEP_S
 
 
 def gif(runs, path, theme="light"):

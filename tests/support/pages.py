@@ -11,11 +11,12 @@ WORLDS = ("FourRooms-v0", "ForageWorld-v0", "MudWorld-v0")
 
 
 def quick(world, objective):
+    """Discover skills fast, without learning them well."""
     return sf.discover(world, objective, seed=0, learner=sf.Planning(rounds=2, rollouts=50))
 
 
-def untold(skills):
-    """To be shown without the time it takes to compute what its skills do."""
+def view_without_effects(skills):
+    """View a set without spending the time to compute what its skills do."""
     nothing = dict.fromkeys(("changes_target", "side_effects", "steps"))
     record = {**nothing, "side_effects_by_variable": {}, "starts": 0, "exact": True}
     return SkillSetView(skills, records=[record] * len(skills))
@@ -26,31 +27,31 @@ def first_value(page, variable):
 
 
 def settle(page):
-    """Policies take a moment to unpack; then what was chosen is shown."""
+    """Wait until what was chosen is shown: policies take a moment to unpack."""
     page.wait_for_function("() => !skillfocus.app.busy")
 
 
 def values_shown(page, panel=0):
-    """{variable: (first, now, mark)} as the panel's table says."""
+    """Return {variable: (first, now, mark)} from a panel's table."""
     settle(page)
     rows = page.locator(".panel").nth(panel).locator(".values tbody tr").all()
     texts = [row.locator("th, td").all_inner_texts() for row in rows]
     return {name: tuple(rest) for name, *rest in texts}
 
 
-def shown_as(skills, first, last):
+def labels_of(skills, first, last):
     labels = (skills.mdp.space.labels(state) for state in (first, last))
     return [{name: str(value) for name, value in each.items()} for each in labels]
 
 
 def assert_shows(page, skills, path, panel=0):
-    first, last = shown_as(skills, path[0], path[-1])
+    first, last = labels_of(skills, path[0], path[-1])
     told = values_shown(page, panel)
     assert {name: row[0] for name, row in told.items()} == first
     assert {name: row[1] for name, row in told.items()} == last
 
 
-def painted(page):
+def map_image(page):
     settle(page)
     return page.evaluate("document.querySelector('.map').toDataURL()")
 

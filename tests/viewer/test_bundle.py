@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,14 @@ def test_the_page_is_made_of_all_modules():
     order = order_of(bundle(ENTRY, read_asset))
     assert set(order) == files - {TYPES_ONLY}
     assert order[-1] == ENTRY
+
+
+def test_every_asset_is_part_of_the_package():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["skillfocus"]
+    package = ASSETS.parents[1]
+    packaged = {path for pattern in patterns for path in package.glob(pattern) if path.is_file()}
+    assert {path for path in ASSETS.rglob("*") if path.is_file()} <= packaged
 
 
 def test_every_mode_is_in_the_list_and_only_there():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from pages import READY, assert_shows, quick, untold
+from pages import READY, assert_shows, quick, view_without_effects
 from skillfocus.core.rollout import mdp_arrays, outcome, reset_marks
 from skillfocus.metrics.coverage import tree
 from skillfocus.metrics.side_effects import side_effects
@@ -35,7 +35,7 @@ def test_runs_are_pythons_state_for_state(page, sets, walked, tmp_path, monkeypa
     if walked:
         monkeypatch.setattr(payload, "SMALL_POLICY", 0)
         monkeypatch.setattr(payload, "BYTE_BUDGET", 0)
-    shown = [untold(skills) for skills in sets[:: 2 if walked else 1]]
+    shown = [view_without_effects(skills) for skills in sets[:: 2 if walked else 1]]
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page(shown, tmp_path / "p.html").as_uri())
     page.wait_for_selector(READY)
@@ -62,7 +62,7 @@ def test_runs_are_pythons_state_for_state(page, sets, walked, tmp_path, monkeypa
 def test_without_slips_runs_are_the_likely_ones(page, sets, tmp_path):
     skills = sets[0]
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
+    page.goto(write_page([view_without_effects(skills)], tmp_path / "p.html").as_uri())
     page.wait_for_selector(READY)
     page.get_by_label("moves slip").uncheck()
     for z in (0, 3, 12):
@@ -93,7 +93,7 @@ def test_chains_and_trees_are_pythons(page, sets, tmp_path):
     assert skills.mdp.n_marks
     mdp = skills.mdp
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
+    page.goto(write_page([view_without_effects(skills)], tmp_path / "p.html").as_uri())
     page.wait_for_selector(READY)
     rng = np.random.default_rng(1)
     for seed in range(100):
@@ -221,7 +221,7 @@ def test_scattered_skills_have_modes_on_the_page_too(page, tmp_path):
     skills = quick(world, objective)
     assert max(skills.modes) > 1
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([untold(skills)], tmp_path / "m.html").as_uri())
+    page.goto(write_page([view_without_effects(skills)], tmp_path / "m.html").as_uri())
     page.wait_for_selector(READY)
     many = int(np.argmax(skills.modes))
     for seed in range(30):

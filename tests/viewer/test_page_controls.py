@@ -10,7 +10,7 @@ from pages import (
     assert_shows,
     click_cell,
     first_value,
-    painted,
+    map_image,
     values_shown,
 )
 
@@ -26,13 +26,13 @@ def test_a_link_is_the_exact_view(opened, rooms_page, browser):
     opened.keyboard.press("End")
     opened.keyboard.press("ArrowLeft")
     link, told = opened.evaluate("location.href"), values_shown(opened)
-    picture = painted(opened)
+    picture = map_image(opened)
     opened.goto("about:blank")
     opened.goto(link)
     opened.wait_for_selector(READY)
     assert values_shown(opened) == told
     assert opened.evaluate("location.href") == link
-    assert painted(opened) == picture
+    assert map_image(opened) == picture
 
 
 def test_nonsense_in_a_link_is_ignored(opened, rooms_page):

@@ -9,11 +9,11 @@ import skillfocus as sf
 from pages import (
     READY,
     assert_shows,
-    painted,
+    map_image,
     pixel,
     quick,
-    untold,
     values_shown,
+    view_without_effects,
 )
 from skillfocus.render.palette import PALETTES
 from skillfocus.viewer.page import write_page
@@ -35,10 +35,10 @@ def test_what_is_drawn(opened, four_rooms):
     assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) == colours["target"]
     assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) != colours["target"]
     assert pixel(opened, four_rooms, 0.5, 0.5) == colours["wall"]
-    seen = {painted(opened)}
+    seen = {map_image(opened)}
     for key in ("a", "h", "h", "h", "g", "ArrowRight"):
         opened.keyboard.press(key)
-        seen.add(painted(opened))
+        seen.add(map_image(opened))
     assert len(seen) == 6  # before it has moved, an agent hides its ghosts
 
 
@@ -46,7 +46,7 @@ def test_tracks_are_drawn_where_they_were_left(page, sets, tmp_path):
     skills = sets[-2]
     world, mdp = skills.world, skills.mdp
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([untold(skills)], tmp_path / "p.html").as_uri())
+    page.goto(write_page([view_without_effects(skills)], tmp_path / "p.html").as_uri())
     page.wait_for_selector(READY)
     tracked = page.evaluate("skillfocus.model.world.map.tracked")
     assert {
@@ -76,7 +76,7 @@ def test_tracks_are_drawn_where_they_were_left(page, sets, tmp_path):
 
 
 def test_light_and_dark_are_drawn_differently(opened):
-    light = painted(opened)
+    light = map_image(opened)
     opened.emulate_media(color_scheme="dark", reduced_motion="reduce")
     opened.wait_for_function(
         "light => document.querySelector('.map').toDataURL() !== light", arg=light
@@ -134,7 +134,7 @@ def test_maps_of_emoji(page, tmp_path):
     text = "🐙 = pick-up octopus\nK = pick-up key\nmap:\n#######\n#@🐙.K.#\n#######\n"
     skills = quick(make_map("<i>m</i>", text=text), sf.focused(sf.vic()))
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([untold(skills)], tmp_path / "m.html").as_uri())
+    page.goto(write_page([view_without_effects(skills)], tmp_path / "m.html").as_uri())
     page.wait_for_selector(READY)
     assert page.locator("#world").inner_text() == "map:<i>m</i>"
     assert set(values_shown(page)) == {"position", "octopus", "key"}

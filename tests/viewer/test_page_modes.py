@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages import READY, assert_shows, settle, untold, values_shown
+from pages import READY, assert_shows, settle, values_shown, view_without_effects
 from skillfocus.viewer import page as page_module
 from skillfocus.viewer.page import read_asset, write_page
 
@@ -42,7 +42,7 @@ def test_a_new_mode_is_one_file_and_one_line(page, focused_vic, tmp_path, monkey
     monkeypatch.setattr(
         page_module, "read_asset", lambda path: assets.get(path) or read_asset(path)
     )
-    path = write_page([untold(focused_vic)], tmp_path / "p.html")
+    path = write_page([view_without_effects(focused_vic)], tmp_path / "p.html")
     page.emulate_media(reduced_motion="reduce")
     page.goto(path.as_uri())
     page.wait_for_selector(READY)
@@ -95,7 +95,7 @@ def test_each_mode_says_what_it_shows(opened):
 
 def test_the_agent_needs_a_task(page, focused_vic, tmp_path):
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([untold(focused_vic)], tmp_path / "p.html").as_uri())
+    page.goto(write_page([view_without_effects(focused_vic)], tmp_path / "p.html").as_uri())
     page.wait_for_selector(READY)
     assert page.locator("#modes button").all_inner_texts() == ["One skill", "Chain"]
 

@@ -76,7 +76,13 @@ def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
 def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     """Return a figure with one panel per skill: its likely path, and what it changes.
 
-    Skills with several modes show one faint path for each.
+    Args:
+        skills: The skills of a world with a map. Skills with several modes show one faint path
+            for each.
+        start: The state that all skills start from; by default the world's showcase.
+
+    Raises:
+        UserError: The world has no map.
     """
     world = skills.world
     if not isinstance(world, GridWorld):
@@ -125,7 +131,7 @@ class SceneShapes(PathCollection):
 
 
 def vector_path(item: PlacedShape) -> VectorPath:
-    """Return a placed shape as a matplotlib path in cells."""
+    """Return a placed shape as a matplotlib path in cells; curves stay curves."""
     points, codes = [], []
     for command, ends in parse_path(item.shape.path):
         # CLOSEPOLY takes a point that is ignored.
@@ -150,6 +156,7 @@ def draw_map(panel: Axes, world: GridWorld, state: State) -> None:
 
 
 def _write_letters(panel: Axes, lines: Iterable[TextLine]) -> None:
+    """Write the letters of things without an icon; names are text even if they look like TeX."""
     for line in lines:
         panel.text(
             line.x / BOX, line.y / BOX, line.text, color=line.colour, fontsize=6, weight="bold",
@@ -158,6 +165,7 @@ def _write_letters(panel: Axes, lines: Iterable[TextLine]) -> None:
 
 
 def _draw_path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> None:
+    """Draw the line along a path, the way back beside the way out, and a dot at its end."""
     cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
     across, down = turned(cells, 0.13)
     alpha, line = (0.35, 1.0) if faint else (1.0, 1.8)
@@ -166,6 +174,7 @@ def _draw_path(panel: Axes, world: GridWorld, states: list[State], faint: bool) 
 
 
 def _draw_skill(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) -> None:
+    """Draw the paths of one skill on the map, and say in the title what it changes."""
     draw_map(panel, world, start)
     r, c = world.map.cells[start[0]]
     panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))

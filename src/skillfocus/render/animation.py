@@ -26,6 +26,7 @@ from skillfocus.render.palette import PALETTES
 from skillfocus.render.paths import PATH_WIDTH, observed_tracks, path_data, path_points
 from skillfocus.render.raster import Canvas
 from skillfocus.render.scene import SCALE, Item, Paragraph, Stage, card_notes
+from skillfocus.render.timeline import Timeline
 from skillfocus.worlds.grid import Cell
 
 TWEENS = 2
@@ -34,8 +35,6 @@ FRAME_MS, CARDS_MS, HOLD_MS = 80, 500, 2500
 """How long a frame of a GIF stays: on a map, without one, and the last."""
 GIF_COLOURS, SWATCH_HEIGHT = 128, 12
 """Colours of a GIF; pixels of each theme colour in the image its palette is computed from."""
-STEP_S, HOLD_S = 0.24, 2.5
-"""How long a step of an SVG takes, and the rest at the end, in seconds."""
 MAX_VERDICTS = 3
 """How many verdicts of a chain's finished runs are shown: the last ones."""
 
@@ -123,7 +122,12 @@ def step_items(stage: Stage, step: AnimationStep, start: State) -> list[Item]:
 
 
 def gif_bytes(steps: list[AnimationStep], theme: str) -> bytes:
-    """Return a looping GIF; things change when the agent has arrived."""
+    """Return a looping GIF; things change when the agent has arrived.
+
+    Args:
+        steps: The states, see `animation_steps`.
+        theme: "light" or "dark".
+    """
     world, last = steps[0].run.world, len(steps) - 1
     stage = Stage(world, captions=[step.caption for step in steps])
     points = path_points(stage, [stage.cell(step.state) for step in steps])
@@ -175,7 +179,15 @@ def _encode_gif(frames: list[Image.Image], durations: list[int], theme: str) -> 
 
 
 def svg_bytes(steps: list[AnimationStep], theme: str) -> bytes:
-    """Return a looping SVG that animates itself (SMIL)."""
+    """Return a looping SVG that animates itself (SMIL).
+
+    Every item that occurs at some step is drawn once; those that are not always visible are in
+    groups whose opacity is animated.
+
+    Args:
+        steps: The states, see `animation_steps`.
+        theme: "light" or "dark".
+    """
     world, last = steps[0].run.world, len(steps) - 1
     stage = Stage(world, captions=[step.caption for step in steps])
     timeline = Timeline(last)
@@ -219,52 +231,14 @@ def _moving_agent(
 
 
 def _path_shares(points: list[tuple[int, float, float]], n: int) -> list[float]:
-    """Return the share of a path's length that is behind the agent at each of `n` steps."""
+    """Return the share of a path's length that is behind the agent at each step.
+
+    Args:
+        points: (step, x, y) of the path's corners.
+        n: The number of steps.
+    """
     behind, length = [0.0] * n, 0.0
     for before, now in itertools.pairwise(points):
         length += math.dist(before[1:], now[1:])
         behind[now[0]] = length
     return [max(behind[: t + 1]) / length for t in range(n)]
-
-
-class Timeline:
-    """The times of an SVG's steps, as SMIL attributes."""
-
-    def __init__(self, steps: int) -> None:
-        """Time `steps` steps and the rest at the end."""
-        self._duration = steps * STEP_S + HOLD_S
-        self._times = [f"{t * STEP_S / self._duration:.5g}" for t in range(steps + 1)]
-
-    def animate(self, attribute: str, values: list[str], kind: str = "", more: str = "") -> str:
-        """Return an animation of an attribute through `values`, one per step.
-
-        Args:
-            attribute: The attribute.
-            values: Its values; the last is held. If all are equal there is no animation.
-            kind: Suffix of the element's name, such as "Transform".
-            more: Further attributes, beginning with a space.
-        """
-        if len(set(values)) == 1:
-            return ""
-        held, times = [*values, values[-1]], [*self._times, "1"]
-        return (
-            f'<animate{kind} attributeName="{attribute}"{more} dur="{self._duration:g}s" '
-            f'repeatCount="indefinite" values="{";".join(held)}" keyTimes="{";".join(times)}"/>'
-        )
-
-    def fade(self, visible: list[bool]) -> str:
-        """Return the opening tag of a group that is visible at some steps only.
-
-        Args:
-            visible: Whether it is, at each step. If always, the result is empty.
-        """
-        if all(visible):
-            return ""
-        turns = [t for t, now in enumerate(visible) if t == 0 or now != visible[t - 1]]
-        values = ";".join(str(int(visible[t])) for t in turns)
-        times = ";".join(self._times[t] for t in turns)
-        return (
-            f'<g opacity="{int(visible[-1])}"><animate attributeName="opacity" calcMode="discrete" '
-            f'dur="{self._duration:g}s" repeatCount="indefinite" values="{values}" '
-            f'keyTimes="{times}"/>'
-        )

@@ -73,7 +73,13 @@ def parse_path(path: str) -> tuple[Segment, ...]:
 
 
 def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:
-    """Return path data of a circle, or of an ellipse `aspect` times as high as wide."""
+    """Return path data of a circle or an ellipse, as four Bézier curves.
+
+    Args:
+        x, y: Its centre.
+        r: Half its width.
+        aspect: Its height divided by its width.
+    """
     high, across, down = r * aspect, 0.5523 * r, 0.5523 * r * aspect
     curves = (
         (x + across, y - high, x + r, y - down, x + r, y),
@@ -86,10 +92,12 @@ def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:
 
 
 CELL = "M0 0L24 0L24 24L0 24Z"
+"""A whole cell, for grounds."""
 PLATE = (
     "M6 2.5L18 2.5C20 2.5 21.5 4 21.5 6L21.5 18C21.5 20 20 21.5 18 21.5"
     "L6 21.5C4 21.5 2.5 20 2.5 18L2.5 6C2.5 4 4 2.5 6 2.5Z"
 )
+"""A square with rounded corners, for kinds of things without an icon of their own."""
 
 TOOL: Icon = (
     Shape(
@@ -214,6 +222,7 @@ ICONS: dict[str, Icon] = {
     "tool": TOOL, "resource": RESOURCE, "plant": PLANT, "mud": MUD, "treasure": TREASURE,
     "puddle": PUDDLE, "tracks": TRACKS, "agent": AGENT, "muddy agent": MUDDY_AGENT,
 }  # fmt: skip
+"""Every icon by the kind of thing it shows; the agent has two looks."""
 GROUNDS = frozenset({"mud", "puddle"})
 """Kinds that fill their cell; everything else stands on the floor or on one of these."""
 
@@ -231,7 +240,7 @@ def glyph_icon(world: GridWorld, glyph: str) -> tuple[Icon, str]:
 
 
 def ground_glyphs(world: GridWorld) -> dict[Cell, str]:
-    """Return the glyph of the ground (mud, water) of each cell that has one.
+    """Return the glyph of the ground (mud, water) for each cell that has one.
 
     The ground is what a cell shows once everything that can be taken is gone.
     """

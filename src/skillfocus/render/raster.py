@@ -134,7 +134,11 @@ class StateImages:
 
 @cache
 def outlines(path: str) -> tuple[tuple[tuple[Point, ...], bool], ...]:
-    """Return the lines of path data, curves flattened: the points of each, whether it is closed."""
+    """Return the outlines of path data with curves flattened to straight pieces.
+
+    Returns:
+        For each outline its points, and whether it is closed.
+    """
     lines: list[tuple[list[Point], bool]] = []
     for command, points in parse_path(path):
         if command == "M":

@@ -81,7 +81,12 @@ def state_html(state: WorldState) -> str:
 
 
 def trajectory_html(trajectory: Trajectory) -> str:
-    """Return a run for a notebook cell: its path on the map, its verdict and a table of values."""
+    """Return a run for a notebook cell: its path on the map, its verdict and a table of values.
+
+    Args:
+        trajectory: The run. The table says of each variable whether it is a target, unchanged, or
+            a side effect; without a map there is no picture.
+    """
     if not trajectory:
         return "<p>no states</p>"
     world, first, last = trajectory.world, trajectory[0], trajectory[-1]
@@ -120,7 +125,14 @@ def describe_state(world: World, state: State) -> str:
 
 
 def document(stage: Stage, body: str, theme: str, title: str) -> str:
-    """Return a whole SVG document of a stage's size around a body."""
+    """Return a whole SVG document.
+
+    Args:
+        stage: The layout, which gives the size.
+        body: Elements inside the document.
+        theme: "light", "dark" or "auto"; only "auto" needs a style sheet, for dark pages.
+        title: Read out to readers who do not see the picture.
+    """
     wide, high = stage.width, stage.height
     style = f"<style>{_dark_rules()}</style>" if theme == "auto" else ""
     return (
@@ -159,7 +171,14 @@ def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] = NO_
 
 
 def icon_svg(icon: Icon, x: float, y: float, theme: str, faint: bool = False) -> str:
-    """Return an icon whose box has its top left corner at (x, y)."""
+    """Return an icon as one group.
+
+    Args:
+        icon: The shapes.
+        x, y: The top left corner of its box.
+        theme: The theme.
+        faint: Whether to draw it dashed and translucent, as something that is gone.
+    """
     look = f' opacity="{FAINT_OPACITY}" stroke-dasharray="2.5 2.5"' if faint else ""
     inside = "".join(shape_svg(shape, theme) for shape in icon)
     return f'<g transform="translate({x:g} {y:g})"{look}>{inside}</g>'
@@ -180,7 +199,13 @@ def text_svg(item: TextLine, theme: str) -> str:
 
 
 def _paint(theme: str, **colours: str) -> str:
-    """Return fill and stroke attributes, with classes by which a dark page changes roles."""
+    """Return `fill` and `stroke` attributes.
+
+    Args:
+        theme: In theme "auto" the light colours are written out, and classes named after the roles
+            let `_dark_rules` replace them on dark pages.
+        **colours: A role or CSS colour for each attribute; empty for none.
+    """
     palette = PALETTES["dark" if theme == "dark" else "light"]
     classes = [f"{what}-{_dashed(name)}" for what, name in colours.items() if name in palette]
     parts = [f'{what}="{palette.get(name, name)}"' for what, name in colours.items() if name]

@@ -16,6 +16,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+# The statements that are understood. Each must begin a line, which keeps them apart from the same
+# words inside strings and comments.
 IMPORT = re.compile(
     r"""^import\s+(?:(?P<names>\{[^}]*\}|\*\s+as\s+[\w$]+)\s+from\s+)?"(?P<source>[^"\n]+)";?$""",
     re.M,
@@ -23,6 +25,7 @@ IMPORT = re.compile(
 EXPORT = re.compile(
     r"^export\s+(?P<declaration>(?:async\s+)?(?:const|function\*?|class)\s+(?P<name>[\w$]+))", re.M
 )
+# What is left after those were taken out, and what would end or begin something inside a page.
 UNSUPPORTED = re.compile(r"^(?:import|export)\b.*$", re.M)
 ENDS_SCRIPT = re.compile(r"</script|<!--", re.I)
 
@@ -110,7 +113,12 @@ def parse_module(path: str, source: str) -> Module:
 
 
 def _resolve(path: str, source: str) -> str:
-    """Return the path of an imported module."""
+    """Return the path of an imported module, relative to the assets folder.
+
+    Args:
+        path: The importing module.
+        source: What its import statement says.
+    """
     if not source.startswith(("./", "../")):
         raise BundleError(f"{path} imports {source!r}: only relative paths such as './dom.js' work")
     resolved = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
@@ -120,6 +128,7 @@ def _resolve(path: str, source: str) -> str:
 
 
 def _names(path: str, text: str | None) -> dict[str, str] | str:
+    """Return what an import statement binds: names, or the name of the whole module."""
     if text is None:
         return {}
     if text.startswith("*"):
@@ -134,6 +143,7 @@ def _names(path: str, text: str | None) -> dict[str, str] | str:
 
 
 def _check_names(path: str, imported: Import, module: Module) -> None:
+    """Raise an error if a module does not export what is imported from it."""
     for name in imported.names if isinstance(imported.names, dict) else ():
         if name not in module.exports:
             has = ", ".join(module.exports) or "nothing"

@@ -40,6 +40,7 @@ SAMPLED_COLUMNS = 16
 REWARD_RANGE = 12.0
 """Rewards farther than this below the highest one are all shown alike."""
 MAP_ICONS = ("agent", "muddy agent", "tracks")
+"""Icons that no legend of a map names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,14 @@ class SkillSetView:
 
 
 def document(sets: Sequence[SkillSetView], progress: Progress) -> dict:
-    """Return everything a page holds but the policies; sets of equal worlds share one.
+    """Return everything a page holds but the policies.
+
+    Args:
+        sets: The skill sets, with their labels.
+        progress: Called with the fraction done and the current activity.
+
+    Returns:
+        `PageData` of `assets/data.js`. Sets whose worlds are equal share one world.
 
     Raises:
         UserError: There are no skill sets.
@@ -90,7 +98,11 @@ def document(sets: Sequence[SkillSetView], progress: Progress) -> dict:
 
 
 def policies(sets: Sequence[SkillSetView], progress: Progress) -> list[list[dict]]:
-    """Return the policy of every skill, set by set."""
+    """Return the policy of every skill, set by set.
+
+    They are separate from `document` because they are most of a page: the page can be used before
+    all of them have arrived.
+    """
     data = []
     for i, view in enumerate(sets):
         data.append([])
@@ -123,7 +135,16 @@ def set_data(view: SkillSetView) -> dict[str, object]:
 
 
 def policy_data(skills: Skills, z: int) -> dict[str, object]:
-    """Return a skill's policy: its actions [column, state] whole, or as walks."""
+    """Return a skill's policy, whole or as walks.
+
+    Args:
+        skills: The skill set.
+        z: The skill.
+
+    Returns:
+        `{"whole": …}`, the actions [n_columns, n_states] where a column is a context and mode, or
+        `{"actions": …, "counts": …, "limit": …}`, see `walks.PolicyWalk`.
+    """
     n = skills.mdp.n_states
     policy = skills.policies[skills.offsets[z] : skills.offsets[z + 1]].reshape(n, -1)
     columns = np.ascontiguousarray(policy.T)
@@ -142,6 +163,7 @@ def policy_data(skills: Skills, z: int) -> dict[str, object]:
 
 
 def _effects_data(record: dict, names: Sequence[str]) -> dict[str, object]:
+    """Return one skill's record (`metrics.summary`) with the page's names."""
     by_variable = record["side_effects_by_variable"]
     return {
         "changesTarget": record["changes_target"],
@@ -175,10 +197,12 @@ def _reward_data(learned: IntrinsicReward, mdp: TabularMDP) -> dict[str, object]
 
 
 def _coverage_data(view: SkillSetView) -> list[float] | None:
+    """Return the expected coverage by chains of 1, 2, … skills, if known."""
     return None if view.coverage is None else [float(share) for share in view.coverage]
 
 
 def _task_data(view: SkillSetView) -> dict[str, object] | None:
+    """Return the learned task, if there is one; values are rounded to single precision."""
     task, solution = view.task, view.solution
     if task is None or solution is None:
         return None

@@ -91,9 +91,21 @@ def walk_policy(
 
 @njit(cache=True, nogil=True)
 def _walk(tables, policy, sources, begins, n_modes, limit, visited):
-    """Return the actions recorded and how many in each column; set `visited` [state, column].
+    """Walk through all columns.
 
     States wait in one first-in-first-out queue per cost: linked lists over shared arrays.
+
+    Args:
+        tables: `Transitions`.
+        policy: [n_states, n_columns]: actions, n_actions to stop.
+        sources: [n_states]: first states, sorted by context.
+        begins: [n_contexts + 1]: where each context's first states begin in `sources`.
+        n_modes: Modes of the skill.
+        limit: States that cost more are not visited.
+        visited: [n_states, n_columns], zeros; set to 1 for visited states.
+
+    Returns:
+        The recorded actions of column after column, and [n_columns] how many each has.
     """
     successors, marks, again, costs = tables.successors, tables.marks, tables.again, tables.costs
     n, terminate = successors.shape[0], successors.shape[1]
@@ -158,6 +170,15 @@ def _left_out(tables, policy, visited, contexts, n_modes, starts, step_limit):
     """Return the mean probability of reaching a state that was not visited.
 
     An outcome with a hidden mark has two successors; the one that was not visited counts.
+
+    Args:
+        tables: `Transitions`.
+        policy: [n_states, n_columns]: actions, n_actions to stop.
+        visited: [n_states, n_columns]: 1 for visited states.
+        contexts: [n_states]: the context of each first state.
+        n_modes: Modes of the skill.
+        starts: The first states to average over.
+        step_limit: The skill's step limit.
     """
     successors, marks, again = tables.successors, tables.marks, tables.again
     n, terminate = successors.shape[0], successors.shape[1]

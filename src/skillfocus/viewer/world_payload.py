@@ -26,6 +26,13 @@ def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
 
     Successor states are stored relative to their source, and equal rows of probabilities once:
     both compress far better.
+
+    Args:
+        world: The world.
+        mdp: Its tables.
+
+    Returns:
+        `WorldData` of `assets/data.js`, without the start.
     """
     width = mdp.successors.shape[2]
     both = np.concatenate([mdp.cumulative, outcome_costs(mdp.probabilities)], axis=2)
@@ -78,7 +85,11 @@ def value_points(coordinates: np.ndarray) -> list | None:
 
 
 def _map_data(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
-    """Return how the cells look, which depends on every variable but the agent's position."""
+    """Return how the cells look, which depends on every variable but the agent's position.
+
+    States that agree in those variables share a *look*; cells whose glyph differs between looks
+    are listed with one glyph per look.
+    """
     others = index_values(mdp, range(1, len(mdp.space)))
     states = [mdp.state(s) for s in others.example]
     looks = {}
@@ -102,7 +113,10 @@ def _map_data(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
 
 
 def _changing_places(mdp: TabularMDP) -> list[list[int]]:
-    """Return per variable the positions in which it changes; none if there are many."""
+    """Return per variable the positions in which it changes; none if there are many.
+
+    The page rings these places for the targets of the current skill.
+    """
     source, action, slot = np.nonzero(mdp.probabilities > 0)
     target = mdp.successors[source, action, slot]
     changed = mdp.values[source] != mdp.values[target]

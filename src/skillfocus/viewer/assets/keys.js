@@ -14,7 +14,7 @@ const KEYS = {
   End: ["to the end", (app) => app.seek(({ length }) => length)],
   j: ["the next skill", (app) => app.stepSkill(1)],
   k: ["the previous skill", (app) => app.stepSkill(-1)],
-  r: ["other slips", (app) => app.nextSeed()],
+  r: ["other slips (the next seed)", (app) => app.nextSeed()],
   g: [`${SOME_GHOSTS} ghosts, or none`, (app) => app.change(() => (app.model.ghosts = app.model.ghosts ? 0 : SOME_GHOSTS), true)],
   a: ["the policy's arrows", (app) => app.change(() => (app.model.arrows = !app.model.arrows))],
   h: ["the next colouring", (app) => app.nextHeat()],
