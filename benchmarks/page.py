@@ -1,4 +1,4 @@
-"""How long a page takes to open, and how many frames a second it draws with 50 ghosts, in Chromium.
+"""Benchmark pages in Chromium: time to open, and frames per second with 50 ghosts.
 
 python benchmarks/page.py PAGE.html [PAGE.html …] [--quick]     pages of `skillfocus view`
 """
@@ -14,6 +14,7 @@ from browsing import launched
 
 QUICK = "--quick" in sys.argv
 OPENINGS = 1 if QUICK else 5
+"""How often each page is opened; the median time is reported."""
 WATCH = """async () => {
   const { app, model } = skillfocus;
   await app.change(() => { model.ghosts = 50; model.speed = 1; }, true);
@@ -35,6 +36,7 @@ WATCH = """async () => {
 
 
 def main() -> None:
+    """Print one line per page."""
     print(f"{'page':32} {'MB':>5} {'opens in':>9} {'frames/s':>9} {'ms to draw one':>15}")
     with launched() as browser:
         for path in (Path(word) for word in sys.argv[1:] if word != "--quick"):

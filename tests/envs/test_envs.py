@@ -21,8 +21,9 @@ from skillfocus._internal import gymnasium_ids as registration
 from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
 from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import side_effects
-from skillfocus.render.palette import COLOURS, FLOOR, WALLS
-from skillfocus.render.tiles import AGENT, MUDDY_AGENT, TILE, TRACKED
+from skillfocus.render.icons import BOX, ICONS
+from skillfocus.render.palette import PALETTES, SHADES, THING_COLOURS
+from skillfocus.render.scene import SCALE, Stage
 from skillfocus.worlds.explored import ExploredWorld, Following
 from skillfocus.worlds.registry import WORLD_IDS
 
@@ -420,53 +421,74 @@ def test_a_batch_draws_its_episodes():
 # Rendering.
 
 
-def rgb(colour):
-    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+LIGHT = PALETTES["light"]
+SKIN, FLOOR, WALL = SHADES["skin"], LIGHT["floor"], LIGHT["wall"]
 
 
-def tile(frame, row, column, inside=0.5):
-    at = int(TILE * inside)
-    return frame[row * TILE + at, column * TILE + at].tolist()
+def colours_in(frame, world, cell):
+    """The colours of a cell's pixels, anti-aliased edges included."""
+    x, y = Stage(world).centre(cell)
+    half = BOX / 2 - 1.5  # inside the grid lines
+    box = [round(each * SCALE) for each in (y - half, y + half, x - half, x + half)]
+    pixels = frame[box[0] : box[1], box[2] : box[3]].reshape(-1, 3)
+    return {"#" + bytes(pixel).hex() for pixel in pixels.tolist()}
 
 
-def test_a_map_is_drawn_in_colours():
-    env = WorldEnv(corridor(), render_mode="rgb_array")
+def test_a_map_is_drawn_with_its_things_and_the_agent():
+    world = corridor()
+    env = WorldEnv(world, render_mode="rgb_array")
     env.reset(options={"state": (0, 0)})
     frame = env.render()
     assert (frame.dtype, frame.shape[2]) == (np.uint8, 3)
-    assert [tile(frame, 1, c) for c in range(5)] == [
-        rgb(c) for c in (WALLS, AGENT, FLOOR, COLOURS["tool"], WALLS)
-    ]
+    wall, here, free, tool, other_wall = (colours_in(frame, world, (1, c)) for c in range(5))
+    assert wall == other_wall == {WALL}
+    assert SKIN in here
+    assert free == {FLOOR}
+    assert THING_COLOURS["tool"] in tool
     env.reset(options={"state": (1, 1)})
-    taken = env.render()
-    assert taken.shape == frame.shape
-    assert [tile(taken, 1, c) for c in (1, 2, 3)] == [rgb(c) for c in (FLOOR, AGENT, FLOOR)]
-    assert tile(taken, 1, 3, 0.25) == rgb(COLOURS["tool"]), (
-        "a tool that was taken leaves an outline"
-    )
+    after = env.render()
+    assert after.shape == frame.shape
+    left, here, taken = (colours_in(after, world, (1, c)) for c in (1, 2, 3))
+    assert left == {FLOOR}
+    assert SKIN in here
+    assert SHADES["tool edge"] not in taken
+    assert len(taken) > 1, "a tool that was taken leaves an outline"
 
 
 def test_mud_is_drawn_where_it_lies():
-    env = WorldEnv(tiny_mud(slip=0.0), render_mode="rgb_array")
+    world = tiny_mud(slip=0.0)
+    env = WorldEnv(world, render_mode="rgb_array")
     env.reset(options={"state": (2, 1, 1, 0)})
+    clean = colours_in(env.render(), world, (1, 2))
     env.step(LEFT)
     env.step(RIGHT)
     frame = env.render()
-    assert [tile(frame, 1, c) for c in range(1, 7)] == [
-        rgb(c)
-        for c in (FLOOR, TRACKED, MUDDY_AGENT, COLOURS["mud"], COLOURS["mud"], COLOURS["puddle"])
-    ]
-    assert tile(frame, 1, 4, 0.25) == rgb(COLOURS["treasure"])
-
-
-def test_a_skill_s_way_is_drawn():
-    env = SkillEnv(walkers(limit=1), render_mode="rgb_array")
-    env.reset(seed=0)
+    free, tracked, here, treasure, mud, puddle = (
+        colours_in(frame, world, (1, c)) for c in range(1, 7)
+    )
+    assert free == clean == {FLOOR}
+    assert {SHADES["track"], FLOOR} <= tracked, "tracks lie where the muddy agent went"
+    assert {SHADES["splash"], SHADES["skin"]} <= here, "a muddy agent is brown"
+    assert SHADES["mud pit"] in treasure & mud
+    assert SHADES["wood"] not in treasure, "the treasure has been taken"
+    assert SHADES["ripple"] in puddle or SHADES["water"] in puddle
+    assert ICONS["tracks"][0].fill == SHADES["track"]
+    env.reset(options={"state": (2, 0, 0, 0)})
     before = env.render()
+    assert SHADES["wood"] in colours_in(before, world, (1, 4))
+    assert SHADES["splash"] not in colours_in(before, world, (1, 3))
+
+
+def test_a_skill_s_path_is_drawn():
+    skills = walkers(limit=1)
+    env = SkillEnv(skills, render_mode="rgb_array")
+    env.reset(seed=0)
+    before = colours_in(env.render(), skills.world, (1, 1))
     env.step(0)
-    after = env.render()
-    assert tile(before, 1, 1) == rgb(AGENT)
-    assert tile(after, 1, 1) not in (rgb(AGENT), rgb(FLOOR))
+    after = colours_in(env.render(), skills.world, (1, 1))
+    assert SKIN in before
+    assert SKIN not in after
+    assert LIGHT["way"] in after - before
 
 
 def test_worlds_without_a_map_are_drawn_as_text():

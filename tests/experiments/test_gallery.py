@@ -22,7 +22,7 @@ from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.execution import Finished, perform
 from skillfocus.runs.folder_store import Store
 from skillfocus.viewer.page import page_html, write_page
-from skillfocus.viewer.starts import first_state
+from skillfocus.viewer.start_state import choose_start_state
 
 
 def small(store, world, objective):
@@ -125,7 +125,7 @@ def test_a_page_begins_with_the_sets_it_is_told(filled):
     data = data_of(page_html(gallery_sets(filled, runs, ("dusdi-diayn",))))
     assert [one["first"] for one in data["sets"]] == [False, True, False]
     skills = filled.skills(runs[0])
-    assert data["worlds"][0]["start"] == first_state(skills)
+    assert data["worlds"][0]["start"] == choose_start_state(skills)
     assert data["worlds"][0]["start"] != skills.mdp.number(skills.world.showcase)
 
 

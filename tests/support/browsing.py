@@ -1,4 +1,4 @@
-"""Pages opened from disk in Chromium, and what they must not do: err, or ask for anything."""
+"""Pages opened from disk in Chromium, and what they must not do: fail, or request anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ except ImportError:
     sync_playwright = None
 
 NEEDED = "SKILLFOCUS_NEED_BROWSER"
-"""Set, it makes a missing browser an error instead of a skipped test."""
+"""If set, a missing browser is an error instead of a skipped test."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -32,7 +32,7 @@ OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:)")
 
 
 def chromium() -> str:
-    """The path of the browser; without one, or without Playwright, the test is skipped."""
+    """Return the path of the browser; skip the test without one, or without Playwright."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if sync_playwright is None:
         missing("Playwright is not installed: pip install -e '.[dev]'")
@@ -42,7 +42,7 @@ def chromium() -> str:
 
 
 def missing(what: str):
-    """Skip the test, or fail it where a browser is needed."""
+    """Skip the test, or fail it if a browser is required."""
     if os.environ.get(NEEDED):
         pytest.fail(f"{what} ({NEEDED} is set)", pytrace=False)
     pytest.skip(what)
@@ -50,7 +50,7 @@ def missing(what: str):
 
 @contextmanager
 def launched():
-    """The browser, with an empty profile that is thrown away."""
+    """Launch the browser with an empty profile that is discarded at the end."""
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -60,7 +60,7 @@ def launched():
 
 @contextmanager
 def quiet_page(browser):
-    """A page in a profile of its own; at the end it must have been quiet."""
+    """Open an empty page in its own profile; fail at the end if it was not quiet."""
     with browser.new_context(viewport={"width": 1280, "height": 800}, offline=True) as context:
         record = Record(context)
         page = context.new_page()
@@ -70,10 +70,11 @@ def quiet_page(browser):
 
 
 class Record:
-    """What the pages of one browser context did: errors, and requests for anything else.
+    """Errors and requests of the pages of one browser context.
 
-    A page is one file. Opening it, or following a link to another, is no request; a script,
-    picture or frame taken from a file beside it is one, since the page could not be sent alone.
+    A page is one file. Opening it, or following a link to another page, does not count as a
+    request; loading a script, picture or frame from a file beside it does, since the page could
+    not be sent alone.
     """
 
     def __init__(self, context):
@@ -98,17 +99,17 @@ class Record:
 
     @property
     def said(self) -> str:
-        """A line for each error and request; nothing, if the pages were quiet."""
+        """One line for each error and request; empty if the pages were quiet."""
         return "\n".join([*self.errors, *(f"asked for {url}" for url in self.requests)])
 
     def check(self):
-        """Fail if there was an error or a request."""
+        """Fail the test if there was an error or a request."""
         if self.said:
             pytest.fail(f"the page was not quiet:\n{self.said}", pytrace=False)
 
 
 def opens_a_page(request) -> bool:
-    """Whether it is for what a window shows, not for a part of it."""
+    """Return whether a request is for a whole page, not for a part of one."""
     try:
         return request.is_navigation_request() and request.frame.parent_frame is None
     except Error:  # a window that is about to open has no frame yet

@@ -1,4 +1,4 @@
-"""What pages are told: policies as walks, tables as bytes, names as text."""
+"""What a page holds: tables as bytes, names as text."""
 
 from __future__ import annotations
 
@@ -10,22 +10,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skillfocus as sf
-from probes import RandomWorld
-from skill_sets import make_skills
 from skillfocus.cli.view import View
 from skillfocus.errors import UserError
-from skillfocus.metrics.reachability import round_trips
-from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
+from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.page import labelled, page_html
-from skillfocus.viewer.payload import Shown, packed
+from skillfocus.viewer.payload import SkillSetView
 from skillfocus.viewer.rollout_export import parse_start
-from skillfocus.viewer.starts import AMPLE, first_state
-from skillfocus.viewer.walks import UNITS, costs_of, walk_policy
+from skillfocus.viewer.start_state import choose_start_state
+from skillfocus.viewer.world_payload import value_points
 from skillfocus.worlds.maps.parser import make_map
 
 
@@ -38,106 +33,13 @@ def unpacked(blob: dict) -> np.ndarray:
     return np.frombuffer(zlib.decompress(base64.b64decode(blob["data"])), kinds[blob["type"]])
 
 
-def test_costs_by_hand():
-    assert costs_of(np.array([1.0, 0.5, 0.25, 0.9])).tolist() == [0, 16, 32, 2]
-    assert costs_of(np.array([0.0]))[0] > 96 * UNITS
-
-
-def followed(mdp, policy, starts, column, limit):
-    """A walk in plain Python: per state it can come to, the least cost; and the order met."""
-    costs = costs_of(mdp.probabilities)
-    queues = {0: list(starts)}
-    order = []
-    for cost in range(limit + 1):
-        queue = queues.get(cost, [])
-        while queue:
-            s = queue.pop(0)
-            if s in order:
-                continue
-            order.append(s)
-            a = policy[s, column]
-            if a == mdp.n_actions:
-                continue
-            for m in range(mdp.successors.shape[2]):
-                targets = [mdp.successors[s, a, m]]
-                if mdp.marks[s, a, m] >= 0:
-                    targets.append(mdp.again[s, a, m])
-                for target in targets:
-                    queues.setdefault(cost + int(costs[s, a, m]), []).append(int(target))
-    return order
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_walks_are_those_of_plain_python(seed):
-    mdp = sf.tabulate(RandomWorld(seed, sizes=(3, 2, 2), n_actions=3))
-    rng = np.random.default_rng(seed)
-    contexts = rng.integers(3, size=mdp.n_states)
-    contexts = np.unique(contexts, return_inverse=True)[1].astype(np.int32)
-    width = (contexts.max() + 1) * 2
-    policy = rng.integers(mdp.n_actions + 1, size=(mdp.n_states, width)).astype(np.uint8)
-    walked = walk_policy(mdp, policy, contexts, 2, 5)
-    ends = np.cumsum(walked.counts)
-    for column in range(width):
-        starts = np.flatnonzero(contexts == column // 2)
-        order = followed(mdp, policy, starts, column, walked.limit)
-        noted = walked.actions[ends[column] - walked.counts[column] : ends[column]]
-        assert noted.tolist() == policy[order, column].tolist()
-    assert walked.left_out <= 1e-5 or walked.limit == 96 * UNITS
-
-
-def alone(mdp, action_where):
-    """A policy that is the same in every context, each first state having one of its own."""
-    policy = np.repeat(action_where[:, None], mdp.n_states, axis=1).astype(np.uint8)
-    return policy, np.arange(mdp.n_states, dtype=np.int32)
-
-
-class Throws(sf.World):
-    """So many throws, each of which shows one of `sides`; the last is gone on from no further."""
-
-    id = "Throws-v0"
-    actions = ("throw",)
-
-    def __init__(self, n, sides):
-        self.n, self.sides = n, sides
-        counts, shown = tuple(range(n + 1)), tuple(range(sides))
-        self.space = sf.FactoredSpace((sf.Variable("turn", counts), sf.Variable("shown", shown)))
-
-    def states(self):
-        return [(0, 0)]
-
-    def transition(self, state, action):
-        turn = min(state[0] + 1, self.n)
-        share = 1 / self.sides
-        return [sf.Outcome(share, (turn, shown)) for shown in range(self.sides)]
-
-
-def test_walks_end_at_24_bits_and_not_before():
-    """After 24 throws of a coin every state has cost 24 bits; the 25th would be one too many. All
-    the rest is left out, so the walk must go on to the next limit, 32 bits."""
-    mdp = sf.tabulate(Throws(40, 2))
-    policy, contexts = alone(mdp, np.zeros(mdp.n_states))
-    walked = walk_policy(mdp, policy, contexts, 1, 24)
-    assert (walked.limit, walked.left_out, walked.counts[0]) == (24 * UNITS, 0.0, 1 + 24 * 2)
-    longer = walk_policy(mdp, policy, contexts, 1, 25)
-    assert (longer.limit, longer.counts[0]) == (32 * UNITS, 1 + 32 * 2)
-
-
-def test_walks_go_on_until_little_is_left_out():
-    """Where every step shows one of a hundred sides, 24 bits are three steps."""
-    mdp = sf.tabulate(Throws(8, 100))
-    policy, contexts = alone(mdp, mdp.values[:, 0] == 8)
-    walked = walk_policy(mdp, policy, contexts, 1, 20)
-    assert walked.left_out == 0
-    assert walked.counts[0] == mdp.n_states
-
-
 def test_arrays_travel_whole():
     for array in (
         np.arange(300, dtype=np.int32).reshape(3, 100) - 7,
         np.arange(9, dtype=np.uint16)[::2],
         np.array([[1.5, -2.25]], dtype=np.float32).T,
     ):
-        assert np.array_equal(unpacked(packed(array)), array.ravel())
+        assert np.array_equal(unpacked(pack_array(array)), array.ravel())
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +87,7 @@ def small():
 
 
 def test_worlds_are_told_once(focused_vic, small):
-    sets = [Shown(skills, records=[]) for skills in (focused_vic, small, focused_vic)]
+    sets = [SkillSetView(skills, records=[]) for skills in (focused_vic, small, focused_vic)]
     data = data_of(page_html(sets))
     assert [world["id"] for world in data["worlds"]] == ["FourRooms-v0", "map:room"]
     assert [one["world"] for one in data["sets"]] == [0, 1, 0]
@@ -193,13 +95,19 @@ def test_worlds_are_told_once(focused_vic, small):
 
 
 def test_labels_of_ones_own_are_kept(focused_vic):
-    named = labelled([Shown(focused_vic, "mine"), Shown(focused_vic, "mine"), Shown(focused_vic)])
+    named = labelled(
+        [
+            SkillSetView(focused_vic, "mine"),
+            SkillSetView(focused_vic, "mine"),
+            SkillSetView(focused_vic),
+        ]
+    )
     assert [one.label for one in named] == ["mine", "mine (2)", "focused-vic, seed 0"]
 
 
 def test_nothing_in_a_name_ends_the_data(focused_vic):
     hostile = "</script><script>alert(1)</script><!-- {{data}} \u2028 & \"'"
-    page = page_html([Shown(focused_vic, hostile, records=[])], title=hostile)
+    page = page_html([SkillSetView(focused_vic, hostile, records=[])], title=hostile)
     assert data_of(page)["sets"][0]["label"] == hostile
     assert page.count("</script>") == 4
     assert "<script>alert" not in page
@@ -207,15 +115,15 @@ def test_nothing_in_a_name_ends_the_data(focused_vic):
 
 def test_numbers_that_json_lacks_are_left_out(small):
     strange = replace(small, info={**small.info, "seed": float("nan")})
-    assert data_of(page_html([Shown(strange, records=[])]))["sets"][0]["seed"] is None
+    assert data_of(page_html([SkillSetView(strange, records=[])]))["sets"][0]["seed"] is None
 
 
 def test_distances_travel_as_points_or_not_at_all():
     """Names are equally far apart; two places that happen to be pairs are not names."""
     names = sf.Variable("who", ("ann", "bob"))
     places = sf.Variable("where", ((0, 0), (0, 5)))
-    assert payload._points(names.coordinates) is None
-    assert payload._points(places.coordinates) == [[0, 0], [0, 5]]
+    assert value_points(names.coordinates) is None
+    assert value_points(places.coordinates) == [[0, 0], [0, 5]]
 
 
 def test_a_page_needs_skills():
@@ -223,29 +131,9 @@ def test_a_page_needs_skills():
         page_html([])
 
 
-@pytest.mark.parametrize(
-    ("name", "trip", "cells"), [("FourRooms", 22, 0), ("ForageWorld", 12, 3), ("MudWorld", 12, 3)]
-)
-def test_it_begins_where_slips_can_be_made_up_for(name, trip, cells):
-    world = sf.make(f"{name}-v0")
-    mdp = sf.tabulate(world)
-    nothing = np.full(mdp.n_states, mdp.n_actions, np.uint8)
-    skills = make_skills(world, mdp, ((),), ((),), nothing, world.step_limit)
-    start = first_state(skills)
-    goals = [[mdp.space.index(goal)] for goal in world.goals]
-    assert max(round_trips(mdp, goal, [start])[0] for goal in goals) == trip
-    assert trip <= AMPLE * world.step_limit
-    (here, *others), (usual, *as_usual) = mdp.state(start), world.showcase
-    assert others == as_usual
-    (row, column), (usual_row, usual_column) = world.map.cells[here], world.map.cells[usual]
-    assert abs(row - usual_row) + abs(column - usual_column) == cells
-    hasty = replace(skills, step_limit=2)  # nowhere is near enough
-    assert first_state(hasty) == mdp.number(world.showcase)
-
-
 def test_starts_in_words(focused_vic):
     mdp = focused_vic.mdp
-    usual = mdp.state(first_state(focused_vic))
+    usual = mdp.state(choose_start_state(focused_vic))
     assert parse_start(focused_vic, "") == usual
     named = parse_start(focused_vic, "tool_1=1, position=(1,2),tool_4 = 1")
     assert mdp.space.labels(named) == {

@@ -15,7 +15,7 @@ from skillfocus.envs.episode import Episodes
 from skillfocus.envs.goal import Goal
 from skillfocus.envs.observation import Observing
 from skillfocus.errors import unknown
-from skillfocus.render.tiles import Pictures
+from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
 
 RENDER_MODES = ("ansi", "rgb_array")
@@ -95,8 +95,8 @@ class OneEpisode(gymnasium.Env[Any, Any]):
         )
 
     @cached_property
-    def _pictures(self) -> Pictures:
-        return Pictures(self.world, self._table)
+    def _pictures(self) -> StateImages:
+        return StateImages(self.world, self._table)
 
     def render(self) -> Any:
         """The state now: as text, or as an array [row, column, colour]."""

@@ -26,7 +26,7 @@ from skillfocus.envs.goal import Start, goal_of
 from skillfocus.envs.observation import Observing
 from skillfocus.envs.skill_env import discounts, loaded
 from skillfocus.errors import UserError
-from skillfocus.render.tiles import Pictures
+from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.task import Task
 
@@ -134,8 +134,8 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         return tuple(self._generators)
 
     @cached_property
-    def _pictures(self) -> Pictures:
-        return Pictures(self.skills.world, self.skills.mdp)
+    def _pictures(self) -> StateImages:
+        return StateImages(self.skills.world, self.skills.mdp)
 
     def render(self) -> tuple[Any, ...] | None:
         """Every episode's state now: as text, or as an array [row, column, colour]."""

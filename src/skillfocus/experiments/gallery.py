@@ -17,7 +17,7 @@ from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.folder_store import Store
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import task_of
-from skillfocus.viewer.payload import Shown
+from skillfocus.viewer.payload import SkillSetView
 
 TITLE = "Focused skills: a gallery"
 SEED = 0
@@ -54,7 +54,7 @@ def gallery_sets(
     runs: Sequence[Discovery],
     first: Sequence[str] = FAMILIES[0],
     report: Progress = no_progress,
-) -> list[Shown]:
+) -> list[SkillSetView]:
     """The finished ones among these runs as a page shows them, each with its world's task learned
     as the preset `best` learns it. Of each world, a page begins with the algorithms `first`."""
     frame = store.frame(runs)
@@ -70,7 +70,7 @@ def gallery_sets(
         task = task_of(skills.world, skills.mdp)
         settings = task_learner("best", run.world, run.objective)
         sets.append(
-            Shown(
+            SkillSetView(
                 skills, agent_name(run.objective), record["skills"], record.get("coverage"), task,
                 solve(skills.mdp, task, skills, seed=run.seed, settings=settings),
                 first=run.objective in first,

@@ -1,8 +1,8 @@
-"""`export`: a rollout, or several one after the other, as a moving GIF or SVG for slides.
+"""`export`: one run, or a chain of runs, as an animated GIF or SVG for slides.
 
-The agent walks its way; what it takes is gone when it gets there, and tracks lie where they were
-made. When it has arrived, the picture says in words what it did. The same rollout gives the same
-file. An SVG shows the last state with the way that led there wherever nothing moves.
+The agent walks along its path; what it takes disappears when it arrives, and tracks lie where they
+were left. Once a run is over, the picture shows its verdict. The same runs give the same file. An
+SVG that cannot move shows the last state and the path that led there.
 """
 
 from __future__ import annotations
@@ -20,129 +20,156 @@ from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.core.factored import State
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.errors import UserError
-from skillfocus.render import svg as drawing
-from skillfocus.render.icons import BOX, PALETTES, Shape
-from skillfocus.render.raster import Canvas, Point
-from skillfocus.render.scene import Item, Saying, Stage, agent_icon, notes, tracked
+from skillfocus.render import svg
+from skillfocus.render.icons import BOX, Point, Shape, agent_icon
+from skillfocus.render.palette import PALETTES
+from skillfocus.render.paths import PATH_WIDTH, observed_tracks, path_data, path_points
+from skillfocus.render.raster import Canvas
+from skillfocus.render.scene import SCALE, Item, Paragraph, Stage, card_notes
+from skillfocus.render.timeline import Timeline
 from skillfocus.worlds.grid import Cell
 
-BETWEEN = 2
+TWEENS = 2
 """Frames of a GIF between one cell and the next."""
 FRAME_MS, CARDS_MS, HOLD_MS = 80, 500, 2500
-"""How long a frame of a GIF stays on a map, without one, and at the end."""
-COLOURS, SWATCH = 128, 12
-"""Of a GIF; and the height of a colour in the picture its palette is found from."""
-STEP_S, HOLD_S = 0.24, 2.5
-"""How long a step of an SVG takes, and how long it rests at the end."""
-WAY_WIDTH = 2.6
-MOST_VERDICTS = 3
-"""Of a chain's runs that are over, the last few are spoken of."""
+"""How long a frame of a GIF stays: on a map, without one, and the last."""
+GIF_COLOURS, SWATCH_HEIGHT = 128, 12
+"""Colours of a GIF; pixels of each theme colour in the image its palette is computed from."""
+MAX_VERDICTS = 3
+"""How many verdicts of a chain's finished runs are shown: the last ones."""
 
 
-class Moment(NamedTuple):
-    """A state under way."""
+class AnimationStep(NamedTuple):
+    """One state of an animation."""
 
     state: State
     run: Trajectory
     """The run it belongs to."""
     over: bool
     """Whether that run ends here."""
-    caption: tuple[Saying, ...]
+    caption: tuple[Paragraph, ...]
     tracks: frozenset[Cell]
 
 
 def export(runs: Trajectory | Sequence[Trajectory], path: str | Path, theme: str = "light") -> Path:
-    """Write what `skills.rollout` returned, or a chain of such runs, to a `.gif` or `.svg`, `light`
-    or `dark`."""
+    """Write an animation of a run or of a chain of runs.
+
+    Args:
+        runs: What `skills.rollout` returned, or several, each from where the one before it ended.
+        path: The file; its suffix, .gif or .svg, says the format.
+        theme: "light" or "dark".
+
+    Returns:
+        The path.
+
+    Raises:
+        UserError: The suffix or theme is unknown, there is no run, or the chain is broken.
+    """
     path = Path(path)
     writers = {".gif": gif_bytes, ".svg": svg_bytes}
     if path.suffix.lower() not in writers:
         raise UserError(f"cannot export to {path.name!r}: use a name that ends in .gif or .svg")
     if theme not in PALETTES:
         raise UserError(f"unknown theme {theme!r}: use light or dark")
-    write_atomically(path, writers[path.suffix.lower()](moments(runs), theme))
+    write_atomically(path, writers[path.suffix.lower()](animation_steps(runs), theme))
     return path
 
 
-def moments(runs: Trajectory | Sequence[Trajectory]) -> list[Moment]:
-    """Every state of runs, each of which begins where the one before it ended."""
+def animation_steps(runs: Trajectory | Sequence[Trajectory]) -> list[AnimationStep]:
+    """Return every state of a run or chain with what its picture shows besides.
+
+    Raises:
+        UserError: There is no run, or one does not start where the one before it ended.
+    """
     chain = [runs] if isinstance(runs, Trajectory) else list(runs)
     if not chain or not all(isinstance(run, Trajectory) and run for run in chain):
-        raise UserError("there is nothing to export: pass what skills.rollout returned, or a chain")
+        raise UserError("nothing to export: pass what skills.rollout returned, or a list of runs")
     for before, after in itertools.pairwise(chain):
         if before[-1] != after[0]:
-            raise UserError(f"the chain breaks: {after.caption} does not begin where it should")
+            raise UserError(
+                f"the chain is broken: {after.caption} does not start where {before.caption} ended"
+            )
+    # A run starts in the state in which the one before it ended: that state occurs once.
     places = [(0, 0), *((z, t) for z, run in enumerate(chain) for t in range(1, len(run)))]
     states = [chain[z][t] for z, t in places]
-    found = []
-    for step, ((z, t), tracks) in enumerate(
-        zip(places, tracked(chain[0].world, states), strict=True)
-    ):
-        over, last = t == len(chain[z]) - 1, step == len(places) - 1
-        ended = chain if last else chain[: z + over]
-        caption = [Saying(chain[z].caption), *_verdicts(ended, alone=len(chain) == 1)]
+    tracks = observed_tracks(chain[0].world, states)
+    steps = []
+    for i, (z, t) in enumerate(places):
+        over, last = t == len(chain[z]) - 1, i == len(places) - 1
+        finished = chain if last else chain[: z + over]
+        caption = [Paragraph(chain[z].caption), *_verdicts(finished, alone=len(chain) == 1)]
         if not last:
-            caption.append(Saying(f"step {step} of {len(places) - 1}", "faint"))
-        found.append(Moment(states[step], chain[z], over, tuple(caption), tracks))
-    return found
+            caption.append(Paragraph(f"step {i} of {len(places) - 1}", "faint"))
+        steps.append(AnimationStep(states[i], chain[z], over, tuple(caption), tracks[i]))
+    return steps
 
 
-def _verdicts(ended: Sequence[Trajectory], alone: bool) -> list[Saying]:
+def _verdicts(finished: Sequence[Trajectory], alone: bool) -> list[Paragraph]:
     return [
-        Saying(
+        Paragraph(
             run.verdict if alone else f"{run.name}: {run.verdict}",
-            drawing.VERDICT_COLOURS.get(run.verdict[0], "ink"),
+            svg.VERDICT_COLOURS.get(run.verdict[0], "ink"),
         )
-        for run in ended[-MOST_VERDICTS:]
+        for run in finished[-MAX_VERDICTS:]
     ]
 
 
-def _scene(stage: Stage, moment: Moment, start: State) -> list[Item]:
-    run = moment.run
-    said = notes(run.world, run[0], moment.state, run.targets, moment.over)
-    return stage.items(moment.state, said, start, moment.tracks, moment.caption, run[0])
+def step_items(stage: Stage, step: AnimationStep, start: State) -> list[Item]:
+    """Return the items of one step's picture; `start` is the first state of the animation."""
+    run = step.run
+    notes = card_notes(run.world, run[0], step.state, run.targets, step.over)
+    return stage.items(step.state, notes, start, step.tracks, step.caption, run[0])
 
 
-def gif_bytes(every: list[Moment], theme: str) -> bytes:
-    """A GIF that repeats; things change when the agent has arrived."""
-    world, last = every[0].run.world, len(every) - 1
-    stage = Stage(world, captions=[moment.caption for moment in every])
-    points = drawing.way_points(stage, [stage.cell(moment.state) for moment in every])
-    parts = BETWEEN + 1 if stage.grid is not None else 1
+def gif_bytes(steps: list[AnimationStep], theme: str) -> bytes:
+    """Return a looping GIF; things change when the agent has arrived.
+
+    Args:
+        steps: The states, see `animation_steps`.
+        theme: "light" or "dark".
+    """
+    world, last = steps[0].run.world, len(steps) - 1
+    stage = Stage(world, captions=[step.caption for step in steps])
+    points = path_points(stage, [stage.cell(step.state) for step in steps])
+    parts = TWEENS + 1 if stage.grid is not None else 1
     frames: list[Image.Image] = []
-    for t, moment in enumerate(every):
-        scene = Canvas(stage.width, stage.height, drawing.SCALE, theme)
-        scene.paint(_scene(stage, moment, every[0].state))
-        gone = [(x, y) for at, x, y in points if at <= t]
-        ahead = next(((x, y) for at, x, y in points if at > t), gone[-1])
-        here, there = (stage.middle(stage.cell(every[i].state)) for i in (t, min(t + 1, last)))
+    for t, step in enumerate(steps):
+        scene = Canvas(stage.width, stage.height, SCALE, theme)
+        scene.paint(step_items(stage, step, steps[0].state))
+        behind = [(x, y) for at, x, y in points if at <= t]
+        ahead = next(((x, y) for at, x, y in points if at > t), behind[-1])
+        here, there = (stage.centre(stage.cell(steps[i].state)) for i in (t, min(t + 1, last)))
         for part in range(parts if t < last else 1):
             frame = scene.copy()
             if stage.grid is not None:
-                frame.line([*gone, _between(gone[-1], ahead, part / parts)], "way", WAY_WIDTH)
-                x, y = _between(here, there, part / parts)
-                frame.paint_icon(agent_icon(world, moment.state), x - BOX / 2, y - BOX / 2)
+                tip = _interpolate(behind[-1], ahead, part / parts)
+                frame.line([*behind, tip], "way", PATH_WIDTH)
+                x, y = _interpolate(here, there, part / parts)
+                frame.paint_icon(agent_icon(world, step.state), x - BOX / 2, y - BOX / 2)
             frames.append(frame.image())
-    each = FRAME_MS if stage.grid is not None else CARDS_MS
-    return _gif(frames, [each] * (len(frames) - 1) + [HOLD_MS], theme)
+    duration = FRAME_MS if stage.grid is not None else CARDS_MS
+    return _encode_gif(frames, [duration] * (len(frames) - 1) + [HOLD_MS], theme)
 
 
-def _between(a: Point, b: Point, share: float) -> Point:
+def _interpolate(a: Point, b: Point, share: float) -> Point:
     return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
 
 
-def _gif(frames: list[Image.Image], durations: list[int], theme: str) -> bytes:
-    """One palette for all frames, so that only what moves differs from frame to frame; it has the
-    theme's colours, also those that some frames alone show."""
+def _encode_gif(frames: list[Image.Image], durations: list[int], theme: str) -> bytes:
+    """Return a GIF with one palette for all frames, so that only what moves differs between them.
+
+    The palette is computed from three frames and the theme's colours, some of which occur in few
+    frames only.
+    """
     wide, high = frames[0].size
-    few = [frames[0], frames[len(frames) // 2], frames[-1]]
-    sample = Image.new("RGB", (wide, high * len(few) + SWATCH * len(PALETTES[theme])))
-    for place, colour in enumerate(PALETTES[theme].values()):
-        top = high * len(few) + SWATCH * place
-        sample.paste(ImageColor.getrgb(colour), (0, top, wide, top + SWATCH))
-    for place, frame in enumerate(few):
-        sample.paste(frame, (0, high * place))
-    palette = sample.quantize(COLOURS)
+    samples = [frames[0], frames[len(frames) // 2], frames[-1]]
+    sheet = Image.new("RGB", (wide, high * len(samples) + SWATCH_HEIGHT * len(PALETTES[theme])))
+    for i, colour in enumerate(PALETTES[theme].values()):
+        top = high * len(samples) + SWATCH_HEIGHT * i
+        sheet.paste(ImageColor.getrgb(colour), (0, top, wide, top + SWATCH_HEIGHT))
+    for i, frame in enumerate(samples):
+        sheet.paste(frame, (0, high * i))
+    palette = sheet.quantize(GIF_COLOURS)
     flat = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     file = io.BytesIO()
     flat[0].save(
@@ -151,85 +178,67 @@ def _gif(frames: list[Image.Image], durations: list[int], theme: str) -> bytes:
     return file.getvalue()
 
 
-def svg_bytes(every: list[Moment], theme: str) -> bytes:
-    """An SVG that moves by itself, and repeats."""
-    world, last = every[0].run.world, len(every) - 1
-    stage = Stage(world, captions=[moment.caption for moment in every])
-    clock = Clock(last)
-    scenes = [_scene(stage, moment, every[0].state) for moment in every]
-    seen = [set(scene) for scene in scenes]
+def svg_bytes(steps: list[AnimationStep], theme: str) -> bytes:
+    """Return a looping SVG that animates itself (SMIL).
+
+    Every item that occurs at some step is drawn once; those that are not always visible are in
+    groups whose opacity is animated.
+
+    Args:
+        steps: The states, see `animation_steps`.
+        theme: "light" or "dark".
+    """
+    world, last = steps[0].run.world, len(steps) - 1
+    stage = Stage(world, captions=[step.caption for step in steps])
+    timeline = Timeline(last)
+    scenes = [step_items(stage, step, steps[0].state) for step in steps]
+    visible = [set(scene) for scene in scenes]
     items = dict.fromkeys(item for scene in scenes for item in scene)
-    fades = {item: clock.fade([item in scene for scene in seen]) for item in items}
+    fades = {item: timeline.fade([item in scene for scene in visible]) for item in items}
     ordered = sorted(items, key=lambda item: item.layer)
-    body = [drawing.shapes(ordered, theme, {i: fade for i, fade in fades.items() if fade})]
+    body = [svg.items_svg(ordered, theme, {item: fade for item, fade in fades.items() if fade})]
     if stage.grid is not None:
-        body += _walk(stage, every, clock, theme)
-    end = drawing.said_of(world, every[-1].state)
-    told = " ".join(saying.text for saying in every[-1].caption[1:])
-    title = f"{every[0].run.caption} in {world.id}, {last} steps. {told} It ends in {end}"
-    return drawing.svg(stage, "".join(body), theme, title).encode()
+        body += _moving_agent(stage, steps, timeline, theme)
+    end = svg.describe_state(world, steps[-1].state)
+    caption = " ".join(paragraph.text for paragraph in steps[-1].caption[1:])
+    title = f"{steps[0].run.caption} in {world.id}, {last} steps. {caption} It ends in {end}"
+    return svg.document(stage, "".join(body), theme, title).encode()
 
 
-def _walk(stage: Stage, every: list[Moment], clock: Clock, theme: str) -> list[str]:
-    """The way, growing, and the agent at its end."""
-    cells = [stage.cell(moment.state) for moment in every]
+def _moving_agent(
+    stage: Stage, steps: list[AnimationStep], timeline: Timeline, theme: str
+) -> list[str]:
+    """Return the path, growing, and the agent at its end."""
+    cells = [stage.cell(step.state) for step in steps]
     parts = []
-    line = drawing.way_path(stage, cells)
+    line = path_data(stage, cells)
     if line:
-        grown = _shares(drawing.way_points(stage, cells), len(every))
-        moves = clock.animate("stroke-dashoffset", [f"{1 - share:.4g}" for share in grown])
-        drawn = drawing.path(Shape(line, "", "way", WAY_WIDTH), theme)
-        parts.append(drawn.replace("/>", f' pathLength="1" stroke-dasharray="1">{moves}</path>'))
-    corners = [(x - BOX / 2, y - BOX / 2) for x, y in map(stage.middle, cells)]
+        shares = _path_shares(path_points(stage, cells), len(steps))
+        growth = timeline.animate("stroke-dashoffset", [f"{1 - share:.4g}" for share in shares])
+        drawn = svg.shape_svg(Shape(line, "", "way", PATH_WIDTH), theme)
+        parts.append(drawn.replace("/>", f' pathLength="1" stroke-dasharray="1">{growth}</path>'))
+    corners = [(x - BOX / 2, y - BOX / 2) for x, y in map(stage.centre, cells)]
     places = [f"{x:g} {y:g}" for x, y in corners]
-    looks = [agent_icon(moment.run.world, moment.state) for moment in every]
+    looks = [agent_icon(step.run.world, step.state) for step in steps]
     body = ""
     for icon in dict.fromkeys(looks):
-        drawn = drawing.group(icon, 0, 0, theme)
-        fade = clock.fade([look == icon for look in looks])
+        drawn = svg.icon_svg(icon, 0, 0, theme)
+        fade = timeline.fade([look == icon for look in looks])
         body += f"{fade}{drawn}</g>" if fade else drawn
-    moves = clock.animate("transform", places, "Transform", ' type="translate"')
+    moves = timeline.animate("transform", places, "Transform", ' type="translate"')
     parts.append(f'<g transform="translate({places[-1]})">{moves}{body}</g>')
     return parts
 
 
-def _shares(points: list[tuple[int, float, float]], n: int) -> list[float]:
-    """How much of a way is behind at each moment."""
-    behind, reached = [0.0] * n, 0.0
+def _path_shares(points: list[tuple[int, float, float]], n: int) -> list[float]:
+    """Return the share of a path's length that is behind the agent at each step.
+
+    Args:
+        points: (step, x, y) of the path's corners.
+        n: The number of steps.
+    """
+    behind, length = [0.0] * n, 0.0
     for before, now in itertools.pairwise(points):
-        reached += math.dist(before[1:], now[1:])
-        behind[now[0]] = reached
-    return [max(behind[: t + 1]) / reached for t in range(n)]
-
-
-class Clock:
-    """When what happens, as SVG wants it."""
-
-    def __init__(self, steps: int) -> None:
-        self._whole = steps * STEP_S + HOLD_S
-        self._times = [f"{t * STEP_S / self._whole:.5g}" for t in range(steps + 1)]
-
-    def animate(self, what: str, values: list[str], kind: str = "", more: str = "") -> str:
-        """From value to value, and at rest after the last."""
-        if len(set(values)) == 1:
-            return ""
-        held, times = [*values, values[-1]], [*self._times, "1"]
-        return (
-            f'<animate{kind} attributeName="{what}"{more} dur="{self._whole:g}s" '
-            f'repeatCount="indefinite" values="{";".join(held)}" keyTimes="{";".join(times)}"/>'
-        )
-
-    def fade(self, there: list[bool]) -> str:
-        """The opening of a group for what is there at some moments only; nothing for the rest."""
-        if all(there):
-            return ""
-        turns = [t for t, now in enumerate(there) if t == 0 or now != there[t - 1]]
-        values, times = (
-            ";".join(str(int(there[t])) for t in turns),
-            ";".join(self._times[t] for t in turns),
-        )
-        return (
-            f'<g opacity="{int(there[-1])}"><animate attributeName="opacity" calcMode="discrete" '
-            f'dur="{self._whole:g}s" repeatCount="indefinite" values="{values}" '
-            f'keyTimes="{times}"/>'
-        )
+        length += math.dist(before[1:], now[1:])
+        behind[now[0]] = length
+    return [max(behind[: t + 1]) / length for t in range(n)]

@@ -1,36 +1,86 @@
-"""How things look, once for everything that draws: SVG, the page's canvas, and pixels.
+"""How things look, drawn once for every painter: SVG, pixels, matplotlib and the page's canvas.
 
 An icon is a tuple of shapes on a box of 24 × 24, painted in order. Path data holds absolute M, L,
-C and Z only, which SVG, `Path2D` and `raster` all understand; lines end and join round. The first
-shape is the outline of the whole thing: alone and faint, it shows where something was.
+C and Z only, which SVG, `Path2D` and `parse_path` all understand; lines have round caps and joins.
+The first shape is the outline of the whole thing: alone and faint, it shows where something was.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import NamedTuple
 
 from skillfocus.core.factored import State
 from skillfocus.core.world import World
-from skillfocus.render.palette import COLOURS, colours_of, lettered
+from skillfocus.render.palette import (
+    PLATE_EDGE,
+    SHADES,
+    THING_COLOURS,
+    has_own_icon,
+    plate_colour,
+)
 from skillfocus.worlds.grid import Cell, GridWorld
 
 BOX = 24
-"""The width and height of the box that icons are drawn on."""
+"""Width and height of the box that icons are drawn on; also the size of a map cell."""
+
+Point = tuple[float, float]
 
 
 class Shape(NamedTuple):
+    """One path with a fill, a stroke, or both.
+
+    The page's canvas draws the same shapes: this order of fields is part of its data format.
+    """
+
     path: str
+    """Path data in units of the box."""
     fill: str = ""
+    """A role of a palette or a CSS colour; empty for no fill."""
     stroke: str = ""
+    """Likewise, for the outline."""
     width: float = 0.0
+    """Stroke width in units of the box."""
 
 
 Icon = tuple[Shape, ...]
 
 
-def disc(x: float, y: float, r: float, tall: float = 1.0) -> str:
-    """A circle, or an ellipse `tall` times as high as wide, as path data."""
-    high, across, down = r * tall, 0.5523 * r, 0.5523 * r * tall
+class Segment(NamedTuple):
+    """One command of a path: M (move), L (line), C (cubic Bézier curve) or Z (close)."""
+
+    command: str
+    points: tuple[Point, ...]
+    """One point after M and L, three after C (two control points and the end), none after Z."""
+
+
+@cache
+def parse_path(path: str) -> tuple[Segment, ...]:
+    """Return the segments of path data.
+
+    Args:
+        path: Absolute M, L, C and Z commands, as `Shape.path` has them.
+    """
+    segments = []
+    for command, rest in re.findall(r"([MLCZ])([^MLCZ]*)", path):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", rest)]
+        points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
+        size = 3 if command == "C" else 1
+        every = [points[i : i + size] for i in range(0, len(points), size)] or [()]
+        segments += [Segment(command, each) for each in every]
+    return tuple(segments)
+
+
+def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:
+    """Return path data of a circle or an ellipse, as four Bézier curves.
+
+    Args:
+        x, y: Its centre.
+        r: Half its width.
+        aspect: Its height divided by its width.
+    """
+    high, across, down = r * aspect, 0.5523 * r, 0.5523 * r * aspect
     curves = (
         (x + across, y - high, x + r, y - down, x + r, y),
         (x + r, y + down, x + across, y + high, x, y + high),
@@ -42,120 +92,129 @@ def disc(x: float, y: float, r: float, tall: float = 1.0) -> str:
 
 
 CELL = "M0 0L24 0L24 24L0 24Z"
+"""A whole cell, for grounds."""
 PLATE = (
     "M6 2.5L18 2.5C20 2.5 21.5 4 21.5 6L21.5 18C21.5 20 20 21.5 18 21.5"
     "L6 21.5C4 21.5 2.5 20 2.5 18L2.5 6C2.5 4 4 2.5 6 2.5Z"
 )
+"""A square with rounded corners, for kinds of things without an icon of their own."""
 
 TOOL: Icon = (
     Shape(
         "M19.1 1.8L15.9 5L16.4 7.6L19 8.1L22.2 4.9C23.2 7.3 22.7 9.5 20.8 11.1C19.1 12.5 17.1 12.8"
         " 15.2 12.3L7.9 19.6C5.5 22.1 1.9 18.5 4.4 16.1L11.7 8.8C11.2 6.9 11.5 4.9 12.9 3.2"
         "C14.5 1.3 16.7 0.8 19.1 1.8Z",
-        COLOURS["tool"], "#8f1f4d", 1.2,
+        THING_COLOURS["tool"], SHADES["tool edge"], 1.2,
     ),
-    Shape("M13.6 8.9L7.6 14.9", "", "#ffb3d1", 1.3),
-    Shape(disc(6.2, 17.8, 1.1), "#8f1f4d"),
+    Shape("M13.6 8.9L7.6 14.9", "", SHADES["tool shine"], 1.3),
+    Shape(disc(6.2, 17.8, 1.1), SHADES["tool edge"]),
 )  # fmt: skip
 
-_BERRY, _BERRY_EDGE = COLOURS["resource"], "#7d7210"
 RESOURCE: Icon = (
     Shape(
         "M12 3.4C14.9 3.4 17 5.6 16.9 8.2C16.9 9.2 16.6 10 16.2 10.7C19.3 10.6 21.6 12.9 21.6 15.7"
         "C21.6 18.6 19.4 20.8 16.6 20.8C14.7 20.8 13 19.9 12 18.3C11 19.9 9.3 20.8 7.4 20.8"
         "C4.6 20.8 2.4 18.6 2.4 15.7C2.4 12.9 4.7 10.6 7.8 10.7C7.4 10 7.1 9.2 7.1 8.2"
         "C7 5.6 9.1 3.4 12 3.4Z",
-        _BERRY, _BERRY_EDGE, 1.2,
+        THING_COLOURS["resource"], SHADES["resource edge"], 1.2,
     ),
-    Shape(disc(12, 8.4, 4.9), _BERRY, _BERRY_EDGE, 1),
-    Shape(disc(7.4, 15.8, 4.9), _BERRY, _BERRY_EDGE, 1),
-    Shape(disc(16.6, 15.8, 4.9), _BERRY, _BERRY_EDGE, 1),
-    Shape(disc(10.4, 6.9, 1.3), "#fff7b8"),
-    Shape(disc(5.8, 14.2, 1.3), "#fff7b8"),
-    Shape(disc(15, 14.2, 1.3), "#fff7b8"),
-    Shape("M12.3 4.2C12.6 2 14.6 0.9 17.3 1.2C16.9 3.4 14.9 4.6 12.3 4.2Z", "#3fa653"),
+    Shape(disc(12, 8.4, 4.9), THING_COLOURS["resource"], SHADES["resource edge"], 1),
+    Shape(disc(7.4, 15.8, 4.9), THING_COLOURS["resource"], SHADES["resource edge"], 1),
+    Shape(disc(16.6, 15.8, 4.9), THING_COLOURS["resource"], SHADES["resource edge"], 1),
+    Shape(disc(10.4, 6.9, 1.3), SHADES["resource shine"]),
+    Shape(disc(5.8, 14.2, 1.3), SHADES["resource shine"]),
+    Shape(disc(15, 14.2, 1.3), SHADES["resource shine"]),
+    Shape(
+        "M12.3 4.2C12.6 2 14.6 0.9 17.3 1.2C16.9 3.4 14.9 4.6 12.3 4.2Z",
+        SHADES["resource leaf"],
+    ),
 )  # fmt: skip
 
 PLANT: Icon = (
     Shape(
         "M11 20.2C11.2 17 11 14.8 10.4 13.2C6 13.6 2.6 10.6 2.3 5.4C7 5.2 10.4 7.2 11.6 10.4"
         "C12.3 5.8 15.8 2.6 21.6 2.8C22 8.6 18.6 12.6 13 12.7C13.1 15 13.1 17.6 13 20.2Z",
-        COLOURS["plant"], "#0d5a29", 1.1,
+        THING_COLOURS["plant"], SHADES["plant edge"], 1.1,
     ),
-    Shape("M4.6 7.2C7.4 8 9.6 10 10.8 13", "", "#8fe0a8", 1),
-    Shape("M19.4 4.8C16 6.4 13.8 9 12.6 12.4", "", "#8fe0a8", 1),
+    Shape("M4.6 7.2C7.4 8 9.6 10 10.8 13", "", SHADES["plant vein"], 1),
+    Shape("M19.4 4.8C16 6.4 13.8 9 12.6 12.4", "", SHADES["plant vein"], 1),
     Shape(
         "M4.5 21.8C6 19.2 8.6 18.4 12 18.4C15.4 18.4 18 19.2 19.5 21.8Z",
-        "#8a6434", "#5c4019", 1,
+        SHADES["soil"], SHADES["soil edge"], 1,
     ),
 )  # fmt: skip
 
 MUD: Icon = (
-    Shape(CELL, "#7a5a1c"),
+    Shape(CELL, SHADES["mud base"]),
     Shape(
         "M1.5 7C3.5 4 8.5 3 11 5.2C13 7 10.4 9.6 7.4 9.6C4.4 9.8 0.4 9.4 1.5 7Z",
-        "#654609",
+        SHADES["mud pit"],
     ),
     Shape("M13 16.6C14.4 13.8 19.6 13 22 15.2C23.8 17 21 19.8 17.8 19.8C14.8 19.8 12 18.8 13 16.6Z",
-          "#654609"),
-    Shape(disc(17.8, 6.4, 2.3, 0.75), "#654609"),
-    Shape(disc(5.6, 17.4, 2.6, 0.75), "#654609"),
-    Shape("M3.6 6.4C5 5.2 7 4.8 8.6 5.2", "", "#a07c36", 1),
-    Shape("M15.2 15.8C16.6 14.8 18.4 14.6 20 15", "", "#a07c36", 1),
-    Shape(disc(12.4, 12.2, 0.8), "#a07c36"),
-    Shape(disc(21.2, 10.4, 0.6), "#a07c36"),
-    Shape(disc(9.8, 21, 0.7), "#a07c36"),
+          SHADES["mud pit"]),
+    Shape(disc(17.8, 6.4, 2.3, 0.75), SHADES["mud pit"]),
+    Shape(disc(5.6, 17.4, 2.6, 0.75), SHADES["mud pit"]),
+    Shape("M3.6 6.4C5 5.2 7 4.8 8.6 5.2", "", SHADES["mud shine"], 1),
+    Shape("M15.2 15.8C16.6 14.8 18.4 14.6 20 15", "", SHADES["mud shine"], 1),
+    Shape(disc(12.4, 12.2, 0.8), SHADES["mud shine"]),
+    Shape(disc(21.2, 10.4, 0.6), SHADES["mud shine"]),
+    Shape(disc(9.8, 21, 0.7), SHADES["mud shine"]),
 )  # fmt: skip
 
-_WOOD, _DARK = "#9a5b1e", "#4a2a08"
 TREASURE: Icon = (
     Shape(
         "M2.4 10.6C2.4 6.4 4.8 4 8 4L16 4C19.2 4 21.6 6.4 21.6 10.6L21.6 19C21.6 20 21 20.6 20 20.6"
         "L4 20.6C3 20.6 2.4 20 2.4 19Z",
-        COLOURS["treasure"], _DARK, 1.4,
+        THING_COLOURS["treasure"], SHADES["wood edge"], 1.4,
     ),
-    Shape("M7.2 11.4L7.2 5.6C5.4 6 4.2 7.6 4.1 11.4Z", _WOOD),
-    Shape("M9.2 11.4L9.2 5.4L14.8 5.4L14.8 11.4Z", _WOOD),
-    Shape("M16.8 11.4L16.8 5.6C18.6 6 19.8 7.6 19.9 11.4Z", _WOOD),
-    Shape("M4.1 13.4L7.2 13.4L7.2 19L4.1 19Z", _WOOD),
-    Shape("M9.2 13.4L14.8 13.4L14.8 19L9.2 19Z", _WOOD),
-    Shape("M16.8 13.4L19.9 13.4L19.9 19L16.8 19Z", _WOOD),
-    Shape("M2.6 12.4L21.4 12.4", "", _DARK, 1.1),
-    Shape("M9.8 10.4L14.2 10.4L14.2 14C14.2 16.6 9.8 16.6 9.8 14Z", "#fff3a6", _DARK, 1),
-    Shape(disc(12, 13, 1), _DARK),
+    Shape("M7.2 11.4L7.2 5.6C5.4 6 4.2 7.6 4.1 11.4Z", SHADES["wood"]),
+    Shape("M9.2 11.4L9.2 5.4L14.8 5.4L14.8 11.4Z", SHADES["wood"]),
+    Shape("M16.8 11.4L16.8 5.6C18.6 6 19.8 7.6 19.9 11.4Z", SHADES["wood"]),
+    Shape("M4.1 13.4L7.2 13.4L7.2 19L4.1 19Z", SHADES["wood"]),
+    Shape("M9.2 13.4L14.8 13.4L14.8 19L9.2 19Z", SHADES["wood"]),
+    Shape("M16.8 13.4L19.9 13.4L19.9 19L16.8 19Z", SHADES["wood"]),
+    Shape("M2.6 12.4L21.4 12.4", "", SHADES["wood edge"], 1.1),
+    Shape(
+        "M9.8 10.4L14.2 10.4L14.2 14C14.2 16.6 9.8 16.6 9.8 14Z",
+        SHADES["lock"], SHADES["wood edge"], 1,
+    ),
+    Shape(disc(12, 13, 1), SHADES["wood edge"]),
 )  # fmt: skip
 
 PUDDLE: Icon = (
-    Shape(CELL, "#8adbe8"),
-    Shape("M0 5C4 3.4 8 6.6 12 5C16 3.4 20 6.6 24 5", "", "#c9f5f7", 1.5),
-    Shape("M0 19C4 17.4 8 20.6 12 19C16 17.4 20 20.6 24 19", "", "#c9f5f7", 1.5),
-    Shape(disc(12, 12, 6.6, 0.5), "", "#3d9fc0", 1.1),
-    Shape(disc(12, 12, 3, 0.5), "", "#3d9fc0", 1.1),
+    Shape(CELL, SHADES["water"]),
+    Shape("M0 5C4 3.4 8 6.6 12 5C16 3.4 20 6.6 24 5", "", SHADES["wave"], 1.5),
+    Shape("M0 19C4 17.4 8 20.6 12 19C16 17.4 20 20.6 24 19", "", SHADES["wave"], 1.5),
+    Shape(disc(12, 12, 6.6, 0.5), "", SHADES["ripple"], 1.1),
+    Shape(disc(12, 12, 3, 0.5), "", SHADES["ripple"], 1.1),
 )
 
 TRACKS: Icon = (
-    Shape(disc(8.4, 14.6, 2.7, 1.45) + disc(15.6, 8.2, 2.7, 1.45), "#a5813f"),
-    Shape(disc(8.4, 20.4, 1.8, 0.8) + disc(15.6, 14, 1.8, 0.8), "#a5813f"),
+    Shape(disc(8.4, 14.6, 2.7, 1.45) + disc(15.6, 8.2, 2.7, 1.45), SHADES["track"]),
+    Shape(disc(8.4, 20.4, 1.8, 0.8) + disc(15.6, 14, 1.8, 0.8), SHADES["track"]),
 )
 
-_SKIN, _EDGE, _INK = "#3f93d6", "#0b3954", "#0b2438"
-_BODY: Icon = (Shape(disc(12, 12, 10.4), "#ffffff"), Shape(disc(12, 12, 9), _SKIN, _EDGE, 1.3))
-_FACE: Icon = (
-    Shape(disc(8.7, 10.4, 2.5, 1.15), "#ffffff"),
-    Shape(disc(15.3, 10.4, 2.5, 1.15), "#ffffff"),
-    Shape(disc(9.2, 10.8, 1.25), _INK),
-    Shape(disc(14.8, 10.8, 1.25), _INK),
-    Shape("M9 15.6C10.6 17.4 13.4 17.4 15 15.6", "", "#ffffff", 1.4),
+_BODY: Icon = (
+    Shape(disc(12, 12, 10.4), SHADES["eye"]),
+    Shape(disc(12, 12, 9), SHADES["skin"], SHADES["skin edge"], 1.3),
 )
-AGENT: Icon = (*_BODY, Shape("M5.4 9C6.2 6.8 8 5.2 10.2 4.7", "", "#a9d6f7", 1.4), *_FACE)
+_FACE: Icon = (
+    Shape(disc(8.7, 10.4, 2.5, 1.15), SHADES["eye"]),
+    Shape(disc(15.3, 10.4, 2.5, 1.15), SHADES["eye"]),
+    Shape(disc(9.2, 10.8, 1.25), SHADES["pupil"]),
+    Shape(disc(14.8, 10.8, 1.25), SHADES["pupil"]),
+    Shape("M9 15.6C10.6 17.4 13.4 17.4 15 15.6", "", SHADES["eye"], 1.4),
+)
+_SHINE = Shape("M5.4 9C6.2 6.8 8 5.2 10.2 4.7", "", SHADES["skin shine"], 1.4)
+AGENT: Icon = (*_BODY, _SHINE, *_FACE)
 MUDDY_AGENT: Icon = (
     *_BODY,
     Shape(
         "M3.2 11.8C4.6 13.4 6 12.8 7.2 14.2C8.4 15.6 9.6 13.4 11.4 14.2C13.2 15 13.6 13 15.6 13.6"
         "C17.6 14.2 19.2 12.8 20.8 11.8C20.9 17 17 20.8 12 20.8C7 20.8 3.1 17 3.2 11.8Z",
-        "#6b4a12", "#432c06", 0.8,
+        SHADES["splash"], SHADES["splash edge"], 0.8,
     ),
-    Shape(disc(16.6, 6.2, 1.3) + disc(6.6, 7, 0.8) + disc(12.6, 5, 0.7), "#6b4a12"),
+    Shape(disc(16.6, 6.2, 1.3) + disc(6.6, 7, 0.8) + disc(12.6, 5, 0.7), SHADES["splash"]),
     *_FACE,
 )  # fmt: skip
 
@@ -163,40 +222,38 @@ ICONS: dict[str, Icon] = {
     "tool": TOOL, "resource": RESOURCE, "plant": PLANT, "mud": MUD, "treasure": TREASURE,
     "puddle": PUDDLE, "tracks": TRACKS, "agent": AGENT, "muddy agent": MUDDY_AGENT,
 }  # fmt: skip
+"""Every icon by the kind of thing it shows; the agent has two looks."""
 GROUNDS = frozenset({"mud", "puddle"})
-"""What fills its cell; anything else stands on the floor or on one of these."""
-
-PALETTES: dict[str, dict[str, str]] = {
-    "light": {
-        "page": "#ffffff", "card": "#faf9f6", "floor": "#f4f1ea", "grid": "#e3ded3",
-        "wall": "#3b4252", "wall edge": "#2b303c", "ink": "#1f2430", "faint": "#6b7280",
-        "way": "#2f7fb8", "start": "#b3c4de", "target": "#147a3d", "side effect": "#c01f2f",
-    },
-    "dark": {
-        "page": "#14171d", "card": "#1d2129", "floor": "#2a2f3a", "grid": "#353b48",
-        "wall": "#0d0f14", "wall edge": "#454d5e", "ink": "#e8eaf0", "faint": "#9aa3b2",
-        "way": "#6cb8ee", "start": "#47597a", "target": "#5fd38d", "side effect": "#ff7b86",
-    },
-}  # fmt: skip
-"""The colours around things, on light pages and on dark ones."""
+"""Kinds that fill their cell; everything else stands on the floor or on one of these."""
 
 
-def look(world: GridWorld, glyph: str) -> tuple[Icon, str]:
-    """How a glyph of a world's legend is drawn: its shapes, and the letter to write on them where
-    the shapes alone do not say what it is."""
-    if not lettered(world, glyph):
+def glyph_icon(world: GridWorld, glyph: str) -> tuple[Icon, str]:
+    """Return how a glyph of a world's legend is drawn.
+
+    Returns:
+        The icon, and the letter to write on it. Kinds of things without an icon of their own are
+        a coloured plate with the glyph as its letter; the others have no letter.
+    """
+    if has_own_icon(world, glyph):
         return ICONS[world.legend[glyph]], ""
-    return (Shape(PLATE, colours_of(world)[glyph], "#3a3a3a", 0.8),), glyph
+    return (Shape(PLATE, plate_colour(world, glyph), PLATE_EDGE, 0.8),), glyph
 
 
-def grounds(world: GridWorld) -> dict[Cell, str]:
-    """The glyph of the ground that a cell has under whatever stands there: what it shows when
-    everything is taken."""
-    taken = tuple(size - 1 for size in world.space.sizes)
-    below = {cell: world.glyph_now(cell, taken) for cell in world.map.cells}
+def ground_glyphs(world: GridWorld) -> dict[Cell, str]:
+    """Return the glyph of the ground (mud, water) for each cell that has one.
+
+    The ground is what a cell shows once everything that can be taken is gone.
+    """
+    emptied = tuple(size - 1 for size in world.space.sizes)
+    below = {cell: world.glyph_now(cell, emptied) for cell in world.map.cells}
     return {cell: glyph for cell, glyph in below.items() if world.legend.get(glyph) in GROUNDS}
 
 
-def agent_look(world: World, state: State) -> str:
-    """The icon of the agent in a state."""
+def agent_icon_name(world: World, state: State) -> str:
+    """Return the key in `ICONS` of the agent's look in a state."""
     return "muddy agent" if world.space.labels(state).get("muddy") else "agent"
+
+
+def agent_icon(world: World, state: State) -> Icon:
+    """Return the agent's icon in a state: splashed with mud while it is muddy."""
+    return ICONS[agent_icon_name(world, state)]

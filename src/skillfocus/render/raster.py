@@ -1,54 +1,72 @@
-"""Scenes as pixels, with Pillow: for GIFs. Painted three times as large and made smaller, so that
-edges are smooth."""
+"""Scenes as pixels, with Pillow: for GIFs and for the environments' `rgb_array`.
+
+Everything is painted three times as large and then reduced, so that edges are smooth.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from skillfocus.render.icons import PALETTES, Icon
-from skillfocus.render.scene import Item, Painted, Words
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import World
+from skillfocus.render.icons import BOX, Icon, Point, agent_icon, parse_path
+from skillfocus.render.palette import PALETTES
+from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points
+from skillfocus.render.scene import SCALE, Item, PlacedShape, Stage, TextLine
 
-FINER = 3
-"""How much finer than the result things are painted."""
-CURVE = 8
-"""Pieces of a curve."""
+SUPERSAMPLING = 3
+"""How many times larger than the result things are painted."""
+CURVE_PIECES = 8
+"""Straight pieces that a Bézier curve is flattened to."""
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
-Point = tuple[float, float]
+"""Pillow's names of a text line's anchors."""
 
 
 class Canvas:
+    """A picture being painted, in the units of a scene.
+
+    canvas = Canvas(stage.width, stage.height, SCALE, "light")
+    canvas.paint(stage.items(state))
+    canvas.image().save("state.png")
+    """
+
     def __init__(self, width: float, height: float, scale: float, theme: str) -> None:
-        self._scale, self._palette = scale * FINER, PALETTES[theme]
-        size = round(width * scale) * FINER, round(height * scale) * FINER
+        """Start an empty picture of `width` × `height` units, `scale` pixels each."""
+        self._scale, self._palette = scale * SUPERSAMPLING, PALETTES[theme]
+        size = round(width * scale) * SUPERSAMPLING, round(height * scale) * SUPERSAMPLING
         self._image = Image.new("RGB", size, self._palette["page"])
         self._pen = ImageDraw.Draw(self._image)
 
     def copy(self) -> Canvas:
+        """Return a copy to paint on further."""
         other = object.__new__(Canvas)
         other._scale, other._palette, other._image = self._scale, self._palette, self._image.copy()
         other._pen = ImageDraw.Draw(other._image)
         return other
 
     def image(self) -> Image.Image:
-        return self._image.reduce(FINER)
+        """Return what has been painted, in its final size."""
+        return self._image.reduce(SUPERSAMPLING)
 
     def paint(self, items: Iterable[Item]) -> None:
+        """Paint items of a scene in their order."""
         for item in items:
-            if isinstance(item, Words):
+            if isinstance(item, TextLine):
                 self._write(item)
             else:
-                self._shape(item)
+                self._paint_shape(item)
 
     def paint_icon(self, icon: Icon, x: float, y: float) -> None:
-        self.paint(Painted(0, x, y, shape) for shape in icon)
+        """Paint an icon whose box has its top left corner at (x, y)."""
+        self.paint(PlacedShape(0, x, y, shape) for shape in icon)
 
     def line(self, points: Sequence[Point], colour: str, width: float) -> None:
-        """A line with round corners and ends."""
+        """Paint a line with round joins and caps."""
         fill, wide = self._palette.get(colour, colour), width * self._scale
         pixels = [(x * self._scale, y * self._scale) for x, y in points]
         self._pen.line(pixels, fill=fill, width=max(1, round(wide)))
@@ -57,7 +75,7 @@ class Canvas:
                 r = wide / 2 - 0.5
                 self._pen.ellipse((x - r, y - r, x + r, y + r), fill=fill)
 
-    def _shape(self, item: Painted) -> None:
+    def _paint_shape(self, item: PlacedShape) -> None:
         shape = item.shape
         for points, closed in outlines(shape.path):
             moved = [(item.x + x, item.y + y) for x, y in points]
@@ -65,49 +83,89 @@ class Canvas:
                 pixels = [(x * self._scale, y * self._scale) for x, y in moved]
                 self._pen.polygon(pixels, fill=self._palette.get(shape.fill, shape.fill))
             if shape.stroke:
-                whole = [*moved, moved[0]] if closed else moved
-                self.line(whole, shape.stroke, shape.width * (0.6 if item.faint else 1))
+                line = [*moved, moved[0]] if closed else moved
+                self.line(line, shape.stroke, shape.width * (0.6 if item.faint else 1))
 
-    def _write(self, item: Words) -> None:
+    def _write(self, item: TextLine) -> None:
         font = _font(round(item.size * self._scale), item.bold)
         at = item.x * self._scale, item.y * self._scale
         fill = self._palette.get(item.colour, item.colour)
         self._pen.text(at, item.text, fill=fill, font=font, anchor=ANCHORS[item.anchor])
 
 
+class StateImages:
+    """Images of a world's states, all of one size: what `env.render()` returns.
+
+    The map with its tracks, the path of the last skill and the agent, and a card per variable;
+    only the cards where a world has no map.
+    """
+
+    def __init__(self, world: World, mdp: TabularMDP) -> None:
+        """Prepare the images of a world whose states `mdp` numbers."""
+        self._world, self._mdp = world, mdp
+        self._stage = stage = Stage(world)
+        self._marks = mark_of_cell(stage.grid, mdp) if stage.grid is not None else {}
+        self._background = Canvas(stage.width, stage.height, SCALE, "light")
+        self._background.paint(stage.background)
+
+    def draw(self, state: int, marked: np.ndarray, path: Sequence[int] = ()) -> np.ndarray:
+        """Return the image of a state.
+
+        Args:
+            state: The index of the state.
+            marked: [n_marks], nonzero for hidden marks that are set; they are drawn as tracks.
+            path: Indices of the states along the last skill's path, the current one last.
+
+        Returns:
+            [height, width, 3] bytes: red, green and blue.
+        """
+        stage, canvas, values = self._stage, self._background.copy(), self._mdp.state(state)
+        tracks = frozenset(cell for cell, mark in self._marks.items() if marked[mark])
+        canvas.paint(stage.items(values, tracks=tracks)[len(stage.background) :])
+        if stage.grid is not None:
+            if len(path) > 1:
+                cells = [stage.cell(self._mdp.state(each)) for each in path]
+                points = [(x, y) for _, x, y in path_points(stage, cells)]
+                canvas.line(points, "way", PATH_WIDTH)
+            x, y = stage.centre(stage.cell(values))
+            canvas.paint_icon(agent_icon(self._world, values), x - BOX / 2, y - BOX / 2)
+        return np.array(canvas.image(), dtype=np.uint8)
+
+
 @cache
 def outlines(path: str) -> tuple[tuple[tuple[Point, ...], bool], ...]:
-    """The lines of path data as points, and whether each is closed."""
-    found: list[tuple[list[Point], bool]] = []
-    for command, rest in re.findall(r"([MLCZ])([^MLCZ]*)", path):
-        numbers = [float(number) for number in re.findall(r"-?[\d.]+", rest)]
-        points = list(zip(numbers[::2], numbers[1::2], strict=True))
+    """Return the outlines of path data with curves flattened to straight pieces.
+
+    Returns:
+        For each outline its points, and whether it is closed.
+    """
+    lines: list[tuple[list[Point], bool]] = []
+    for command, points in parse_path(path):
         if command == "M":
-            found.append((points, False))
+            lines.append((list(points), False))
         elif command == "Z":
-            found[-1] = found[-1][0], True
+            lines[-1] = lines[-1][0], True
         elif command == "L":
-            found[-1][0].extend(points)
+            lines[-1][0].extend(points)
         else:
-            for place in range(0, len(points), 3):
-                found[-1][0].extend(_curve(found[-1][0][-1], *points[place : place + 3]))
-    return tuple((tuple(points), closed) for points, closed in found)
+            lines[-1][0].extend(_flatten(lines[-1][0][-1], *points))
+    return tuple((tuple(points), closed) for points, closed in lines)
 
 
-def _curve(a: Point, b: Point, c: Point, d: Point) -> list[Point]:
-    """A Bézier curve from a to d, without a."""
+def _flatten(a: Point, b: Point, c: Point, d: Point) -> list[Point]:
+    """Return points on the Bézier curve from a to d with control points b and c, without a."""
     points = []
-    for step in range(1, CURVE + 1):
-        t = step / CURVE
-        shares = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
-        x, y = (sum(s * p[i] for s, p in zip(shares, (a, b, c, d), strict=True)) for i in (0, 1))
+    for step in range(1, CURVE_PIECES + 1):
+        t = step / CURVE_PIECES
+        weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
+        x, y = (sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1))
         points.append((x, y))
     return points
 
 
 @cache
 def _font(size: int, bold: bool) -> ImageFont.FreeTypeFont:
-    """DejaVu, which comes with matplotlib: it has letters of many languages, and signs."""
+    """Return DejaVu Sans, which matplotlib ships: it has letters of many languages, and signs."""
     from matplotlib import get_data_path
 
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"

@@ -10,84 +10,97 @@ from xml.sax.saxutils import escape
 from skillfocus.core.factored import State
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, WorldState
-from skillfocus.render.icons import BOX, PALETTES, Icon, Shape
+from skillfocus.render.icons import BOX, Icon, Shape, agent_icon
+from skillfocus.render.palette import PALETTES
+from skillfocus.render.paths import PATH_WIDTH, observed_tracks, path_data
 from skillfocus.render.scene import (
     NOTE_COLOURS,
+    SCALE,
     TARGET,
     Item,
-    Painted,
+    PlacedShape,
     Stage,
-    Words,
-    agent_icon,
-    cut,
-    notes,
-    tracked,
+    TextLine,
+    card_notes,
 )
-from skillfocus.worlds.grid import Cell, GridWorld
+from skillfocus.render.text_layout import truncate
+from skillfocus.worlds.grid import GridWorld
 
-SCALE = 28 / BOX
-"""Pixels per unit: cells are 28 pixels wide."""
-ASIDE = 0.11
-"""How far beside the middles of cells a way runs, so that the way back is not hidden."""
-FAINT = 0.55
+FAINT_OPACITY = 0.55
+MAX_TABLE_VALUE = 60
+"""Characters of a value in a trajectory's table."""
 VERDICT_COLOURS = {"✓": "target", "✗": "side effect"}
-"""By a verdict's sign."""
-NEVER: Mapping[Item, str] = {}
+"""The role of a verdict's colour, by its sign."""
+NO_FADES: Mapping[Item, str] = {}
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def text(words: object) -> str:
-    """Text for XML and HTML; what neither can hold is replaced by U+FFFD."""
-    return escape(_FORBIDDEN.sub("\ufffd", str(words)), {'"': "&quot;", "'": "&#39;"})
+def escape_text(text: object) -> str:
+    """Return text for XML and HTML; characters that neither can hold become U+FFFD."""
+    return escape(_FORBIDDEN.sub("\ufffd", str(text)), {'"': "&quot;", "'": "&#39;"})
 
 
 def state_svg(
     world: World,
     state: State,
-    way: Sequence[State] = (),
+    path: Sequence[State] = (),
     targets: Sequence[str] = (),
     theme: str = "auto",
     cards: bool = True,
 ) -> str:
-    """A state as a picture: the map, or the variables as cards. With the `way` that led there, its
-    first state is marked, and what has changed since. `theme` is light, dark, or auto: what the
-    reader's browser prefers. Without `cards`, there is only the map."""
+    """Return a picture of a state: the map and the variables as cards.
+
+    Args:
+        world: The world.
+        state: The state.
+        path: The states of the run that led there, if any: its start is marked, the line along
+            it is drawn, and the cards say what has changed.
+        targets: The variables the run's skill is for.
+        theme: "light", "dark", or "auto": what the reader's browser prefers.
+        cards: Whether to draw the cards.
+    """
     stage = Stage(world, cards)
-    way = [*way] or [state]
-    said = notes(world, way[0], state, targets) if len(way) > 1 else {}
-    start = way[0] if len(way) > 1 else None
-    body = [shapes(stage.items(state, said, start, tracked(world, way)[-1], (), way[0]), theme)]
+    path = [*path] or [state]
+    moved = len(path) > 1
+    notes = card_notes(world, path[0], state, targets) if moved else {}
+    tracks = observed_tracks(world, path)[-1]
+    items = stage.items(state, notes, path[0] if moved else None, tracks, (), path[0])
+    body = [items_svg(items, theme)]
     if stage.grid is not None:
-        line = way_path(stage, [stage.cell(each) for each in way])
+        line = path_data(stage, [stage.cell(each) for each in path])
         if line:
-            body.append(path(Shape(line, "", "way", 2.6), theme))
-        x, y = stage.middle(stage.cell(state))
-        body.append(group(agent_icon(world, state), x - BOX / 2, y - BOX / 2, theme))
-    title = f"{world.id}: {said_of(world, state)}"
-    return svg(stage, "".join(body), theme, title)
+            body.append(shape_svg(Shape(line, "", "way", PATH_WIDTH), theme))
+        x, y = stage.centre(stage.cell(state))
+        body.append(icon_svg(agent_icon(world, state), x - BOX / 2, y - BOX / 2, theme))
+    return document(stage, "".join(body), theme, f"{world.id}: {describe_state(world, state)}")
 
 
 def state_html(state: WorldState) -> str:
-    """A state of a world for a notebook cell."""
+    """Return a state of a world for a notebook cell."""
     return state_svg(state.world, state)
 
 
 def trajectory_html(trajectory: Trajectory) -> str:
-    """The way as a picture, and below it what became of every variable."""
+    """Return a run for a notebook cell: its path on the map, its verdict and a table of values.
+
+    Args:
+        trajectory: The run. The table says of each variable whether it is a target, unchanged, or
+            a side effect; without a map there is no picture.
+    """
     if not trajectory:
         return "<p>no states</p>"
     world, first, last = trajectory.world, trajectory[0], trajectory[-1]
-    said = notes(world, first, last, trajectory.targets)
+    notes = card_notes(world, first, last, trajectory.targets)
     labels = [world.space.labels(first), world.space.labels(last)]
     rows = []
     for name in world.space.names:
-        note = said.get(name, "")
+        note = notes.get(name, "")
         kind = _dashed(NOTE_COLOURS[note]) if note else "faint"
         word = {"": "as it was", TARGET: "target, as it was"}.get(note, note)
-        before, after = (text(cut(values[name], 60)) for values in labels)
+        before, after = (escape_text(truncate(each[name], MAX_TABLE_VALUE)) for each in labels)
         rows.append(
-            f'<tr class="skillfocus-{kind}"><th scope=row>{text(cut(name))}</th><td>{before}</td>'
-            f"<td>→</td><td>{after}</td><td>{word}</td></tr>"
+            f'<tr class="skillfocus-{kind}"><th scope=row>{escape_text(truncate(name))}</th>'
+            f"<td>{before}</td><td>→</td><td>{after}</td><td>{word}</td></tr>"
         )
     verdict = trajectory.verdict
     kind = _dashed(VERDICT_COLOURS.get(verdict[0], "plain"))
@@ -97,96 +110,108 @@ def trajectory_html(trajectory: Trajectory) -> str:
     picture = state_svg(world, last, trajectory, trajectory.targets, cards=False) if on_map else ""
     return (
         f"<style>{_css()}</style><figure class=skillfocus-run>{picture}<figcaption>"
-        f"<strong>{text(heading)}</strong>"
-        f'<p class="skillfocus-verdict skillfocus-{kind}">{text(verdict)}</p>'
+        f"<strong>{escape_text(heading)}</strong>"
+        f'<p class="skillfocus-verdict skillfocus-{kind}">{escape_text(verdict)}</p>'
         f"<table><thead><tr><th scope=col>variable</th>"
         f"<th scope=col>first</th><th></th><th scope=col>last</th><th></th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></figcaption></figure>"
     )
 
 
-def said_of(world: World, state: State) -> str:
-    """A state in words, for those who do not see the picture."""
+def describe_state(world: World, state: State) -> str:
+    """Return a state in words, for readers who do not see the picture."""
     labels = world.space.labels(state).items()
-    return ", ".join(f"{cut(name)} {cut(value)}" for name, value in labels)
+    return ", ".join(f"{truncate(name)} {truncate(value)}" for name, value in labels)
 
 
-def svg(stage: Stage, body: str, theme: str, title: str) -> str:
+def document(stage: Stage, body: str, theme: str, title: str) -> str:
+    """Return a whole SVG document.
+
+    Args:
+        stage: The layout, which gives the size.
+        body: Elements inside the document.
+        theme: "light", "dark" or "auto"; only "auto" needs a style sheet, for dark pages.
+        title: Read out to readers who do not see the picture.
+    """
     wide, high = stage.width, stage.height
     style = f"<style>{_dark_rules()}</style>" if theme == "auto" else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="skillfocus" role="img" '
         f'viewBox="0 0 {wide:g} {high:g}" width="{wide * SCALE:.0f}" height="{high * SCALE:.0f}" '
         f'style="max-width:100%;height:auto" stroke-linecap="round" stroke-linejoin="round" '
-        f'font-family="system-ui, sans-serif"><title>{text(title)}</title>{style}'
-        f'<rect {painted(theme, fill="page")} width="100%" height="100%" rx="6"/>{body}</svg>'
+        f'font-family="system-ui, sans-serif"><title>{escape_text(title)}</title>{style}'
+        f'<rect {_paint(theme, fill="page")} width="100%" height="100%" rx="6"/>{body}</svg>'
     )
 
 
-def way_points(stage: Stage, cells: Sequence[Cell]) -> list[tuple[int, float, float]]:
-    """A way as (moment, x, y), the way back a little beside the way out: both pass through the
-    farthest cell."""
-    far = [abs(cell[0] - cells[0][0]) + abs(cell[1] - cells[0][1]) for cell in cells]
-    away = far.index(max(far))
-    out = [(t, cell, -ASIDE) for t, cell in enumerate(cells[: away + 1])]
-    back = [(t, cell, ASIDE) for t, cell in enumerate(cells) if t >= away] if away else []
-    every = out + (back if len(back) > 1 else [])
-    return [(t, *stage.middle((r + aside, c + aside))) for t, (r, c), aside in every]
+def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] = NO_FADES) -> str:
+    """Return the items of a scene in their order, neighbours at one place as one group.
 
+    Args:
+        items: The items.
+        theme: The theme.
+        fades: For items that are not always visible, the opening tag of an animated group.
+    """
 
-def way_path(stage: Stage, cells: Sequence[Cell]) -> str:
-    """The same as path data; nothing if it stays in one place."""
-    steps = [f"{x:g} {y:g}" for _, x, y in way_points(stage, cells)]
-    return f"M{'L'.join(steps)}" if len(set(steps)) > 1 else ""
-
-
-def shapes(items: Sequence[Item], theme: str, fades: Mapping[Item, str] = NEVER) -> str:
-    """Items in their order, those of one place together; `fades` opens the group of an item that
-    is not always there."""
-
-    def together(item: Item) -> tuple[object, ...]:
-        at = (item.x, item.y, item.faint) if isinstance(item, Painted) else item
-        return at, fades.get(item, "")
+    def grouping(item: Item) -> tuple[object, ...]:
+        place = (item.x, item.y, item.faint) if isinstance(item, PlacedShape) else item
+        return place, fades.get(item, "")
 
     parts = []
-    for (_, fade), found in groupby(items, key=together):
-        every = list(found)
-        first = every[0]
-        if isinstance(first, Painted):
-            icon = tuple(item.shape for item in every if isinstance(item, Painted))
-            part = group(icon, first.x, first.y, theme, first.faint)
+    for (_, fade), members in groupby(items, key=grouping):
+        group = list(members)
+        first = group[0]
+        if isinstance(first, PlacedShape):
+            icon = tuple(item.shape for item in group if isinstance(item, PlacedShape))
+            part = icon_svg(icon, first.x, first.y, theme, first.faint)
         else:
-            part = words(first, theme)
+            part = text_svg(first, theme)
         parts.append(f"{fade}{part}</g>" if fade else part)
     return "".join(parts)
 
 
-def group(icon: Icon, x: float, y: float, theme: str, faint: bool = False) -> str:
-    """Shapes, moved to where they belong."""
-    look = f' opacity="{FAINT}" stroke-dasharray="2.5 2.5"' if faint else ""
-    inside = "".join(path(shape, theme) for shape in icon)
+def icon_svg(icon: Icon, x: float, y: float, theme: str, faint: bool = False) -> str:
+    """Return an icon as one group.
+
+    Args:
+        icon: The shapes.
+        x, y: The top left corner of its box.
+        theme: The theme.
+        faint: Whether to draw it dashed and translucent, as something that is gone.
+    """
+    look = f' opacity="{FAINT_OPACITY}" stroke-dasharray="2.5 2.5"' if faint else ""
+    inside = "".join(shape_svg(shape, theme) for shape in icon)
     return f'<g transform="translate({x:g} {y:g})"{look}>{inside}</g>'
 
 
-def path(shape: Shape, theme: str) -> str:
+def shape_svg(shape: Shape, theme: str) -> str:
+    """Return a shape as a path element."""
     width = f' stroke-width="{shape.width:g}"' if shape.stroke else ""
-    colours = painted(theme, fill=shape.fill or "none", stroke=shape.stroke)
+    colours = _paint(theme, fill=shape.fill or "none", stroke=shape.stroke)
     return f'<path d="{shape.path}"{width} {colours}/>'
 
 
-def words(item: Words, theme: str) -> str:
+def text_svg(item: TextLine, theme: str) -> str:
+    """Return a line of text as a text element."""
     bold = ' font-weight="600"' if item.bold else ""
     at = f'x="{item.x:g}" y="{item.y:g}" font-size="{item.size:g}" text-anchor="{item.anchor}"'
-    return f"<text {at}{bold} {painted(theme, fill=item.colour)}>{text(item.text)}</text>"
+    return f"<text {at}{bold} {_paint(theme, fill=item.colour)}>{escape_text(item.text)}</text>"
 
 
-def painted(theme: str, **colours: str) -> str:
-    """A fill and a stroke: colours of a palette (with classes by which a dark page changes them),
-    or of a thing's own."""
+def _paint(theme: str, **colours: str) -> str:
+    """Return `fill` and `stroke` attributes.
+
+    Args:
+        theme: In theme "auto" the light colours are written out, and classes named after the roles
+            let `_dark_rules` replace them on dark pages.
+        **colours: A role or CSS colour for each attribute; empty for none.
+    """
     palette = PALETTES["dark" if theme == "dark" else "light"]
-    named = [f"{what}-{_dashed(name)}" for what, name in colours.items() if name in palette]
-    found = [f'{what}="{palette.get(name, name)}"' for what, name in colours.items() if name]
-    return " ".join(found + ([f'class="{" ".join(named)}"'] if named and theme == "auto" else []))
+    classes = [f"{what}-{_dashed(name)}" for what, name in colours.items() if name in palette]
+    parts = [f'{what}="{palette.get(name, name)}"' for what, name in colours.items() if name]
+    if classes and theme == "auto":
+        parts.append(f'class="{" ".join(classes)}"')
+    return " ".join(parts)
 
 
 def _dashed(name: str) -> str:
@@ -203,6 +228,8 @@ def _dark_rules() -> str:
 
 
 def _css() -> str:
+    """Return the style sheet of `trajectory_html`."""
+
     def look(theme: str) -> str:
         p = PALETTES[theme]
         return (

@@ -1,1 +1,1 @@
-"""Pictures of skills at work: pages, and states and rollouts that draw themselves."""
+"""Interactive pages on which skills can be watched; see `page.write_page`."""

@@ -1,14 +1,12 @@
 """`write_page`: skill sets in, one HTML file out that needs nothing else.
 
-Its parts lie beside this file in `assets/`: what it looks like (`page.css`), its scripts, which
-stand in the page in the order of `SCRIPTS`, and the skeleton they are put into (`page.html`).
+The parts lie beside this file in `assets/`: the skeleton (`page.html`), its style (`page.css`) and
+the ES modules of its script, which `bundle` joins into one, beginning with `main.js`.
 """
 
 from __future__ import annotations
 
 import html
-import json
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -17,90 +15,91 @@ from importlib.resources import files
 from pathlib import Path
 
 from skillfocus._internal.atomic_io import write_atomically
-from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.metrics.summary import origin
 from skillfocus.skills.skills import Skills
-from skillfocus.viewer.payload import Shown, document, policies
+from skillfocus.viewer.bundle import bundle
+from skillfocus.viewer.packing import script_element
+from skillfocus.viewer.payload import SkillSetView, document, policies
 
-SCRIPTS = (
-    "dom", "random", "tables", "simulate", "heat", "map", "cards", "charts", "words", "model",
-    "link", "panel", "effects", "chain", "controls", "keys", "main",
-)  # fmt: skip
+ENTRY = "main.js"
+"""The module that opens the page."""
 
 
 def write_page(
-    sets: Sequence[Shown | Skills],
+    sets: Sequence[SkillSetView | Skills],
     path: str | Path,
     title: str = "",
     report: Progress = no_progress,
 ) -> Path:
-    """Write the page of some skill sets, whole or not at all."""
+    """Write the page of some skill sets, completely or not at all.
+
+    Args:
+        sets: The skill sets, with labels and more (`SkillSetView`) or plain.
+        path: The HTML file.
+        title: The page's title; by default the names of the worlds.
+        report: Called with the fraction done and the current activity.
+
+    Returns:
+        The path.
+    """
     path = Path(path)
     write_atomically(path, page_html(sets, title, report).encode())
     return path
 
 
 def page_html(
-    sets: Sequence[Shown | Skills], title: str = "", report: Progress = no_progress
+    sets: Sequence[SkillSetView | Skills], title: str = "", report: Progress = no_progress
 ) -> str:
-    shown = labelled([one if isinstance(one, Shown) else Shown(one) for one in sets])
-    title = title or f"Skills in {', '.join(dict.fromkeys(s.skills.world.id for s in shown))}"
-    told = document(shown, lambda part, what: report(part / 2, what))
-    made = policies(shown, lambda part, what: report(0.5 + part / 2, what))
-    # They stand at the end of the page, those that are shown first before the others, so that it
-    # need not be read to its end before it can be used.
-    order = sorted(range(len(made)), key=lambda place: not shown[place].first)
-    parts = files("skillfocus.viewer").joinpath("assets")
-    text = {name: parts.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css")}
-    scripts = [parts.joinpath(f"{name}.js").read_text("utf-8") for name in SCRIPTS]
-    filled = {
+    """Return the page of some skill sets; see `write_page`."""
+    views = labelled([one if isinstance(one, SkillSetView) else SkillSetView(one) for one in sets])
+    title = title or f"Skills in {', '.join(dict.fromkeys(v.skills.world.id for v in views))}"
+    data = document(views, part_of(report, 0.0, 0.5))
+    policy_data = policies(views, part_of(report, 0.5, 1.0))
+    # Policies stand at the end of the page, those of the sets it opens with before the others, so
+    # that it can be used before all of it has been read.
+    order = sorted(range(len(policy_data)), key=lambda i: not views[i].first)
+    parts = {
         "title": html.escape(title),
-        "style": text["page.css"],
-        "script": "\n".join(scripts),
-        "data": _data("data", told),
-        "policies": "\n".join(_data(f"policies-{place}", made[place]) for place in order),
+        "style": read_asset("page.css"),
+        "script": bundle(ENTRY, read_asset),
+        "data": script_element("data", data),
+        "policies": "\n".join(script_element(f"policies-{i}", policy_data[i]) for i in order),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda mark: filled[mark[1]], text["page.html"])
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], read_asset("page.html"))
 
 
-def _data(name: str, held: object) -> str:
-    """Data as a part of the page. Inside a script element only "<" could end or begin something."""
-    text = json.dumps(_finite(held), separators=(",", ":"), allow_nan=False)
-    text = text.replace("<", "\\u003c")
-    return f'<script type="application/json" id="{name}">{text}</script>'
+def read_asset(path: str) -> str:
+    """Return the text of a file in `assets/`."""
+    return files("skillfocus.viewer").joinpath("assets", *path.split("/")).read_text("utf-8")
 
 
-def _finite(held: object) -> object:
-    """The same without numbers that JSON does not have."""
-    if isinstance(held, dict):
-        return {name: _finite(value) for name, value in held.items()}
-    if isinstance(held, list | tuple):
-        return [_finite(value) for value in held]
-    return None if isinstance(held, float) and not math.isfinite(held) else held
-
-
-def frame_html(sets: Sequence[Shown | Skills], title: str = "", height: int = 820) -> str:
-    """The page as a part of another one."""
-    shown = page_html(sets, title)
+def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "", height: int = 820) -> str:
+    """Return the page as an `iframe` of another one, `height` pixels high."""
+    page = page_html(sets, title)
     name = html.escape(title or "Skills to watch")
     return (
-        f'<iframe srcdoc="{html.escape(shown)}" title="{name}" loading="lazy" '
+        f'<iframe srcdoc="{html.escape(page)}" title="{name}" loading="lazy" '
         f'style="width: 100%; height: {height}px; border: 0"></iframe>'
     )
 
 
-def labelled(sets: Sequence[Shown]) -> list[Shown]:
-    """The same, each with a label of its own: what it was called, or its objective and seed."""
-    seen: Counter[tuple[str, str]] = Counter()
-    named = []
-    for one in sets:
-        label = one.label or usual_label(one.skills)
-        seen[one.skills.world.id, label] += 1
-        count = seen[one.skills.world.id, label]
-        named.append(replace(one, label=label if count == 1 else f"{label} ({count})"))
-    return named
+def labelled(sets: Sequence[SkillSetView]) -> list[SkillSetView]:
+    """Return the same views with labels that differ within each world.
+
+    The label is the given one, or the objective and seed; repeated ones get a number.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    views = []
+    for view in sets:
+        label = view.label or default_label(view.skills)
+        counts[view.skills.world.id, label] += 1
+        count = counts[view.skills.world.id, label]
+        views.append(replace(view, label=label if count == 1 else f"{label} ({count})"))
+    return views
 
 
-def usual_label(skills: Skills) -> str:
+def default_label(skills: Skills) -> str:
+    """Return the label of a set that was given none: its objective and seed."""
     about = origin(skills)
     return f"{about['objective']}, seed {about['seed']}"

@@ -1,231 +1,170 @@
-"""What a page is told: worlds and skill sets as compact integer tables, in one JSON document.
+"""What a page knows of skill sets: policies, side effects, rewards, learned tasks.
 
-Arrays travel as `{"type": "u16", "data": base64 of their zlib-compressed bytes}`, little-endian.
-The page simulates with them just as `simulation` does. Rounded are only what an agent learned (to
-single precision) and the heat maps' rewards; of large policies, what is hardly ever needed is left
-out (see `walks`).
+Data is exact but for two things: what an agent learned has single precision, and the rewards of
+the heat maps have 256 levels. Of large policies, states that runs hardly ever reach are left out
+(see `walks`). `assets/data.js` documents the fields.
 """
 
 from __future__ import annotations
 
-import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillfocus.core.indexing import index_values
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress
-from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin, skill_records
-from skillfocus.render.icons import GROUNDS, ICONS, PALETTES, agent_look, grounds, look
-from skillfocus.render.tiles import tracked_cells
+from skillfocus.render.icons import ICONS
+from skillfocus.render.palette import PALETTES
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.smdp_q_learning import Solution
 from skillfocus.tasks.task import Task
-from skillfocus.viewer.starts import first_state
-from skillfocus.viewer.walks import costs_of, walk_policy
-from skillfocus.worlds.grid import GridWorld
+from skillfocus.viewer.packing import pack_array
+from skillfocus.viewer.start_state import choose_start_state
+from skillfocus.viewer.walks import walk_policy
+from skillfocus.viewer.world_payload import world_data
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
 
-KINDS = {"uint8": "u8", "uint16": "u16", "int32": "i32", "float32": "f32"}
-SMALL = 65_536
-"""A policy of so few cells travels whole."""
-BUDGET = 32_768
-"""A larger one too, if it can be compressed to so many bytes; else it is walked."""
-PROBE = 16
-"""One column in so many is compressed to find out."""
-FEW = 4
-"""A variable that changes in more places of a map than these has none of its own."""
-STEEP = 12.0
-"""Rewards so far below the highest one are all shown alike."""
+SMALL_POLICY = 65_536
+"""A policy of at most so many cells (state × context × mode) is stored whole."""
+BYTE_BUDGET = 32_768
+"""So is a larger one that compresses to at most so many bytes; others are stored as walks."""
+SAMPLED_COLUMNS = 16
+"""One column in so many is compressed to estimate that."""
+REWARD_RANGE = 12.0
+"""Rewards farther than this below the highest one are all shown alike."""
+MAP_ICONS = ("agent", "muddy agent", "tracks")
+"""Icons that no legend of a map names."""
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """A skill set as a page shows it."""
+class SkillSetView:
+    """A skill set as a page shows it.
+
+    write_page([SkillSetView(plain, "plain"), SkillSetView(focused, "focused")], "page.html")
+    """
 
     skills: Skills
     label: str = ""
+    """Its name on the page; by default its objective and seed."""
     records: list[dict] | None = None
-    """What its skills do (`metrics.record.skill_records`); worked out if it is not given."""
+    """What its skills do (`metrics.summary.skill_records`); computed if not given."""
     coverage: np.ndarray | Sequence[float] | None = None
-    """Expected coverage by chains of 1, 2, … skills, if known."""
+    """[length]: expected coverage by chains of 1, 2, … skills, if known."""
     task: Task | None = None
+    """A task that was learned with these skills; without one there is no agent to watch."""
     solution: Solution | None = None
-    """A task learned with these skills, and what was learned."""
+    """What was learned of it."""
     reward: str = "true"
-    """The reward it was learned from."""
+    """The reward it was learned from: "true" or "proxy"."""
     first: bool = False
-    """Whether a page begins with it. Where none is said to be, that is for the page to choose."""
+    """Whether the page opens with it. If no set of a world says so, the page chooses."""
 
 
-def packed(array: np.ndarray, level: int = 9) -> dict[str, str]:
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    data = base64.b64encode(zlib.compress(little.tobytes(), level)).decode()
-    return {"type": KINDS[array.dtype.name], "data": data}
+def document(sets: Sequence[SkillSetView], progress: Progress) -> dict:
+    """Return everything a page holds but the policies.
 
+    Args:
+        sets: The skill sets, with their labels.
+        progress: Called with the fraction done and the current activity.
 
-def document(sets: Sequence[Shown], report: Progress) -> dict:
-    """Everything a page holds but the policies. Sets of equal worlds share one."""
+    Returns:
+        `PageData` of `assets/data.js`. Sets whose worlds are equal share one world.
+
+    Raises:
+        UserError: There are no skill sets.
+    """
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
     places: dict[str, int] = {}
     worlds: list[dict] = []
-    shown = []
-    for number, one in enumerate(sets):
-        report(number / len(sets), f"what the skills of {one.label} do")
-        mdp = one.skills.mdp
+    data = []
+    for i, view in enumerate(sets):
+        progress(i / len(sets), f"what the skills of {view.label} do")
+        mdp = view.skills.mdp
         if mdp.fingerprint not in places:
             places[mdp.fingerprint] = len(worlds)
-            start = first_state(one.skills)
-            worlds.append({**world_data(one.skills.world, mdp), "start": start})
-        shown.append({**set_data(one), "world": places[mdp.fingerprint]})
-    icons = {name: ICONS[name] for name in ("agent", "muddy agent", "tracks")}
-    return {"worlds": worlds, "sets": shown, "icons": icons, "palettes": PALETTES}
+            start = choose_start_state(view.skills)
+            worlds.append({**world_data(view.skills.world, mdp), "start": start})
+        data.append({**set_data(view), "world": places[mdp.fingerprint]})
+    icons = {name: ICONS[name] for name in MAP_ICONS}
+    return {"worlds": worlds, "sets": data, "icons": icons, "palettes": PALETTES}
 
 
-def policies(sets: Sequence[Shown], report: Progress) -> list[list[dict]]:
-    """Per set and skill, its policy."""
-    made = []
-    for number, one in enumerate(sets):
-        made.append([])
-        for z in range(len(one.skills)):
-            done = number + z / len(one.skills)
-            report(done / len(sets), f"the policies of {one.label}")
-            made[-1].append(policy_data(one.skills, z))
-    return made
+def policies(sets: Sequence[SkillSetView], progress: Progress) -> list[list[dict]]:
+    """Return the policy of every skill, set by set.
+
+    They are separate from `document` because they are most of a page: the page can be used before
+    all of them have arrived.
+    """
+    data = []
+    for i, view in enumerate(sets):
+        data.append([])
+        for z in range(len(view.skills)):
+            progress((i + z / len(view.skills)) / len(sets), f"the policies of {view.label}")
+            data[-1].append(policy_data(view.skills, z))
+    return data
 
 
-def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
-    width = mdp.successors.shape[2]
-    both = np.concatenate([mdp.cumulative, costs_of(mdp.probabilities)], axis=2)
-    laws, law_of = np.unique(both.reshape(-1, 2 * width), axis=0, return_inverse=True)
-    here = np.arange(mdp.n_states, dtype=np.int32)[:, None, None]
-    hidden = (
-        {
-            "marks": packed(mdp.marks),
-            "again": packed(mdp.again - here),
-            "marksIn": packed(mdp.marks_in),
-        }
-        if mdp.n_marks
-        else {}
-    )
-    return {
-        "id": world.id,
-        "nStates": mdp.n_states,
-        "nOutcomes": width,
-        "nMarks": mdp.n_marks,
-        "actions": list(mdp.actions),
-        "variables": [
-            {
-                "name": variable.name,
-                "labels": [str(value) for value in variable.values],
-                "points": _points(variable.coordinates),
-                "scale": variable.largest_distance,
-            }
-            for variable in mdp.space.variables
-        ],
-        "roams": mdp.space.index(world.default_target),
-        "values": packed(mdp.values),
-        "successors": packed(mdp.successors - here),
-        "lawOf": packed(law_of.ravel().astype(np.int32)),
-        "laws": laws[:, :width].tolist(),
-        "costs": laws[:, width:].astype(int).tolist(),
-        **hidden,
-        "map": _map(world, mdp) if isinstance(world, GridWorld) else None,
-    }
-
-
-def _points(coordinates: np.ndarray) -> list | None:
-    """Where values lie; none for values that are all equally far apart."""
-    n = len(coordinates)
-    apart = coordinates.shape == (n, n) and np.array_equal(coordinates, np.eye(n) / np.sqrt(2))
-    return None if apart else coordinates.tolist()
-
-
-def _map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
-    """How cells look. That depends on everything but where the agent is."""
-    others = index_values(mdp, range(1, len(mdp.space)))
-    states = [mdp.state(s) for s in others.example]
-    looks = {}
-    for place, cell in enumerate(world.map.cells):
-        glyphs = [world.glyph_now(cell, state) for state in states]
-        if set(glyphs) != {world.map.glyph(cell)}:
-            looks[place] = glyphs
-    tracked = tracked_cells(world, mdp)
-    return {
-        "rows": world.map.rows,
-        "cells": [list(cell) for cell in world.map.cells],
-        "lookOf": packed(others.of_state),
-        "looks": looks,
-        "tracked": [tracked.get(cell, -1) for cell in world.map.cells],
-        "places": _places(mdp),
-        "looksLike": {glyph: look(world, glyph) for glyph in world.legend},
-        "under": {world.map.index[cell]: glyph for cell, glyph in grounds(world).items()},
-        "grounds": [glyph for glyph, what in world.legend.items() if what in GROUNDS],
-        "agents": [agent_look(world, state) for state in states],
-    }
-
-
-def _places(mdp: TabularMDP) -> list[list[int]]:
-    """Per variable, where on the map it changes, if that is a few places only."""
-    source, action, slot = np.nonzero(mdp.probabilities > 0)
-    target = mdp.successors[source, action, slot]
-    changed = mdp.values[source] != mdp.values[target]
-    found = [np.unique(mdp.values[target[changed[:, j]], 0]) for j in range(len(mdp.space))]
-    found[0] = found[0][:0]
-    return [places.tolist() if len(places) <= FEW else [] for places in found]
-
-
-def set_data(one: Shown) -> dict[str, object]:
-    skills, mdp = one.skills, one.skills.mdp
-    records = skill_records(skills) if one.records is None else one.records
+def set_data(view: SkillSetView) -> dict[str, object]:
+    """Return the page's data of a skill set without its policies."""
+    skills, mdp = view.skills, view.skills.mdp
+    records = skill_records(skills) if view.records is None else view.records
     index = mdp.space.index
     objective = skills.info.get("objective")
     objective = objective if isinstance(objective, dict) else {}
     return {
-        "label": one.label,
-        "first": one.first,
+        "label": view.label,
+        "first": view.first,
         **origin(skills),
         "penalty": objective.get("penalty"),
         "stepLimit": skills.step_limit,
         "targets": [[index(name) for name in names] for names in skills.targets],
         "remembered": [sorted(index(name) for name in names) for names in skills.context_variables],
         "modes": skills.n_modes.tolist(),
-        "effects": [_effects(record, mdp.space.names) for record in records],
-        "coverage": None if one.coverage is None else [float(c) for c in one.coverage],
+        "effects": [_effects_data(record, mdp.space.names) for record in records],
         "learned": None
         if skills.intrinsic_reward is None
-        else _learned(skills.intrinsic_reward, mdp),
-        "task": _task(one),
+        else _reward_data(skills.intrinsic_reward, mdp),
+        **{field: make(view) for field, make in MODE_DATA.items()},
     }
 
 
 def policy_data(skills: Skills, z: int) -> dict[str, object]:
-    """A policy [column, state] whole, or walked."""
+    """Return a skill's policy, whole or as walks.
+
+    Args:
+        skills: The skill set.
+        z: The skill.
+
+    Returns:
+        `{"whole": …}`, the actions [n_columns, n_states] where a column is a context and mode, or
+        `{"actions": …, "counts": …, "limit": …}`, see `walks.PolicyWalk`.
+    """
     policy = skills.tabular.columns(z)
-    turned = np.ascontiguousarray(policy.T)
-    if turned.size > SMALL:
-        share = len(turned) / len(turned[::PROBE])
-        if len(zlib.compress(turned[::PROBE].tobytes(), 6)) * share > BUDGET:
+    columns = np.ascontiguousarray(policy.T)
+    if columns.size > SMALL_POLICY:
+        sample = columns[::SAMPLED_COLUMNS]
+        size = len(zlib.compress(sample.tobytes(), 6)) * len(columns) / len(sample)
+        if size > BYTE_BUDGET:
             modes = int(skills.n_modes[z])
-            walked = walk_policy(skills.mdp, policy, skills.contexts[z], modes, skills.step_limit)
+            walk = walk_policy(skills.mdp, policy, skills.contexts[z], modes, skills.step_limit)
             return {
-                "actions": packed(walked.actions, 6),
-                "counts": packed(walked.counts),
-                "limit": walked.limit,
+                "actions": pack_array(walk.actions, 6),
+                "counts": pack_array(walk.counts),
+                "limit": walk.limit,
             }
-    return {"whole": packed(turned)}
+    return {"whole": pack_array(columns)}
 
 
-def _effects(record: dict, names: Sequence[str]) -> dict[str, object]:
+def _effects_data(record: dict, names: Sequence[str]) -> dict[str, object]:
+    """Return one skill's record (`metrics.summary`) with the page's names."""
     by_variable = record["side_effects_by_variable"]
     return {
         "changesTarget": record["changes_target"],
@@ -236,21 +175,21 @@ def _effects(record: dict, names: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _learned(learned: IntrinsicReward, mdp: TabularMDP) -> dict[str, object]:
-    """Learned rewards in 256 shades."""
+def _reward_data(learned: IntrinsicReward, mdp: TabularMDP) -> dict[str, object]:
+    """Return learned rewards in 256 levels between the lowest shown and the highest."""
     groups = []
     for group in learned.groups:
         high = float(group.tables.max())
-        low = max(float(group.tables.min()), high - STEEP)
+        low = max(float(group.tables.min()), high - REWARD_RANGE)
         step = (high - low) / 255 or 1.0
-        shades = np.rint((group.tables.clip(low, high) - low) / step)
+        levels = np.rint((group.tables.clip(low, high) - low) / step)
         groups.append(
             {
                 "variables": [mdp.space.index(name) for name in group.variables],
                 "startVariables": [mdp.space.index(name) for name in group.start_variables],
                 "separable": group.separable,
                 "shape": list(group.tables.shape),
-                "tables": packed(shades.astype(np.uint8)),
+                "tables": pack_array(levels.astype(np.uint8)),
                 "low": low,
                 "step": step,
             }
@@ -258,17 +197,31 @@ def _learned(learned: IntrinsicReward, mdp: TabularMDP) -> dict[str, object]:
     return {"groups": groups, "terms": learned.terms}
 
 
-def _task(one: Shown) -> dict[str, object] | None:
-    task, found = one.task, one.solution
-    if task is None or found is None:
+def _coverage_data(view: SkillSetView) -> list[float] | None:
+    """Return the expected coverage by chains of 1, 2, … skills, if known."""
+    return None if view.coverage is None else [float(share) for share in view.coverage]
+
+
+def _task_data(view: SkillSetView) -> dict[str, object] | None:
+    """Return the learned task, if there is one; values are rounded to single precision."""
+    task, solution = view.task, view.solution
+    if task is None or solution is None:
         return None
     return {
         "name": task.name,
-        "reward": one.reward,
+        "reward": view.reward,
         "start": task.start,
-        "cap": task.max_episode_steps,
-        "done": packed(task.reward(one.reward).astype(np.uint8)),
-        "true": packed(task.true.astype(np.uint8)),
-        "q": packed(found.q.astype(np.float32)),
-        "optimum": found.optimum_steps,
+        "maxSteps": task.max_episode_steps,
+        "done": pack_array(task.reward(view.reward).astype(np.uint8)),
+        "true": pack_array(task.true.astype(np.uint8)),
+        "q": pack_array(solution.q.astype(np.float32)),
+        "optimum": solution.optimum_steps,
     }
+
+
+MODE_DATA: dict[str, Callable[[SkillSetView], object]] = {
+    "coverage": _coverage_data,
+    "task": _task_data,
+}
+"""What single modes of the page need of a skill set, by field of the set's data: the chain mode
+draws its expected coverage, the agent mode plays its task. A mode that needs more adds a field."""

@@ -14,7 +14,7 @@ from skillfocus.errors import UserError
 from skillfocus.render.animation import export
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source
-from skillfocus.viewer.starts import first_state
+from skillfocus.viewer.start_state import choose_start_state
 
 MAX_LISTED = 8
 """An error lists at most this many values of a variable."""
@@ -91,7 +91,7 @@ def parse_start(skills: Skills, text: str) -> State:
         UserError: If the text names an unknown variable, value or state.
     """
     mdp = skills.mdp
-    state, rest = list(mdp.state(first_state(skills))), text.strip()
+    state, rest = list(mdp.state(choose_start_state(skills))), text.strip()
     while rest:
         name, equals, after = rest.partition("=")
         variable = mdp.space.index(name.strip())

@@ -17,8 +17,8 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import task_of
-from skillfocus.viewer.page import usual_label, write_page
-from skillfocus.viewer.payload import Shown
+from skillfocus.viewer.page import default_label, write_page
+from skillfocus.viewer.payload import SkillSetView
 
 
 def view(
@@ -54,10 +54,10 @@ def view(
     require_writable_folder(page.parent)
     loaded = [load_source(source, world) for source in sources]
     # Sets that would have the same label are called by their files.
-    labels = Counter((one.world.id, usual_label(one)) for one in loaded)
+    labels = Counter((one.world.id, default_label(one)) for one in loaded)
     sets = []
     for number, (source, one) in enumerate(zip(sources, loaded, strict=True)):
-        label = usual_label(one)
+        label = default_label(one)
         if isinstance(source, Path) and labels[one.world.id, label] > 1:
             label = source.stem
         progress(number / len(loaded) / 2, f"preparing {label}")
@@ -81,11 +81,11 @@ def page_path(out: str | Path | None, first: Skills | Path | None) -> Path:
     return page
 
 
-def _prepare(skills: Skills, label: str, task: str, coverage: bool) -> Shown:
+def _prepare(skills: Skills, label: str, task: str, coverage: bool) -> SkillSetView:
     """Compute what the page shows beside the skills themselves."""
     curve = measure_coverage(skills, rng=np.random.default_rng(0)).curve if coverage else None
     if task == "none":
-        return Shown(skills, label, coverage=curve)
+        return SkillSetView(skills, label, coverage=curve)
     goal = task_of(skills.world, skills.mdp)
     solution = solve(skills.mdp, goal, skills, seed=0, reward=task)
-    return Shown(skills, label, coverage=curve, task=goal, solution=solution, reward=task)
+    return SkillSetView(skills, label, coverage=curve, task=goal, solution=solution, reward=task)

@@ -1,82 +1,113 @@
-"""Policies small enough to travel: of a large one, only what its skill can come to.
+"""Policies small enough for a page: of a large one, only the states its skill can reach.
 
 A policy has an action for every state and context, 44 million for sixteen plain VIC skills in
-FourRooms, nearly all of them for places where such a skill never comes. A *walk* visits, for one
-context, the states the skill can come to, likeliest first, and notes the action in each. The page
-walks the same way and reads the actions off in the order in which they were noted, so that the
-states themselves need not be told. Costs are whole numbers (an outcome of probability p costs
--16 log2 p, rounded), and both walks end where everything left costs more than a limit; so they
-agree to the last state.
+FourRooms, nearly all of them for states that the skill never reaches. A *walk* visits, for one
+context, the states that the skill can reach, likeliest first, and records the action in each. The
+page walks the same way and reads the actions off in the order in which they were recorded, so the
+states themselves need not be stored. Costs are integers (an outcome of probability p costs
+-16 log2 p, rounded), and both walks end where everything left costs more than a limit; therefore
+they agree to the last state.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from skillfocus.core.mdp import TabularMDP
 
-UNITS = 16
-"""Costs per bit of improbability."""
+COST_PER_BIT = 16
+"""Cost of one bit of improbability."""
 LIMITS = (24, 32, 48, 96)
-"""Bits of improbability tried as a walk's limit, until little enough is left out."""
-LEFT_OUT = 1e-5
-"""How likely a run may be to come to a state that was left out."""
-PROBES = 200
-"""First states from which that is worked out."""
-UNKNOWN = 255
+"""Limits of a walk in bits of improbability, tried until little enough is left out."""
+MAX_LEFT_OUT = 1e-5
+"""How likely a run may be to reach a state that was left out."""
+SAMPLED_STARTS = 200
+"""Number of first states that this probability is averaged over."""
 
 
 @dataclass(frozen=True, eq=False)
-class Walked:
-    """One policy, [state, column], as walks through its columns."""
+class PolicyWalk:
+    """One policy [n_states, n_columns] as walks through its columns."""
 
     actions: np.ndarray
-    """Column after column, in the order of the walk."""
+    """[counts.sum()] bytes: the actions of column after column, in the order of the walk."""
     counts: np.ndarray
-    """[column]: how many."""
+    """[n_columns]: the number of states visited in each column."""
     limit: int
-    """The walk's limit, in costs."""
+    """The limit of the walks, as a cost."""
     left_out: float
-    """The mean probability, over first states, of coming to a state that was left out."""
+    """The mean probability, over first states, of reaching a state that was left out."""
 
 
-def costs_of(probabilities: np.ndarray) -> np.ndarray:
-    """What outcomes cost; of those that cannot be, whatever is more than any limit."""
+class Transitions(NamedTuple):
+    """The tables of an MDP that walks read, each [n_states, n_actions, n_outcomes]."""
+
+    successors: np.ndarray
+    marks: np.ndarray
+    """The hidden mark that an outcome sets, or -1."""
+    again: np.ndarray
+    """The successor where that mark is set already."""
+    probabilities: np.ndarray
+    costs: np.ndarray
+
+
+def outcome_costs(probabilities: np.ndarray) -> np.ndarray:
+    """Return the integer cost of each outcome; impossible ones cost more than any limit."""
     possible = np.where(probabilities > 0, probabilities, 2.0**-1000)
-    return np.rint(-UNITS * np.log2(possible)).astype(np.int32)
+    return np.rint(-COST_PER_BIT * np.log2(possible)).astype(np.int32)
 
 
 def walk_policy(
     mdp: TabularMDP, policy: np.ndarray, contexts: np.ndarray, n_modes: int, step_limit: int
-) -> Walked:
-    """Walk through every column of a policy [state, context and mode] from all first states that
-    have its context [first state]."""
-    costs = costs_of(mdp.probabilities)
+) -> PolicyWalk:
+    """Walk through every column of a policy from all first states that have its context.
+
+    Args:
+        mdp: The world.
+        policy: [n_states, n_contexts × n_modes] bytes: actions, the number of actions to stop.
+        contexts: [n_states]: the context of each first state.
+        n_modes: Modes of the skill; a column is context × n_modes + mode.
+        step_limit: The skill's step limit.
+    """
+    tables = Transitions(
+        mdp.successors, mdp.marks, mdp.again, mdp.probabilities, outcome_costs(mdp.probabilities)
+    )
     sources = np.argsort(contexts, kind="stable")
     begins = np.searchsorted(contexts[sources], np.arange(policy.shape[1] // n_modes + 1))
-    probes = np.unique(np.linspace(0, mdp.n_states - 1, PROBES).astype(np.int64))
+    starts = np.unique(np.linspace(0, mdp.n_states - 1, SAMPLED_STARTS).astype(np.int64))
     for bits in LIMITS:
-        carried = np.zeros(policy.shape, np.uint8)
-        actions, counts = _walk(
-            mdp.successors, mdp.marks, mdp.again, costs, policy, sources, begins,
-            n_modes, bits * UNITS, carried,
-        )  # fmt: skip
-        left_out = _lost(
-            mdp.successors, mdp.probabilities, mdp.marks, mdp.again, policy, carried,
-            contexts, n_modes, probes, step_limit,
-        )  # fmt: skip
-        if left_out <= LEFT_OUT or bits == LIMITS[-1]:
-            return Walked(actions, counts, bits * UNITS, left_out)
-    raise AssertionError("the last limit is taken as it is")
+        limit = bits * COST_PER_BIT
+        visited = np.zeros(policy.shape, np.uint8)
+        actions, counts = _walk(tables, policy, sources, begins, n_modes, limit, visited)
+        left_out = _left_out(tables, policy, visited, contexts, n_modes, starts, step_limit)
+        if left_out <= MAX_LEFT_OUT or bits == LIMITS[-1]:
+            return PolicyWalk(actions, counts, limit, left_out)
+    raise AssertionError("the last limit is accepted as it is")
 
 
 @njit(cache=True, nogil=True)
-def _walk(successors, marks, again, costs, policy, sources, begins, n_modes, limit, carried):
-    """The actions met and how many in each column. Waiting states are kept in one queue per cost,
-    first in, first out."""
+def _walk(tables, policy, sources, begins, n_modes, limit, visited):
+    """Walk through all columns.
+
+    States wait in one first-in-first-out queue per cost: linked lists over shared arrays.
+
+    Args:
+        tables: `Transitions`.
+        policy: [n_states, n_columns]: actions, n_actions to stop.
+        sources: [n_states]: first states, sorted by context.
+        begins: [n_contexts + 1]: where each context's first states begin in `sources`.
+        n_modes: Modes of the skill.
+        limit: States that cost more are not visited.
+        visited: [n_states, n_columns], zeros; set to 1 for visited states.
+
+    Returns:
+        The recorded actions of column after column, and [n_columns] how many each has.
+    """
+    successors, marks, again, costs = tables.successors, tables.marks, tables.again, tables.costs
     n, terminate = successors.shape[0], successors.shape[1]
     n_outcomes = successors.shape[2]
     actions = np.empty(n, np.uint8)
@@ -84,9 +115,9 @@ def _walk(successors, marks, again, costs, policy, sources, begins, n_modes, lim
     counts = np.zeros(policy.shape[1], np.int32)
     first = np.empty(limit + 1, np.int64)
     last = np.empty(limit + 1, np.int64)
-    most = n + 2 * n * n_outcomes
-    waiting = np.empty(most, np.int64)
-    following = np.empty(most, np.int64)
+    capacity = n + 2 * n * n_outcomes
+    waiting = np.empty(capacity, np.int64)
+    following = np.empty(capacity, np.int64)
     for column in range(policy.shape[1]):
         context = column // n_modes
         first[:] = -1
@@ -104,9 +135,9 @@ def _walk(successors, marks, again, costs, policy, sources, begins, n_modes, lim
             while first[cost] >= 0:
                 s = waiting[first[cost]]
                 first[cost] = following[first[cost]]
-                if carried[s, column]:
+                if visited[s, column]:
                     continue
-                carried[s, column] = 1
+                visited[s, column] = 1
                 if filled == actions.shape[0]:
                     actions = np.concatenate((actions, np.empty(filled, np.uint8)))
                 a = policy[s, column]
@@ -121,7 +152,7 @@ def _walk(successors, marks, again, costs, policy, sources, begins, n_modes, lim
                         continue
                     for k in range(1 if marks[s, a, m] < 0 else 2):
                         target = successors[s, a, m] if k == 0 else again[s, a, m]
-                        if carried[target, column]:
+                        if visited[target, column]:
                             continue
                         waiting[used] = target
                         following[used] = -1
@@ -135,18 +166,28 @@ def _walk(successors, marks, again, costs, policy, sources, begins, n_modes, lim
 
 
 @njit(cache=True, nogil=True)
-def _lost(
-    successors, probabilities, marks, again, policy, carried, contexts, n_modes, probes, step_limit
-):
-    """The mean probability of coming to a state that is not carried; of an outcome with a mark,
-    whichever of its two successors is worse."""
+def _left_out(tables, policy, visited, contexts, n_modes, starts, step_limit):
+    """Return the mean probability of reaching a state that was not visited.
+
+    An outcome with a hidden mark has two successors; the one that was not visited counts.
+
+    Args:
+        tables: `Transitions`.
+        policy: [n_states, n_columns]: actions, n_actions to stop.
+        visited: [n_states, n_columns]: 1 for visited states.
+        contexts: [n_states]: the context of each first state.
+        n_modes: Modes of the skill.
+        starts: The first states to average over.
+        step_limit: The skill's step limit.
+    """
+    successors, marks, again = tables.successors, tables.marks, tables.again
     n, terminate = successors.shape[0], successors.shape[1]
     total = 0.0
     mass = np.zeros(n)
     moved = np.zeros(n)
     active = np.empty(n, np.int64)
     reached = np.empty(n, np.int64)
-    for first in probes:
+    for first in starts:
         for mode in range(n_modes):
             column = contexts[first] * n_modes + mode
             mass[first] = 1.0
@@ -159,13 +200,13 @@ def _lost(
                     a = policy[s, column]
                     if a != terminate:
                         for m in range(successors.shape[2]):
-                            q = mass[s] * probabilities[s, a, m]
+                            q = mass[s] * tables.probabilities[s, a, m]
                             if q == 0.0:
                                 continue
                             target = successors[s, a, m]
-                            if marks[s, a, m] >= 0 and not carried[again[s, a, m], column]:
+                            if marks[s, a, m] >= 0 and not visited[again[s, a, m], column]:
                                 target = again[s, a, m]
-                            if not carried[target, column]:
+                            if not visited[target, column]:
                                 total += q / n_modes
                                 continue
                             if moved[target] == 0.0:
@@ -180,4 +221,4 @@ def _lost(
                 count = n_reached
             for i in range(count):
                 mass[active[i]] = 0.0
-    return total / len(probes)
+    return total / len(starts)

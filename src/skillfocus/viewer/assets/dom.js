@@ -1,6 +1,14 @@
-// Making elements. Text only ever enters as text, so that names may hold anything.
+// Making elements, and text as people read it. Text only ever enters as text, so names may hold
+// anything.
 
-function element(tag, attributes = {}, ...children) {
+/**
+ * Make an element. Attributes that begin with "on" are event listeners.
+ * @param {string} tag
+ * @param {Object<string, any>} [attributes] true sets an empty attribute; false and null set none.
+ * @param {...any} children Nodes, texts and lists of them; false and null are left out.
+ * @returns {any}
+ */
+export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
@@ -11,28 +19,49 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-function drawn(tag, attributes = {}, ...children) {
+/**
+ * Make an SVG element.
+ * @param {string} tag
+ * @param {Object<string, any>} [attributes]
+ * @param {...any} children
+ */
+export function svgElement(tag, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children.flat());
   return made;
 }
 
-// A word to the visitor, seen and heard.
-function tell(words) {
-  byId("told").textContent = words;
+/**
+ * @param {string} id
+ * @returns {any} The element with this id.
+ */
+export function byId(id) {
+  return document.getElementById(id);
 }
 
-const byId = (id) => document.getElementById(id);
+/**
+ * Show a message, also to screen readers; empty to hide it.
+ * @param {string} text
+ */
+export function announce(text) {
+  byId("message").textContent = text;
+}
 
-// A number as people read it: <0.01, 0.12, 1.00, 23.5
-function number(value, digits = 2) {
+/**
+ * A number as people read it: <0.01, 0.12, 1.00, 23.5; a dash for none.
+ * @param {number | null | undefined} value
+ */
+export function formatNumber(value, digits = 2) {
   if (value == null || Number.isNaN(value)) return "–";
   if (value > 0 && value < 0.5 * 10 ** -digits) return `<${(10 ** -digits).toFixed(digits)}`;
   return value.toFixed(digits);
 }
 
-// "a", "a and b", "a, b and c"
-function listed(names) {
+/**
+ * "a", "a and b", "a, b and c"
+ * @param {string[]} names
+ */
+export function joinNames(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

@@ -1,38 +1,53 @@
-// What all skills of a set do, as it was computed: a table whose rows choose the skill.
+// What all skills of a set do, as Python computed it: a table whose rows choose the skill.
 
-const DISTURBING = 0.1;
+/**
+ * @import { App } from "./app.js"
+ * @import { SkillSet } from "./skill_set.js"
+ */
+import { element, formatNumber } from "./dom.js";
 
-class EffectsTable {
+/** Probabilities above this are shown in red. */
+const NOTABLE = 0.1;
+
+export class EffectsTable {
+  /** @param {App} app @param {SkillSet} set */
   constructor(app, set) {
     const { world, effects } = set;
     const heads = ["skill", "target", "changes it", "side effects", ...world.variables.map((v) => v.name), "steps"];
     this.rows = effects.map((effect, z) => {
       const names = set.targets[z].map((j) => world.variables[j].name);
-      const choose = element("button", { type: "button", class: "link", onclick: () => app.choose(set.index, z) }, String(z));
-      const others = effect.byVariable.map((p) => element("td", { class: names.length && p > DISTURBING ? "effect" : "" }, p == null ? "" : number(p)));
+      const choose = element("button", { type: "button", class: "link", onclick: () => app.chooseSkill(set, z) }, String(z));
+      const notable = (/** @type {number | null} */ p) => (names.length && p > NOTABLE ? "effect" : "");
       return element(
         "tr",
         {},
         element("th", { scope: "row" }, choose),
         element("td", {}, names.join(" + ") || "–"),
-        element("td", {}, number(effect.changesTarget)),
-        element("td", { class: names.length && effect.sideEffects > DISTURBING ? "effect" : "" }, number(effect.sideEffects, 3)),
-        others,
-        element("td", {}, number(effect.steps, 1)),
+        element("td", {}, formatNumber(effect.changesTarget)),
+        element("td", { class: notable(effect.sideEffects) }, formatNumber(effect.sideEffects, 3)),
+        effect.byVariable.map((p) => element("td", { class: notable(p) }, p == null ? "" : formatNumber(p))),
+        element("td", {}, formatNumber(effect.steps, 1)),
       );
     });
     const exact = effects.every((effect) => effect.exact);
-    const caption = `Probabilities that a variable ends changed, ${exact ? "exact" : "from samples"}, over all first states within reach. Side effects: the sum over variables that are no targets; above ${DISTURBING} in red.`;
+    const note = `Probabilities that a variable ends changed, ${exact ? "exact" : "from samples"}, over all first states within reach. Side effects: the sum over variables that are not targets; above ${NOTABLE} in red.`;
+    const table = element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))),
+      element("tbody", {}, this.rows),
+    );
     this.element = element(
       "details",
       { class: "effects" },
       element("summary", {}, `${exact ? "Exact side effects" : "Side effects"} of all ${effects.length} skills`),
-      element("p", { class: "note" }, caption),
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Side effects of ${set.label}` }, element("table", {}, element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))), element("tbody", {}, this.rows))),
+      element("p", { class: "note" }, note),
+      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Side effects of ${set.label}` }, table),
     );
     this.element.open = app.model.shown.length === 1;
   }
 
+  /** Mark the row of a skill; null for none. @param {number | null} z */
   mark(z) {
     this.rows.forEach((row, i) => {
       row.classList.toggle("current", i === z);

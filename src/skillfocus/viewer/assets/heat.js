@@ -1,20 +1,45 @@
-// What lies behind a skill, as one number per place of the map: where it ends, and what ending
-// there would have paid.
+// Heat maps: one number per place of the map, where a skill ends or what ending there would have
+// paid, and the colours for such numbers.
 
-const HEATS = {
+/** @import { SkillSet } from "./skill_set.js" */
+import { element, formatNumber } from "./dom.js";
+import { lastStates } from "./simulate.js";
+import { unpack } from "./world.js";
+
+/** The heat maps one can choose, by their name in links. */
+export const HEATS = {
   none: "no colouring",
   ends: "where it ends",
   reward: "its reward",
   earned: "its reward less the penalty",
 };
 
-class Heat {
+/** Penalties that the page can compute. */
+const PENALTIES = ["weighted-norm", "changed-variables"];
+const MAX_CACHED = 64;
+
+/**
+ * Numbers over the places of a map, and how to colour them.
+ * @typedef {object} HeatMap
+ * @property {Float64Array} values [place]; NaN for no colour.
+ * @property {number} low
+ * @property {number} high
+ * @property {(value: number) => string} colour
+ * @property {string} [note] For the legend.
+ */
+
+/** The heat maps of one skill set. */
+export class Heat {
+  /** @param {SkillSet} set */
   constructor(set) {
     this.set = set;
+    /** @type {Map<number, Float64Array>} */
     this.endings = new Map();
+    /** @type {Uint8Array[] | null} */
     this.tables = null;
   }
 
+  /** Unpack what the rewards need. */
   async ready() {
     const { learned } = this.set;
     if (learned && !this.tables)
@@ -22,50 +47,56 @@ class Heat {
     if (!learned) await this.set.readyAll();
   }
 
-  // Whether there is a reward to show: a learned one, or a discriminator that follows from where
-  // skills end.
-  get known() {
+  /** Whether there is a reward: a learned one, or a discriminator that follows from where skills end. */
+  get hasReward() {
     const { learned, objective, learner } = this.set;
     return Boolean(learned) || (/^(vic|diayn)$/.test(objective) && learner !== "chance");
   }
 
-  // Whether its penalty is one the page can compute.
-  get penalised() {
-    return this.known && ["weighted-norm", "changed-variables"].includes(this.set.penalty) && !/permuted/.test(this.set.objective);
+  get hasPenalty() {
+    return this.hasReward && PENALTIES.includes(this.set.penalty) && !/permuted/.test(this.set.objective);
   }
 
-  can(kind) {
-    return kind === "ends" || (kind === "earned" ? this.penalised : this.known);
+  /** Whether a heat map can be shown for this set. @param {string} kind */
+  has(kind) {
+    return kind === "ends" || (kind === "earned" ? this.hasPenalty : this.hasReward);
   }
 
+  /** [state]: how likely a skill ends there. @param {number} z @param {number} first */
   ends(z, first) {
     const key = z * this.set.world.nStates + first;
-    if (this.endings.size > 64) this.endings.clear();
+    if (this.endings.size > MAX_CACHED) this.endings.clear();
     if (!this.endings.has(key)) this.endings.set(key, lastStates(this.set, z, first));
     return this.endings.get(key);
   }
 
-  // What skill z is rewarded with for ending in s.
+  /**
+   * What a skill is rewarded with for ending in a state.
+   * @param {number} z @param {number} mode @param {number} first @param {number} s
+   */
   reward(z, mode, first, s) {
     const { learned, world } = this.set;
     if (!learned) return this.posterior(z, first, s);
     let total = 0;
     for (const [place, component, weight] of learned.terms[z][mode]) {
       const group = learned.groups[place];
-      const number = (variables, state) => world.numbering(variables).ofState[state];
-      const read = (...indices) => {
-        const at = indices.reduce((sum, index, i) => sum * group.shape[i] + index, 0);
+      const index = (/** @type {number[]} */ variables, /** @type {number} */ state) => world.contextOf(variables)[state];
+      const read = (/** @type {number[]} */ ...indices) => {
+        const at = indices.reduce((sum, each, i) => sum * group.shape[i] + each, 0);
         return group.low + group.step * this.tables[place][at];
       };
-      const now = number(group.variables, s);
+      const now = index(group.variables, s);
       total += weight * (group.separable
-        ? read(component, now) - read(component, number(group.variables, first))
-        : read(component, now, number(group.startVariables, first)));
+        ? read(component, now) - read(component, index(group.variables, first))
+        : read(component, now, index(group.startVariables, first)));
     }
     return total;
   }
 
-  // log d(z | first, s) - log nu(z), with d by Bayes' rule from where all skills end.
+  /**
+   * log d(z | first, s) - log nu(z), with d by Bayes' rule from where all skills end.
+   * @param {number} z @param {number} first @param {number} s
+   */
   posterior(z, first, s) {
     let all = 0;
     for (let other = 0; other < this.set.nSkills; other++) all += this.ends(other, first)[s];
@@ -73,6 +104,7 @@ class Heat {
     return all > 1e-9 ? Math.max(Math.log((this.set.nSkills * own) / all), -6) : NaN;
   }
 
+  /** @param {number} z @param {number} first @param {number} s */
   penalty(z, first, s) {
     const { world, penalty, strength, targets } = this.set;
     let sum = 0;
@@ -86,8 +118,14 @@ class Heat {
     return strength * (penalty === "changed-variables" ? sum : Math.sqrt(sum));
   }
 
-  // [place]: the number to colour each place of the map with; NaN for none. `now` says what the
-  // other variables are.
+  /**
+   * [place]: the numbers of a heat map.
+   * @param {string} kind
+   * @param {number} z
+   * @param {number} mode
+   * @param {number} first The skill's first state.
+   * @param {number} now The current state: the other variables are as they are in it.
+   */
   over(kind, z, mode, first, now) {
     const { world } = this.set;
     const places = world.map.cells.length;
@@ -107,4 +145,32 @@ class Heat {
     }
     return heat;
   }
+}
+
+/**
+ * Colours for numbers: shares are darker the larger they are; rewards are amber above 0, blue below.
+ * @param {Float64Array} values
+ * @param {string} theme
+ * @param {boolean} shares
+ * @returns {HeatMap}
+ */
+export function heatMap(values, theme, shares) {
+  const finite = Array.from(values).filter((value) => !Number.isNaN(value));
+  const high = Math.max(...finite, 0), low = shares ? 0 : Math.min(...finite, 0);
+  const most = Math.max(high, -low) || 1;
+  const [above, below] = theme === "dark" ? ["255, 190, 60", "90, 150, 255"] : ["214, 96, 20", "40, 90, 200"];
+  const colour = (/** @type {number} */ value) => {
+    const part = Math.abs(value) / most;
+    return shares ? `rgba(${above}, ${0.15 + 0.75 * Math.sqrt(part)})` : `rgba(${value < 0 ? below : above}, ${0.75 * part})`;
+  };
+  return { values, low, high, colour };
+}
+
+/** The elements of a heat map's legend. @param {HeatMap | null} heat */
+export function heatLegend(heat) {
+  if (!heat || !(heat.high >= heat.low)) return [];
+  const shades = [0, 0.25, 0.5, 0.75, 1].map((part) =>
+    element("i", { style: `background: ${heat.colour(heat.low + part * (heat.high - heat.low))}` }),
+  );
+  return [element("span", {}, formatNumber(heat.low)), ...shades, element("span", {}, formatNumber(heat.high)), heat.note ?? ""];
 }

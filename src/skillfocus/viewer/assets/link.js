@@ -1,6 +1,15 @@
 // The exact view as a link: everything that was chosen, after the # of the page's address.
 
-function toFragment(model) {
+/** @import { Model } from "./model.js" */
+import { HEATS } from "./heat.js";
+import { DEFAULT_SPEED, MAX_SHOWN, SPEEDS } from "./model.js";
+import { findMode } from "./modes/index.js";
+
+const MAX_GHOSTS = 1000;
+
+/** @param {Model} model */
+export function toFragment(model) {
+  /** @type {Object<string, any>} */
   const parts = {
     world: model.worlds.indexOf(model.world),
     sets: model.shown.join("."),
@@ -9,53 +18,60 @@ function toFragment(model) {
     start: model.world.state(model.start).join("."),
     seed: model.seed,
     t: Math.round(model.t * 100) / 100,
+    ...model.activeMode.toLink(model),
   };
-  if (model.mode === "chain") parts.queue = model.shown.map((i) => model.queue[i].join(".")).join("_");
   if (!model.slips) parts.slips = "none";
   if (model.goal !== null) parts.goal = model.goal;
   if (model.ghosts) parts.ghosts = model.ghosts;
   if (model.arrows) parts.arrows = 1;
   if (model.heat !== "none") parts.heat = model.heat;
-  if (model.speed !== 4) parts.speed = model.speed;
+  if (model.speed !== DEFAULT_SPEED) parts.speed = model.speed;
   return new URLSearchParams(parts).toString();
 }
 
-const whole = (text, below) => {
+/** A whole number from 0 up to a limit; null if the text is something else. @param {string | null} text @param {number} below */
+function wholeNumber(text, below) {
   const value = Number(text);
   return /^\d+$/.test(text ?? "") && value < below ? value : null;
-};
+}
 
-// Take what a fragment says, as far as it makes sense here. Whether it said anything.
-function fromFragment(model, fragment) {
+/** @param {string | null} text */
+function split(text) {
+  return text ? text.split(".") : [];
+}
+
+/**
+ * Take what a fragment says, as far as it makes sense on this page.
+ * @param {Model} model
+ * @param {string} fragment
+ * @returns {boolean} Whether it described a view.
+ */
+export function fromFragment(model, fragment) {
   const parts = new URLSearchParams(fragment);
   if (!["world", "sets", "skills", "start", "mode", "t"].some((name) => parts.has(name))) return false;
-  const world = whole(parts.get("world"), model.worlds.length);
-  if (world !== null) model.enter(world);
-  const among = (text) => (text ? text.split(".") : []);
-  const sets = among(parts.get("sets"))
-    .map((text) => whole(text, model.sets.length))
+  const world = wholeNumber(parts.get("world"), model.worlds.length);
+  if (world !== null) model.enterWorld(world);
+  const sets = split(parts.get("sets"))
+    .map((text) => wholeNumber(text, model.sets.length))
     .filter((i) => i !== null && model.sets[i].world === model.world)
-    .slice(0, MOST_SHOWN);
+    .slice(0, MAX_SHOWN);
   if (sets.length) model.shown = [...new Set(sets)];
-  const skills = among(parts.get("skills"));
-  const goal = whole(parts.get("goal"), model.world.nVariables);
+  const skills = split(parts.get("skills"));
+  const goal = wholeNumber(parts.get("goal"), model.world.nVariables);
   if (skills.length || goal !== null) model.goal = goal;
-  const queues = (parts.get("queue") ?? "").split("_");
   model.shown.forEach((i, place) => {
-    const below = model.sets[i].nSkills;
-    model.skill[i] = whole(skills[place], below) ?? model.skill[i];
-    model.queue[i] = among(queues[place]).map((text) => whole(text, below)).filter((z) => z !== null);
+    model.skill[i] = wholeNumber(skills[place], model.sets[i].nSkills) ?? model.skill[i];
   });
-  if (Object.hasOwn(MODES, parts.get("mode") ?? "")) model.mode = parts.get("mode");
-  if (model.mode === "agent") model.start = model.taskStart();
-  const start = model.world.number(among(parts.get("start")).map(Number));
-  if (start !== undefined) model.start = start;
+  model.mode = findMode(parts.get("mode"))?.name ?? model.mode;
+  model.activeMode.fromLink(model, parts);
+  model.start = model.world.number(split(parts.get("start")).map(Number)) ?? model.start;
   model.slips = parts.get("slips") !== "none";
-  model.seed = whole(parts.get("seed"), 2 ** 32) ?? model.seed;
-  model.ghosts = whole(parts.get("ghosts"), 1001) ?? 0;
+  model.seed = wholeNumber(parts.get("seed"), 2 ** 32) ?? model.seed;
+  model.ghosts = wholeNumber(parts.get("ghosts"), MAX_GHOSTS + 1) ?? 0;
   model.arrows = parts.get("arrows") === "1";
   model.heat = Object.hasOwn(HEATS, parts.get("heat") ?? "") ? parts.get("heat") : "none";
-  if (SPEEDS.includes(Number(parts.get("speed")))) model.speed = Number(parts.get("speed"));
+  const speed = Number(parts.get("speed"));
+  if (SPEEDS.includes(speed)) model.speed = speed;
   const t = Number(parts.get("t"));
   if (t >= 0) model.t = t;
   return true;

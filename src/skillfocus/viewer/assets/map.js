@@ -1,15 +1,47 @@
-// A world's map on a canvas: floor, walls and things as they are in a state, the way a run has
-// gone, its ghosts and the agent.
+// A world's map on a canvas: floor, walls and things as they are in a state, the path of a run, its
+// ghosts and the agent.
 
+/**
+ * @import { Shape } from "./data.js"
+ * @import { HeatMap } from "./heat.js"
+ * @import { Run } from "./simulate.js"
+ * @import { World } from "./world.js"
+ */
+import { element } from "./dom.js";
+
+/** Icons are drawn on a box of 24 × 24. */
 const BOX = 24;
+const LETTER_COLOUR = "#1b1b1b";
+
+/**
+ * What a panel's picture shows.
+ * @typedef {object} Scene
+ * @property {number} state
+ * @property {Uint8Array | null} marked Hidden marks that are set.
+ * @property {Run} run
+ * @property {Run[]} ghosts
+ * @property {number} t The (fractional) step.
+ * @property {number[]} targets Variables whose places are ringed.
+ * @property {string} theme
+ * @property {Object<string, string>} palette Colours by role.
+ * @property {HeatMap | null} heat
+ * @property {(number[] | "end" | null)[] | null} arrows [place]: a direction [down, right], or where the skill stops.
+ * @property {string} behind Differs where heat or arrows do.
+ */
+
+/** @type {Map<string, Path2D>} */
 const paths = new Map();
 
+/** @param {string} data */
 function path2d(data) {
   if (!paths.has(data)) paths.set(data, new Path2D(data));
   return paths.get(data);
 }
 
-// Icons are lists of [path, fill, stroke, width] on a box of 24 by 24.
+/**
+ * @param {CanvasRenderingContext2D} pen @param {Shape[]} shapes
+ * @param {number} x @param {number} y @param {number} size
+ */
 function drawIcon(pen, shapes, x, y, size) {
   pen.save();
   pen.translate(x, y);
@@ -29,13 +61,17 @@ function drawIcon(pen, shapes, x, y, size) {
   pen.restore();
 }
 
-class MapView {
+export class MapView {
+  /** @param {World} world @param {Object<string, Shape[]>} icons */
   constructor(world, icons) {
     this.world = world;
     this.icons = icons;
     this.canvas = element("canvas", { class: "map", tabindex: "0", role: "application" });
+    this.element = this.canvas;
+    // What changes rarely is drawn once, on a canvas of its own.
     this.ground = document.createElement("canvas");
-    this.drawn = "";
+    this.groundKey = "";
+    this.cell = 1; // the size of a cell, in pixels
     const { rows } = world.map;
     this.height = rows.length;
     this.width = rows[0].length;
@@ -43,7 +79,7 @@ class MapView {
     this.places = new Map(world.map.cells.map((cell, place) => [cell.join(), place]));
   }
 
-  // The place of the map under a pointer, if it is no wall.
+  /** The place under a pointer; undefined for a wall. @param {MouseEvent} event */
   placeAt(event) {
     const box = this.canvas.getBoundingClientRect();
     const column = Math.floor(((event.clientX - box.left) / box.width) * this.width);
@@ -51,17 +87,19 @@ class MapView {
     return this.places.get([row, column].join());
   }
 
-  // The place next to one, or the same if that is a wall.
+  /** The place next to one, or the same if that is a wall. @param {number} place @param {number[]} direction */
   beside(place, [down, right]) {
     const [row, column] = this.world.map.cells[place];
     return this.places.get([row + down, column + right].join()) ?? place;
   }
 
-  middle(place) {
+  /** The centre of a place, in pixels. @param {number} place @returns {[number, number]} */
+  centre(place) {
     const [row, column] = this.world.map.cells[place];
     return [(column + 0.5) * this.cell, (row + 0.5) * this.cell];
   }
 
+  /** Fit the canvases to the size of the panel. */
   resize() {
     const ratio = window.devicePixelRatio || 1;
     const wide = Math.max(Math.round(this.canvas.clientWidth * ratio), this.width);
@@ -70,17 +108,16 @@ class MapView {
     if (this.canvas.width === wide && this.canvas.height === high) return;
     this.canvas.width = this.ground.width = wide;
     this.canvas.height = this.ground.height = high;
-    this.drawn = "";
+    this.groundKey = "";
   }
 
-  // scene: {state, marked, palette, theme, heat, arrows}, and `behind`, which differs where the last
-  // two do
+  /** Floor, walls, things, tracks, heat and arrows. @param {Scene} scene */
   drawGround(scene) {
     const marks = scene.marked ? scene.marked.join("") : "";
     const { world } = this;
     const key = [world.lookOf[scene.state], marks, scene.theme, scene.behind].join("|");
-    if (key === this.drawn) return;
-    this.drawn = key;
+    if (key === this.groundKey) return;
+    this.groundKey = key;
     const pen = this.ground.getContext("2d");
     const { cell } = this;
     const { palette } = scene;
@@ -94,6 +131,10 @@ class MapView {
     if (scene.arrows) this.drawArrows(pen, scene);
   }
 
+  /**
+   * @param {CanvasRenderingContext2D} pen @param {Scene} scene
+   * @param {number} place @param {number} row @param {number} column
+   */
   drawCell(pen, scene, place, row, column) {
     const { cell, world } = this;
     const { map } = world;
@@ -128,7 +169,7 @@ class MapView {
     if (shapes && !map.grounds.includes(now)) {
       drawIcon(pen, shapes[0], x + cell * 0.08, y + cell * 0.08, cell * 0.84);
       if (shapes[1]) {
-        pen.fillStyle = "#1b1b1b";
+        pen.fillStyle = LETTER_COLOUR;
         pen.font = `600 ${cell * 0.5}px system-ui, sans-serif`;
         pen.textAlign = "center";
         pen.textBaseline = "middle";
@@ -137,7 +178,7 @@ class MapView {
     }
   }
 
-  // scene.arrows: [place] -> a direction [down, right], "end" or nothing
+  /** @param {CanvasRenderingContext2D} pen @param {Scene} scene */
   drawArrows(pen, scene) {
     const { cell } = this;
     pen.strokeStyle = pen.fillStyle = scene.palette.ink;
@@ -145,7 +186,7 @@ class MapView {
     pen.lineWidth = Math.max(cell * 0.06, 1);
     pen.lineCap = "round";
     scene.arrows.forEach((arrow, place) => {
-      const [x, y] = this.middle(place);
+      const [x, y] = this.centre(place);
       if (arrow === "end") {
         pen.strokeRect(x - cell * 0.1, y - cell * 0.1, cell * 0.2, cell * 0.2);
       } else if (arrow) {
@@ -162,32 +203,33 @@ class MapView {
     pen.globalAlpha = 1;
   }
 
-  // Where a run is at a (fractional) step.
-  at(run, t) {
+  /** Where a run is at a (fractional) step, in pixels. @param {Run} run @param {number} t @returns {[number, number]} */
+  position(run, t) {
     const { world } = this;
     const before = Math.min(Math.floor(t), run.steps);
     const after = Math.min(before + 1, run.steps);
-    const [x0, y0] = this.middle(world.value(run.states[before], 0));
-    const [x1, y1] = this.middle(world.value(run.states[after], 0));
+    const [x0, y0] = this.centre(world.value(run.states[before], 0));
+    const [x1, y1] = this.centre(world.value(run.states[after], 0));
     const part = Math.min(t - before, 1);
     const eased = part * part * (3 - 2 * part);
     return [x0 + (x1 - x0) * eased, y0 + (y1 - y0) * eased];
   }
 
-  drawWay(pen, run, t, palette) {
+  /** @param {CanvasRenderingContext2D} pen @param {Run} run @param {number} t @param {Object<string, string>} palette */
+  drawPath(pen, run, t, palette) {
     const { cell, world } = this;
     const last = Math.min(Math.floor(t), run.steps);
     pen.strokeStyle = palette.way;
     pen.lineWidth = Math.max(cell * 0.09, 1.5);
     pen.lineJoin = pen.lineCap = "round";
     pen.beginPath();
-    pen.moveTo(...this.middle(world.value(run.states[0], 0)));
+    pen.moveTo(...this.centre(world.value(run.states[0], 0)));
     let before = null;
     for (let i = 1; i <= last; i++) {
-      const [x0, y0] = this.middle(world.value(run.states[i - 1], 0));
-      const [x1, y1] = this.middle(world.value(run.states[i], 0));
+      const [x0, y0] = this.centre(world.value(run.states[i - 1], 0));
+      const [x1, y1] = this.centre(world.value(run.states[i], 0));
       if (x0 === x1 && y0 === y1) continue;
-      // To the right of where it is going, so that the way back lies beside the way there.
+      // Keep to the right, so that the way back runs beside the way out.
       const aside = [(y0 - y1) * 0.13, (x1 - x0) * 0.13];
       const turns = before && before[0] * aside[0] + before[1] * aside[1] === 0;
       const back = before && before[0] === -aside[0] && before[1] === -aside[1];
@@ -196,12 +238,13 @@ class MapView {
       before = aside;
       if (i === last) pen.lineTo(x1 + aside[0], y1 + aside[1]);
     }
-    pen.lineTo(...this.at(run, t));
+    pen.lineTo(...this.position(run, t));
     pen.stroke();
   }
 
+  /** @param {CanvasRenderingContext2D} pen @param {number} place @param {string} colour */
   drawRing(pen, place, colour) {
-    const [x, y] = this.middle(place);
+    const [x, y] = this.centre(place);
     pen.strokeStyle = colour;
     pen.lineWidth = Math.max(this.cell * 0.09, 2);
     pen.beginPath();
@@ -209,7 +252,7 @@ class MapView {
     pen.stroke();
   }
 
-  // scene: as in drawGround, and {run, ghosts, t, targets}
+  /** @param {Scene} scene */
   draw(scene) {
     this.resize();
     this.drawGround(scene);
@@ -219,19 +262,19 @@ class MapView {
     pen.save();
     pen.drawImage(this.ground, 0, 0);
     for (const place of scene.targets.flatMap((j) => world.map.places[j])) this.drawRing(pen, place, palette.target);
-    const [x, y] = this.middle(world.value(run.states[0], 0));
+    const [x, y] = this.centre(world.value(run.states[0], 0));
     pen.strokeStyle = palette.way;
     pen.lineWidth = Math.max(cell * 0.08, 1.5);
     pen.setLineDash([cell * 0.16, cell * 0.1]);
     pen.strokeRect(x - cell * 0.42, y - cell * 0.42, cell * 0.84, cell * 0.84);
     pen.setLineDash([]);
-    this.drawWay(pen, run, t, palette);
+    this.drawPath(pen, run, t, palette);
     pen.fillStyle = palette.way;
     pen.strokeStyle = "#ffffff";
     pen.lineWidth = Math.max(cell * 0.03, 0.75);
     pen.globalAlpha = 0.4;
     scene.ghosts.forEach((ghost, k) => {
-      const [gx, gy] = this.at(ghost, t);
+      const [gx, gy] = this.position(ghost, t);
       const turn = k * 2.4;
       const off = cell * 0.26 * Math.sqrt(((k * 7) % 16) / 16);
       pen.beginPath();
@@ -240,7 +283,7 @@ class MapView {
       pen.stroke();
     });
     pen.globalAlpha = 1;
-    const [ax, ay] = this.at(run, t);
+    const [ax, ay] = this.position(run, t);
     drawIcon(pen, this.icons[world.map.agents[world.lookOf[scene.state]]], ax - cell * 0.4, ay - cell * 0.4, cell * 0.8);
     pen.restore();
   }

@@ -1,57 +1,102 @@
 // What is being looked at, and the runs that follow from it.
 
-const MODES = { skill: "One skill", chain: "Chain", agent: "Agent" };
-const MOST_SHOWN = 4;
-const SPEEDS = [1, 2, 4, 8, 16, 32];
+/**
+ * @import { PageData } from "./data.js"
+ * @import { Chance, Run } from "./simulate.js"
+ * @import { World } from "./world.js"
+ */
+import { Heat } from "./heat.js";
+import { findMode, MODES } from "./modes/index.js";
+import { SkillSet } from "./skill_set.js";
 
-class Model {
+/** How many sets can be shown side by side. */
+export const MAX_SHOWN = 4;
+/** How many are shown at first where a world has more than that. */
+const SHOWN_AT_FIRST = 2;
+/** Steps a second. */
+export const SPEEDS = [1, 2, 4, 8, 16, 32];
+export const DEFAULT_SPEED = 4;
+
+/**
+ * The skill that a run is following at a step, from which first state, in which mode of the skill.
+ * @typedef {{ z: number, first: number, mode: number }} Moment
+ */
+
+export class Model {
+  /** @param {PageData} data @param {World[]} worlds */
   constructor(data, worlds) {
     this.data = data;
     this.worlds = worlds;
     this.sets = data.sets.map((set, i) => new SkillSet(set, worlds[set.world], i));
     this.heats = this.sets.map((set) => new Heat(set));
-    Object.assign(this, {
-      mode: "skill", seed: 0, slips: true, ghosts: 0, speed: 4, arrows: false, heat: "none",
-      t: 0, playing: false,
-    });
+    /** The name of the mode. */
+    this.mode = MODES[0].name;
+    /** By name of the mode, what it remembers. @type {Object<string, any>} */
+    this.modeState = {};
+    this.seed = 0;
+    this.slips = true;
+    this.ghosts = 0;
+    this.speed = DEFAULT_SPEED;
+    this.arrows = false;
+    this.heat = "none";
+    /** The (fractional) step shown, and the number of steps of the longest run. */
+    this.t = 0;
+    this.length = 0;
+    this.playing = false;
+    /** Counts the calls of `compute`. */
+    this.version = 0;
+    /** [set]: the chosen skill. */
     this.skill = this.sets.map(() => 0);
-    this.queue = this.sets.map(() => []);
-    this.enter(0);
+    /** The variable that one wants to see changed; null if skills were chosen by number. @type {number | null} */
+    this.goal = null;
+    /** By index of the set. @type {Map<number, { run: Run, ghosts: Run[] }> | null} */
+    this.runs = null;
+    /** The indices of the sets side by side. @type {number[]} */
+    this.shown = [];
+    this.world = worlds[0];
+    this.start = 0;
+    for (const mode of MODES) this.modeState[mode.name] = mode.createState(this);
+    this.enterWorld(0);
+  }
+
+  get activeMode() {
+    return findMode(this.mode);
+  }
+
+  /** @returns {Chance} */
+  get chance() {
+    return { seed: this.seed, slips: this.slips };
   }
 
   inWorld(world = this.world) {
     return this.sets.filter((set) => set.world === world);
   }
 
-  // Turn to a world: its first sets, its own first state, one skill for every set's goal.
-  enter(place) {
+  /** Turn to a world: its first sets, its own start, skills for its first goal. @param {number} place */
+  enterWorld(place) {
     this.world = this.worlds[place];
-    const first = this.inWorld().filter((set) => set.first);
-    const some = first.length ? first : this.inWorld().slice(0, this.inWorld().length > MOST_SHOWN ? 2 : MOST_SHOWN);
-    this.shown = some.slice(0, MOST_SHOWN).map((set) => set.index);
+    const sets = this.inWorld();
+    const first = sets.filter((set) => set.first);
+    const chosen = first.length ? first : sets.slice(0, sets.length > MAX_SHOWN ? SHOWN_AT_FIRST : MAX_SHOWN);
+    this.shown = chosen.slice(0, MAX_SHOWN).map((set) => set.index);
     this.start = this.world.start;
     this.runs = null;
     this.watch(this.goals()[0]);
   }
 
-  // Where the task of a shown set begins.
-  taskStart() {
-    const tasks = this.shown.map((i) => this.sets[i].task).filter(Boolean);
-    return tasks.length ? tasks[0].start : this.start;
-  }
-
-  // The variables that some set of this world has skills for, the one that roams last.
+  /** The variables that some set of this world has skills for, the default target last. */
   goals() {
     const every = new Set(this.inWorld().flatMap((set) => set.targets.flat()));
     if (!every.size) this.world.variables.forEach((_, j) => every.add(j));
-    return [...every].sort((a, b) => (a === this.world.roams) - (b === this.world.roams) || a - b);
+    const last = this.world.defaultTarget;
+    return [...every].sort((a, b) => Number(a === last) - Number(b === last) || a - b);
   }
 
-  // In every set, pick the skill that changes a variable best and the others least.
+  /** In every set, choose the skill that changes a variable best and the others least. @param {number} variable */
   watch(variable) {
     this.goal = variable;
     for (const set of this.inWorld()) {
-      const score = (z) => {
+      const score = (/** @type {number} */ z) => {
         const effects = set.effects[z];
         const own = set.targets[z].length === 1 && set.targets[z][0] === variable;
         if (own) return 10 + (effects.changesTarget ?? 0) - (effects.sideEffects ?? 0) / 100;
@@ -62,52 +107,27 @@ class Model {
     }
   }
 
-  // Skills without targets are picked by what they change from the start that is chosen.
-  async pick(set, turn) {
-    const { goal, start, world } = this;
-    if (goal === null || this.mode !== "skill" || set.targets.some((targets) => targets.length)) return;
-    await set.readyAll();
-    if (turn !== this.turn) return;
-    const heat = this.heats[set.index];
-    const own = world.value(start, goal);
-    const share = (z) => heat.ends(z, start).reduce((sum, p, s) => sum + (world.value(s, goal) === own ? 0 : p), 0);
-    const shares = set.targets.map((_, z) => share(z));
-    this.skill[set.index] = shares.indexOf(Math.max(...shares));
-  }
-
-  get chance() {
-    return { seed: this.seed, slips: this.slips };
-  }
-
-  queueOf(set) {
-    return this.mode === "chain" ? this.queue[set.index] : [this.skill[set.index]];
-  }
-
-  make(set, ghost) {
-    if (this.mode === "agent" && set.task) return runAgent(set, this.start, this.chance, ghost);
-    return runChain(set, this.queueOf(set), this.start, this.chance, ghost);
-  }
-
-  // Make the runs anew, once what they need is unpacked. False if another change came meanwhile.
+  /** Compute the runs, once what they need is unpacked. False if something else was chosen meanwhile. */
   async compute() {
-    const turn = (this.turn = (this.turn ?? 0) + 1);
-    const shown = this.shown.map((i) => this.sets[i]);
+    const version = ++this.version;
+    const isCurrent = () => version === this.version;
+    const mode = this.activeMode;
+    const sets = this.shown.map((i) => this.sets[i]);
     await Promise.all(
-      shown.map(async (set) => {
-        await this.pick(set, turn);
-        if (this.mode === "agent" && set.task) await set.taskReady();
-        else await Promise.all(this.queueOf(set).map((z) => set.ready(z)));
-        if (this.heat !== "none") await Promise.all([this.heats[set.index].ready(), set.ready(this.skill[set.index])]);
-        if (this.arrows) await set.ready(this.skill[set.index]);
+      sets.map(async (set) => {
+        await mode.prepare(this, set, isCurrent);
+        const skill = this.skill[set.index];
+        if (this.heat !== "none") await Promise.all([this.heats[set.index].ready(), set.ready(skill)]);
+        if (this.arrows) await set.ready(skill);
       }),
     );
-    if (turn !== this.turn) return false;
+    if (!isCurrent()) return false;
     this.runs = new Map();
     this.length = 0;
-    for (const set of shown) {
-      const run = this.make(set, 0);
+    for (const set of sets) {
+      const run = mode.run(this, set, 0);
       const ghosts = [];
-      for (let k = 1; k <= this.ghosts && this.slips; k++) ghosts.push(this.make(set, k));
+      for (let k = 1; k <= this.ghosts && this.slips; k++) ghosts.push(mode.run(this, set, k));
       this.runs.set(set.index, { run, ghosts });
       this.length = Math.max(this.length, run.steps, ...ghosts.map((ghost) => ghost.steps));
     }
@@ -115,15 +135,9 @@ class Model {
     return true;
   }
 
-  // The skill a run is following at a step, its first state, and the mode drawn.
+  /** @param {SkillSet} set @param {Run} run @param {number} step @returns {Moment} */
   moment(set, run, step) {
     const begun = run.followed.filter(({ at }) => at <= step && (at < run.steps || at === 0));
     return begun.at(-1) ?? { z: this.skill[set.index], first: run.states[0], mode: 0 };
-  }
-
-  // What a skill is judged by: its targets; of a plain one, the variable that is being watched.
-  targets(set, z) {
-    if (this.mode !== "skill") return [];
-    return set.targets[z].length || this.goal === null ? set.targets[z] : [this.goal];
   }
 }

@@ -1,25 +1,41 @@
-// One skill set: its world, its skills, what the run has changed.
+// One skill set: its picture, its skills, and what its run has changed.
 
+/**
+ * @import { App } from "./app.js"
+ * @import { HeatMap } from "./heat.js"
+ * @import { Moment } from "./model.js"
+ * @import { Run } from "./simulate.js"
+ * @import { SkillSet } from "./skill_set.js"
+ */
+import { CardsView } from "./cards.js";
+import { element, formatNumber, joinNames } from "./dom.js";
+import { EffectsTable } from "./effects.js";
+import { heatLegend, heatMap } from "./heat.js";
+import { MapView } from "./map.js";
+import { UNKNOWN } from "./skill_set.js";
+import { ValueTable } from "./values.js";
+import { ghostWords } from "./words.js";
+
+/** Directions [down, right] of the moves of a grid world, and of the arrow keys. @type {Object<string, number[]>} */
 const MOVES = { up: [-1, 0], right: [0, 1], down: [1, 0], left: [0, -1] };
 
-class Panel {
+export class Panel {
+  /** @param {App} app @param {SkillSet} set */
   constructor(app, set) {
     this.app = app;
     this.set = set;
     const { world } = set;
-    this.view = world.map ? new MapView(world, app.model.data.icons) : new CardsView(world);
-    this.skills = element("div", { class: "skills", role: "group", "aria-label": `Skills of ${set.label}` });
+    this.map = world.map ? new MapView(world, app.model.data.icons) : null;
+    this.view = this.map ?? new CardsView(world);
     this.chips = set.targets.map((_, z) => this.chip(z));
-    const groups = new Map();
-    this.chips.forEach((chip, z) => groups.set(this.aim(z), [...(groups.get(this.aim(z)) ?? []), chip]));
-    this.skills.append(...[...groups].map(([aim, chips]) => element("span", {}, element("span", { class: "aim" }, aim), chips)));
-    this.queue = element("div", { class: "queue" });
+    this.skills = this.skillRow();
+    this.controls = element("div", { class: "queue" });
     this.legend = element("div", { class: "legend" });
     this.verdict = element("p", { class: "verdict" });
     this.spoken = element("p", { class: "unseen", "aria-live": "polite" });
-    this.values = new Values(world);
-    this.typical = element("p", { class: "crowd" });
-    this.choices = element("div", { class: "choices" });
+    this.values = new ValueTable(world);
+    this.average = element("p", { class: "crowd" });
+    this.details = element("div", { class: "choices" });
     this.crowd = element("p", { class: "crowd" });
     this.effects = new EffectsTable(app, set);
     this.element = element(
@@ -27,163 +43,197 @@ class Panel {
       { class: "panel", "aria-label": set.label },
       this.header(),
       this.skills,
-      this.queue,
+      this.controls,
       this.verdict,
       this.spoken,
-      element("div", { class: "figures" }, this.typical, this.crowd),
-      element("div", { class: "stage" }, this.view.canvas),
+      element("div", { class: "figures" }, this.average, this.crowd),
+      element("div", { class: "stage" }, this.view.element),
       this.legend,
-      this.choices,
+      this.details,
       this.values.element,
       this.effects.element,
     );
-    if (world.map) this.listen();
-    this.shown = "";
+    if (this.map) this.listen();
+    /** @type {Run} */
+    this.run = null;
+    /** @type {Run[]} */
+    this.ghosts = [];
+    /** @type {{ heat: HeatMap | null, arrows: any }} */
+    this.layers = { heat: null, arrows: null };
+    this.drawnKey = "";
   }
 
   header() {
     const { app, set } = this;
     const others = app.model.inWorld();
-    const title = element("h2", {}, set.label);
-    if (others.length === 1) return element("header", {}, title);
+    if (others.length === 1) return element("header", {}, element("h2", {}, set.label));
     const pick = element(
       "select",
-      { "aria-label": `Skill set ${app.model.shown.indexOf(set.index) + 1}`, onchange: (event) => app.exchange(set.index, Number(event.target.value)) },
+      {
+        "aria-label": `Skill set ${app.model.shown.indexOf(set.index) + 1}`,
+        onchange: (/** @type {any} */ event) => app.replaceSet(set.index, Number(event.target.value)),
+      },
       others.map((other) => element("option", { value: other.index, selected: other === set }, other.label)),
     );
     const remove = element(
       "button",
-      { type: "button", class: "quiet", "aria-label": `Remove ${set.label}`, title: "Remove", onclick: () => app.remove(set.index) },
+      { type: "button", class: "quiet", "aria-label": `Remove ${set.label}`, title: "Remove", onclick: () => app.removeSet(set.index) },
       "✕",
     );
     return element("header", {}, element("h2", { class: "unseen" }, set.label), pick, app.model.shown.length > 1 && remove);
   }
 
-  // What a skill is for.
-  aim(z) {
+  /** The skills as buttons, grouped by what they are for. */
+  skillRow() {
+    /** @type {Map<string, any[]>} */
+    const groups = new Map();
+    this.chips.forEach((chip, z) => groups.set(this.targetName(z), [...(groups.get(this.targetName(z)) ?? []), chip]));
+    return element(
+      "div",
+      { class: "skills", role: "group", "aria-label": `Skills of ${this.set.label}` },
+      [...groups].map(([target, chips]) => element("span", {}, element("span", { class: "aim" }, target), chips)),
+    );
+  }
+
+  /** What a skill is for. @param {number} z */
+  targetName(z) {
     const { set } = this;
     return set.targets[z].map((j) => set.world.variables[j].name).join(" + ") || "no target";
   }
 
+  /** @param {number} z */
   chip(z) {
     const { app, set } = this;
-    const title = `skill ${z}, ${set.targets[z].length ? "for " : ""}${this.aim(z)}`;
-    return element("button", { type: "button", class: "chip", "aria-pressed": "false", "aria-label": title, title, onclick: () => app.choose(set.index, z) }, String(z));
+    const title = `skill ${z}, ${set.targets[z].length ? "for " : ""}${this.targetName(z)}`;
+    return element(
+      "button",
+      { type: "button", class: "chip", "aria-pressed": "false", "aria-label": title, title, onclick: () => app.chooseSkill(set, z) },
+      String(z),
+    );
   }
 
+  /** Clicks and arrow keys on the map move the start. */
   listen() {
-    const { app, set, view } = this;
-    view.canvas.addEventListener("click", (event) => {
-      const place = view.placeAt(event);
-      if (place !== undefined) app.begin(set.world.changed(app.model.start, 0, place));
+    const { app, set, map } = this;
+    const startAt = (/** @type {number} */ place) => app.setStart(set.world.withValue(app.model.start, 0, place));
+    map.canvas.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+      const place = map.placeAt(event);
+      if (place !== undefined) startAt(place);
     });
-    view.canvas.addEventListener("keydown", (event) => {
+    map.canvas.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const move = MOVES[event.key.replace("Arrow", "").toLowerCase()];
       if (!move || event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       event.stopPropagation();
-      const place = view.beside(set.world.value(app.model.start, 0), move);
-      app.begin(set.world.changed(app.model.start, 0, place));
+      startAt(map.beside(set.world.value(app.model.start, 0), move));
     });
-    view.canvas.addEventListener("pointermove", (event) => {
-      const place = view.placeAt(event);
-      view.canvas.title = place === undefined ? "" : this.tip(place);
+    map.canvas.addEventListener("pointermove", (/** @type {MouseEvent} */ event) => {
+      const place = map.placeAt(event);
+      map.canvas.title = place === undefined ? "" : this.tip(place);
     });
   }
 
-  // What there is to know of a place: what changes there, its colour's number.
+  /** What there is to know of a place: what changes there, the number of its colour. @param {number} place */
   tip(place) {
     const { world } = this.set;
     const changes = world.variables.filter((_, j) => world.map.places[j].includes(place)).map(({ name }) => name);
-    const value = this.scene?.heat?.values[place];
+    const value = this.layers.heat?.values[place];
     const parts = [world.variables[0].labels[place]];
-    if (changes.length) parts.push(`changes ${listed(changes)}`);
-    if (value !== undefined && !Number.isNaN(value)) parts.push(number(value));
+    if (changes.length) parts.push(`changes ${joinNames(changes)}`);
+    if (value !== undefined && !Number.isNaN(value)) parts.push(formatNumber(value));
     return `${parts.join(": ")} (click to start here)`;
   }
 
-  // After the runs were made anew.
+  /** The runs were computed anew. */
   refresh() {
     const { model } = this.app;
     const { set } = this;
-    const { run, ghosts } = model.runs.get(set.index);
-    this.run = run;
-    this.ghosts = ghosts;
-    const agent = model.mode === "agent";
-    const queue = model.queueOf(set);
-    this.skills.hidden = agent;
-    this.chips.forEach((chip, z) => chip.setAttribute("aria-pressed", String(model.mode === "skill" && queue.includes(z))));
-    this.queue.replaceChildren(...(model.mode === "chain" ? chainRow(this.app, set) : []));
-    this.effects.mark(agent ? -1 : model.mode === "skill" ? queue[0] : queue.at(-1));
-    this.element.classList.toggle("unsolved", agent && !set.task);
-    this.shown = "";
+    const mode = model.activeMode;
+    ({ run: this.run, ghosts: this.ghosts } = model.runs.get(set.index));
+    this.skills.hidden = !mode.choosesSkills;
+    this.chips.forEach((chip, z) => chip.setAttribute("aria-pressed", String(mode.isPressed(model, set, z))));
+    this.controls.replaceChildren(...mode.controls(this.app, set));
+    this.effects.mark(mode.currentSkill(model, set));
+    this.element.classList.toggle("unsolved", mode.isDimmed(set));
+    this.drawnKey = "";
   }
 
-  // What heat and arrows show at a step: they belong to the skill under way.
-  background(moment, state) {
-    const { model } = this.app;
+  /** Heat and arrows at a step: those of the skill that is being followed. @param {Moment} moment @param {number} state */
+  computeLayers(moment, state) {
+    const { model, section, theme } = this.app;
     const { set } = this;
     const { world } = set;
-    const scene = { heat: null, arrows: null };
-    if (!world.map) return scene;
-    const { mode } = moment;
-    const grown = this.app.chains.heat(set);
-    if (grown) scene.heat = grown;
-    else if (model.heat !== "none" && model.mode !== "agent" && model.heats[set.index].can(model.heat)) {
-      const values = model.heats[set.index].over(model.heat, moment.z, mode, moment.first, state);
-      scene.heat = { values, ...heatColours(values, this.app.theme, model.heat === "ends") };
+    if (!world.map) return { heat: null, arrows: null };
+    const heats = model.heats[set.index];
+    const shown = model.activeMode.hasLayers;
+    let heat = section?.heat(set) ?? null;
+    if (!heat && shown && model.heat !== "none" && heats.has(model.heat)) {
+      const values = heats.over(model.heat, moment.z, moment.mode, moment.first, state);
+      heat = heatMap(values, theme, model.heat === "ends");
     }
-    if (model.arrows && model.mode !== "agent") {
-      const column = set.column(moment.z, moment.first, mode);
-      const values = world.state(state);
-      scene.arrows = world.map.cells.map((_, place) => {
-        values[0] = place;
-        const s = world.number(values);
-        if (s === undefined || column[s] === UNKNOWN) return null;
-        return column[s] === world.nActions ? "end" : MOVES[world.actions[column[s]]];
-      });
-    }
-    return scene;
+    return { heat, arrows: shown && model.arrows ? this.arrows(moment, state) : null };
   }
 
-  frame(t) {
-    const { model, theme } = this.app;
+  /** [place]: where the skill would go, the other variables being as they are now. @param {Moment} moment @param {number} state */
+  arrows(moment, state) {
+    const { world } = this.set;
+    const column = this.set.column(moment.z, moment.first, moment.mode);
+    const values = world.state(state);
+    return world.map.cells.map((_, place) => {
+      values[0] = place;
+      const s = world.number(values);
+      if (s === undefined || column[s] === UNKNOWN) return null;
+      return column[s] === world.nActions ? "end" : MOVES[world.actions[column[s]]];
+    });
+  }
+
+  /** @param {number} t */
+  draw(t) {
+    const { model, section, theme } = this.app;
     const { set, run } = this;
-    const step = Math.min(Math.floor(t + 1e-9), run.steps);
+    const now = Math.floor(t + 1e-9);
+    const step = Math.min(now, run.steps);
     const state = run.states[step];
     const moment = model.moment(set, run, step);
-    const targets = model.targets(set, moment.z);
-    const key = [Math.floor(t + 1e-9), t >= run.steps, theme, this.app.chains.turn].join("|");
-    if (key !== this.shown) {
-      this.shown = key;
-      this.scene = this.background(moment, state);
-      this.tell(moment, state, step, targets, Math.floor(t + 1e-9));
+    const targets = model.activeMode.targets(model, set, moment.z);
+    const key = [now, t >= run.steps, theme, section?.version].join("|");
+    if (key !== this.drawnKey) {
+      this.drawnKey = key;
+      this.layers = this.computeLayers(moment, state);
+      this.describe(moment, state, step, targets, now);
     }
+    const { heat, arrows } = this.layers;
     this.view.draw({
-      ...this.scene, state, marked: run.marks[step], palette: model.data.palettes[theme], theme,
-      behind: this.scene.heat || this.scene.arrows ? `${key}${model.turn}` : "",
+      heat, arrows, state, marked: run.marks[step], palette: model.data.palettes[theme], theme,
+      behind: heat || arrows ? `${key}${model.version}` : "",
       run, ghosts: this.ghosts, t, targets,
     });
   }
 
-  // The words and tables of a step.
-  tell(moment, state, step, targets, now) {
+  /**
+   * The words and tables of a step.
+   * @param {Moment} moment @param {number} state @param {number} step @param {number[]} targets
+   * @param {number} now The step of the ghosts, which may run on.
+   */
+  describe(moment, state, step, targets, now) {
     const { model } = this.app;
     const { set, run } = this;
+    const mode = model.activeMode;
     const over = step >= run.steps;
-    const said = model.mode === "agent" ? agentWords(set, run, step) : skillWords(set, run, step, moment, targets, model.mode);
-    this.verdict.className = `verdict ${said.kind}`;
-    this.verdict.replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, said.sign), said.text);
-    this.spoken.textContent = over && !model.playing ? `${set.label}: ${said.text}` : "";
-    this.values.show(run.states[0], state, targets, targets.length > 0, over);
-    this.typical.textContent = model.mode === "skill" ? typicalWords(set, moment.z) : "";
-    this.crowd.textContent = crowdWords(set, this.ghosts, now, model.mode === "skill" ? targets : null);
-    this.choices.replaceChildren(...(model.mode === "agent" && set.task ? [choiceTable(set, run, step)] : []));
-    this.legend.replaceChildren(...heatLegend(this.scene.heat));
-    if (!model.playing || step === 0) this.view.canvas.setAttribute("aria-label", this.described(state));
+    const verdict = mode.verdict(set, run, step, moment, targets);
+    this.verdict.className = `verdict ${verdict.kind}`;
+    this.verdict.replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, verdict.sign), verdict.text);
+    this.spoken.textContent = over && !model.playing ? `${set.label}: ${verdict.text}` : "";
+    this.values.show(run.states[0], state, targets, over);
+    this.average.textContent = mode.average(set, moment.z);
+    this.crowd.textContent = ghostWords(set, this.ghosts, now, targets);
+    this.details.replaceChildren(...mode.details(set, run, step));
+    this.legend.replaceChildren(...heatLegend(this.layers.heat));
+    if (!model.playing || step === 0) this.view.element.setAttribute("aria-label", this.stateWords(state));
   }
 
-  described(state) {
+  /** @param {number} state */
+  stateWords(state) {
     const { world } = this.set;
     const values = world.variables.map((variable, j) => `${variable.name} ${world.label(state, j)}`);
     const how = world.map ? "Map; arrow keys move the start. " : "";

@@ -1,22 +1,56 @@
 // Runs of skills, of chains of skills, and of an agent that chooses skills.
-//
-// A run has the states met, per state the hidden marks set, and the skills followed: from which
-// step on, from which first state, in which mode. `end` says why the last one ended: "done" (it
-// terminated), "limit" (its steps were used up), "over" (the task was accomplished), "unknown" (it
-// came where the page's tables do not reach).
 
-class Run {
-  // Random numbers are those of the seed, or of a ghost's own; without `slips`, every move has its
-  // likeliest outcome.
+/**
+ * @import { SkillSet } from "./skill_set.js"
+ * @import { World } from "./world.js"
+ */
+import { Random } from "./random.js";
+import { UNKNOWN } from "./skill_set.js";
+
+/**
+ * What decides a run besides its start: the seed of its random numbers, and whether moves slip.
+ * Without slips, every action has its likeliest outcome.
+ * @typedef {{ seed?: number, slips?: boolean }} Chance
+ */
+
+/**
+ * Why the last skill of a run ended: it stopped, it used up its steps, the task was accomplished, or
+ * it reached a state that the page does not know.
+ * @typedef {"done" | "limit" | "over" | "unknown"} End
+ */
+
+/** A run: the states visited, and the skills followed. */
+export class Run {
+  /**
+   * @param {World} world
+   * @param {number} start
+   * @param {Chance} chance
+   * @param {number} ghost 0 for the run itself; ghosts have random numbers of their own.
+   */
   constructor(world, start, { seed = 0, slips = true }, ghost = 0) {
     this.world = world;
     this.slips = slips;
     this.random = new Random(ghost ? [seed, ghost] : seed);
+    /** Hidden marks that are set now. */
     this.marked = world.drawMarks(start, this.random);
     this.states = [start];
-    this.followed = [];
+    /** [step]: the hidden marks that were set; null where the world has none. */
     this.marks = [world.nMarks ? this.marked.slice() : null];
+    /**
+     * The skills followed: since which step, from which first state, in which mode.
+     * @type {{ at: number, z: number, first: number, mode: number }[]}
+     */
+    this.followed = [];
+    /** @type {End} */
     this.end = "done";
+    /** Of a chain: the step at which each skill ended. @type {number[]} */
+    this.ends = [];
+    /** Of an agent: what it chose, and when. @type {{ at: number, choice: number }[]} */
+    this.choices = [];
+    /** Of an agent: the time used; a skill that stops at once takes one step. */
+    this.elapsed = 0;
+    /** Of an agent: whether it satisfied its reward. */
+    this.solved = false;
   }
 
   get last() {
@@ -27,6 +61,7 @@ class Run {
     return this.states.length - 1;
   }
 
+  /** @param {number} action */
   step(action) {
     const u = this.slips ? this.random.next() : this.world.likeliest(this.last, action);
     const s = this.world.move(this.last, action, this.marked, u);
@@ -35,7 +70,14 @@ class Run {
     return s;
   }
 
-  // Follow a skill from where the run is; at most `most` steps, no further than where `over`.
+  /**
+   * Follow a skill from the last state.
+   * @param {SkillSet} set
+   * @param {number} z
+   * @param {number} most How many steps are left.
+   * @param {Uint8Array | null} over [state]: where the run ends.
+   * @returns {void}
+   */
   follow(set, z, most = set.stepLimit, over = null) {
     const first = this.last;
     const modes = set.modes[z];
@@ -54,11 +96,13 @@ class Run {
   }
 }
 
-// The skills of a queue one after another. A single skill is the run that Python's
-// `skills.rollout(skill, start, np.random.default_rng(seed))` is.
-function runChain(set, queue, start, chance, ghost = 0) {
+/**
+ * Run skills one after another. A single skill is Python's
+ * `skills.rollout(skill, start, np.random.default_rng(seed))`.
+ * @param {SkillSet} set @param {number[]} queue @param {number} start @param {Chance} chance
+ */
+export function runChain(set, queue, start, chance, ghost = 0) {
   const run = new Run(set.world, start, chance, ghost);
-  run.ends = [];
   for (const z of queue) {
     run.follow(set, z);
     run.ends.push(run.steps);
@@ -67,36 +111,40 @@ function runChain(set, queue, start, chance, ghost = 0) {
   return run;
 }
 
-// The greedy agent of a learned task, as `hierarchy.episode` without learning.
-function runAgent(set, start, chance, ghost = 0) {
+/**
+ * Run the greedy agent of a learned task: an episode of Python's `smdp_q_learning` without learning.
+ * @param {SkillSet} set @param {number} start @param {Chance} chance
+ */
+export function runAgent(set, start, chance, ghost = 0) {
   const { task, world } = set;
   const n = set.nSkills + world.nActions;
   const run = new Run(world, start, chance, ghost);
-  run.choices = [];
-  let elapsed = 0;
-  while (elapsed < task.cap) {
+  while (run.elapsed < task.maxSteps) {
     const at = run.last * n;
-    let best = -Infinity, count = 0, choice = 0;
+    let best = -Infinity, ties = 0, choice = 0;
     for (let o = 0; o < n; o++) best = Math.max(best, task.q[at + o]);
     for (let o = 0; o < n; o++)
-      if (task.q[at + o] === best && run.random.next() * ++count < 1) choice = o;
+      if (task.q[at + o] === best && run.random.next() * ++ties < 1) choice = o;
     const before = run.steps;
     run.choices.push({ at: before, choice });
-    if (choice < set.nSkills) run.follow(set, choice, task.cap - elapsed, task.done);
+    if (choice < set.nSkills) run.follow(set, choice, task.maxSteps - run.elapsed, task.done);
     else run.step(choice - set.nSkills);
-    elapsed += Math.max(run.steps - before, 1);
+    run.elapsed += Math.max(run.steps - before, 1);
     if (task.done[run.last] || run.end === "unknown") break;
   }
-  run.elapsed = elapsed;
   run.solved = Boolean(task.done[run.last]);
   return run;
 }
 
-// Where a skill ends from one first state: [state] -> probability, exact (as in Python, less
-// probability than NEGLIGIBLE is not followed). Where marks are hidden, each is taken to be new.
+/** As in Python, probability below this is not followed further. */
 const NEGLIGIBLE = 1e-12;
 
-function lastStates(set, z, first) {
+/**
+ * Where a skill ends from one first state, exactly. Hidden marks are all taken to be new.
+ * @param {SkillSet} set @param {number} z @param {number} first
+ * @returns {Float64Array} [state]: probability
+ */
+export function lastStates(set, z, first) {
   const { world } = set;
   const ends = new Float64Array(world.nStates);
   const moved = new Float64Array(world.nStates);
@@ -130,17 +178,23 @@ function lastStates(set, z, first) {
   return ends;
 }
 
-// The tree of all chains of up to `lengths` skills, one skill a `step()`, in the order of Python's
-// `metrics.coverage.tree`.
-class Tree {
+/**
+ * The tree of all chains of up to `lengths` skills, one skill per `step()`, in the order of Python's
+ * `metrics.coverage.tree`.
+ */
+export class Tree {
+  /** @param {SkillSet} set @param {number} start @param {Chance} chance */
   constructor(set, start, { seed = 0, slips = true }, lengths = 5) {
     this.set = set;
     this.lengths = lengths;
     this.slips = slips;
     this.random = new Random(seed);
+    /** [depth]: the state and the marks at the end of the current chain's first skills. */
     this.states = [start];
     this.marks = [set.world.drawMarks(start, this.random)];
+    /** [depth]: the skill to try next. */
     this.following = new Array(lengths).fill(0);
+    /** [depth][state]: whether a chain of depth + 1 skills has ended there; and how many states. */
     this.seen = Array.from({ length: lengths }, () => new Uint8Array(set.world.nStates));
     this.counts = new Array(lengths).fill(0);
     this.depth = 0;
@@ -153,6 +207,7 @@ class Tree {
     return this.depth < 0;
   }
 
+  /** [length - 1]: the share of all states that end some chain of that length. */
   get curve() {
     return this.counts.map((count) => count / this.set.world.nStates);
   }

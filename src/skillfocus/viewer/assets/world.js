@@ -1,0 +1,190 @@
+// A world as the page's data has it. Simulation is that of Python's `core.rollout`: same tables, same
+// order of random numbers.
+
+/**
+ * @import { PackedArray, WorldData } from "./data.js"
+ * @import { Random } from "./random.js"
+ */
+
+const ARRAYS = { u8: Uint8Array, u16: Uint16Array, i32: Int32Array, f32: Float32Array };
+
+/**
+ * @param {PackedArray} packed
+ * @returns {Promise<any>} A typed array.
+ */
+export async function unpack({ type, data }) {
+  const letters = atob(data);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new ARRAYS[type](await new Response(stream).arrayBuffer());
+}
+
+export class World {
+  /** @param {WorldData} data */
+  constructor(data) {
+    this.id = data.id;
+    this.start = data.start;
+    this.defaultTarget = data.defaultTarget;
+    this.actions = data.actions;
+    this.variables = data.variables;
+    this.nStates = data.nStates;
+    this.nActions = data.actions.length;
+    this.nVariables = data.variables.length;
+    this.nOutcomes = data.nOutcomes;
+    this.nMarks = data.nMarks;
+    this.laws = data.laws;
+    this.costs = data.costs;
+    // Cells are characters as Python counts them, not the halves of which JavaScript makes some.
+    this.map = data.map && { ...data.map, rows: data.map.rows.map((row) => Array.from(row)) };
+    // The tables, filled by `read`; see WorldData for their meaning. Successors are absolute here.
+    /** @type {Uint8Array | Uint16Array | Int32Array} */
+    this.values = null;
+    /** @type {Int32Array} */
+    this.successors = null;
+    /** @type {Int32Array} */
+    this.lawOf = null;
+    /** @type {Int32Array} */
+    this.marks = null;
+    /** @type {Int32Array} */
+    this.again = null;
+    /** @type {Int32Array} */
+    this.marksIn = null;
+    /** @type {Int32Array} */
+    this.lookOf = null;
+    /** @type {Map<string, Int32Array>} */
+    this.contextTables = new Map();
+    /** @type {Map<string, number>} */
+    this.stateIndex = new Map();
+  }
+
+  /**
+   * Unpack a world's tables.
+   * @param {WorldData} data
+   */
+  static async read(data) {
+    const world = new World(data);
+    const packed = [data.values, data.successors, data.lawOf, data.marks, data.again, data.marksIn, data.map?.lookOf];
+    const arrays = await Promise.all(packed.map((array) => array && unpack(array)));
+    [world.values, world.successors, world.lawOf, world.marks, world.again, world.marksIn, world.lookOf] = arrays;
+    const perState = world.nActions * world.nOutcomes;
+    const absolute = (/** @type {Int32Array} */ steps) => steps?.map((step, i) => step + Math.floor(i / perState));
+    world.successors = absolute(world.successors);
+    world.again = absolute(world.again);
+    for (let s = 0; s < world.nStates; s++) world.stateIndex.set(world.state(s).join(), s);
+    return world;
+  }
+
+  /** The indices of a state's values. @param {number} s @returns {number[]} */
+  state(s) {
+    return Array.from(this.values.subarray(s * this.nVariables, (s + 1) * this.nVariables));
+  }
+
+  /** The index of one value of a state. @param {number} s @param {number} variable @returns {number} */
+  value(s, variable) {
+    return this.values[s * this.nVariables + variable];
+  }
+
+  /** One value of a state as text. @param {number} s @param {number} variable */
+  label(s, variable) {
+    return this.variables[variable].labels[this.value(s, variable)];
+  }
+
+  /** The state with these values, if there is one. @param {number[]} values */
+  number(values) {
+    return this.stateIndex.get(values.join());
+  }
+
+  /**
+   * The state like s but for one value; if the world has none, one that differs in as few other
+   * variables as possible.
+   * @param {number} s @param {number} variable @param {number} value
+   */
+  withValue(s, variable, value) {
+    const wanted = this.state(s);
+    wanted[variable] = value;
+    const exact = this.number(wanted);
+    if (exact !== undefined) return exact;
+    let best = s, fewest = Infinity;
+    for (let other = 0; other < this.nStates; other++) {
+      if (this.value(other, variable) !== value) continue;
+      let differ = 0;
+      for (let j = 0; j < this.nVariables; j++) if (this.value(other, j) !== wanted[j]) differ++;
+      if (differ < fewest) [best, fewest] = [other, differ];
+    }
+    return best;
+  }
+
+  /** The variables whose values differ between two states. @param {number} first @param {number} last */
+  differences(first, last) {
+    const variables = [];
+    for (let j = 0; j < this.nVariables; j++)
+      if (this.value(first, j) !== this.value(last, j)) variables.push(j);
+    return variables;
+  }
+
+  /**
+   * [state]: the index of the combination of some variables' values, among those that occur, in
+   * ascending order (as Python's `core.indexing`).
+   * @param {number[]} variables
+   */
+  contextOf(variables) {
+    const key = variables.join();
+    if (!this.contextTables.has(key)) {
+      let ofState = new Int32Array(this.nStates);
+      for (const j of variables) {
+        const size = this.variables[j].labels.length;
+        const codes = Float64Array.from(ofState, (index, s) => index * size + this.value(s, j));
+        const sorted = Array.from(new Set(codes)).sort((a, b) => a - b);
+        const places = new Map(sorted.map((code, i) => [code, i]));
+        ofState = Int32Array.from(codes, (code) => places.get(code));
+      }
+      this.contextTables.set(key, ofState);
+    }
+    return this.contextTables.get(key);
+  }
+
+  /** Set as many hidden marks as state s shows, in random cells. @param {number} s @param {Random} random */
+  drawMarks(s, random) {
+    const marked = new Uint8Array(this.nMarks);
+    let missing = this.nMarks ? this.marksIn[s] : 0;
+    while (missing > 0) {
+      const mark = Math.floor(random.next() * this.nMarks);
+      if (!marked[mark]) {
+        marked[mark] = 1;
+        missing--;
+      }
+    }
+    return marked;
+  }
+
+  /**
+   * One step, given its random number; sets hidden marks.
+   * @param {number} s @param {number} action @param {Uint8Array} marked @param {number} u
+   * @returns {number} The next state.
+   */
+  move(s, action, marked, u) {
+    const row = s * this.nActions + action;
+    const law = this.laws[this.lawOf[row]];
+    let m = 0;
+    while (u >= law[m]) m++;
+    const outcome = row * this.nOutcomes + m;
+    const mark = this.nMarks ? this.marks[outcome] : -1;
+    if (mark >= 0) {
+      if (marked[mark]) return this.again[outcome];
+      marked[mark] = 1;
+    }
+    return this.successors[outcome];
+  }
+
+  /** A random number with which an action has its likeliest outcome. @param {number} s @param {number} action */
+  likeliest(s, action) {
+    const law = this.laws[this.lawOf[s * this.nActions + action]];
+    let best = 0, most = 0, below = 0;
+    for (const sum of law) {
+      if (sum - below > most + 1e-12) [best, most] = [below, sum - below];
+      below = sum;
+    }
+    return best;
+  }
+}

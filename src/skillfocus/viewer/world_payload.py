@@ -1,0 +1,125 @@
+"""What a page knows of a world: its variables, transitions and map as compact tables.
+
+The page simulates with these tables exactly as `core.rollout` does: same outcomes in the same
+order, same cumulative probabilities, same hidden marks. `assets/data.js` documents the fields.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skillfocus.core.indexing import index_values
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import World
+from skillfocus.render.icons import GROUNDS, agent_icon_name, glyph_icon, ground_glyphs
+from skillfocus.render.paths import mark_of_cell
+from skillfocus.viewer.packing import pack_array
+from skillfocus.viewer.walks import outcome_costs
+from skillfocus.worlds.grid import GridWorld
+
+MAX_PLACES = 4
+"""A variable that changes in more cells of a map than these has no place to be marked."""
+
+
+def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
+    """Return the page's data of a world.
+
+    Successor states are stored relative to their source, and equal rows of probabilities once:
+    both compress far better.
+
+    Args:
+        world: The world.
+        mdp: Its tables.
+
+    Returns:
+        `WorldData` of `assets/data.js`, without the start.
+    """
+    width = mdp.successors.shape[2]
+    both = np.concatenate([mdp.cumulative, outcome_costs(mdp.probabilities)], axis=2)
+    laws, law_of = np.unique(both.reshape(-1, 2 * width), axis=0, return_inverse=True)
+    source = np.arange(mdp.n_states, dtype=np.int32)[:, None, None]
+    hidden_marks = (
+        {
+            "marks": pack_array(mdp.marks),
+            "again": pack_array(mdp.again - source),
+            "marksIn": pack_array(mdp.marks_in),
+        }
+        if mdp.n_marks
+        else {}
+    )
+    return {
+        "id": world.id,
+        "nStates": mdp.n_states,
+        "nOutcomes": width,
+        "nMarks": mdp.n_marks,
+        "actions": list(mdp.actions),
+        "variables": [
+            {
+                "name": variable.name,
+                "labels": [str(value) for value in variable.values],
+                "points": value_points(variable.coordinates),
+                "scale": variable.largest_distance,
+            }
+            for variable in mdp.space.variables
+        ],
+        "defaultTarget": mdp.space.index(world.default_target),
+        "values": pack_array(mdp.values),
+        "successors": pack_array(mdp.successors - source),
+        "lawOf": pack_array(law_of.ravel().astype(np.int32)),
+        "laws": laws[:, :width].tolist(),
+        "costs": laws[:, width:].astype(int).tolist(),
+        **hidden_marks,
+        "map": _map_data(world, mdp) if isinstance(world, GridWorld) else None,
+    }
+
+
+def value_points(coordinates: np.ndarray) -> list | None:
+    """Return where a variable's values lie; None for values that are all equally far apart.
+
+    Args:
+        coordinates: [n_values, n_dimensions]
+    """
+    n = len(coordinates)
+    apart = coordinates.shape == (n, n) and np.array_equal(coordinates, np.eye(n) / np.sqrt(2))
+    return None if apart else coordinates.tolist()
+
+
+def _map_data(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
+    """Return how the cells look, which depends on every variable but the agent's position.
+
+    States that agree in those variables share a *look*; cells whose glyph differs between looks
+    are listed with one glyph per look.
+    """
+    others = index_values(mdp, range(1, len(mdp.space)))
+    states = [mdp.state(s) for s in others.example]
+    looks = {}
+    for place, cell in enumerate(world.map.cells):
+        glyphs = [world.glyph_now(cell, state) for state in states]
+        if set(glyphs) != {world.map.glyph(cell)}:
+            looks[place] = glyphs
+    marks = mark_of_cell(world, mdp)
+    return {
+        "rows": world.map.rows,
+        "cells": [list(cell) for cell in world.map.cells],
+        "lookOf": pack_array(others.of_state),
+        "looks": looks,
+        "tracked": [marks.get(cell, -1) for cell in world.map.cells],
+        "places": _changing_places(mdp),
+        "looksLike": {glyph: glyph_icon(world, glyph) for glyph in world.legend},
+        "under": {world.map.index[cell]: glyph for cell, glyph in ground_glyphs(world).items()},
+        "grounds": [glyph for glyph, kind in world.legend.items() if kind in GROUNDS],
+        "agents": [agent_icon_name(world, state) for state in states],
+    }
+
+
+def _changing_places(mdp: TabularMDP) -> list[list[int]]:
+    """Return per variable the positions in which it changes; none if there are many.
+
+    The page rings these places for the targets of the current skill.
+    """
+    source, action, slot = np.nonzero(mdp.probabilities > 0)
+    target = mdp.successors[source, action, slot]
+    changed = mdp.values[source] != mdp.values[target]
+    places = [np.unique(mdp.values[target[changed[:, j]], 0]) for j in range(len(mdp.space))]
+    places[0] = places[0][:0]
+    return [each.tolist() if len(each) <= MAX_PLACES else [] for each in places]

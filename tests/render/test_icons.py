@@ -1,0 +1,45 @@
+"""Icons: every painter understands them, and every kind of thing has one."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+import skillfocus as sf
+from skillfocus.render import icons, raster
+from skillfocus.render.palette import PALETTES, THING_COLOURS
+
+
+def test_every_thing_that_has_a_colour_has_an_icon_that_all_painters_understand():
+    assert set(THING_COLOURS) <= set(icons.ICONS)
+    for icon in icons.ICONS.values():
+        for shape in icon:
+            assert re.fullmatch(r"([MLC][\d. -]+|Z)+", shape.path), shape
+            assert (shape.stroke != "") == (shape.width > 0)
+            for points, _ in raster.outlines(shape.path):
+                assert len(points) > 1
+                assert np.min(points) >= 0
+                assert np.max(points) <= icons.BOX
+    assert PALETTES["light"].keys() == PALETTES["dark"].keys()
+
+
+def test_path_data_is_parsed_into_one_segment_per_command():
+    assert icons.parse_path("M0 1L2 3C4 5 6 7 8 9Z") == (
+        ("M", ((0, 1),)), ("L", ((2, 3),)), ("C", ((4, 5), (6, 7), (8, 9))), ("Z", ()),
+    )  # fmt: skip
+    assert icons.parse_path("M0 0L1 1 2 -2")[1:] == (("L", ((1, 1),)), ("L", ((2, -2),)))
+
+
+def test_a_muddy_agent_has_another_icon():
+    world = sf.make("MudWorld-v0")
+    assert icons.agent_icon(world, world.state(muddy=1)) == icons.MUDDY_AGENT
+    assert icons.agent_icon(world, world.state()) == icons.AGENT
+
+
+def test_the_treasure_of_mud_world_stands_on_mud():
+    world = sf.make("MudWorld-v0")
+    ground = icons.ground_glyphs(world)
+    (chest,) = world.map.find("X")
+    assert world.legend[ground[chest]] == "mud"
+    assert {world.legend[glyph] for glyph in ground.values()} == {"mud", "puddle"}

@@ -1,0 +1,103 @@
+"""Where everything stands in a picture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import skillfocus as sf
+from skillfocus.render import icons, raster, scene
+from skillfocus.render.icons import BOX
+from skillfocus.render.palette import plate_colour
+from skillfocus.worlds.maps.parser import make_map
+
+
+def test_cards_stand_beside_each_other_inside_the_picture():
+    for name in ("FourRooms-v0", "ForageWorld-v0", "MudWorld-v0", "gymnasium:Taxi-v4"):
+        world = sf.make(name)
+        stage = scene.Stage(world)
+        cards = [i for i in stage.items(world.state()) if i.layer == scene.CARD]
+        boxes = []
+        for card in cards:
+            points = np.add(raster.outlines(card.shape.path)[0][0], (card.x, card.y))
+            boxes.append((*points.min(axis=0), *points.max(axis=0)))
+            assert boxes[-1][0] > 0
+            assert boxes[-1][1] > (len(world.map.rows) * 24 if stage.grid else 0)
+            assert boxes[-1][2] < stage.width
+            assert boxes[-1][3] < stage.height
+        assert len(boxes) == len(world.space)
+        for place, (left, top, right, bottom) in enumerate(boxes):
+            for other in boxes[:place]:
+                apart = left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+                assert apart
+
+
+def shapes_at(items, cell, layer):
+    x, y = cell[1] * BOX, cell[0] * BOX
+    placed = [item for item in items if isinstance(item, scene.PlacedShape)]
+    return [item for item in placed if (item.layer, item.x, item.y) == (layer, x, y)]
+
+
+def test_things_stand_in_their_cells_until_they_are_taken():
+    world = sf.make("FourRooms-v0")
+    stage = scene.Stage(world, cards=False)
+    cell = world.tools[1]
+    before = shapes_at(stage.items(world.state()), cell, scene.THING)
+    after = shapes_at(stage.items(world.state(tool_2=1)), cell, scene.THING)
+    assert tuple(item.shape for item in before) == icons.TOOL
+    assert not any(item.faint for item in before)
+    (outline,) = after
+    assert (outline.faint, outline.shape.path, outline.shape.fill) == (True, icons.TOOL[0].path, "")
+
+
+def test_the_start_and_tracks_are_marked_below_things():
+    world = sf.make("MudWorld-v0")
+    stage = scene.Stage(world, cards=False)
+    start, state = world.state(position=(8, 3)), world.state(position=(8, 5))
+    items = stage.items(state, start=start, tracks=frozenset([(8, 4)]))
+    assert tuple(i.shape for i in shapes_at(items, (8, 3), scene.THING)) == scene.START
+    assert tuple(i.shape for i in shapes_at(items, (8, 4), scene.THING)) == icons.TRACKS
+    assert shapes_at(items, (8, 5), scene.THING) == []
+    assert [item.layer for item in items] == sorted(item.layer for item in items)
+
+
+def test_walls_are_one_shape_and_the_map_without_cards_is_as_large_as_its_cells():
+    world = sf.make("FourRooms-v0")
+    stage = scene.Stage(world, cards=False)
+    assert (stage.width, stage.height) == (13 * BOX, 13 * BOX)
+    floor, grid, walls = stage.background
+    assert (floor.shape.fill, grid.shape.stroke, walls.shape.fill) == ("floor", "grid", "wall")
+    assert walls.shape.path.count("Z") == 13 * 13 - len(world.map.cells)
+
+
+def test_kinds_of_a_custom_map_are_plates_with_their_letter():
+    world = make_map("room", text="K = pick-up key\nL = pick-up lamp\nmap:\n####\n#KL#\n####\n")
+    stage = scene.Stage(world, cards=False)
+    items = stage.items(world.state())
+    letters = {i.text: (i.x, i.anchor) for i in items if isinstance(i, scene.TextLine)}
+    assert letters == {"K": (1.5 * BOX, "middle"), "L": (2.5 * BOX, "middle")}
+    fills = [shapes_at(items, (1, c), scene.THING)[0].shape.fill for c in (1, 2)]
+    assert fills == [plate_colour(world, "K"), plate_colour(world, "L")]
+    assert len(set(fills)) == 2
+
+
+def test_notes_say_what_became_of_targets_and_of_everything_else():
+    world = sf.make("FourRooms-v0")
+    first, now = world.state(position=(1, 1)), world.state(position=(1, 2), tool_1=1)
+    assert scene.card_notes(world, first, now, ["tool_1", "tool_2"]) == {
+        "position": "✗ side effect", "tool_1": "✓ target", "tool_2": "target",
+    }  # fmt: skip
+    assert scene.card_notes(world, first, now, ["tool_1"], over=False)["position"] == (
+        "changed so far"
+    )
+    assert scene.card_notes(world, first, now, []) == {"position": "changed", "tool_1": "changed"}
+
+
+def test_captions_have_room_between_map_and_cards():
+    world = sf.make("FourRooms-v0")
+    caption = [scene.Paragraph("one line"), scene.Paragraph("word " * 40, "faint")]
+    stage = scene.Stage(world, captions=[caption])
+    assert stage.height == scene.Stage(world).height + 4 * scene.LINE_HEIGHT + 6
+    lines = [i for i in stage.items(world.state(), caption=caption) if i.layer == scene.TEXT][:4]
+    assert [line.colour for line in lines] == ["ink", "faint", "faint", "faint"]
+    assert all(13 * BOX < line.y < stage.height for line in lines)
+    assert lines[3].text.endswith("…")
