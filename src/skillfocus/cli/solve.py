@@ -49,7 +49,7 @@ class Solve:
         if self.seeds < 1 or self.seed < 0:
             raise UserError("--seeds must be at least 1 and --seed at least 0")
         settings = SMDPQLearning(
-            episodes=self.episodes, decay=self.decay, intra_option=self.intra_option
+            episodes=self.episodes, epsilon_decay=self.decay, intra_option=self.intra_option
         )
         loaded = [(str(file), Skills.load(file)) for file in self.files]
         worlds = {skills.world.id: skills for _, skills in loaded}
