@@ -1,4 +1,4 @@
-"""Slow, plain versions of the kernels, written for reading: what the fast ones must equal."""
+"""Slow reference versions of the kernels in plain Python, which the fast ones must equal."""
 
 from __future__ import annotations
 

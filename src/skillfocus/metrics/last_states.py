@@ -1,4 +1,7 @@
-"""Exact distributions of a skill's last state s_T, by propagating probability step by step."""
+"""Exact distributions of a skill's last state s_T, and the effects expected under them.
+
+Probability is propagated step by step from a first state; nothing is drawn.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,32 @@ class SparseRows(NamedTuple):
     """int32 [n_entries]: last states x'."""
     data: np.ndarray
     """float32 [n_entries]: their probabilities."""
+
+
+class VariableArrays(NamedTuple):
+    """The variables of a world, and which of them a skill targets."""
+
+    values: np.ndarray
+    """int32 [n_states, n_variables]: value indices."""
+    distances: np.ndarray
+    """float64 [n_variables, n_values, n_values]: between two values, padded to one array."""
+    is_target: np.ndarray
+    """bool [n_variables]"""
+
+
+class StartEffects(NamedTuple):
+    """What one mode of a skill does, per first state."""
+
+    changed: np.ndarray
+    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
+    amount: np.ndarray
+    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
+    controlled: np.ndarray
+    """float64 [n_starts]: the probability that every target ends changed."""
+    steps: np.ndarray
+    """float64 [n_starts]: expected steps."""
+    ends: np.ndarray
+    """float64 [n_states]: the distribution of the last state, averaged over starts."""
 
 
 class Buffers(NamedTuple):
@@ -152,3 +181,45 @@ def transition_matrix(dynamics, skill):
             final[s] = 0.0
         indptr[x + 1] = filled
     return SparseRows(indptr, indices[:filled].copy(), data[:filled].copy())
+
+
+@njit(cache=True, nogil=True)
+def expected_effects(dynamics, skill, variables, starts):
+    """Compute the exact effects of one mode of a skill.
+
+    Args:
+        dynamics: `Dynamics`.
+        skill: `SkillMode`.
+        variables: `VariableArrays`.
+        starts: int64 [n_starts].
+
+    Returns:
+        `StartEffects`.
+    """
+    values, distances, is_target = variables
+    n_states, n_variables = values.shape
+    changed = np.zeros((starts.shape[0], n_variables))
+    amount = np.zeros((starts.shape[0], n_variables))
+    controlled = np.zeros(starts.shape[0])
+    steps = np.zeros(starts.shape[0])
+    ends = np.zeros(n_states)
+    buffers = new_buffers(n_states)
+    final = buffers.final
+    for i in range(starts.shape[0]):
+        first = starts[i]
+        steps[i] = propagate(dynamics, skill, first, buffers)
+        for s in range(n_states):
+            p = final[s]
+            if p > 0.0:
+                final[s] = 0.0
+                ends[s] += p / starts.shape[0]
+                all_targets = True
+                for j in range(n_variables):
+                    if values[s, j] != values[first, j]:
+                        changed[i, j] += p
+                        amount[i, j] += p * distances[j, values[first, j], values[s, j]]
+                    elif is_target[j]:
+                        all_targets = False
+                if all_targets:
+                    controlled[i] += p
+    return StartEffects(changed, amount, controlled, steps, ends)

@@ -8,13 +8,17 @@ and the averages come with 90 % intervals.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.last_states import Dynamics, SkillMode, new_buffers, propagate
+from skillfocus.metrics.last_states import (
+    Dynamics,
+    SkillMode,
+    StartEffects,
+    VariableArrays,
+    expected_effects,
+)
 from skillfocus.metrics.reachability import (
     fair_starts,
     max_starts,
@@ -27,74 +31,6 @@ Z90 = 1.6448536269514722
 """The normal quantile of a two-sided 90 % interval."""
 DEFAULT_SAMPLE = 4000
 """Rollouts per skill in worlds with hidden marks."""
-
-
-class VariableArrays(NamedTuple):
-    """The variables of a world, and which of them a skill targets."""
-
-    values: np.ndarray
-    """int32 [n_states, n_variables]: value indices."""
-    distances: np.ndarray
-    """float64 [n_variables, n_values, n_values]: between two values, padded to one array."""
-    is_target: np.ndarray
-    """bool [n_variables]"""
-
-
-class StartEffects(NamedTuple):
-    """What one mode of a skill does, per first state."""
-
-    changed: np.ndarray
-    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
-    amount: np.ndarray
-    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
-    controlled: np.ndarray
-    """float64 [n_starts]: the probability that every target ends changed."""
-    steps: np.ndarray
-    """float64 [n_starts]: expected steps."""
-    ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts."""
-
-
-@njit(cache=True, nogil=True)
-def evaluate(dynamics, skill, variables, starts):
-    """Compute the exact effects of one mode of a skill.
-
-    Args:
-        dynamics: `Dynamics`.
-        skill: `SkillMode`.
-        variables: `VariableArrays`.
-        starts: int64 [n_starts].
-
-    Returns:
-        `StartEffects`.
-    """
-    values, distances, is_target = variables
-    n_states, n_variables = values.shape
-    changed = np.zeros((starts.shape[0], n_variables))
-    amount = np.zeros((starts.shape[0], n_variables))
-    controlled = np.zeros(starts.shape[0])
-    steps = np.zeros(starts.shape[0])
-    ends = np.zeros(n_states)
-    buffers = new_buffers(n_states)
-    final = buffers.final
-    for i in range(starts.shape[0]):
-        first = starts[i]
-        steps[i] = propagate(dynamics, skill, first, buffers)
-        for s in range(n_states):
-            p = final[s]
-            if p > 0.0:
-                final[s] = 0.0
-                ends[s] += p / starts.shape[0]
-                all_targets = True
-                for j in range(n_variables):
-                    if values[s, j] != values[first, j]:
-                        changed[i, j] += p
-                        amount[i, j] += p * distances[j, values[first, j], values[s, j]]
-                    elif is_target[j]:
-                        all_targets = False
-                if all_targets:
-                    controlled[i] += p
-    return StartEffects(changed, amount, controlled, steps, ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +205,7 @@ def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillE
     is_target = np.array([name in skills.targets[z] for name in names])
     variables = VariableArrays(mdp.values, _distances(skills), is_target)
     by_mode = [
-        evaluate(
+        expected_effects(
             dynamics, SkillMode(skills.policy_of(z, mode), skills.contexts[z], skills.step_limit),
             variables, starts,
         )
