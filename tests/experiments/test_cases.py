@@ -66,16 +66,16 @@ def test_stored_pipelines_do_not_outlive_their_settings():
     learners = [
         task_learner(p, w, "vic") for p in PRESETS for w in ("FourRooms-v0", "ForageWorld-v0")
     ]
-    assert [(h.decay, h.slowing, h.intra_option) for h in learners] == [
+    assert [(h.epsilon_decay, h.alpha_decay, h.intra_option) for h in learners] == [
         (0.001, 0.0, False), (0.0005, 0.0, False), (0.0002, 0.0001, True), (0.0002, 0.0001, True),
     ]  # fmt: skip
 
 
 def test_whoever_has_a_penalty_explores_as_the_paper_s_focused_skills_do():
     agents = ("focused-vic", "permuted-focused-vic", "focused-oracle", "dusdi-vic", "primitives")
-    decays = [task_learner("paper", "ForageWorld-v0", agent).decay for agent in agents]
+    decays = [task_learner("paper", "ForageWorld-v0", agent).epsilon_decay for agent in agents]
     assert decays == [0.001, 0.001, 0.001, 0.0005, 0.0005]
-    assert task_learner("paper", "forage-world", "vic").decay == 0.0005
+    assert task_learner("paper", "forage-world", "vic").epsilon_decay == 0.0005
 
 
 SMALL = '{"text": "' + CORRIDOR.replace("\n", "\\n") + '", "slip": 0.0, "step_limit": 6}'

@@ -9,7 +9,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor, tiny_mud
 from skill_sets import make_skills, matrices, random_skills
 from skillfocus.errors import UserError
-from skillfocus.metrics.coverage import area, coverage, fresh_starts
+from skillfocus.metrics.coverage import area, chain_coverage, coverage
 from skillfocus.worlds.explored import ExploredWorld, Following
 
 RIGHT, STOP = 1, 4
@@ -56,6 +56,14 @@ def test_exact_coverage_is_the_plain_recursion(seed, lengths):
     assert found.fractions == pytest.approx(plain_coverage(skills, found.starts, lengths), abs=1e-5)
 
 
+@given(st.integers(0, 300))
+def test_chains_of_known_matrices_cover_what_skills_do(seed):
+    skills = random_skills(seed, RandomWorld(seed, sizes=(3, 2)))
+    starts = np.arange(skills.mdp.n_states)
+    got = chain_coverage(list(matrices(skills)), starts, 2)
+    assert got == pytest.approx(plain_coverage(skills, starts, 2), abs=1e-5)
+
+
 def test_without_chance_a_tree_is_exact(rng):
     skills = right_or_stay(slip=0.0)
     exact = coverage(skills, 3)
@@ -96,8 +104,12 @@ def test_hidden_marks_last_from_skill_to_skill(rng):
         coverage(skills)
 
 
-def test_first_states_are_fresh(four_rooms, four_rooms_table):
-    starts = fresh_starts(four_rooms_table, 0)
+def test_first_states_are_fresh(four_rooms_table):
+    """In FourRooms: every cell, no tool taken."""
+    world = sf.make("four-rooms")
+    policy = np.full(four_rooms_table.n_states, STOP, np.uint8)
+    skills = make_skills(world, four_rooms_table, (("position",),), ((),), policy, 1)
+    starts = coverage(skills, 1).starts
     assert len(starts) == 104
     assert not four_rooms_table.values[starts, 1:].any()
 
@@ -106,7 +118,7 @@ def test_more_or_longer_never_covers_less_of_what_staying_keeps():
     """With a skill that stays among them, longer chains cover at least as much."""
     found = coverage(right_or_stay(slip=0.3), 5)
     assert (np.diff(found.fractions, axis=0) >= -1e-7).all()
-    with pytest.raises(UserError, match="at least 1"):
+    with pytest.raises(UserError, match="at least 1, got 0"):
         coverage(right_or_stay(slip=0.3), 0)
 
 

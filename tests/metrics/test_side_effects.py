@@ -11,8 +11,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor
 from skill_sets import make_skills
 from skillfocus.errors import UserError
-from skillfocus.metrics import fair_starts, round_trips, shortest_steps, side_effects
-from skillfocus.metrics import reachability as reach
+from skillfocus.metrics import reachability, side_effects
 from skillfocus.worlds.four_rooms import FourRooms
 
 RIGHT, LEFT, STOP = 1, 3, 4
@@ -134,47 +133,6 @@ def test_a_world_that_hides_state_is_sampled(rng):
     assert (mdp.values[effects.starts][:, 1:] == 0).all()
 
 
-def test_round_trips_by_hand():
-    mdp = sf.tabulate(corridor(slip=0.1))
-    starts = np.array([mdp.number((cell, 0)) for cell in range(3)])
-    assert shortest_steps(mdp, starts[:1])[0, mdp.number((2, 1))] == 2
-    # From the tool's own cell: one step away and back in picks it up.
-    assert round_trips(mdp, [1], starts).tolist() == [4, 2, 2]
-    assert fair_starts(mdp, [1], 4, default_target=0).tolist() == [starts[1], starts[2]]
-    assert fair_starts(mdp, [1], 6, default_target=0).tolist() == starts.tolist()
-    mirrored = sf.tabulate(FourRooms("#####\n#T..#\n#####"))
-    starts = np.array([mirrored.number((cell, 0)) for cell in range(3)])
-    assert round_trips(mirrored, [1], starts).tolist() == [2, 2, 4]
-    gone = np.array([mdp.number((0, 1))])
-    assert round_trips(mdp, [1], gone).tolist() == [np.inf]
-
-
-class Countdown(RandomWorld):
-    """Fuel runs from its last value down to its first."""
-
-    def transition(self, state, action):
-        return [sf.Outcome(1.0, (state[0], max(state[1] - action, 0)))]
-
-
-def test_untouched_is_where_nothing_leads(four_rooms_table):
-    mdp = sf.tabulate(Countdown(0, sizes=(2, 3)))
-    assert fair_starts(mdp, [1], 5, default_target=0).tolist() == [
-        s for s in range(6) if mdp.state(s)[1] == 2
-    ]
-    assert four_rooms_table.untouched[four_rooms_table.number((0, 0, 1, 0, 0))].tolist() == [
-        True, True, False, True, True,
-    ]  # fmt: skip
-
-
-def test_the_mud_errand_is_as_long_as_it_looks():
-    """From beside the puddle at (3, 7): 4 steps to the treasure through (3, 4), 4 to the puddle
-    at (4, 8), 2 home."""
-    world = sf.make("mud-world")
-    mdp = sf.tabulate(world)
-    start = np.array([mdp.number((world.map.index[(3, 7)], 0, 0, 0))])
-    assert round_trips(mdp, [2], start).tolist() == [10]
-
-
 def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focused_vic):
     short = make_skills(
         four_rooms, focused_vic.mdp, focused_vic.targets, focused_vic.context_variables,
@@ -187,12 +145,12 @@ def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focuse
     assert (
         side_effects(short, sample=10, rng=np.random.default_rng(0))[0].summary()["steps"] is None
     )
-    with pytest.raises(UserError, match="'fair', 'all'"):
+    with pytest.raises(UserError, match="'fair', 'all' or an array of states, got 'some'"):
         side_effects(short, "some")
     for bad in (np.array([-1]), np.array([1664]), np.ones(1664, dtype=bool)):
         with pytest.raises(UserError, match="numbers of states, 0 to 1663"):
             side_effects(short, bad)
-    with pytest.raises(UserError, match="at least 2"):
+    with pytest.raises(UserError, match="at least 2, got 1"):
         side_effects(short, sample=1, rng=np.random.default_rng(0))
 
 
@@ -203,7 +161,7 @@ def test_of_very_many_starts_a_sample_is_measured(monkeypatch):
         world, sf.focused(sf.vic()), seed=0, targets={"tool_1": 2}, learner=sf.Planning(rounds=1)
     )
     every = {kind: side_effects(skills, kind) for kind in ("fair", "all")}
-    monkeypatch.setattr(reach, "MOST_PAIRS", 300 * 1664)
+    monkeypatch.setattr(reachability, "MAX_PAIRS", 300 * 1664)
     for kind, whole in every.items():
         first, again = side_effects(skills, kind), side_effects(skills, kind)
         for few, same, all_of_them in zip(first, again, whole, strict=True):
@@ -219,16 +177,6 @@ def test_of_very_many_starts_a_sample_is_measured(monkeypatch):
     assert all(e.exact and len(e.starts) == 1000 for e in side_effects(skills, given))
 
 
-def test_few_fair_starts_among_many_are_looked_for(monkeypatch):
-    """With a short limit few starts are fair; more samples are drawn until enough are found."""
-    mdp = sf.tabulate(FourRooms())
-    every = fair_starts(mdp, [1], 6, 0)
-    monkeypatch.setattr(reach, "MOST_PAIRS", 200 * 1664)
-    some = fair_starts(mdp, [1], 6, 0)
-    assert 0 < len(every) < 100
-    assert np.array_equal(some, every)  # all ten samples together are all starts
-
-
 def test_a_sample_of_one_has_no_interval():
     skills = fetcher(slip=0.3, step_limit=2)
     (effects,) = side_effects(skills, np.array([skills.mdp.number((1, 0))]))
@@ -236,32 +184,3 @@ def test_a_sample_of_one_has_no_interval():
     assert one.interval is None
     assert one.summary()["side_effects_interval"] is None
     assert effects.interval == (effects.side_effects, effects.side_effects)
-
-
-@given(st.integers(0, 200))
-def test_what_changes_alone_is_what_a_search_finds(seed):
-    """Against breadth-first search in plain Python, over random worlds."""
-    world = RandomWorld(seed, sizes=(3, 2, 2), n_actions=2, one_way=seed % 2 == 0)
-    mdp, limit = sf.tabulate(world), 3
-    moves = {
-        s: {int(mdp.successors[s, a, mdp.probabilities[s, a].argmax()]) for a in range(2)}
-        for s in range(mdp.n_states)
-    }
-    found: dict[str, list[bool]] = {name: [] for name in mdp.space.names}
-    for start in range(mdp.n_states):
-        reached, frontier = {start}, {start}
-        for _ in range(limit):
-            frontier = {t for s in frontier for t in moves[s]} - reached
-            reached |= frontier
-        for j, name in enumerate(mdp.space.names):
-            if mdp.can_change[start, j]:
-                others = [k for k in range(3) if k != j]
-                found[name].append(
-                    any(
-                        mdp.values[s, j] != mdp.values[start, j]
-                        and (mdp.values[s, others] == mdp.values[start, others]).all()
-                        for s in reached
-                    )
-                )
-    expected = {n: (sum(marks) / len(marks) if marks else None) for n, marks in found.items()}
-    assert reach.changes_alone(mdp, limit) == pytest.approx(expected)

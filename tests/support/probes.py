@@ -1,4 +1,4 @@
-"""Small worlds with known answers, and random ones."""
+"""Probe worlds: small ones with known answers, and random ones."""
 
 from __future__ import annotations
 

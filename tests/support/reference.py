@@ -1,4 +1,4 @@
-"""Slow, plain versions of the kernels, written for reading: what the fast ones must equal."""
+"""Slow reference versions of the kernels in plain Python, which the fast ones must equal."""
 
 from __future__ import annotations
 
@@ -148,8 +148,31 @@ class PlainQ:
         return values
 
 
+def plain_follow(skills, z, start, context, limit, over, marked, draw):
+    """One skill, step by step: (states, actions). `draw(t)` gives the uniform number of draw t;
+    `marked` is a set of hidden marks, updated."""
+    mdp = skills.mdp
+    offset, width = int(skills.arrays.offsets[z]), int(skills.arrays.widths[z])
+    path, actions = [start], []
+    for t in range(limit):
+        action = int(skills.arrays.actions[offset + path[-1] * width + context])
+        if action == mdp.n_actions:
+            break
+        u, s = draw(t + 1), path[-1]
+        m = next(m for m, total in enumerate(mdp.cumulative[s, action]) if u < total)
+        mark = int(mdp.marks[s, action, m])
+        known = mark in marked
+        if mark >= 0:
+            marked.add(mark)
+        path.append(int((mdp.again if known else mdp.successors)[s, action, m]))
+        actions.append(action)
+        if over is not None and over[path[-1]]:
+            break
+    return path, actions
+
+
 def plain_episode(skills, q, task, alpha, gamma, epsilon, intra_option, rng):
-    """One episode of learning over skills and moves, as `hierarchy` has it, in plain Python."""
+    """One episode of SMDP Q-learning over skills and primitive actions, in plain Python."""
     mdp = skills.mdp
     n_skills, n_moves = len(skills), mdp.n_actions
 

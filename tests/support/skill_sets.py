@@ -1,4 +1,4 @@
-"""Hand-written and random skills, and plain versions of what is computed about them."""
+"""Hand-written and random skills, and plain versions of their transition matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_skills(world, mdp, targets, context_variables, actions, step_limit, mod
 
 
 def random_skills(seed: int, world) -> sf.Skills:
-    """Three skills that do anything; their contexts are the first value of one variable."""
+    """Three skills with random policies; their context is the start's value of one variable."""
     mdp = sf.tabulate(world)
     name = mdp.space.names[0]
     width = mdp.space.sizes[0]
@@ -31,7 +31,7 @@ def random_skills(seed: int, world) -> sf.Skills:
 
 
 def matrices(skills):
-    """P_z(x' | x) by plain repetition: [skill, x, x']."""
+    """P_z(x' | x) [n_skills, n_states, n_states], one step after another in plain Python."""
     mdp, n = skills.mdp, skills.mdp.n_states
     found = np.zeros((len(skills), n, n))
     for z in range(len(skills)):
@@ -51,7 +51,7 @@ def matrices(skills):
 
 
 def walkers(limit=6, slip=0.0, actions=(RIGHT, STOP)):
-    """Skills of the corridor that always do the same."""
+    """Skills of the corridor, each of which takes one action everywhere."""
     world = corridor(slip=slip, step_limit=limit)
     mdp = sf.tabulate(world)
     policy = np.repeat(actions, 6).astype(np.uint8)
@@ -67,7 +67,7 @@ LONG = "#########\n#......T#\n#########"
 
 
 def moody_skills(seed: int, world, modes=(1, 3, 2)) -> sf.Skills:
-    """Skills that do anything, some in several ways."""
+    """Random skills, some with several modes."""
     mdp = sf.tabulate(world)
     name, width = mdp.space.names[0], mdp.space.sizes[0]
     rng = np.random.default_rng(seed)

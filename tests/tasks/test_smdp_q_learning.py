@@ -6,11 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillfocus as sf
-from probes import RandomWorld, corridor
+from probes import RandomWorld, corridor, tiny_mud
 from reference import plain_episode
-from skill_sets import RIGHT, at_the_end, moody_skills, random_skills, walkers
+from skill_sets import LEFT, RIGHT, at_the_end, moody_skills, random_skills, walkers
 from skillfocus.errors import UserError
-from skillfocus.tasks.smdp_q_learning import SMDPQLearning, bodies_of, choose, episode, solve
+from skillfocus.tasks.episodes import (
+    GREEDY,
+    Learning,
+    choose,
+    episode,
+    options_of,
+    task_arrays,
+    workspace_of,
+)
+from skillfocus.tasks.smdp_q_learning import SMDPQLearning, solve
 from skillfocus.tasks.task import make_task, optimum, task_of
 
 ALPHA, GAMMA = 0.5, 0.9
@@ -20,10 +29,10 @@ def one_episode(
     skills, q, max_episode_steps, intra_option=False, learning=True, epsilon=0.0, seed=0
 ):
     task = make_task(skills.mdp, "end", (0, 0), max_episode_steps, at_the_end)
-    marked = np.zeros(skills.mdp.n_marks, np.uint8)
+    options = options_of(skills.mdp, skills)
     return episode(
-        bodies_of(skills.mdp, skills), q, task.start, max_episode_steps, task.true, learning, ALPHA, GAMMA,
-        epsilon, intra_option, marked, np.random.default_rng(seed),
+        options, task_arrays(task), Learning(learning, ALPHA, GAMMA, epsilon, intra_option), q,
+        workspace_of(skills.mdp, options), np.random.default_rng(seed),
     )  # fmt: skip
 
 
@@ -110,15 +119,15 @@ def test_episodes_are_the_plain_version_s(seed, intra_option):
     task = make_task(skills.mdp, "reach", (0, 0), 15, lambda state: state["v0"] == 3)
     fast, slow = (np.zeros((skills.mdp.n_states, 6)) for _ in range(2))
     rng, again = (np.random.default_rng(seed) for _ in range(2))
-    marked = np.zeros(0, np.uint8)
+    options, arrays = options_of(skills.mdp, skills), task_arrays(task)
+    workspace = workspace_of(skills.mdp, options)
     for epsilon in (1.0, 0.8, 0.5, 0.2, 0.0):
-        ended = episode(
-            bodies_of(skills.mdp, skills), fast, task.start, task.max_episode_steps, task.true, True, ALPHA,
-            GAMMA, epsilon, intra_option, marked, rng,
-        )  # fmt: skip
+        learning = Learning(True, ALPHA, GAMMA, epsilon, intra_option)
+        ended = episode(options, arrays, learning, fast, workspace, rng)
         expected = plain_episode(skills, slow, task, ALPHA, GAMMA, epsilon, intra_option, again)
         assert ended == expected
-        assert fast == pytest.approx(slow)
+        assert fast == pytest.approx(slow, abs=1e-15)
+        assert rng.random() == again.random()
 
 
 def test_ties_are_broken_evenly(rng):
@@ -134,7 +143,11 @@ def test_a_probe_is_solved_as_well_as_can_be(intra_option, with_skills):
     skills = walkers(slip=0.1)
     task = make_task(skills.mdp, "end", (0, 0), 30, at_the_end)
     settings = SMDPQLearning(
-        episodes=500, decay=0.02, intra_option=intra_option, runs=400, evaluations=5
+        episodes=500,
+        epsilon_decay=0.02,
+        intra_option=intra_option,
+        evaluation_runs=400,
+        evaluations=5,
     )
     found = solve(skills.mdp, task, skills if with_skills else None, seed=0, settings=settings)
     best, _ = optimum(skills.mdp, task)
@@ -153,7 +166,7 @@ def test_judging_does_not_disturb_learning():
             task,
             skills,
             seed=3,
-            settings=SMDPQLearning(episodes=50, evaluations=n, runs=n, final_runs=n),
+            settings=SMDPQLearning(episodes=50, evaluations=n, evaluation_runs=n, final_runs=n),
         )
         for n in (50, 1)
     )
@@ -170,14 +183,16 @@ def test_the_step_size_falls():
     mdp = sf.tabulate(world)
     task = task_of(world, mdp)
 
-    def learned(episodes, slowing):
-        settings = SMDPQLearning(episodes=episodes, slowing=slowing, evaluations=1, final_runs=1)
+    def learned(episodes, alpha_decay):
+        settings = SMDPQLearning(
+            episodes=episodes, alpha_decay=alpha_decay, evaluations=1, final_runs=1
+        )
         return solve(mdp, task, None, seed=0, settings=settings).q
 
     np.testing.assert_array_equal(learned(40, 1e4), learned(1, 0.0))
     assert (learned(40, 0.0) != learned(40, 0.01)).any()
-    with pytest.raises(UserError, match="decay and slowing 0 or more"):
-        SMDPQLearning(slowing=-1.0)
+    with pytest.raises(UserError, match="alpha_decay must be 0 or more, got -1"):
+        SMDPQLearning(alpha_decay=-1.0)
 
 
 def test_the_proxy_teaches_what_it_pays_for():
@@ -186,7 +201,7 @@ def test_the_proxy_teaches_what_it_pays_for():
     task = make_task(
         skills.mdp, "t", (0, 0), 20, at_the_end, lambda state: state["position"] != (1, 1)
     )
-    settings = SMDPQLearning(episodes=300, decay=0.02)
+    settings = SMDPQLearning(episodes=300, epsilon_decay=0.02)
     by_proxy = solve(skills.mdp, task, None, seed=0, reward="proxy", settings=settings)
     assert (by_proxy.proxy_return[-1], by_proxy.true_return[-1]) == (1.0, 0.0)
     by_truth = solve(skills.mdp, task, None, seed=0, settings=settings)
@@ -211,7 +226,42 @@ def test_settings_and_skills_that_do_not_fit_are_refused(four_rooms_table):
     task = make_task(skills.mdp, "end", (0, 0), 5, at_the_end)
     with pytest.raises(UserError, match="another world"):
         solve(four_rooms_table, task, skills, seed=0)
-    with pytest.raises(UserError, match="at least 1"):
+    with pytest.raises(UserError, match="episodes must be at least 1, got 0"):
         SMDPQLearning(episodes=0)
-    with pytest.raises(UserError, match="alpha"):
+    with pytest.raises(UserError, match=r"alpha must be in \(0, 1\], got 0.0"):
         SMDPQLearning(alpha=0.0)
+    with pytest.raises(UserError, match="the reward must be 'true' or 'proxy', got 'both'"):
+        solve(skills.mdp, task, skills, seed=0, reward="both")
+
+
+def test_hidden_marks_last_from_option_to_option():
+    """Out of the mud to the left, back, and to the left again: the same cell counts once."""
+    world = tiny_mud(slip=0.0)
+    mdp = sf.tabulate(world)
+    skills = random_skills(0, world)
+    task = make_task(mdp, "t", (2, 1, 0, 0), 3, lambda state: state["treasure"])
+    q = np.zeros((mdp.n_states, 3 + mdp.n_actions))
+    for state, action in (((2, 1, 0, 0), LEFT), ((1, 1, 0, 1), RIGHT), ((2, 1, 0, 1), LEFT)):
+        q[mdp.number(state), 3 + action] = 1.0
+    options = options_of(mdp, skills)
+    for seed in range(5):
+        steps, last = episode(
+            options, task_arrays(task), GREEDY, q, workspace_of(mdp, options),
+            np.random.default_rng(seed),
+        )  # fmt: skip
+        assert (steps, mdp.state(last)) == (3, (1, 1, 0, 1))
+
+
+def test_a_task_that_is_done_where_it_starts():
+    """The first option still runs: a skill that stops at once pays gamma, by the update rule."""
+    skills = walkers()
+    task = make_task(skills.mdp, "start", (0, 0), 5, lambda state: state["position"] == (1, 1))
+    q = np.zeros((6, 6))
+    q[0, 1] = 1.0
+    options = options_of(skills.mdp, skills)
+    ended = episode(
+        options, task_arrays(task), Learning(True, ALPHA, GAMMA, 0.0, False), q,
+        workspace_of(skills.mdp, options), np.random.default_rng(0),
+    )  # fmt: skip
+    assert ended == (1, 0)
+    assert q[0, 1] == pytest.approx(1.0 + ALPHA * (GAMMA - 1.0))

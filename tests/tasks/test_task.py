@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld, corridor
 from skillfocus.errors import UserError
-from skillfocus.tasks.task import highest_return, make_task, optimum, task_of
+from skillfocus.tasks import task as tasks
+from skillfocus.tasks.task import TASKS, WorldTask, highest_return, make_task, optimum, task_of
+from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.registry import WORLD_IDS
 
 
 def plain_optimum(mdp, done, start, max_episode_steps):
@@ -97,8 +100,33 @@ def test_tasks_without_sense_are_refused():
     with pytest.raises(UserError, match="no task of its own"):
         task_of(world, mdp)
     task = make_task(mdp, "t", (0, 0), 5, lambda state: True)
-    with pytest.raises(UserError, match="'true' or 'proxy'"):
+    with pytest.raises(UserError, match="'true' or 'proxy', got 'other'"):
         task.reward("other")
+
+
+def test_a_world_s_task_is_one_entry(monkeypatch):
+    assert set(TASKS) <= set(WORLD_IDS)
+    world = RandomWorld(0)
+    mdp = sf.tabulate(world)
+
+    def conditions(world):
+        return lambda s: s["v0"] == 2, lambda s: s["v1"] == 1
+
+    monkeypatch.setitem(tasks.TASKS, world.id, WorldTask("both", 7, conditions))
+    task = task_of(world, mdp)
+    assert (task.name, task.max_episode_steps, mdp.state(task.start)) == ("both", 7, (0, 0))
+    assert task.kinds == ("true", "proxy")
+    assert task.true.tolist() == (mdp.values[:, 0] == 2).tolist()
+    assert task.proxy.tolist() == (mdp.values[:, 1] == 1).tolist()
+
+
+def test_a_subclass_has_its_parent_s_task():
+    class Mine(FourRooms):
+        id = "Mine-v0"
+
+    world = Mine("#####\n#..T#\n#####")
+    task = task_of(world, sf.tabulate(world))
+    assert (task.name, task.kinds) == ("tools", ("true",))
 
 
 def test_the_highest_return_of_a_corridor():

@@ -7,10 +7,10 @@ import pytest
 
 import skillfocus as sf
 from pages import READY, assert_shows, quick, view_without_effects
-from skillfocus.core.rollout import mdp_arrays, outcome, reset_marks
-from skillfocus.metrics.coverage import tree
+from skillfocus.core.rollout import Options, apply_action, mdp_arrays, reset_marks
+from skillfocus.metrics.coverage import sample_trees
 from skillfocus.metrics.side_effects import side_effects
-from skillfocus.tasks.smdp_q_learning import bodies_of, episode
+from skillfocus.tasks.episodes import GREEDY, episode, options_of, task_arrays, workspace_of
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.start_state import choose_start_state
@@ -84,7 +84,7 @@ def chained(skills, queue, start, rng):
             action = policy[states[-1], context]
             if action == mdp.n_actions:
                 break
-            states.append(outcome(arrays, states[-1], action, marked, rng.random())[0])
+            states.append(apply_action(arrays, states[-1], action, marked, rng.random())[0])
     return states
 
 
@@ -116,10 +116,8 @@ def test_chains_and_trees_are_pythons(page, sets, tmp_path):
         }"""
     )
     start = choose_start_state(skills)
-    wanted = tree(
-        mdp_arrays(mdp), skills.arrays, np.array([start]), skills.step_limit, mdp.n_marks, 3,
-        np.random.default_rng(5),
-    )  # fmt: skip
+    options = Options(mdp_arrays(mdp), skills.arrays, skills.step_limit)
+    wanted = sample_trees(options, np.array([start]), 3, mdp.n_marks, np.random.default_rng(5))
     assert grown[0] == wanted[:, 0].tolist()
     assert grown[1] == grown[2] == 16 + 16**2 + 16**3
 
@@ -139,9 +137,10 @@ def test_agents_are_pythons(opened, rooms):
             }""",
             seed,
         )
+        options = options_of(mdp, shown.skills)
         steps, last = episode(
-            bodies_of(mdp, shown.skills), q, shown.task.start, shown.task.max_episode_steps, shown.task.true,
-            False, 0.0, 0.0, 0.0, False, np.zeros(0, np.uint8), np.random.default_rng(seed),
+            options, task_arrays(shown.task), GREEDY, q, workspace_of(mdp, options),
+            np.random.default_rng(seed),
         )  # fmt: skip
         assert found == [steps, last]
 

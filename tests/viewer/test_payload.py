@@ -14,6 +14,7 @@ import pytest
 import skillfocus as sf
 from skillfocus.cli.view import View
 from skillfocus.errors import UserError
+from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
 from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.page import labelled, page_html

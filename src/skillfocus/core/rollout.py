@@ -1,9 +1,14 @@
-"""Running skills: the compiled steps that learners, skills and sampled metrics share.
+"""Rollouts: the only code that steps a skill.
 
-Policies are one flat array of bytes. Skill z in context c does `policy[offset[z] + s * width[z]
-+ c]` in state s; the action after the last move means "terminate". What a context is, is the
-learner's business (`learners/problem.py`); here it is a number looked up from the first state. A
-skill may have several modes: it draws one when it begins, as a part of its context.
+Every compiled loop that follows a skill (`Skills.run`, sampled metrics, SMDP Q-learning, the
+environments) calls `follow`. A kernel takes its random numbers either from a
+`numpy.random.Generator`, drawing as it goes, or from an array of uniform numbers drawn beforehand;
+`draw` hides the difference.
+
+Policies are one flat array of bytes: in state s and context c, skill z takes
+`actions[offsets[z] + s * widths[z] + c]`, and the number after the last action means "terminate".
+A context is a number looked up from the state in which the skill starts; a skill with several
+modes draws one when it starts, and the mode becomes part of the context.
 """
 
 from __future__ import annotations
@@ -11,28 +16,29 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 from skillfocus.core.mdp import TabularMDP
 
 
 class MDPArrays(NamedTuple):
-    """What the kernels need of a tabular MDP."""
+    """The arrays of a `TabularMDP` that rollouts need."""
 
     successors: np.ndarray
-    """int32 [n_states, n_actions, n_outcomes]"""
+    """int32 [n_states, n_actions, n_outcomes]: next states."""
     cumulative: np.ndarray
-    """float64 [n_states, n_actions, n_outcomes]: running sums of the probabilities."""
+    """float64 [n_states, n_actions, n_outcomes]: running sums of the outcome probabilities."""
     marks: np.ndarray
     """int32 [n_states, n_actions, n_outcomes]: the hidden mark an outcome sets, or -1."""
     again: np.ndarray
-    """int32 [n_states, n_actions, n_outcomes]: the successor if that mark was set already."""
+    """int32 [n_states, n_actions, n_outcomes]: the next state if that mark is already set."""
     marks_in: np.ndarray
-    """int32 [n_states]: how many hidden marks are set."""
+    """int32 [n_states]: how many hidden marks are set in a state."""
 
 
 class PolicyArrays(NamedTuple):
-    """What the kernels need of the policies of a set of skills."""
+    """The policies of a set of skills."""
 
     actions: np.ndarray
     """uint8, flat: skill z takes `actions[offsets[z] + s * widths[z] + context]` in state s;
@@ -47,14 +53,58 @@ class PolicyArrays(NamedTuple):
     """int64 [n_skills]: how many modes a skill draws from when it starts."""
 
 
+class Options(NamedTuple):
+    """What an agent chooses among: option i is skill i, or primitive action i - n_skills."""
+
+    mdp: MDPArrays
+    policy: PolicyArrays
+    step_limit: int
+    """The most steps a skill may take."""
+
+
 def mdp_arrays(mdp: TabularMDP) -> MDPArrays:
-    """What the kernels need of a table."""
+    """Return the arrays of `mdp` that rollouts need."""
     return MDPArrays(mdp.successors, mdp.cumulative, mdp.marks, mdp.again, mdp.marks_in)
+
+
+def no_skills() -> PolicyArrays:
+    """Return the policies of an empty set of skills, for agents with primitive actions only."""
+    return PolicyArrays(
+        actions=np.zeros(0, np.uint8),
+        offsets=np.zeros(1, np.int64),
+        widths=np.zeros(0, np.int64),
+        contexts=np.zeros((0, 0), np.int32),
+        n_modes=np.zeros(0, np.int64),
+    )
+
+
+def draw(random, t):
+    """Return the uniform number in [0, 1) for draw `t` of a rollout.
+
+    Args:
+        random: A generator, which is advanced, or a float64 array, which is indexed with `t`.
+        t: 0 for the mode of a skill, t + 1 for its step t. Generators ignore it.
+    """
+    return random.random() if isinstance(random, np.random.Generator) else random[t]
+
+
+@overload(draw)
+def _draw(random, t):  # noqa: ARG001
+    if isinstance(random, types.NumPyRandomGeneratorType):
+        return lambda random, t: random.random()  # noqa: ARG005
+    return lambda random, t: random[t]
 
 
 @njit(cache=True, nogil=True)
 def reset_marks(marks_in, s, marked, rng):
-    """Set as many hidden marks as state s shows, at random places."""
+    """Set as many hidden marks as state `s` implies, chosen uniformly.
+
+    Args:
+        marks_in: int32 [n_states], see `MDPArrays`.
+        s: The state in which the rollout starts.
+        marked: uint8 [n_marks], overwritten: 1 where a mark is set.
+        rng: Generator.
+    """
     marked[:] = 0
     missing = marks_in[s]
     while missing > 0:
@@ -65,62 +115,153 @@ def reset_marks(marks_in, s, marked, rng):
 
 
 @njit(cache=True, nogil=True)
-def outcome(arrays, s, a, marked, u):
-    """One move, given its random number: mind the hidden marks, return (next state, outcome)."""
-    successors, cumulative, marks, again, _ = arrays
+def apply_action(mdp, s, a, marked, u):
+    """Take action `a` in state `s` with the uniform number `u`.
+
+    Returns:
+        The next state and the index of the outcome. A mark that the outcome sets is set in
+        `marked`.
+    """
+    successors, cumulative, marks, again, _ = mdp
     m = 0
     while u >= cumulative[s, a, m]:
         m += 1
+    following = successors[s, a, m]
     mark = marks[s, a, m]
     if mark >= 0:
         if marked[mark]:
-            return again[s, a, m], m
+            following = again[s, a, m]
         marked[mark] = 1
-    return successors[s, a, m], m
+    return following, m
 
 
 @njit(cache=True, nogil=True)
-def step(arrays, s, a, marked, rng):
-    """One move: draw an outcome, return (next state, outcome drawn)."""
-    return outcome(arrays, s, a, marked, rng.random())
+def step(mdp, s, a, marked, rng):
+    """Take action `a` in state `s`: draw an outcome, return (next state, outcome index)."""
+    return apply_action(mdp, s, a, marked, rng.random())
 
 
 @njit(cache=True, nogil=True)
-def begin(skills, z, s, rng):
-    """The context that skill z works in from s on: what it keeps of s, and the mode it draws."""
-    _, _, _, contexts, modes = skills
-    if modes[z] == 1:
-        return contexts[z, s]
-    return contexts[z, s] * modes[z] + int(rng.random() * modes[z])
+def draw_context(policy, skill, s, random):
+    """Return the context of `skill` for a rollout that starts in `s`, drawing its mode.
+
+    A skill with one mode draws nothing from a generator.
+    """
+    _, _, _, contexts, modes = policy
+    n_modes = modes[skill]
+    context = contexts[skill, s] * n_modes
+    if n_modes > 1:
+        context += int(draw(random, 0) * n_modes)
+    return context
 
 
 @njit(cache=True, nogil=True)
-def run_skill(arrays, skills, z, s, limit, marked, rng, path):
-    """Follow one skill from s; `path` receives the states. Returns the number of steps."""
-    policy, offsets, widths, _, _ = skills
-    terminate = arrays[0].shape[1]
-    reset_marks(arrays[4], s, marked, rng)
-    context = begin(skills, z, s, rng)
-    path[0] = s
-    for t in range(limit):
-        a = policy[offsets[z] + s * widths[z] + context]
-        if a == terminate:
-            return t
-        s, _ = step(arrays, s, a, marked, rng)
-        path[t + 1] = s
-    return limit
+def follow(mdp, policy, skill, state, context, limit, over, marked, random, path, actions):
+    """Follow one skill until it terminates, enters a state in `over`, or has taken `limit` steps.
+
+    Args:
+        mdp: `MDPArrays`.
+        policy: `PolicyArrays`.
+        skill: The skill's number.
+        state: The state to start in.
+        context: The skill's context, see `draw_context`.
+        limit: The most steps to take.
+        over: bool [n_states], states that end the rollout when entered; None for none.
+        marked: uint8 [n_marks], the hidden marks that are set; updated.
+        random: Source of random numbers, see `draw`; step t uses draw t + 1.
+        path: int [limit + 1] or longer; receives the states.
+        actions: int [limit] or longer; receives the actions. None if they are not needed.
+
+    Returns:
+        The number of steps k: `path[k]` is the last state.
+    """
+    # Named tuples are unpacked because Numba counts references to all arrays of a tuple in use.
+    terminate = mdp.successors.shape[1]
+    table, offsets, widths, _, _ = policy
+    offset, width = offsets[skill], widths[skill]
+    path[0] = state
+    t = 0
+    while t < limit:
+        action = table[offset + state * width + context]
+        if action == terminate:
+            break
+        state, _ = apply_action(mdp, state, action, marked, draw(random, t + 1))
+        if actions is not None:
+            actions[t] = action
+        t += 1
+        path[t] = state
+        if over is not None and over[state]:
+            break
+    return t
 
 
 @njit(cache=True, nogil=True)
-def run_many(arrays, skills, chosen, starts, limit, n_marks, rng):
-    """Run skill `chosen[i]` from `starts[i]`: paths [i, t] (the last state repeated) and steps."""
-    n = chosen.shape[0]
+def run_many(mdp, policy, skills, starts, limit, n_marks, rng):
+    """Run `skills[i]` from `starts[i]`, each with freshly drawn hidden marks.
+
+    Args:
+        mdp: `MDPArrays`.
+        policy: `PolicyArrays`.
+        skills: int64 [n_runs].
+        starts: int64 [n_runs].
+        limit: The most steps of a run.
+        n_marks: The number of hidden marks of the world.
+        rng: Generator.
+
+    Returns:
+        paths: int32 [n_runs, limit + 1], the last state repeated to the end.
+        steps: int32 [n_runs].
+    """
+    n = skills.shape[0]
     paths = np.empty((n, limit + 1), np.int32)
     steps = np.empty(n, np.int32)
     marked = np.zeros(n_marks, np.uint8)
     for i in range(n):
-        t = run_skill(arrays, skills, chosen[i], starts[i], limit, marked, rng, paths[i])
-        steps[i] = t
-        for later in range(t + 1, limit + 1):
-            paths[i, later] = paths[i, t]
+        reset_marks(mdp.marks_in, starts[i], marked, rng)
+        context = draw_context(policy, skills[i], starts[i], rng)
+        k = follow(
+            mdp, policy, skills[i], starts[i], context, limit, None, marked, rng, paths[i], None
+        )
+        steps[i] = k
+        paths[i, k + 1 :] = paths[i, k]
     return paths, steps
+
+
+def likeliest_successors(mdp: TabularMDP) -> np.ndarray:
+    """Return int32 [n_states, n_actions]: the next state of each action's likeliest outcome.
+
+    Ties go to the outcome listed first; hidden marks count as not set.
+    """
+    likeliest = mdp.probabilities.argmax(axis=2)[:, :, None]
+    return np.take_along_axis(mdp.successors, likeliest, axis=2)[:, :, 0]
+
+
+def most_likely_path(
+    mdp: TabularMDP, policy: PolicyArrays, skill: int, start: int, mode: int, limit: int
+) -> np.ndarray:
+    """Return the states of a skill if every action has its likeliest outcome.
+
+    Args:
+        mdp: The world's MDP.
+        policy: The policies of the skills.
+        skill: The skill's number.
+        start: The number of the state to start in.
+        mode: The mode to follow, 0 to `policy.n_modes[skill]` - 1.
+        limit: The most steps to take.
+
+    Returns:
+        int32 [n_steps + 1]: numbered states, `start` first.
+    """
+    successors = likeliest_successors(mdp)[:, :, None]
+    deterministic = MDPArrays(
+        successors, np.ones(successors.shape), np.full_like(successors, -1), successors,
+        np.zeros_like(mdp.marks_in),
+    )  # fmt: skip
+    context = int(policy.contexts[skill, start]) * int(policy.n_modes[skill]) + mode
+    path = np.empty(limit + 1, np.int32)
+    unused = np.zeros(limit + 1)  # any number in [0, 1) draws an action's only outcome
+    steps = follow(
+        deterministic, policy, skill, start, context, limit, None, np.zeros(0, np.uint8), unused,
+        path, None,
+    )  # fmt: skip
+    return path[: steps + 1]

@@ -1,4 +1,4 @@
-"""Worlds and skills as Gymnasium environments. Importing skillfocus registers them."""
+"""Worlds and skills as Gymnasium environments; importing skillfocus registers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the environments of one episode share: beginning it, observing it, drawing it."""
+"""What `WorldEnv` and `SkillEnv` share: reset, observation and rendering of one episode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.envs.episode import Episodes
 from skillfocus.envs.goal import Goal
-from skillfocus.envs.observation import Observing
+from skillfocus.envs.observation import ObservationEncoder
 from skillfocus.errors import unknown
 from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
@@ -21,33 +21,43 @@ from skillfocus.skills.skills import Skills
 RENDER_MODES = ("ansi", "rgb_array")
 
 
-class Again:
-    """Makes the same environment again; copies share its arguments, which may be large."""
+class EnvFactory:
+    """Entry point of an environment's `spec`: makes the same environment again.
 
-    def __init__(self, kind: type, *arguments: object, **fixed: object) -> None:
-        self._kind, self._arguments, self._fixed = kind, arguments, fixed
+    Deep copies, which Gymnasium makes of every spec, share the arguments: skills may be large.
+    """
+
+    def __init__(self, env_class: type, *arguments: object, **fixed: object) -> None:
+        self._env_class, self._arguments, self._fixed = env_class, arguments, fixed
 
     def __call__(self, **settings: object) -> gymnasium.Env:
-        return self._kind(*self._arguments, **self._fixed, **settings)
+        return self._env_class(*self._arguments, **self._fixed, **settings)
 
-    def __deepcopy__(self, memo: dict) -> Again:
+    def __deepcopy__(self, memo: dict) -> EnvFactory:
         return self
 
 
 def check_render_mode(mode: str | None) -> None:
+    """Raise a `UserError` unless `mode` is one of `RENDER_MODES` or None."""
     if mode is not None and mode not in RENDER_MODES:
         raise unknown("render mode", mode, RENDER_MODES)
 
 
-def state_in(options: dict[str, Any] | None) -> Any:
-    """The state that `reset(options={"state": …})` asks for, or None."""
+def requested_state(options: dict[str, Any] | None) -> Any:
+    """Return the state that `reset(options={"state": …})` asks for, or None."""
     for name in options or {}:
         if name != "state":
             raise unknown("option of reset", name, ("state",))
     return (options or {}).get("state")
 
 
-class OneEpisode(gymnasium.Env[Any, Any]):
+class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
+    """Base class of environments that play one episode at a time.
+
+    Attributes:
+        world: The world that is played.
+    """
+
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}
 
     def __init__(
@@ -61,33 +71,57 @@ class OneEpisode(gymnasium.Env[Any, Any]):
         observation: str,
         render_mode: str | None,
         spec_id: str,
-        again: Again,
+        factory: EnvFactory,
         settings: dict[str, Any],
     ) -> None:
+        """Set up spaces, spec and the episode.
+
+        Args:
+            world: The world to play.
+            mdp: Its MDP.
+            goal: Starts, rewards and ends.
+            skills: Skills to choose among; None for none.
+            primitives: Whether primitive actions can be chosen too.
+            observation: "multi-discrete" or "dict".
+            render_mode: None, "ansi" or "rgb_array".
+            spec_id: The id in `spec`.
+            factory: The entry point in `spec`.
+            settings: Further keyword arguments in `spec`.
+        """
         check_render_mode(render_mode)
         self.world, self.render_mode = world, render_mode
         self._table = mdp
-        self._observing = Observing(mdp, observation)
+        self._encoder = ObservationEncoder(mdp, observation)
         self._episodes = Episodes(mdp, goal, 1, skills, primitives)
-        self.observation_space = self._observing.space
-        self.action_space = gymnasium.spaces.Discrete(self._episodes.n_choices)
+        self.observation_space = self._encoder.space
+        self.action_space = gymnasium.spaces.Discrete(self._episodes.n_options)
         self.spec = EnvSpec(
-            spec_id, entry_point=again, order_enforce=False, disable_env_checker=True,
+            spec_id, entry_point=factory, order_enforce=False, disable_env_checker=True,
             kwargs={**settings, "observation": observation, "render_mode": render_mode},
         )  # fmt: skip
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        super().reset(seed=seed)
-        self._episodes.begin(0, self.np_random, state_in(options))
-        return self._observing.of(self._episodes.states[0]), {}
+        """Start an episode.
 
-    def _play(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        Args:
+            seed: Seed of the environment's generator; None to go on with it.
+            options: `{"state": value indices}` to start in that state.
+
+        Returns:
+            The first observation and an empty info.
+        """
+        super().reset(seed=seed)
+        self._episodes.begin(0, self.np_random, requested_state(options))
+        return self._encoder.encode(self._episodes.states[0]), {}
+
+    def _follow(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one action; the info has "success" only."""
         now = self._episodes
         now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
         return (
-            self._observing.of(now.states[0]),
+            self._encoder.encode(now.states[0]),
             float(now.rewards[0]),
             bool(now.terminated[0]),
             bool(now.truncated[0]),
@@ -99,7 +133,7 @@ class OneEpisode(gymnasium.Env[Any, Any]):
         return StateImages(self.world, self._table)
 
     def render(self) -> Any:
-        """The state now: as text, or as an array [row, column, colour]."""
+        """Return the current state as text, or as uint8 [height, width, 3]."""
         now = self._episodes
         if self.render_mode is None:
             return None

@@ -1,95 +1,111 @@
-"""Episodes side by side: the compiled steps that all environments share.
+"""Episodes over options, many side by side: the compiled steps all environments share.
 
-A choice is a skill or, numbered after the skills, a primitive move. A skill goes on until it
-terminates, reaches its step limit, enters a state that ends the episode, or reaches the episode's
-cap; a skill that ends without a step costs one. Every choice is given one block of random numbers
-of fixed length, drawn from its episode's own generator: one to choose among a skill's modes, and
-one per step. So an episode is the same whether it is played alone or beside others.
+An action of an environment is an option: a skill or, numbered after the skills, a primitive action.
+A skill runs until it terminates, reaches its step limit, enters a state that ends the episode, or
+the episode is truncated; a skill that terminates without a step costs one.
+
+Every option gets one block of uniform numbers of fixed length, drawn from its episode's own
+generator: one for the skill's mode, and one per step. An episode is therefore the same whether it
+is played alone or in a batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numba import njit
 
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.rollout import outcome, reset_marks
+from skillfocus.core.rollout import apply_action, draw, draw_context, follow, reset_marks
 from skillfocus.envs.goal import Goal
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.smdp_q_learning import bodies_of
+from skillfocus.tasks.episodes import options_of
+
+
+class Batch(NamedTuple):
+    """The arrays of n episodes; `follow_all` updates all but the last."""
+
+    states: np.ndarray
+    """int64 [n]: current states; -1 before the first reset."""
+    steps: np.ndarray
+    """int64 [n]: primitive steps of the last option."""
+    paths: np.ndarray
+    """int32 [n, longest option + 1]: states of the last option, the last one repeated."""
+    marked: np.ndarray
+    """uint8 [n, n_marks]: the hidden marks that are set."""
+    uniforms: np.ndarray
+    """float64 [n, longest option + 1]: the random numbers of the next option."""
 
 
 @njit(cache=True, nogil=True)
-def follow(bodies, choice, s, left, over, marked, uniforms, path):
-    """Follow one choice from s for at most `left` steps; `path` receives the states. Returns the
-    number of steps."""
-    arrays, (policy, offsets, widths, contexts, modes), limit = bodies
-    n_skills = modes.shape[0]
-    terminate = arrays[0].shape[1]
-    path[0] = s
-    if choice < n_skills:
-        most = min(limit, left)
-        context = contexts[choice, s] * modes[choice] + int(uniforms[0] * modes[choice])
-    else:
-        most = min(1, left)
-        context = 0
-    for t in range(most):
-        if choice < n_skills:
-            a = np.int64(policy[offsets[choice] + s * widths[choice] + context])
-            if a == terminate:
-                most = t
-                break
-        else:
-            a = choice - n_skills
-        s, _ = outcome(arrays, s, a, marked, uniforms[t + 1])
-        path[t + 1] = s
-        if over[s]:
-            return t + 1
-    if most == 0:
-        path[1] = s
-        return 1
-    return most
+def follow_all(options, chosen, active, left, over, batch):
+    """Follow one option in every active episode.
 
-
-@njit(cache=True, nogil=True)
-def follow_all(bodies, choices, active, states, left, over, marked, uniforms, paths, steps):
-    """Follow a choice in every active episode: `states` and `steps` are set, and paths
-    [episode, t], the last state repeated."""
-    for i in range(choices.shape[0]):
+    Args:
+        options: `Options`.
+        chosen: int64 [n]: the option of each episode.
+        active: bool [n]: which episodes to advance.
+        left: int64 [n]: primitive steps before each episode is truncated, at least 1.
+        over: bool [n_states]: states that end an episode.
+        batch: `Batch`, updated.
+    """
+    mdp, policy, step_limit = options
+    states, steps, paths, marks, uniforms = batch
+    n_skills = policy.n_modes.shape[0]
+    for i in range(chosen.shape[0]):
         if not active[i]:
             continue
-        k = follow(bodies, choices[i], states[i], left[i], over, marked[i], uniforms[i], paths[i])
-        steps[i] = k
-        states[i] = paths[i, k]
-        for later in range(k + 1, paths.shape[1]):
-            paths[i, later] = states[i]
+        path, marked, random = paths[i], marks[i], uniforms[i]
+        option, state = chosen[i], states[i]
+        if option < n_skills:
+            limit = min(step_limit, left[i])
+            context = draw_context(policy, option, state, random)
+            k = follow(mdp, policy, option, state, context, limit, over, marked, random, path, None)
+        else:
+            path[0] = state
+            path[1], _ = apply_action(mdp, state, option - n_skills, marked, draw(random, 1))
+            k = 1
+        path[k + 1 :] = path[k]
+        states[i] = path[k]
+        steps[i] = max(k, 1)
 
 
 class Episodes:
-    """`n` episodes of one goal, each with a state, hidden marks and a generator of its own."""
+    """`n` episodes of one goal, each with its own state, hidden marks and generator.
+
+    Attributes:
+        n_options: The number of actions: skills, then primitive actions if there are any.
+        states: int64 [n]: current states; -1 before the first reset.
+        ended: bool [n]: which episodes are over and need a reset.
+        elapsed: int64 [n]: primitive steps since the reset.
+        steps, paths, marked: See `Batch`.
+    """
 
     def __init__(
         self, mdp: TabularMDP, goal: Goal, n: int, skills: Skills | None, primitives: bool
     ) -> None:
         self.mdp, self.goal = mdp, goal
         self.n_skills = 0 if skills is None else len(skills)
-        self.n_choices = self.n_skills + (mdp.n_actions if primitives else 0)
-        self._bodies = bodies_of(mdp, skills)
-        longest = max(self._bodies[2], 1)
-        self.states = np.full(n, -1, np.int64)
+        self.n_options = self.n_skills + (mdp.n_actions if primitives else 0)
+        self._options = options_of(mdp, skills)
+        width = max(self._options.step_limit, 1) + 1
+        self._batch = Batch(
+            states=np.full(n, -1, np.int64),
+            steps=np.zeros(n, np.int64),
+            paths=np.zeros((n, width), np.int32),
+            marked=np.zeros((n, mdp.n_marks), np.uint8),
+            uniforms=np.empty((n, width)),
+        )
+        self.states, self.steps, self.paths, self.marked, self._uniforms = self._batch
         self.ended = np.ones(n, dtype=bool)
         self.elapsed = np.zeros(n, np.int64)
-        self.steps = np.zeros(n, np.int64)
-        self.paths = np.zeros((n, longest + 1), np.int32)
-        self.marked = np.zeros((n, mdp.n_marks), np.uint8)
-        self._uniforms = np.empty((n, longest + 1))
 
     def begin(self, i: int, rng: np.random.Generator, state: Sequence[int] | None = None) -> None:
-        """Start episode `i` anew, in the state given or in one of the goal's."""
+        """Reset episode `i` to a state given as value indices, or to one of the goal's starts."""
         if state is not None:
             first = self.mdp.number(state)
         else:
@@ -101,49 +117,61 @@ class Episodes:
         self.paths[i] = first
 
     def check_begun(self) -> None:
+        """Raise `ResetNeeded` if an episode was never reset."""
         if (self.states < 0).any():
             raise ResetNeeded("no episode has begun: call reset() first")
 
     def step(
-        self, choices: np.ndarray, active: np.ndarray, generators: Sequence[np.random.Generator]
+        self, chosen: np.ndarray, active: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:
-        """Take a choice in every active episode."""
-        playing = choices[active]
-        if len(playing) and not 0 <= playing.min() <= playing.max() < self.n_choices:
-            wrong = playing[(playing < 0) | (playing >= self.n_choices)][0]
-            raise UserError(f"there is no action {wrong}: actions are 0 to {self.n_choices - 1}")
+        """Follow one option in every active episode.
+
+        Args:
+            chosen: int64 [n]: the option of each episode.
+            active: bool [n]: which episodes to advance.
+            generators: Every episode's generator.
+
+        Raises:
+            UserError: If an active episode's option does not exist.
+            ResetNeeded: If an active episode is over.
+        """
+        playing = chosen[active]
+        if len(playing) and not 0 <= playing.min() <= playing.max() < self.n_options:
+            wrong = playing[(playing < 0) | (playing >= self.n_options)][0]
+            raise UserError(f"there is no action {wrong}: actions are 0 to {self.n_options - 1}")
         if self.ended[active].any():
             raise ResetNeeded("no episode is under way: call reset() first")
         left = self.goal.max_episode_steps - self.elapsed
         for i in np.flatnonzero(active).tolist():
             generators[i].random(out=self._uniforms[i])
-        follow_all(
-            self._bodies, choices, active, self.states, left, self.goal.over, self.marked,
-            self._uniforms, self.paths, self.steps,
-        )  # fmt: skip
+        follow_all(self._options, chosen, active, left, self.goal.terminal, self._batch)
         self.elapsed[active] += self.steps[active]
         self.ended[active] = (self.terminated | self.truncated)[active]
 
     @property
     def rewards(self) -> np.ndarray:
-        return self.goal.pays[self.states].astype(np.float64)
+        """float64 [n]: 1 where the current state is rewarded."""
+        return self.goal.rewarded[self.states].astype(np.float64)
 
     @property
     def terminated(self) -> np.ndarray:
-        return self.goal.over[self.states]
+        """bool [n]: whether the current state ends the episode."""
+        return self.goal.terminal[self.states]
 
     @property
     def truncated(self) -> np.ndarray:
+        """bool [n]: whether the episode ran out of steps without being terminated."""
         return (self.elapsed >= self.goal.max_episode_steps) & ~self.terminated
 
     @property
+    def success(self) -> np.ndarray:
+        """bool [n]: whether the true task is accomplished in the current state."""
+        return self.goal.success[self.states]
+
+    @property
     def ways(self) -> list[list[int]]:
-        """Per episode, the states of its last choice if there are skills to choose."""
+        """The states of each episode's last option; empty lists if there are no skills."""
         if not self.n_skills:
             return [[] for _ in self.states]
         pairs = zip(self.paths.tolist(), self.steps.tolist(), strict=True)
         return [path[: steps + 1] for path, steps in pairs]
-
-    @property
-    def success(self) -> np.ndarray:
-        return self.goal.true[self.states]

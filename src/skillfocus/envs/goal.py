@@ -1,4 +1,4 @@
-"""What an environment asks for: where episodes start, what pays, and when they end."""
+"""Goals: where an environment's episodes start, what is rewarded, and when they end."""
 
 from __future__ import annotations
 
@@ -13,61 +13,75 @@ from skillfocus.errors import UserError, unknown
 from skillfocus.tasks.task import Task, task_of
 
 NEVER = 2**62
-"""The cap of an episode that nothing cuts short."""
+"""`max_episode_steps` of episodes that are never truncated."""
 Start = str | Sequence[int] | None
-"""A state as value indices, "random", or None for the task's own (random without a task)."""
+"""A state as value indices, "random", or None for the task's start (random without a task)."""
 
 
 class Goal(NamedTuple):
+    """A task, or none, as an environment plays it."""
+
     starts: np.ndarray
-    """Numbers of the states an episode may start in, all equally likely."""
+    """int [n_starts]: numbered states, one of which is drawn uniformly at reset."""
     max_episode_steps: int
-    """The most primitive steps an episode may take."""
-    pays: np.ndarray
-    """[state]: whether entering it is rewarded."""
-    true: np.ndarray
-    """[state]: whether the true task is accomplished there, whatever pays."""
-    over: np.ndarray
-    """[state]: whether the episode ends there."""
+    """Primitive steps after which an episode is truncated."""
+    rewarded: np.ndarray
+    """bool [n_states]: whether entering the state earns reward 1."""
+    success: np.ndarray
+    """bool [n_states]: whether the true task is accomplished, whichever reward is paid."""
+    terminal: np.ndarray
+    """bool [n_states]: whether the state terminates the episode."""
 
 
-def goal_of(world: World, mdp: TabularMDP, task: Task | str | None, start: Start) -> Goal:
-    """The goal of a task; of the paper's task by the name of its reward, `true` or `proxy`, or by
-    its own name, such as `treasure`; or of none."""
+def make_goal(world: World, mdp: TabularMDP, task: Task | str | None, start: Start) -> Goal:
+    """Return the goal of a task.
+
+    Args:
+        world: The world to play in.
+        mdp: Its MDP.
+        task: A task made from `mdp`; or the world's own task, by its name (such as "treasure") or
+            by the reward to pay, "true" or "proxy"; or None for no reward and no truncation.
+        start: Where episodes start, see `Start`.
+
+    Raises:
+        UserError: If the task is unknown or for another world, or if `start` is not valid.
+    """
     final = np.zeros(mdp.n_states, dtype=bool)
     final[[mdp.number(state) for state in getattr(world, "final", ())]] = True
     if task is None:
-        nothing = np.zeros(mdp.n_states, dtype=bool)
-        return Goal(_starts(world, mdp, None, start, final), NEVER, nothing, nothing, final)
-    kind = "true"
+        nowhere = np.zeros(mdp.n_states, dtype=bool)
+        return Goal(_starts(world, mdp, None, start, final), NEVER, nowhere, nowhere, final)
+    reward = "true"
     if isinstance(task, str):
         name, task = task, task_of(world, mdp)
         if name not in ("true", "proxy", task.name):
             raise unknown("task", name, ("true", "proxy", task.name))
-        kind = "proxy" if name == "proxy" else "true"
+        reward = "proxy" if name == "proxy" else "true"
     if len(task.true) != mdp.n_states:
         raise UserError(
             f"the task {task.name} is for {len(task.true):,} states, {world.id} has "
-            f"{mdp.n_states:,}: make it with the table of this world"
+            f"{mdp.n_states:,}: make it with the MDP of this world"
         )
-    pays = task.reward(kind)
-    over = pays | final
-    return Goal(
-        _starts(world, mdp, task, start, over), task.max_episode_steps, pays, task.true, over
-    )
+    rewarded = task.reward(reward)
+    terminal = rewarded | final
+    starts = _starts(world, mdp, task, start, terminal)
+    return Goal(starts, task.max_episode_steps, rewarded, task.true, terminal)
 
 
 def _starts(
-    world: World, mdp: TabularMDP, task: Task | None, start: Start, over: np.ndarray
+    world: World, mdp: TabularMDP, task: Task | None, start: Start, terminal: np.ndarray
 ) -> np.ndarray:
+    """Return `Goal.starts`; random starts are the world's, without terminal states."""
     if isinstance(start, str) and start != "random":
-        raise UserError(f"start is {start!r}; it must be 'random' or a state's value indices")
+        raise UserError(f"start must be 'random' or a state's value indices, got {start!r}")
     if start is not None and not isinstance(start, str):
         return np.array([mdp.number(start)])
     if start is None and task is not None:
         return np.array([task.start])
     numbers = np.array(list(dict.fromkeys(mdp.number(state) for state in world.states())))
-    open_ones = numbers[~over[numbers]]
-    if not len(open_ones):
-        raise UserError(f"every state that {world.id} starts from ends the episode at once")
-    return open_ones
+    starts = numbers[~terminal[numbers]]
+    if not len(starts):
+        raise UserError(
+            f"every state that {world.id} starts from ends the episode at once: pass start=…"
+        )
+    return starts

@@ -1,4 +1,4 @@
-"""Observations: a state's value indices, as one array or under the variables' names."""
+"""Observations: a state's value indices, as one array or by variable name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import unknown
 
 KINDS = ("multi-discrete", "dict")
+"""One array in the order of the variables, or a dictionary with one number per variable."""
 
 
-class Observing:
-    """Turns numbered states into observations of one kind."""
+class ObservationEncoder:
+    """Encodes numbered states as observations of one kind.
+
+    Attributes:
+        space: The space of one observation.
+    """
 
     def __init__(self, mdp: TabularMDP, kind: str) -> None:
         if kind not in KINDS:
@@ -28,8 +33,8 @@ class Observing:
             each = zip(self._names, map(spaces.Discrete, sizes), strict=True)
             self.space = spaces.Dict(list(each))
 
-    def of(self, states: np.ndarray | int) -> Any:
-        """The observation of a state, or the batch of several."""
+    def encode(self, states: np.ndarray | int) -> Any:
+        """Return the observation of one state, or a batch of observations of several."""
         values = self._values[states]
         if self._names is None:
             return values.copy()

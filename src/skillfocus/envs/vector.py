@@ -1,11 +1,4 @@
-"""`SkillVectorEnv`: many episodes of `SkillEnv` at once, stepped by one compiled kernel.
-
-Episode i is the one that a `SkillEnv` plays whose first reset was given episode i's seed: seed + i
-for `reset(seed=seed)`, or the i-th of a list. An episode that has ended begins anew at the next
-step, whose action is ignored (Gymnasium's NEXT_STEP); that step's reward is 0, and the masks of the
-infos leave the episode out. Infos are arrays: "path" is [episode, t, variable], the last state
-repeated; the others are `SkillEnv`'s.
-"""
+"""`SkillVectorEnv`: many episodes of `SkillEnv` at once, stepped by one compiled kernel."""
 
 from __future__ import annotations
 
@@ -20,11 +13,11 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skillfocus.envs.base import RENDER_MODES, check_render_mode, state_in
+from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
 from skillfocus.envs.episode import Episodes
-from skillfocus.envs.goal import Start, goal_of
-from skillfocus.envs.observation import Observing
-from skillfocus.envs.skill_env import discounts, loaded
+from skillfocus.envs.goal import Start, make_goal
+from skillfocus.envs.observation import ObservationEncoder
+from skillfocus.envs.skill_env import discounts, load_skills
 from skillfocus.errors import UserError
 from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
@@ -32,6 +25,29 @@ from skillfocus.tasks.task import Task
 
 
 class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
+    """A batch of `SkillEnv` episodes, stepped by one compiled kernel.
+
+    ## Description
+    Episode i is the one a `SkillEnv` plays whose first reset was given episode i's seed: seed + i
+    for `reset(seed=seed)`, or the i-th of a list.
+
+    ## Action space, observation space, starting state, rewards
+    Those of `SkillEnv`, batched.
+
+    ## Episode end
+    As in `SkillEnv`. An episode that has ended is reset by the next step, which ignores its action
+    (Gymnasium's `AutoresetMode.NEXT_STEP`) and returns reward 0.
+
+    ## Info
+    The entries of `SkillEnv` as arrays with one row per episode; "path" is int [num_envs, t,
+    n_variables], the last state repeated. The mask `_name` of every entry is False for an episode
+    that the step reset.
+
+    Example:
+        >>> envs = SkillVectorEnv("out/0.skills", "true", num_envs=64)
+        >>> observations, infos = envs.reset(seed=0)
+    """
+
     metadata = {
         "render_modes": list(RENDER_MODES),
         "render_fps": 4,
@@ -50,23 +66,39 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         render_mode: str | None = None,
         start: Start = None,
     ) -> None:
+        """Make the environment.
+
+        Args:
+            skills: Skills, or a file of them.
+            task: A task; or the reward to pay for the world's own task, "true" or "proxy", or that
+                task's name.
+            num_envs: The number of episodes.
+            primitives: Whether the world's actions can be chosen too.
+            gamma: Discount per primitive step, for "discount" in the info.
+            observation: "multi-discrete" or "dict".
+            render_mode: None, "ansi" or "rgb_array".
+            start: A state as value indices, "random", or None for the task's start.
+
+        Raises:
+            UserError: If an argument is unknown or does not fit the world.
+        """
         if num_envs < 1:
-            raise UserError(f"num_envs is {num_envs}; it must be at least 1")
+            raise UserError(f"num_envs must be at least 1, got {num_envs}")
         check_render_mode(render_mode)
-        self.skills = skills = loaded(skills)
+        self.skills = skills = load_skills(skills)
         self.num_envs, self.render_mode = num_envs, render_mode
         self._discounts = discounts(skills, gamma)
-        goal = goal_of(skills.world, skills.mdp, task, start)
+        goal = make_goal(skills.world, skills.mdp, task, start)
         self._episodes = Episodes(skills.mdp, goal, num_envs, skills, primitives)
-        self._observing = Observing(skills.mdp, observation)
-        self.single_observation_space = self._observing.space
-        self.single_action_space = Discrete(self._episodes.n_choices)
+        self._encoder = ObservationEncoder(skills.mdp, observation)
+        self.single_observation_space = self._encoder.space
+        self.single_action_space = Discrete(self._episodes.n_options)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators = [seeding.np_random()[0] for _ in range(num_envs)]
-        targets = np.empty(self._episodes.n_choices, dtype=object)
-        for choice in range(len(targets)):
-            targets[choice] = skills.targets[choice] if choice < len(skills) else ()
+        targets = np.empty(self._episodes.n_options, dtype=object)
+        for option in range(len(targets)):
+            targets[option] = skills.targets[option] if option < len(skills) else ()
         self._targets = targets
 
     def reset(
@@ -75,7 +107,15 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin all episodes anew, or those that `options["reset_mask"]` names."""
+        """Start all episodes, or those that `options["reset_mask"]` selects.
+
+        Args:
+            seed: Episode i gets seed + i, or the i-th of a list; None to go on with the generators.
+            options: "reset_mask", bool [num_envs]; "state", value indices to start in.
+
+        Returns:
+            The observations and an empty info.
+        """
         options = dict(options or {})
         mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=bool))
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool:
@@ -83,28 +123,38 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         if isinstance(seed, (int, np.integer)):
             seed = [int(seed) + i for i in range(self.num_envs)]
         if seed is not None and len(seed) != self.num_envs:
-            raise UserError(f"there are {len(seed)} seeds for {self.num_envs} episodes")
-        state = state_in(options)
+            raise UserError(f"got {len(seed)} seeds for {self.num_envs} episodes: pass one each")
+        state = requested_state(options)
         for i in np.flatnonzero(mask).tolist():
             if seed is not None and seed[i] is not None:
                 self._generators[i] = seeding.np_random(seed[i])[0]
             self._episodes.begin(i, self._generators[i], state)
         self._episodes.check_begun()
-        return self._observing.of(self._episodes.states), {}
+        return self._encoder.encode(self._episodes.states), {}
 
     def step(
         self, actions: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Follow one skill or primitive action per episode, and reset those that had ended.
+
+        Args:
+            actions: int [num_envs].
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos, batched.
+        """
         now = self._episodes
         now.check_begun()
         active = ~now.ended
         chosen = np.asarray(actions, dtype=np.int64)
         if chosen.shape != (self.num_envs,):
-            raise UserError(f"step takes {self.num_envs} actions, one per episode")
+            raise UserError(
+                f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
+            )
         now.step(chosen, active, self._generators)
         for i in np.flatnonzero(~active).tolist():
             now.begin(i, self._generators[i])
-        observations = self._observing.of(now.states)
+        observations = self._encoder.encode(now.states)
         rewards = np.where(active, now.rewards, 0.0)
         return (
             observations, rewards, now.terminated & active, now.truncated & active,
@@ -138,7 +188,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         return StateImages(self.skills.world, self.skills.mdp)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every episode's state now: as text, or as an array [row, column, colour]."""
+        """Return every episode's state, as text or as uint8 [height, width, 3]."""
         if self.render_mode is None:
             return None
         now, world = self._episodes, self.skills.world

@@ -1,15 +1,4 @@
-"""`WorldEnv`: a world as a Gymnasium environment, one primitive move per step.
-
-Actions        the world's moves, numbered
-Observations   the state's value indices: "multi-discrete", one array in the order of the
-               variables, or "dict", one number per variable
-Start          the task's first state; without a task one of `world.states()`, all equally likely;
-               `start` and `reset(options={"state": …})` say otherwise
-Reward         1 when a state is entered in which the task is accomplished, else 0
-End            terminated when the task is accomplished, or where a found world's episodes end;
-               truncated at the task's cap; without a task never truncated
-Info           "success" after a step: whether the true task is accomplished, whatever was paid for
-"""
+"""`WorldEnv`: a world as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -17,14 +6,46 @@ from typing import Any
 
 from skillfocus.core.mdp import TabularMDP, tabulate
 from skillfocus.core.world import World
-from skillfocus.envs.base import Again, OneEpisode
-from skillfocus.envs.goal import Start, goal_of
+from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
+from skillfocus.envs.goal import Start, make_goal
 from skillfocus.errors import UserError
 from skillfocus.tasks.task import Task
 from skillfocus.worlds.catalogue import make
 
 
-class WorldEnv(OneEpisode):
+class WorldEnv(SingleEpisodeEnv):
+    """A world as a Gymnasium environment, one primitive action per step.
+
+    ## Description
+    The agent acts in a factored world and, if there is a task, is rewarded for accomplishing it.
+
+    ## Action space
+    `Discrete(n_actions)`: the world's actions, in the order of `world.actions`.
+
+    ## Observation space
+    The state's value indices. "multi-discrete": one int64 array in the order of the variables.
+    "dict": one number per variable, by name.
+
+    ## Starting state
+    The task's start; without a task, one of `world.states()` that does not end the episode, drawn
+    uniformly. `start` and `reset(options={"state": …})` override it.
+
+    ## Rewards
+    1 when a state is entered in which the task is accomplished, by its true or its proxy reward;
+    otherwise 0. Without a task, always 0.
+
+    ## Episode end
+    Terminated when the reward is paid, or in a final state of an explored world. Truncated after
+    the task's `max_episode_steps`; never without a task.
+
+    ## Info
+    After a step, "success": whether the true task is accomplished, whichever reward is paid.
+
+    Example:
+        >>> env = WorldEnv("four-rooms", "true", slip=0.0)
+        >>> observation, info = env.reset(seed=0)
+    """
+
     def __init__(
         self,
         world: World | str,
@@ -36,21 +57,36 @@ class WorldEnv(OneEpisode):
         mdp: TabularMDP | None = None,
         **settings: object,
     ) -> None:
-        """`world` is a world, or the name of one with its settings (slip=0.0, …), as `make` takes
-        them. `task` is a task, or says how the paper's task in this world is paid: "true" or
-        "proxy". `mdp` spares tabulating the world once more."""
+        """Make the environment.
+
+        Args:
+            world: A world, or the name of one as `sf.make` takes it.
+            task: A task; or the reward to pay for the world's own task, "true" or "proxy", or that
+                task's name; or None for no task.
+            observation: "multi-discrete" or "dict".
+            render_mode: None, "ansi" or "rgb_array".
+            start: A state as value indices, "random", or None for the task's start.
+            mdp: The world's MDP, to save tabulating it again.
+            **settings: Settings of a world given by name, such as `slip=0.0`.
+
+        Raises:
+            UserError: If an argument is unknown or does not fit the world.
+        """
         if isinstance(world, str):
             world = make(world, **settings)
         elif settings:
-            raise UserError(f"{world.id} is made already: give it {', '.join(settings)} itself")
+            raise UserError(
+                f"{world.id} is already made: pass {', '.join(settings)} where you make it"
+            )
         mdp = mdp or tabulate(world)
         if mdp.space != world.space:
-            raise UserError(f"the table is not of {world.id}: pass tabulate(world), or none")
+            raise UserError(f"the MDP is not of {world.id}: pass mdp=tabulate(world), or none")
         super().__init__(
-            world, mdp, goal_of(world, mdp, task, start), skills=None, primitives=True,
+            world, mdp, make_goal(world, mdp, task, start), skills=None, primitives=True,
             observation=observation, render_mode=render_mode, spec_id="skillfocus/World-v0",
-            again=Again(type(self), world, task, mdp=mdp), settings={"start": start},
+            factory=EnvFactory(type(self), world, task, mdp=mdp), settings={"start": start},
         )  # fmt: skip
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        return self._play(action)
+        """Take one primitive action; see the class for rewards, ends and info."""
+        return self._follow(action)

@@ -42,7 +42,8 @@ from skillfocus.experiments.claims import (
     worst_skill,
 )
 from skillfocus.experiments.presets import FOCUSED, OBJECTIVES, ON_TWO, OURS, SCATTERED
-from skillfocus.metrics.coverage import area, chain_coverage, fresh_starts
+from skillfocus.metrics.coverage import area, chain_coverage
+from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.objectives.targets import N_SKILLS
 from skillfocus.runs.discovery_run import cached_mdp
 from skillfocus.runs.run import Result, Run
@@ -82,7 +83,8 @@ class Ideal(Run):
             table.values, table.space.sizes, self.ends, self.position_skills,
             np.random.default_rng(self.seed),
         )  # fmt: skip
-        curve = chain_coverage(moves, fresh_starts(table, default_target)).mean(axis=1)
+        starts = fresh_starts(table, other_variables(table, default_target))
+        curve = chain_coverage(moves, starts).mean(axis=1)
         rows = [("coverage", n + 1, float(c)) for n, c in enumerate(curve)]
         return Result([*rows, ("auc", None, area(curve))])
 

@@ -37,7 +37,9 @@ from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, PRIMIT
 from skillfocus.tasks import task as tasks
 from skillfocus.worlds import registry
 
-STEP_LIMITS = {world: tasks.MAX_EPISODE_STEPS[kind] for world, kind in registry.WORLDS.items()}
+STEP_LIMITS = {
+    world: tasks.TASKS[kind.id].max_episode_steps for world, kind in registry.WORLDS.items()
+}
 NAMES = {world: kind.__name__ for world, kind in registry.WORLDS.items()}
 PAPER = {
     "four-rooms": {

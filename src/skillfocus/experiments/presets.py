@@ -51,9 +51,9 @@ def discovery_learner(preset: str, learner: str) -> Learner:
 def task_learner(preset: str, world: str, agent: str) -> SMDPQLearning:
     """How a task is learned: the paper's decay of exploration was chosen per world and agent."""
     if preset == "best":
-        return SMDPQLearning(intra_option=True, decay=0.0002, slowing=0.0001)
+        return SMDPQLearning(intra_option=True, epsilon_decay=0.0002, alpha_decay=0.0001)
     slow = world in FORAGE_WORLD and "focused" not in agent
-    return SMDPQLearning(decay=0.0005 if slow else 0.001)
+    return SMDPQLearning(epsilon_decay=0.0005 if slow else 0.001)
 
 
 def targets(preset: str, world: str, agent: str) -> str | None:

@@ -1,4 +1,4 @@
-"""How well skills do: exact side effects, control of targets, coverage, what is reachable."""
+"""Metrics of skills: side effects, control of targets, coverage, and what is reachable at all."""
 
 from skillfocus.metrics.coverage import Coverage, coverage
 from skillfocus.metrics.reachability import fair_starts, round_trips, shortest_steps

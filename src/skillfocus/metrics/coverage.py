@@ -1,14 +1,15 @@
-"""State coverage of skill chains (the paper's Figure 2): of all states, the fraction that is the
-last state of some chain of l skills, every chain of that length run from the same first state.
+"""State coverage of skill chains (the paper's Figure 2).
 
-Chains are run as a tree: each state a chain has come to is continued once with every skill. Then
-the expected coverage can be computed: with q_l(x, s) the probability that no chain of l skills
-from x ends in s,
+Coverage at length l is the fraction of all states that are the last state of some chain of l
+skills, where every chain of that length is run from the same first state.
 
-    q_0(x, s) = [x != s],    q_l(x, s) = prod_z sum_x' P_z(x' | x) q_{l-1}(x', s),
+Chains are run as a tree: each state a chain has reached is continued once with every skill. The
+subtrees are independent, so the expected coverage can be computed: with q_l(x, s) the probability
+that no chain of l skills from x ends in s,
 
-because the subtrees are independent. Where a world hides something, one tree per first state is
-drawn instead.
+    q_0(x, s) = [x != s],    q_l(x, s) = prod_z sum_x' P_z(x' | x) q_{l-1}(x', s).
+
+Where a world has hidden marks, one tree per first state is sampled instead.
 """
 
 from __future__ import annotations
@@ -20,55 +21,57 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.rollout import begin, mdp_arrays, reset_marks, step
+from skillfocus.core.rollout import Options, draw_context, follow, mdp_arrays, reset_marks
 from skillfocus.errors import UserError
-from skillfocus.metrics.side_effects import propagate
+from skillfocus.metrics.last_states import Dynamics, SkillMode, SparseRows, transition_matrix
+from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.skills.skills import Skills
 
 LENGTHS = 5
+"""Chain lengths of the paper's figure."""
+SAMPLED_STARTS = 10
+"""First states of sampled coverage by default, as in the paper."""
 BLOCK = 128
-"""Columns of q worked on together: they stay in the processor's cache."""
-SMALLEST = 1e-9
-"""Less likely last states are left out of P_z; what is left is scaled to sum to 1."""
+"""Columns of q computed together: they fit the processor's cache."""
 CELL_LIMIT = 400_000_000
-"""More (state, state) pairs than this are not tabulated."""
-Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Of a sparse matrix P_z(x' | x): where each x's entries begin, the x', and how likely each is."""
+"""The most (state, state) pairs that exact coverage computes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
+    """Coverage of one set of skills.
+
+    Example:
+        >>> coverage = sf.metrics.coverage(skills)
+        >>> coverage.curve, coverage.auc
+    """
+
     fractions: np.ndarray
-    """[length - 1, start]"""
+    """float64 [n_lengths, n_starts]: row l - 1 is the coverage by chains of l skills."""
     starts: np.ndarray
-    """First states, by number."""
+    """int [n_starts]: first states, by number."""
     exact: bool
+    """False if trees were sampled."""
 
     @property
     def curve(self) -> np.ndarray:
-        """The mean over first states, per chain length from 1 up."""
+        """float64 [n_lengths]: the mean over first states."""
         return self.fractions.mean(axis=1)
 
     @property
     def auc(self) -> float:
+        """The area under `curve`."""
         return area(self.curve)
 
     def summary(self) -> dict[str, object]:
-        """As JSON can hold it."""
+        """Return the averages as JSON-serializable values."""
         return {"coverage": self.curve.tolist(), "auc": self.auc, "coverage_exact": self.exact}
 
 
 def area(curve: Sequence[float] | np.ndarray) -> float:
-    """The area under a curve over chain lengths, by the trapezoid rule."""
+    """Return the area under a curve over chain lengths 1, 2, …, by the trapezoid rule."""
     curve = np.asarray(curve)
     return float((curve[1:] + curve[:-1]).sum() / 2)
-
-
-def fresh_starts(mdp: TabularMDP, default_target: int) -> np.ndarray:
-    """States in which nothing has changed yet, wherever the roaming variable is."""
-    others = [j for j in range(len(mdp.space)) if j != default_target]
-    return np.flatnonzero(mdp.untouched[:, others].all(axis=1))
 
 
 def coverage(
@@ -78,111 +81,109 @@ def coverage(
     sample: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Coverage:
-    """Coverage by chains of 1 to `lengths` skills, from every first state in which nothing has
-    changed yet (where there is none, from every state the world starts in): exact, or of one tree
-    from each of `sample` such states drawn from `rng` (the paper: 10; the default where a world
-    hides something)."""
+    """Return the state coverage of chains of 1 to `lengths` skills.
+
+    Chains start where nothing but the world's default target may have changed, or, if there is no
+    such state, in the states the world starts from.
+
+    Args:
+        skills: The skills to chain.
+        lengths: The longest chain.
+        sample: Sample one tree from each of so many first states (the paper: 10) instead of
+            computing exact coverage from all of them. Worlds with hidden marks are always sampled.
+        rng: Generator for sampling.
+
+    Raises:
+        UserError: If `lengths` or `sample` is below 1, if sampling has no `rng`, or if the world
+            has too many states for exact coverage.
+    """
     if lengths < 1:
-        raise UserError(f"chains of {lengths} skills were asked for; they need at least 1")
+        raise UserError(f"lengths must be at least 1, got {lengths}")
     mdp = skills.mdp
-    starts = fresh_starts(mdp, mdp.space.index(skills.world.default_target))
-    if not len(starts):  # first values need not occur together in a world that was found
+    default_target = mdp.space.index(skills.world.default_target)
+    starts = fresh_starts(mdp, other_variables(mdp, default_target))
+    if not len(starts):  # in an explored world, first values need not occur together
         starts = np.unique([mdp.number(state) for state in skills.world.states()])
     if sample is None and not mdp.n_marks:
         return Coverage(_exact(skills, starts, lengths), starts, exact=True)
-    sample = 10 if sample is None else sample
+    sample = SAMPLED_STARTS if sample is None else sample
     if rng is None or sample < 1:
-        raise UserError("sampled coverage needs a random generator, and at least one first state")
+        raise UserError(
+            "sampled coverage needs a random generator and at least one first state: pass rng, "
+            "and sample=1 or more"
+        )
     drawn = rng.choice(starts, size=sample, replace=sample > len(starts))
-    fractions = tree(
-        mdp_arrays(mdp), skills.arrays, drawn, skills.step_limit, mdp.n_marks, lengths, rng
-    )  # fmt: skip
-    return Coverage(fractions, drawn, exact=False)
+    options = Options(mdp_arrays(mdp), skills.arrays, skills.step_limit)
+    return Coverage(sample_trees(options, drawn, lengths, mdp.n_marks, rng), drawn, exact=False)
 
 
 @njit(cache=True, nogil=True)
-def tree(arrays, skills, starts, limit, n_marks, lengths, rng):
-    """[length - 1, start]: the fraction of states that end a chain, one tree per first state."""
-    policy, offsets, widths, _, _ = skills
-    n, terminate = arrays[0].shape[0], arrays[0].shape[1]
-    n_skills = offsets.shape[0] - 1
+def sample_trees(options, starts, lengths, n_marks, rng):
+    """Run one tree of chains per first state.
+
+    Args:
+        options: `Options`.
+        starts: int64 [n_starts].
+        lengths: The longest chain.
+        n_marks: The number of hidden marks of the world.
+        rng: Generator.
+
+    Returns:
+        float64 [lengths, n_starts]: the fraction of states that are the last state of a chain.
+    """
+    mdp, policy, step_limit = options
+    n = mdp.successors.shape[0]
+    n_skills = policy.n_modes.shape[0]
     fractions = np.zeros((lengths, starts.shape[0]))
     states = np.empty(lengths + 1, np.int64)
     marks = np.zeros((lengths + 1, n_marks), np.uint8)
-    following = np.zeros(lengths, np.int64)
+    next_skill = np.zeros(lengths, np.int64)
     seen = np.zeros((lengths, n), np.uint8)
+    path = np.empty(step_limit + 1, np.int32)
     for i in range(starts.shape[0]):
         seen[:] = 0
         states[0] = starts[i]
-        reset_marks(arrays[4], starts[i], marks[0], rng)
-        following[:] = 0
+        reset_marks(mdp.marks_in, starts[i], marks[0], rng)
+        next_skill[:] = 0
         depth = 0
         while depth >= 0:
-            if depth == lengths or following[depth] == n_skills:
+            if depth == lengths or next_skill[depth] == n_skills:
                 depth -= 1
                 continue
-            z = following[depth]
-            following[depth] += 1
-            s = states[depth]
+            z = next_skill[depth]
+            next_skill[depth] += 1
             marked = marks[depth + 1]
             marked[:] = marks[depth]
-            context = begin(skills, z, s, rng)
-            for _ in range(limit):
-                a = policy[offsets[z] + s * widths[z] + context]
-                if a == terminate:
-                    break
-                s, _ = step(arrays, s, a, marked, rng)
-            seen[depth, s] = 1
+            context = draw_context(policy, z, states[depth], rng)
+            k = follow(
+                mdp, policy, z, states[depth], context, step_limit, None, marked, rng, path, None
+            )
+            seen[depth, path[k]] = 1
             depth += 1
-            states[depth] = s
+            states[depth] = path[k]
             if depth < lengths:
-                following[depth] = 0
+                next_skill[depth] = 0
         for length in range(lengths):
             fractions[length, i] = seen[length].sum() / n
     return fractions
 
 
 @njit(cache=True, nogil=True)
-def last_states(successors, probabilities, policy, contexts, limit, smallest):
-    """P_z(x' | x) of one skill, sparse: where each x's entries begin, the x', and how likely."""
-    n = successors.shape[0]
-    mass = np.zeros(n)
-    moved = np.zeros(n)
-    active = np.zeros(2 * n, np.int64)
-    final = np.zeros(n)
-    begins = np.zeros(n + 1, np.int64)
-    ends = np.empty(16 * n, np.int32)
-    shares = np.empty(16 * n, np.float32)
-    filled = 0
-    for x in range(n):
-        propagate(successors, probabilities, policy, contexts[x], x, limit, mass, moved, active,
-                  final)  # fmt: skip
-        kept = 0.0
-        for s in range(n):
-            if final[s] > smallest:
-                kept += final[s]
-        if filled + n > ends.shape[0]:
-            ends = np.concatenate((ends, np.empty(max(n, ends.shape[0]), np.int32)))
-            shares = np.concatenate((shares, np.empty(max(n, shares.shape[0]), np.float32)))
-        for s in range(n):
-            if final[s] > smallest:
-                ends[filled] = s
-                shares[filled] = final[s] / kept
-                filled += 1
-            final[s] = 0.0
-        begins[x + 1] = filled
-    return begins, ends[:filled].copy(), shares[:filled].copy()
+def multiply_in(rows, q, product):
+    """Compute product[x] *= sum_x' P_z(x' | x) q[x'] for a block of columns.
 
-
-@njit(cache=True, nogil=True)
-def multiply_in(begins, ends, shares, q, product):
-    """product[x] *= sum_x' P_z(x' | x) q[x'], for a block of columns."""
+    Args:
+        rows: `SparseRows`, P_z.
+        q: float32 [n_states, n_columns].
+        product: float32 [n_states, n_columns], updated.
+    """
+    indptr, indices, data = rows
     total = np.empty(q.shape[1], np.float32)
     for x in range(product.shape[0]):
         total[:] = 0
-        for k in range(begins[x], begins[x + 1]):
-            share = shares[k]
-            row = q[ends[k]]
+        for k in range(indptr[x], indptr[x + 1]):
+            share = data[k]
+            row = q[indices[k]]
             for j in range(total.shape[0]):
                 total[j] += share * row[j]
         into = product[x]
@@ -190,45 +191,56 @@ def multiply_in(begins, ends, shares, q, product):
             into[j] *= total[j]
 
 
-def _moves(skills: Skills, z: int) -> Entries:
-    """P_z(x' | x), the mean over the skill's modes."""
-    mdp = skills.mdp
-    total = csr_array((mdp.n_states, mdp.n_states), dtype=np.float64)
-    for mode in range(skills.n_modes[z]):
-        begins, ends, shares = last_states(
-            mdp.successors, mdp.probabilities, skills.policy_of(z, mode), skills.contexts[z],
-            skills.step_limit, SMALLEST,
-        )  # fmt: skip
-        total += csr_array((shares / skills.n_modes[z], ends, begins), shape=total.shape)
-    return _entries(csr_array(total))
-
-
-def _entries(matrix: csr_array) -> Entries:
-    """As `multiply_in` takes them."""
-    begins, ends, shares = matrix.indptr, matrix.indices, matrix.data
-    return begins.astype(np.int64), ends.astype(np.int32), shares.astype(np.float32)
-
-
 def _exact(skills: Skills, starts: np.ndarray, lengths: int) -> np.ndarray:
-    """[length - 1, start]"""
+    """Return the exact coverage, float64 [lengths, n_starts]."""
     n = skills.mdp.n_states
     if n * n > CELL_LIMIT:
         raise UserError(
             f"exact coverage of {n:,} states takes too much memory; sample it (sample=10, rng=…)"
         )
-    return _covered([_moves(skills, z) for z in range(len(skills))], n, starts, lengths)
+    matrices = [_transition_rows(skills, z) for z in range(len(skills))]
+    return _expected_coverage(matrices, n, starts, lengths)
+
+
+def _transition_rows(skills: Skills, z: int) -> SparseRows:
+    """Return P_z(x' | x), averaged over the skill's modes."""
+    mdp, n_modes = skills.mdp, skills.n_modes[z]
+    dynamics = Dynamics(mdp.successors, mdp.probabilities)
+    total = csr_array((mdp.n_states, mdp.n_states), dtype=np.float64)
+    for mode in range(n_modes):
+        skill = SkillMode(skills.policy_of(z, mode), skills.contexts[z], skills.step_limit)
+        indptr, indices, data = transition_matrix(dynamics, skill)
+        total += csr_array((data / n_modes, indices, indptr), shape=total.shape)
+    return _sparse_rows(csr_array(total))
+
+
+def _sparse_rows(matrix: csr_array) -> SparseRows:
+    return SparseRows(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float32),
+    )  # fmt: skip
 
 
 def chain_coverage(
-    moves: Sequence[np.ndarray], starts: np.ndarray, lengths: int = LENGTHS
+    matrices: Sequence[np.ndarray], starts: np.ndarray, lengths: int = LENGTHS
 ) -> np.ndarray:
-    """[length - 1, start]: coverage by chains of skills of which only P_z(x' | x) is known, as a
-    matrix [x, x'] each."""
-    sparse = [_entries(csr_array(move)) for move in moves]
-    return _covered(sparse, len(moves[0]), starts, lengths)
+    """Return the exact coverage of skills of which only P_z(x' | x) is known.
+
+    Args:
+        matrices: Per skill, float [n_states, n_states]: P_z(x' | x) in row x.
+        starts: int [n_starts]: first states.
+        lengths: The longest chain.
+
+    Returns:
+        float64 [lengths, n_starts].
+    """
+    rows = [_sparse_rows(csr_array(matrix)) for matrix in matrices]
+    return _expected_coverage(rows, len(matrices[0]), starts, lengths)
 
 
-def _covered(moves: Sequence[Entries], n: int, starts: np.ndarray, lengths: int) -> np.ndarray:
+def _expected_coverage(
+    matrices: Sequence[SparseRows], n: int, starts: np.ndarray, lengths: int
+) -> np.ndarray:
     covered = np.zeros((lengths, len(starts)))
     for first in range(0, n, BLOCK):
         columns = np.arange(first, min(first + BLOCK, n))
@@ -236,8 +248,8 @@ def _covered(moves: Sequence[Entries], n: int, starts: np.ndarray, lengths: int)
         q[columns, np.arange(len(columns))] = 0
         for length in range(lengths):
             product = np.ones_like(q)
-            for move in moves:
-                multiply_in(*move, q, product)
+            for rows in matrices:
+                multiply_in(rows, q, product)
             q = product
             covered[length] += (1 - q[starts].astype(float)).sum(axis=1)
     return covered / n

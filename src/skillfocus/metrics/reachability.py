@@ -1,4 +1,9 @@
-"""How long an errand takes at best: the shortest round trip of a skill, without slips."""
+"""Shortest paths, and the first states from which a skill is judged.
+
+Distances assume that every action has its likeliest outcome. A *round trip* changes a skill's
+targets and brings every other variable that can be changed back to its first value; a *fair start*
+is a first state whose round trip leaves the skill a quarter of its step limit for slips.
+"""
 
 from __future__ import annotations
 
@@ -9,113 +14,188 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.rollout import likeliest_successors
 
 FAIR_SHARE = 0.75
-CHUNK = 20_000_000
-"""Pairs of states looked at together."""
-
-
+"""The share of the step limit that a fair round trip takes at most."""
+MAX_PAIRS = 30_000_000
+"""The most (first state, state) pairs that are evaluated; more first states are sampled."""
 BATCHES = 10
-"""How many samples are looked at for fair starts."""
-MOST_PAIRS = 30_000_000
-"""Of first states times states; of more first states, a sample is looked at."""
+"""How many samples of first states are searched for fair ones."""
+CHUNK = 20_000_000
+"""(First state, state) pairs held in memory at once."""
 
 
-def most_starts(mdp: TabularMDP) -> int:
-    """How many first states are looked at."""
-    return max(200, MOST_PAIRS // mdp.n_states)
+def max_starts(mdp: TabularMDP) -> int:
+    """Return how many first states are evaluated at most."""
+    return max(200, MAX_PAIRS // mdp.n_states)
 
 
-def some_of(starts: np.ndarray, mdp: TabularMDP) -> np.ndarray:
-    """All of these first states, or of a large world a random sample, the same every time."""
-    most = most_starts(mdp)
-    if len(starts) <= most:
+def sample_starts(starts: np.ndarray, mdp: TabularMDP) -> np.ndarray:
+    """Return `starts`, or a sorted random sample of `max_starts`, the same on every call."""
+    size = max_starts(mdp)
+    if len(starts) <= size:
         return starts
-    return np.sort(np.random.default_rng(0).choice(starts, size=most, replace=False))
+    return np.sort(np.random.default_rng(0).choice(starts, size=size, replace=False))
 
 
 def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
-    """[source, state]: the fewest steps if every action has its likeliest outcome."""
-    likeliest = mdp.probabilities.argmax(axis=2)[:, :, None]
-    targets = np.take_along_axis(mdp.successors, likeliest, axis=2)[:, :, 0]
+    """Return the fewest steps between states if every action has its likeliest outcome.
+
+    Args:
+        mdp: The world's MDP.
+        sources: int [n_sources]: first states.
+
+    Returns:
+        float64 [n_sources, n_states]; infinite where there is no path.
+    """
     origins = np.repeat(np.arange(mdp.n_states), mdp.n_actions)
     graph = csr_array(
-        (np.ones(len(origins), dtype=np.int8), (origins, targets.ravel())),
+        (np.ones(len(origins), dtype=np.int8), (origins, likeliest_successors(mdp).ravel())),
         shape=(mdp.n_states, mdp.n_states),
     )
     return dijkstra(graph, indices=sources, unweighted=True)
 
 
 def round_trips(mdp: TabularMDP, targets: Sequence[int], sources: np.ndarray) -> np.ndarray:
-    """Per first state, the fewest steps after which every target has changed and every other
-    variable that can be changed back has its first value again; infinite if that cannot be."""
-    kept = [j for j in np.flatnonzero(mdp.reversible) if j not in targets]
+    """Return the length of the shortest round trip from each first state.
+
+    At the end of a round trip every target has changed, and every other variable that can be
+    changed back has its first value.
+
+    Args:
+        mdp: The world's MDP.
+        targets: Indices of the target variables.
+        sources: int [n_sources]: first states.
+
+    Returns:
+        float64 [n_sources]: steps; infinite where there is no round trip.
+    """
+    restored = [j for j in np.flatnonzero(mdp.reversible).tolist() if j not in targets]
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // mdp.n_states)
     for first in range(0, len(sources), chunk):
-        some = sources[first : first + chunk]
-        steps = shortest_steps(mdp, some)
-        for j in kept:
-            steps[mdp.values[some, j][:, None] != mdp.values[None, :, j]] = np.inf
+        starts = sources[first : first + chunk]
+        steps = shortest_steps(mdp, starts)
+        for j in restored:
+            steps[_differs(mdp, starts, j)] = np.inf
         for j in targets:
-            steps[mdp.values[some, j][:, None] == mdp.values[None, :, j]] = np.inf
+            steps[~_differs(mdp, starts, j)] = np.inf
         trips[first : first + chunk] = steps.min(axis=1)
     return trips
 
 
-def changes_alone(mdp: TabularMDP, step_limit: int, most: int = 200) -> dict[str, float | None]:
-    """Per variable: of the states in which it can still change, the share from which it can do so
-    within the step limit with every other variable as it was; None if there are none. Of many
-    states, a sample is looked at."""
-    most = max(40, min(most, 5_000_000 // mdp.n_states))
+def _differs(mdp: TabularMDP, starts: np.ndarray, variable: int) -> np.ndarray:
+    """Return bool [n_starts, n_states]: whether the variable's value differs from the start's."""
+    return mdp.values[starts, variable][:, None] != mdp.values[None, :, variable]
+
+
+def isolated_change_shares(
+    mdp: TabularMDP, step_limit: int, max_sources: int = 200
+) -> dict[str, float | None]:
+    """Return how often each variable can change alone.
+
+    Args:
+        mdp: The world's MDP.
+        step_limit: The most steps the change may take.
+        max_sources: The most first states that are evaluated; more are sampled, and large worlds
+            evaluate fewer.
+
+    Returns:
+        Per variable, of the states in which it can still change, the share from which it can do so
+        within `step_limit` steps with every other variable at its first value; None if it can
+        change in none of the states.
+    """
+    max_sources = max(40, min(max_sources, 5_000_000 // mdp.n_states))
     sources = np.arange(mdp.n_states)
-    if len(sources) > most:
-        sources = np.random.default_rng(0).choice(sources, size=most, replace=False)
-    near = shortest_steps(mdp, sources) <= step_limit
-    differs = [
-        mdp.values[sources, j][:, None] != mdp.values[None, :, j] for j in range(len(mdp.space))
-    ]
-    near &= np.sum(differs, axis=0) == 1
+    if len(sources) > max_sources:
+        sources = np.random.default_rng(0).choice(sources, size=max_sources, replace=False)
+    differs = [_differs(mdp, sources, j) for j in range(len(mdp.space))]
+    isolated = shortest_steps(mdp, sources) <= step_limit
+    isolated &= np.sum(differs, axis=0) == 1
     shares: dict[str, float | None] = {}
     for j, name in enumerate(mdp.space.names):
-        able = mdp.can_change[sources, j]
-        alone = (near & differs[j]).any(axis=1)[able]
-        shares[name] = float(alone.mean()) if len(alone) else None
+        changeable = mdp.can_change[sources, j]
+        succeeds = (isolated & differs[j]).any(axis=1)[changeable]
+        shares[name] = float(succeeds.mean()) if len(succeeds) else None
     return shares
 
 
-def fresh_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int) -> np.ndarray:
-    """The first states in which the targets are untouched (where they cannot be changed back). In
-    a world with hidden marks, also: nothing but the roaming variable has changed yet, since which
-    marks are set is not known otherwise."""
-    fresh = [j for j in targets if not mdp.reversible[j]]
+def other_variables(mdp: TabularMDP, variable: int) -> list[int]:
+    """Return the indices of all variables but one."""
+    return [j for j in range(len(mdp.space)) if j != variable]
+
+
+def fresh_starts(mdp: TabularMDP, variables: Sequence[int]) -> np.ndarray:
+    """Return the states in which none of `variables` has changed yet.
+
+    A variable that can be changed back has not changed if it has its first value; any other, if its
+    value is one that no transition leads to (see `TabularMDP.untouched`).
+
+    Args:
+        mdp: The world's MDP.
+        variables: Indices of the variables.
+
+    Returns:
+        int64 [n]: numbered states, ascending.
+    """
+    return np.flatnonzero(mdp.untouched[:, list(variables)].all(axis=1))
+
+
+def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int) -> np.ndarray:
+    """Return the states a skill with these targets could be judged from.
+
+    Targets that cannot be changed back must be fresh. In a world with hidden marks, everything but
+    the default target must be fresh, because the variables do not say which marks are set.
+
+    Args:
+        mdp: The world's MDP.
+        targets: Indices of the skill's targets.
+        default_target: Index of the world's default target.
+
+    Returns:
+        int64 [n]: numbered states, ascending.
+    """
     if mdp.n_marks:
-        fresh = [j for j in range(len(mdp.space)) if j != default_target]
-    return np.flatnonzero(mdp.untouched[:, fresh].all(axis=1))
+        return fresh_starts(mdp, other_variables(mdp, default_target))
+    return fresh_starts(mdp, [j for j in targets if not mdp.reversible[j]])
 
 
 def fair_starts(
     mdp: TabularMDP, targets: Sequence[int], step_limit: int, default_target: int
 ) -> np.ndarray:
-    """The first states a skill is judged from: fresh ones from which the round trip takes at most
-    three quarters of the step limit. There may be none. Of very many, a random sample is looked at,
-    and more of them as long as few are fair."""
-    fresh, most = fresh_starts(mdp, targets, default_target), most_starts(mdp)
-    if not targets or len(fresh) <= most:
-        starts = some_of(fresh, mdp)
-        return starts[_fair(mdp, targets, step_limit, starts)]
-    order, found = np.random.default_rng(0).permutation(fresh), []
-    for first in range(0, min(len(order), BATCHES * most), most):
-        some = order[first : first + most]
-        found.extend(some[_fair(mdp, targets, step_limit, some)].tolist())
-        if len(found) >= most // 2:
+    """Return the first states a skill is judged from.
+
+    These are the possible starts whose round trip takes at most three quarters of the step limit.
+    There may be none. If there are very many possible starts, random samples of them are searched
+    until enough are fair.
+
+    Args:
+        mdp: The world's MDP.
+        targets: Indices of the skill's targets; every possible start is fair if there are none.
+        step_limit: The most steps of the skill.
+        default_target: Index of the world's default target.
+
+    Returns:
+        int64 [n]: numbered states, ascending.
+    """
+    possible, size = possible_starts(mdp, targets, default_target), max_starts(mdp)
+    if not targets or len(possible) <= size:
+        starts = sample_starts(possible, mdp)
+        return starts[_is_fair(mdp, targets, step_limit, starts)]
+    order, fair = np.random.default_rng(0).permutation(possible), []
+    for first in range(0, min(len(order), BATCHES * size), size):
+        batch = order[first : first + size]
+        fair.extend(batch[_is_fair(mdp, targets, step_limit, batch)].tolist())
+        if len(fair) >= size // 2:
             break
-    return np.sort(np.array(found[:most], dtype=np.int64))
+    return np.sort(np.array(fair[:size], dtype=np.int64))
 
 
-def _fair(
+def _is_fair(
     mdp: TabularMDP, targets: Sequence[int], step_limit: int, starts: np.ndarray
 ) -> np.ndarray:
+    """Return bool [n_starts]."""
     if not targets:
         return np.ones(len(starts), dtype=bool)
     return round_trips(mdp, targets, starts) <= FAIR_SHARE * step_limit

@@ -1,8 +1,8 @@
 """Side effects (Equation 1 of the paper) and control of the targets, exact or sampled.
 
-Exact: the distribution of the last state s_T is propagated from each first state; nothing is
-drawn. Where a world hides something the table cannot say, runs are sampled instead, and the
-averages come with 90 % intervals.
+Exact: the distribution of the last state s_T is propagated from each first state, and nothing is
+drawn. Where a world has hidden marks that the table does not show, rollouts are sampled instead,
+and the averages come with 90 % intervals.
 """
 
 from __future__ import annotations
@@ -10,137 +10,76 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.reachability import fair_starts, fresh_starts, most_starts, some_of
+from skillfocus.metrics.last_states import (
+    Dynamics,
+    SkillMode,
+    StartEffects,
+    VariableArrays,
+    expected_effects,
+)
+from skillfocus.metrics.reachability import (
+    fair_starts,
+    max_starts,
+    possible_starts,
+    sample_starts,
+)
 from skillfocus.skills.skills import Skills
 
 Z90 = 1.6448536269514722
 """The normal quantile of a two-sided 90 % interval."""
-NEGLIGIBLE = 1e-12
-"""Less probability than this is not followed further, but taken to end where it is: most of the
-states a skill could come to it reaches by eight slips in a row, and all of those together change
-nothing before the eighth digit."""
-
-
-@njit(cache=True, nogil=True)
-def propagate(successors, probabilities, policy, context, start, limit, mass, moved, active, final):
-    """Add the distribution of s_T to `final`; returns the expected number of steps. `mass`,
-    `moved` (zeros) and `active` are working space."""
-    terminate = successors.shape[1]
-    mass[start] = 1.0
-    active[0] = start
-    n = 1
-    steps = 0.0
-    for _ in range(limit):
-        n_next = 0
-        for i in range(n):
-            s = active[i]
-            p = mass[s]
-            mass[s] = 0.0
-            a = policy[s, context]
-            if a == terminate:
-                final[s] += p
-                continue
-            steps += p
-            for m in range(successors.shape[2]):
-                q = p * probabilities[s, a, m]
-                if q > 0.0:
-                    following = successors[s, a, m]
-                    if moved[following] == 0.0:
-                        active[active.shape[0] // 2 + n_next] = following
-                        n_next += 1
-                    moved[following] += q
-        n = 0
-        for i in range(n_next):
-            s = active[active.shape[0] // 2 + i]
-            if moved[s] < NEGLIGIBLE:
-                final[s] += moved[s]
-            else:
-                active[n] = s
-                mass[s] = moved[s]
-                n += 1
-            moved[s] = 0.0
-    for i in range(n):
-        final[active[i]] += mass[active[i]]
-        mass[active[i]] = 0.0
-    return steps
-
-
-@njit(cache=True, nogil=True)
-def evaluate(successors, probabilities, values, amounts, policy, contexts, starts, limit, targets):
-    """Per first state: P(variable changed) [start, variable], mean |change| likewise, P(all
-    targets changed), expected steps; and the mean distribution of the last state."""
-    n_states, n_variables = values.shape
-    changed = np.zeros((starts.shape[0], n_variables))
-    amount = np.zeros((starts.shape[0], n_variables))
-    controlled = np.zeros(starts.shape[0])
-    steps = np.zeros(starts.shape[0])
-    ends = np.zeros(n_states)
-    mass = np.zeros(n_states)
-    moved = np.zeros(n_states)
-    active = np.zeros(2 * n_states, np.int64)
-    final = np.zeros(n_states)
-    for i in range(starts.shape[0]):
-        first = starts[i]
-        steps[i] = propagate(
-            successors, probabilities, policy, contexts[first], first, limit,
-            mass, moved, active, final,
-        )  # fmt: skip
-        for s in range(n_states):
-            p = final[s]
-            if p > 0.0:
-                final[s] = 0.0
-                ends[s] += p / starts.shape[0]
-                every = True
-                for j in range(n_variables):
-                    if values[s, j] != values[first, j]:
-                        changed[i, j] += p
-                        amount[i, j] += p * amounts[j, values[first, j], values[s, j]]
-                    elif targets[j]:
-                        every = False
-                if every:
-                    controlled[i] += p
-    return changed, amount, controlled, steps, ends
+DEFAULT_SAMPLE = 4000
+"""Rollouts per skill in worlds with hidden marks."""
 
 
 @dataclass(frozen=True, eq=False)
 class SkillEffects:
-    """What one skill does, per first state (`starts[i]` is a state's number)."""
+    """What one skill does, per first state and on average.
+
+    Example:
+        >>> effects = sf.metrics.side_effects(skills)[0]
+        >>> effects.changes_target, effects.side_effects, effects.by_variable
+    """
 
     targets: tuple[str, ...]
+    """The skill's target variables."""
     variables: tuple[str, ...]
+    """All variables of the world."""
     starts: np.ndarray
+    """int64 [n_starts]: first states, by number. Each sampled rollout is a start of its own."""
     changed: np.ndarray
-    """[start, variable]: the probability that the variable ends changed."""
+    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
     amount: np.ndarray
-    """[start, variable]: the expected distance between its first and its last value."""
+    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
     controlled: np.ndarray
-    """[start]: the probability that every target ends changed."""
+    """float64 [n_starts]: the probability that every target ends changed."""
     steps: np.ndarray
+    """float64 [n_starts]: expected steps."""
     ends: np.ndarray
-    """[state]: the distribution of the last state, starts averaged."""
+    """float64 [n_states]: the distribution of the last state, averaged over starts."""
     exact: bool
+    """False if rollouts or first states were sampled."""
 
     @property
     def per_start(self) -> np.ndarray:
-        """Equation 1: the expected number of changed variables that are no targets."""
+        """float64 [n_starts]: Equation 1, the expected number of changed non-target variables."""
         watched = [j for j, name in enumerate(self.variables) if name not in self.targets]
         return self.changed[:, watched].sum(axis=1)
 
     @property
     def changes_target(self) -> float | None:
-        """How often all targets end changed; None if there are none."""
+        """The probability that all targets end changed; None for a skill without targets."""
         return float(self.controlled.mean()) if self.targets else None
 
     @property
     def side_effects(self) -> float:
+        """The mean of `per_start`."""
         return float(self.per_start.mean())
 
     @property
     def by_variable(self) -> dict[str, float]:
-        """The probability of change of each variable that is no target."""
+        """The probability of change of each non-target variable."""
         means = self.changed.mean(axis=0)
         return {
             name: float(means[j])
@@ -150,8 +89,7 @@ class SkillEffects:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """A 90 % interval of the mean side effects: of no width if they are exact, and none from a
-        sample of one."""
+        """A 90 % interval of `side_effects`: of width 0 if exact, None for a single sample."""
         mean = self.side_effects
         if self.exact:
             return mean, mean
@@ -161,7 +99,7 @@ class SkillEffects:
         return mean - error, mean + error
 
     def summary(self) -> dict[str, object]:
-        """The averages, as JSON can hold them; without first states there are none."""
+        """Return the averages as JSON-serializable values; all None if there are no starts."""
         if not len(self.starts):
             averages = dict.fromkeys(
                 ("changes_target", "side_effects", "side_effects_interval", "steps")
@@ -195,51 +133,64 @@ def side_effects(
     sample: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> list[SkillEffects]:
-    """What each skill does. `starts` are "fair" (see `metrics.reach`), "all" (every state in which
-    the targets can still change), or numbers of states; a skill may have no fair start, and then
-    has no averages. Exact unless the world hides something, has so many starts that a sample of
-    them is taken, or `sample` runs per skill are asked for, which draws from `rng`."""
+    """Return the effects of each skill.
+
+    They are exact unless the world has hidden marks, there are so many first states that a sample
+    of them is evaluated, or `sample` is given.
+
+    Args:
+        skills: The skills to evaluate.
+        starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
+            averages), "all" (every state in which the targets can still change), or an int array
+            of numbered states.
+        sample: Evaluate so many sampled rollouts per skill, 2 or more.
+        rng: Generator for sampling.
+
+    Raises:
+        UserError: If `starts` or `sample` is not valid, or sampling has no `rng`.
+    """
     if sample is None and skills.mdp.n_marks:
-        sample = 4000
+        sample = DEFAULT_SAMPLE
     if sample is not None and rng is None:
         raise UserError("sampled side effects need a random generator: pass rng")
     if sample is not None and sample < 2:
-        raise UserError(f"sample is {sample}; it must be at least 2")
-    chosen = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
+        raise UserError(f"sample must be at least 2, got {sample}")
+    starts_of = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
     results = []
     for z, names in enumerate(skills.targets):
+        chosen, complete = starts_of[names]
         if sample is None or rng is None:
-            results.append(_exact(skills, z, *chosen[names]))
+            results.append(_exact(skills, z, chosen, complete))
         else:
-            results.append(_sampled(skills, z, chosen[names][0], sample, rng))
+            results.append(_sampled(skills, z, chosen, sample, rng))
     return results
 
 
 def _starts(
     skills: Skills, names: tuple[str, ...], starts: str | np.ndarray
 ) -> tuple[np.ndarray, bool]:
-    """The first states, and whether they are all there are or a sample of them."""
+    """Return the first states, and whether they are all there are and not a sample."""
     mdp = skills.mdp
     targets = [mdp.space.index(name) for name in names]
-    every = np.zeros(0, dtype=np.int64)
+    possible = np.zeros(0, dtype=np.int64)
     if isinstance(starts, np.ndarray):
         if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < mdp.n_states)).all():
             raise UserError(f"starts must be numbers of states, 0 to {mdp.n_states - 1}")
         chosen = starts
     elif starts == "fair":
         default_target = mdp.space.index(skills.world.default_target)
-        every = fresh_starts(mdp, targets, default_target)
+        possible = possible_starts(mdp, targets, default_target)
         chosen = fair_starts(mdp, targets, skills.step_limit, default_target)
     elif starts == "all":
-        every = np.flatnonzero(mdp.can_change[:, targets].all(axis=1))
-        chosen = some_of(every, mdp)
+        possible = np.flatnonzero(mdp.can_change[:, targets].all(axis=1))
+        chosen = sample_starts(possible, mdp)
     else:
-        raise UserError(f"starts is {starts!r}; it must be 'fair', 'all' or an array of states")
-    return chosen.astype(np.int64), len(every) <= most_starts(mdp)
+        raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")
+    return chosen.astype(np.int64), len(possible) <= max_starts(mdp)
 
 
-def _amounts(skills: Skills) -> np.ndarray:
-    """[variable, first value, last value]: distances, padded to one array."""
+def _distances(skills: Skills) -> np.ndarray:
+    """Return `VariableArrays.distances`."""
     sizes = skills.mdp.space.sizes
     padded = np.zeros((len(sizes), max(sizes), max(sizes)))
     for j, variable in enumerate(skills.mdp.space.variables):
@@ -248,39 +199,36 @@ def _amounts(skills: Skills) -> np.ndarray:
 
 
 def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillEffects:
-    mdp = skills.mdp
-    if mdp.n_marks:
-        raise UserError(f"{skills.world.id} hides state, so its side effects can only be sampled")
-    names = mdp.space.names
-    targets = np.array([name in skills.targets[z] for name in names])
-    n_modes = skills.n_modes[z]
+    """Return the exact effects of skill `z`, averaged over its modes."""
+    mdp, names, n_modes = skills.mdp, skills.mdp.space.names, skills.n_modes[z]
+    dynamics = Dynamics(mdp.successors, mdp.probabilities)
+    is_target = np.array([name in skills.targets[z] for name in names])
+    variables = VariableArrays(mdp.values, _distances(skills), is_target)
     by_mode = [
-        evaluate(
-            mdp.successors, mdp.probabilities, mdp.values, _amounts(skills),
-            skills.policy_of(z, mode), skills.contexts[z], starts, skills.step_limit, targets,
+        expected_effects(
+            dynamics, SkillMode(skills.policy_of(z, mode), skills.contexts[z], skills.step_limit),
+            variables, starts,
         )
         for mode in range(n_modes)
     ]  # fmt: skip
-    changed, amount, controlled, steps, ends = (
-        sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True)
+    effects = StartEffects(
+        *(sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True))
     )
-    return SkillEffects(
-        skills.targets[z], names, starts, changed, amount, controlled, steps, ends, exact=complete
-    )
+    return SkillEffects(skills.targets[z], names, starts, *effects, exact=complete)
 
 
 def _sampled(
     skills: Skills, z: int, starts: np.ndarray, n: int, rng: np.random.Generator
 ) -> SkillEffects:
-    """The same from `n` runs, each of which counts as a start of its own."""
+    """Estimate the effects of skill `z` from `n` rollouts, each from a start of its own."""
     mdp, names = skills.mdp, skills.mdp.space.names
     drawn = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
     n = len(drawn)
     paths, steps = skills.run(np.full(n, z), drawn, rng)
     first, last = mdp.values[drawn], mdp.values[paths[:, -1]]
     changed = first != last
-    amounts = _amounts(skills)
-    amount = np.stack([amounts[j, first[:, j], last[:, j]] for j in range(len(names))], axis=1)
+    distances = _distances(skills)
+    amount = np.stack([distances[j, first[:, j], last[:, j]] for j in range(len(names))], axis=1)
     targets = [j for j, name in enumerate(names) if name in skills.targets[z]]
     ends = np.bincount(paths[:, -1], minlength=mdp.n_states) / max(n, 1)
     return SkillEffects(

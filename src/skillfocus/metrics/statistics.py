@@ -1,4 +1,4 @@
-"""Intervals, 90 % unless said otherwise: of means over seeds, of success counts, of anything."""
+"""Confidence intervals, 90 % by default: of means over seeds, success rates, any statistic."""
 
 from __future__ import annotations
 
@@ -13,31 +13,50 @@ from skillfocus.errors import UserError
 
 
 class Interval(NamedTuple):
+    """A point estimate with its confidence interval."""
+
     estimate: float
     low: float
     high: float
 
 
 def mean_interval(values: Sequence[float] | np.ndarray, level: float = 0.9) -> Interval:
-    """The mean, and Student's interval of it: mean -+ t s / sqrt(n). One value alone says nothing
-    of its spread: its interval is endless."""
+    """Return the mean and Student's interval of it, mean -+ t s / sqrt(n).
+
+    The interval of a single value is infinite.
+
+    Args:
+        values: [n], at least one.
+        level: Confidence level.
+
+    Raises:
+        UserError: If there are no values.
+    """
     if not len(values):
         raise UserError("a mean needs at least one value")
     mean = float(np.mean(values))
     if len(values) == 1:
         return Interval(mean, -np.inf, np.inf)
-    half = _quantile(level, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
+    half = _t_quantile(level, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
     return Interval(mean, mean - float(half), mean + float(half))
 
 
 @cache
-def _quantile(level: float, degrees: int) -> float:
+def _t_quantile(level: float, degrees: int) -> float:
     return float(t.ppf((1 + level) / 2, degrees))
 
 
 def success_interval(successes: int, n: int, level: float = 0.9) -> Interval:
-    """The share of successes, and Clopper's and Pearson's interval of it, which is exact: fifty
-    of fifty do not make it certain."""
+    """Return the success rate and its exact interval after Clopper and Pearson.
+
+    Args:
+        successes: 0 to `n`.
+        n: The number of trials, at least 1.
+        level: Confidence level.
+
+    Raises:
+        UserError: If the counts are not valid.
+    """
     if not 0 <= successes <= n or n < 1:
         raise UserError(f"{successes} of {n} is no count of successes")
     tail = (1 - level) / 2
@@ -53,24 +72,40 @@ def bootstrap_interval(
     level: float = 0.9,
     resamples: int = 2000,
 ) -> Interval:
-    """A statistic of samples paired by seed, and its bootstrap interval: seeds are drawn again
-    and again with replacement, the same ones from every sample. `statistic` gets an array
-    [resample, seed] per sample, and reduces the last axis."""
+    """Return a statistic of samples paired by seed, and its percentile bootstrap interval.
+
+    Seeds are resampled with replacement, the same ones in every sample. The interval of a single
+    seed is infinite.
+
+    Args:
+        statistic: Takes one array [n_resamples, n_seeds] per sample and reduces the last axis.
+        *samples: [n_seeds] each.
+        rng: Generator of the resamples.
+        level: Confidence level.
+        resamples: The number of resamples.
+
+    Raises:
+        UserError: If the samples are empty or differ in size.
+    """
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     n = len(arrays[0])
     if not n or any(len(array) != n for array in arrays):
-        raise UserError("a bootstrap needs samples of one size, and at least one value in each")
+        sizes = ", ".join(str(len(array)) for array in arrays)
+        raise UserError(f"a bootstrap needs samples of one size, at least 1, got {sizes}")
     estimate = float(statistic(*(array[None] for array in arrays))[0])
     if n == 1:
         return Interval(estimate, -np.inf, np.inf)
     drawn = rng.integers(n, size=(resamples, n))
-    found = statistic(*(array[drawn] for array in arrays))
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    resampled = statistic(*(array[drawn] for array in arrays))
+    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
     return Interval(estimate, float(low), float(high))
 
 
 def interquartile_mean(values: np.ndarray) -> np.ndarray:
-    """The mean of the middle half; a value that is cut by a quarter counts by the part within."""
+    """Return the mean of the middle half over the last axis, [...] for values [..., n].
+
+    A value that a quartile cuts counts by the part inside.
+    """
     ordered = np.sort(values, axis=-1)
     n = ordered.shape[-1]
     edges = np.arange(n + 1)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
-from skillfocus.metrics.reachability import changes_alone
+from skillfocus.metrics.reachability import isolated_change_shares
 from skillfocus.objectives.targets import default_counts
 
 SHOWN = 6
@@ -15,7 +15,7 @@ SHOWN = 6
 
 def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
     """As JSON can hold it: states, actions, variables, and notes in sentences."""
-    skills, alone = default_counts(world), changes_alone(mdp, world.step_limit)
+    skills, alone = default_counts(world), isolated_change_shares(mdp, world.step_limit)
     variables = [
         {
             "name": variable.name,
@@ -40,8 +40,8 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
 def remarks(
     world: World, mdp: TabularMDP, alone: Mapping[str, float | None] | None = None
 ) -> Iterator[str]:
-    """What may surprise in this world; `alone` is what `changes_alone` found, if it is known."""
-    alone = changes_alone(mdp, world.step_limit) if alone is None else alone
+    """What may surprise in this world; `alone` is `isolated_change_shares`, if known."""
+    alone = isolated_change_shares(mdp, world.step_limit) if alone is None else alone
     yield from world.notes
     if mdp.fixed:
         them = "it" if len(mdp.fixed) == 1 else "them"

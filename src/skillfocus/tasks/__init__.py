@@ -1,0 +1,1 @@
+"""Downstream tasks, and SMDP Q-learning to solve them with skills."""

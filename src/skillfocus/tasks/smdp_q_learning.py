@@ -1,16 +1,16 @@
-"""Learning a task with skills: semi-Markov Q-learning over skills and primitive moves.
+"""SMDP Q-learning: solve a task with skills and primitive actions.
 
-In state s the agent chooses a skill or one of the four moves, o. When o has ended in s' after k
-steps,
+In state s the agent chooses an option o: a skill or a primitive action. When o has ended in s'
+after k steps,
 
     Q(s, o) <- Q(s, o) + alpha [gamma^(k-1) r + gamma^k max_o' Q(s', o') - Q(s, o)],
 
-with r = 1 and nothing beyond it if the task was accomplished, which is checked after every step
-and ends a skill. An episode that reaches its cap ends there, and its last value still looks ahead:
-truncated is not terminated. A skill that ends where it began without a step costs one step.
+with r = 1 and no bootstrapping if s' accomplishes the task, which is checked after every step and
+interrupts a skill. An episode truncated at `max_episode_steps` still bootstraps from its last
+state. A skill that terminates without a step costs one step.
 
-With `intra_option`, every step inside a skill also updates the value of that primitive move
-(Sutton, Precup, Singh 1999): skills find the reward, moves polish the path.
+With `intra_option`, every step inside a skill also updates the value of the primitive action it
+took (Sutton, Precup, Singh 1999): skills find the reward, primitive actions shorten the path.
 """
 
 from __future__ import annotations
@@ -18,189 +18,78 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.rollout import PolicyArrays, begin, mdp_arrays, reset_marks, step
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
+from skillfocus.tasks.episodes import (
+    Schedule,
+    evaluate_greedy,
+    learn,
+    options_of,
+    task_arrays,
+    workspace_of,
+)
 from skillfocus.tasks.task import Task, optimum
-
-
-@njit(cache=True, nogil=True)
-def choose(values, rng):
-    """A greedy choice, ties broken at random."""
-    best = values.max()
-    count = 0
-    choice = 0
-    for o in range(values.shape[0]):
-        if values[o] == best:
-            count += 1
-            if rng.random() * count < 1.0:
-                choice = o
-    return choice
-
-
-@njit(cache=True, nogil=True)
-def episode(
-    bodies,
-    q,
-    start,
-    max_episode_steps,
-    done,
-    learning,
-    alpha,
-    gamma,
-    epsilon,
-    intra_option,
-    marked,
-    rng,
-):
-    """One episode: (steps, last state). It learns if `learning`, else it is greedy. `bodies` are
-    what `bodies_of` gives."""
-    arrays, skills, limit = bodies
-    policy, offsets, widths, _, _ = skills
-    n_skills = offsets.shape[0] - 1
-    n_moves = arrays[0].shape[1]
-    s = start
-    reset_marks(arrays[4], s, marked, rng)
-    steps = 0
-    while steps < max_episode_steps:
-        if learning and rng.random() < epsilon:
-            o = int(rng.random() * (n_skills + n_moves))
-        else:
-            o = choose(q[s], rng)
-        first = s
-        taken = 0
-        discount = 1.0  # gamma to the power of the steps taken
-        context = begin(skills, o, s, rng) if o < n_skills else 0
-        while steps < max_episode_steps:
-            if o < n_skills:
-                if taken == limit:
-                    break
-                a = policy[offsets[o] + s * widths[o] + context]
-                if a == n_moves:
-                    break
-            else:
-                a = o - n_skills
-            before = s
-            s, _ = step(arrays, s, a, marked, rng)
-            steps += 1
-            taken += 1
-            if intra_option and learning and o < n_skills:
-                target = 1.0 if done[s] else gamma * q[s].max()
-                q[before, n_skills + a] += alpha * (target - q[before, n_skills + a])
-            if done[s]:
-                break
-            discount *= gamma
-            if o >= n_skills:
-                break
-        if taken == 0:
-            steps += 1
-            discount = gamma
-        if learning:
-            target = discount if done[s] else discount * q[s].max()
-            q[first, o] += alpha * (target - q[first, o])
-        if done[s]:
-            break
-    return steps, s
-
-
-@njit(cache=True, nogil=True)
-def learn(
-    bodies,
-    q,
-    start,
-    max_episode_steps,
-    done,
-    first,
-    last,
-    alpha,
-    slowing,
-    gamma,
-    decay,
-    intra,
-    n_marks,
-    rng,
-):
-    """Learn from the episodes numbered `first` to `last` - 1."""
-    marked = np.zeros(n_marks, np.uint8)
-    for number in range(first, last):
-        epsilon = np.exp(-decay * number)
-        size = alpha * np.exp(-slowing * number)
-        episode(
-            bodies,
-            q,
-            start,
-            max_episode_steps,
-            done,
-            True,
-            size,
-            gamma,
-            epsilon,
-            intra,
-            marked,
-            rng,
-        )
-
-
-@njit(cache=True, nogil=True)
-def judge(bodies, q, start, max_episode_steps, done, true, proxy, runs, n_marks, rng):
-    """Run the greedy policy so many times: mean steps (the cap for a failure), how often the true
-    task is accomplished, and how often the proxy's."""
-    marked = np.zeros(n_marks, np.uint8)
-    results = np.zeros(3)
-    for _ in range(runs):
-        steps, s = episode(
-            bodies, q, start, max_episode_steps, done, False, 0.0, 0.0, 0.0, False, marked, rng
-        )
-        results[0] += steps if done[s] else max_episode_steps
-        results[1] += true[s]
-        results[2] += proxy[s]
-    return results / runs
 
 
 @dataclass(frozen=True)
 class SMDPQLearning:
-    """The settings of learning downstream; the defaults are the paper's."""
+    """Settings of SMDP Q-learning; the defaults are the paper's.
+
+    Example:
+        >>> settings = sf.SMDPQLearning(episodes=5_000, intra_option=True)
+        >>> solution = sf.solve(mdp, sf.task_of(world, mdp), skills, seed=0, settings=settings)
+    """
 
     episodes: int = 20_000
     alpha: float = 0.1
-    slowing: float = 0.0
-    """alpha falls as exp(-slowing n), n the episodes so far."""
+    """Step size of the updates, in (0, 1]."""
+    alpha_decay: float = 0.0
+    """In episode n, alpha is multiplied by exp(-alpha_decay n)."""
     gamma: float = 0.99
-    decay: float = 0.001
-    """Exploration falls as exp(-decay n), n the episodes so far."""
+    """Discount per primitive step, in (0, 1]."""
+    epsilon_decay: float = 0.001
+    """In episode n, a random option is chosen with probability exp(-epsilon_decay n)."""
     intra_option: bool = False
+    """Whether steps inside skills also update the values of primitive actions."""
     evaluations: int = 50
-    """Moments of learning at which the greedy policy is run."""
-    runs: int = 20
-    """Runs of it at each moment but the last."""
+    """How often the greedy policy is evaluated, evenly spaced over the episodes."""
+    evaluation_runs: int = 20
+    """Runs per evaluation, except the last."""
     final_runs: int = 1000
-    """Runs of it at the end."""
+    """Runs of the last evaluation."""
 
     def __post_init__(self) -> None:
-        if min(self.episodes, self.evaluations, self.runs, self.final_runs) < 1:
-            raise UserError("episodes, evaluations, runs and final_runs must be at least 1")
-        if not (0 < self.alpha <= 1 and 0 < self.gamma <= 1) or min(self.decay, self.slowing) < 0:
-            raise UserError("alpha and gamma must be in (0, 1], decay and slowing 0 or more")
+        counts = ("episodes", "evaluations", "evaluation_runs", "final_runs")
+        for name in counts:
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("alpha", "gamma"):
+            if not 0 < getattr(self, name) <= 1:
+                raise UserError(f"{name} must be in (0, 1], got {getattr(self, name)}")
+        for name in ("alpha_decay", "epsilon_decay"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name} must be 0 or more, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What was learned, and how well it does as learning goes on."""
+    """A learned solution of a task, and its learning curve over n_evaluations moments."""
 
     q: np.ndarray
-    """[state, choice]: skills first, then the primitive moves."""
+    """float64 [n_states, n_skills + n_actions]: option values, skills first."""
     episodes: np.ndarray
-    """[moment]: episodes learned from so far."""
+    """int [n_evaluations]: episodes learned from before each evaluation."""
     steps: np.ndarray
-    """[moment]: mean steps of the greedy policy; the cap for a run that fails."""
+    """float64 [n_evaluations]: mean steps of the greedy policy; a run that fails counts as
+    `max_episode_steps`."""
     true_return: np.ndarray
-    """[moment]: how often the true task is accomplished at the end of a run."""
+    """float64 [n_evaluations]: the share of runs that end with the true task accomplished."""
     proxy_return: np.ndarray
+    """float64 [n_evaluations]: the share of runs that end with the proxy reward."""
     optimum_steps: float
-    """The fewest expected steps of any policy over primitive moves."""
+    """The expected steps of the best policy over primitive actions, see `optimum`."""
 
 
 def solve(
@@ -212,40 +101,45 @@ def solve(
     reward: str = "true",
     settings: SMDPQLearning | None = None,
 ) -> Solution:
-    """Learn a task from its true or proxy reward, with these skills and the primitive moves, or
-    with the moves alone. Equal seeds give equal solutions."""
+    """Learn a task by SMDP Q-learning over skills and primitive actions.
+
+    Args:
+        mdp: The world's MDP.
+        task: What to accomplish.
+        skills: The skills to choose among, or None for primitive actions only.
+        seed: Equal seeds give equal solutions. Evaluation draws from a stream of its own.
+        reward: The reward to learn from, "true" or "proxy".
+        settings: Learning settings; the paper's by default.
+
+    Returns:
+        The option values and the learning curve.
+
+    Raises:
+        UserError: If the skills belong to another world, or `reward` is unknown.
+    """
     settings = settings or SMDPQLearning()
     if skills is not None and skills.mdp.fingerprint != mdp.fingerprint:
-        raise UserError(f"the skills are for another world than the task {task.name}")
+        raise UserError(
+            f"the skills are for another world than the task {task.name}: pass the MDP they were "
+            f"learned in, skills.mdp, and a task made from it"
+        )
     n_skills = 0 if skills is None else len(skills)
     q = np.zeros((mdp.n_states, n_skills + mdp.n_actions))
-    bodies = bodies_of(mdp, skills)
-    start, max_episode_steps, n_marks = task.start, task.max_episode_steps, mdp.n_marks
-    done = task.reward(reward)
-    learning, judging = np.random.default_rng(seed).spawn(2)
+    options = options_of(mdp, skills)
+    workspace = workspace_of(mdp, options)
+    arrays = task_arrays(task, reward)
+    schedule = Schedule(
+        settings.alpha, settings.alpha_decay, settings.gamma, settings.epsilon_decay,
+        settings.intra_option,
+    )  # fmt: skip
+    learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
     moments = np.arange(settings.evaluations + 1) * settings.episodes // settings.evaluations
     results = np.empty((settings.evaluations, 3))
     for i in range(settings.evaluations):
-        learn(
-            bodies, q, start, max_episode_steps, done, moments[i], moments[i + 1], settings.alpha,
-            settings.slowing, settings.gamma, settings.decay, settings.intra_option, n_marks,
-            learning,
-        )  # fmt: skip
-        runs = settings.runs if i + 1 < settings.evaluations else settings.final_runs
-        results[i] = judge(
-            bodies, q, start, max_episode_steps, done, task.true, task.proxy, runs, n_marks, judging
-        )
+        first, last = moments[i : i + 2]
+        learn(options, arrays, schedule, q, first, last, workspace, learning_rng)
+        is_last = i + 1 == settings.evaluations
+        n_runs = settings.final_runs if is_last else settings.evaluation_runs
+        results[i] = evaluate_greedy(options, arrays, q, n_runs, workspace, evaluation_rng)
     steps, true, proxy = results.T.copy()
     return Solution(q, moments[1:], steps, true, proxy, optimum(mdp, task, reward)[0])
-
-
-def bodies_of(mdp: TabularMDP, skills: Skills | None) -> tuple:
-    """What the kernels need of the world, and of skills or of none."""
-    arrays = mdp_arrays(mdp)
-    if skills is not None:
-        return arrays, skills.arrays, skills.step_limit
-    none = np.zeros(0, np.int64)
-    nothing = PolicyArrays(
-        np.zeros(0, np.uint8), np.zeros(1, np.int64), none, np.zeros((0, 0), np.int32), none
-    )
-    return arrays, nothing, 0

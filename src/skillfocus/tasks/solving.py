@@ -49,7 +49,7 @@ def solve_all(
     """
     if seeds < 1 or seed < 0:
         raise UserError(f"seeds is {seeds} and seed {seed}; they must be at least 1 and 0")
-    settings = SMDPQLearning(episodes=episodes, decay=decay, intra_option=intra_option)
+    settings = SMDPQLearning(episodes=episodes, epsilon_decay=decay, intra_option=intra_option)
     sources = list_sources(skills)
     loaded = [load_source(source, world) for source in sources]
     agents: list[tuple[Skills, Skills | None, dict[str, object]]] = [

@@ -1,20 +1,23 @@
-"""Downstream tasks: what an agent with skills is asked to do, and what it is told.
+"""Downstream tasks: what an agent with skills is asked to do, and what it is rewarded for.
 
-A task begins in one state and pays +1 when a state is entered in which it is accomplished. The
-*true* reward says what is wanted; the *proxy* reward forgets the side effects (Section 5 of the
-paper). In the three worlds the agent starts in the top-left cell, nothing changed, and ends in
-the bottom-right one:
+A task starts in one state and pays +1 when a state is entered in which it is accomplished. The
+*true* reward says what is wanted; the *proxy* reward omits the side effects (Section 5 of the
+paper). In the paper's worlds the agent starts in the top-left cell with nothing changed, and must
+end in the bottom-right cell:
 
-world         the true task is done with                  the proxy with         steps
+world         accomplished with (true)                    (proxy)                steps
 FourRooms     all tools                                   the same               320
 ForageWorld   all resources, no plant destroyed           all resources          60
 MudWorld      the treasure, fewer than 5 tracked cells    the treasure, clean    60
+
+The task of a further world is one entry in `TASKS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,38 +26,41 @@ from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.worlds.forage_world import ForageWorld
-from skillfocus.worlds.four_rooms import FourRooms
-from skillfocus.worlds.mud_world import MudWorld
 
 MUDDY_CELLS_ALLOWED = 4
-MAX_EPISODE_STEPS: dict[type[World], int] = {FourRooms: 320, ForageWorld: 60, MudWorld: 60}
-"""The most steps that an episode of the paper's tasks may take."""
-Accomplished = Callable[[dict], bool]
+"""The most tracked cells with which MudWorld's true task is accomplished."""
+Condition = Callable[[dict], bool]
 """Whether a state, given as {variable: value}, accomplishes a task."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
+    """A task in one world, by numbered states; `make_task` and `task_of` make them.
+
+    Example:
+        >>> task = sf.make_task(mdp, "key", start, 100, lambda state: state["key"] == 1)
+        >>> sf.solve(mdp, task, skills, seed=0).steps[-1]
+    """
+
     name: str
     start: int
     """The first state's number."""
     max_episode_steps: int
-    """The most steps an episode may take."""
+    """Primitive steps after which an episode is truncated."""
     true: np.ndarray
-    """[state]: whether the task is accomplished there."""
+    """bool [n_states]: whether the task is accomplished."""
     proxy: np.ndarray
-    """[state]: whether the proxy takes it for accomplished."""
+    """bool [n_states]: whether the proxy reward is paid."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The rewards it can be learned from: `true`, and `proxy` where that is another."""
+        """The distinct rewards to learn from: "true", and "proxy" if it differs."""
         return ("true",) if np.array_equal(self.true, self.proxy) else ("true", "proxy")
 
     def reward(self, kind: str) -> np.ndarray:
-        """[state]: where the `true` or the `proxy` reward is paid."""
+        """Return bool [n_states]: where the "true" or the "proxy" reward is paid."""
         if kind not in ("true", "proxy"):
-            raise UserError(f"the reward is {kind!r}; it must be 'true' or 'proxy'")
+            raise UserError(f"the reward must be 'true' or 'proxy', got {kind!r}")
         return self.true if kind == "true" else self.proxy
 
 
@@ -63,63 +69,110 @@ def make_task(
     name: str,
     start: State,
     max_episode_steps: int,
-    true: Accomplished,
-    proxy: Accomplished | None = None,
+    true: Condition,
+    proxy: Condition | None = None,
 ) -> Task:
-    """A task of your own: predicates over {variable: value}."""
+    """Return a task of your own.
+
+    Args:
+        mdp: The world's MDP.
+        name: The task's name.
+        start: The state to start in, as value indices.
+        max_episode_steps: Primitive steps after which an episode is truncated.
+        true: Whether a state, given as {variable: value}, accomplishes the task.
+        proxy: Whether a state earns the proxy reward; the same as `true` by default.
+
+    Raises:
+        UserError: If no state accomplishes the task, or it may take no step.
+    """
     if max_episode_steps < 1:
-        raise UserError(f"the task {name} may take {max_episode_steps} steps; it needs at least 1")
+        raise UserError(
+            f"max_episode_steps of the task {name} must be at least 1, got {max_episode_steps}"
+        )
     labels = [mdp.space.labels(row) for row in mdp.values]
-    done = np.array([bool(true(state)) for state in labels])
-    taken = done if proxy is None else np.array([bool(proxy(state)) for state in labels])
-    if not done.any() or not taken.any():
-        raise UserError(f"no state accomplishes the task {name}")
-    return Task(name, mdp.number(start), max_episode_steps, done, taken)
+    is_true = np.array([bool(true(state)) for state in labels])
+    is_proxy = is_true if proxy is None else np.array([bool(proxy(state)) for state in labels])
+    if not is_true.any() or not is_proxy.any():
+        raise UserError(f"no state accomplishes the task {name}: check its conditions")
+    return Task(name, mdp.number(start), max_episode_steps, is_true, is_proxy)
 
 
-def task_of(world: World, mdp: TabularMDP) -> Task:
-    """The paper's task in one of its worlds."""
-    if isinstance(world, FourRooms):
-        corner = _corner(world, world.goals)
-        return make_task(mdp, "tools", _start(mdp), MAX_EPISODE_STEPS[FourRooms], corner)
-    if isinstance(world, ForageWorld):
-        gathered = _corner(world, world.goals)
-        plants = [name for name in world.space.names if name.startswith("plant")]
-        return make_task(
-            mdp, "resources", _start(mdp), MAX_EPISODE_STEPS[ForageWorld],
-            lambda state: gathered(state) and not any(state[name] for name in plants), gathered,
-        )  # fmt: skip
-    if isinstance(world, MudWorld):
-        taken = _corner(world, world.goals)
-        return make_task(
-            mdp, "treasure", _start(mdp), MAX_EPISODE_STEPS[MudWorld],
-            lambda state: taken(state) and state["muddy_cells"] <= MUDDY_CELLS_ALLOWED,
-            lambda state: taken(state) and not state["muddy"],
-        )  # fmt: skip
-    raise UserError(f"{world.id} has no task of its own; make one with make_task")
+class WorldTask(NamedTuple):
+    """A world's own task, before it is applied to an MDP."""
+
+    name: str
+    max_episode_steps: int
+    conditions: Callable[[World], tuple[Condition, Condition]]
+    """Given the world, the conditions of the true and of the proxy reward."""
 
 
-def _start(mdp: TabularMDP) -> State:
-    """The top-left cell, nothing changed: the first value of every variable."""
-    return (0,) * len(mdp.space)
+def _tools(world: World) -> tuple[Condition, Condition]:
+    done = _all_goals_in_corner(world)
+    return done, done
 
 
-def _corner(world: World, goals: tuple[str, ...]) -> Accomplished:
-    """In the bottom-right cell, with as much as can be of every goal."""
-    variables = {variable.name: variable for variable in world.space.variables}
-    last = variables["position"].values[-1]
-    most = {name: variables[name].values[-1] for name in goals}
-    return lambda state: (
-        state["position"] == last and all(state[name] == n for name, n in most.items())
+def _resources(world: World) -> tuple[Condition, Condition]:
+    gathered = _all_goals_in_corner(world)
+    plants = [name for name in world.space.names if name.startswith("plant")]
+    return lambda s: gathered(s) and not any(s[name] for name in plants), gathered
+
+
+def _treasure(world: World) -> tuple[Condition, Condition]:
+    fetched = _all_goals_in_corner(world)
+    return (
+        lambda s: fetched(s) and s["muddy_cells"] <= MUDDY_CELLS_ALLOWED,
+        lambda s: fetched(s) and not s["muddy"],
     )
 
 
+TASKS: dict[str, WorldTask] = {
+    "FourRooms-v0": WorldTask("tools", 320, _tools),
+    "ForageWorld-v0": WorldTask("resources", 60, _resources),
+    "MudWorld-v0": WorldTask("treasure", 60, _treasure),
+}
+"""Worlds' own tasks by world id."""
+
+
+def task_of(world: World, mdp: TabularMDP) -> Task:
+    """Return a world's own task, the paper's in its three worlds.
+
+    Args:
+        world: The world. A subclass without an entry in `TASKS` inherits its parent's.
+        mdp: Its MDP.
+
+    Raises:
+        UserError: If there is no entry in `TASKS`.
+    """
+    ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
+    known = next((world_id for world_id in ids if world_id in TASKS), None)
+    if known is None:
+        raise UserError(f"{world.id} has no task of its own; make one with make_task")
+    name, max_episode_steps, conditions = TASKS[known]
+    first_values = (0,) * len(mdp.space)  # the top-left cell, nothing changed
+    return make_task(mdp, name, first_values, max_episode_steps, *conditions(world))
+
+
+def _all_goals_in_corner(world: World) -> Condition:
+    """Return whether the agent is in the last cell and every goal variable at its last value."""
+    variables = {variable.name: variable for variable in world.space.variables}
+    wanted = {name: variables[name].values[-1] for name in ("position", *world.goals)}
+    return lambda s: all(s[name] == value for name, value in wanted.items())
+
+
 @njit(cache=True, nogil=True)
-def _fewest_steps(successors, probabilities, done, max_episode_steps, steps, success):
-    """Backwards from the last step: the expected number of steps of the best policy, and how
-    often it is done in time."""
+def _backward_induction(successors, probabilities, done, horizon, steps, success):
+    """Compute the expected steps of the best policy, and how often it is done in time.
+
+    Args:
+        successors: int32 [n_states, n_actions, n_outcomes].
+        probabilities: float64 [n_states, n_actions, n_outcomes].
+        done: bool [n_states].
+        horizon: The number of steps left at the start.
+        steps: float64 [n_states], zeros; receives the expected steps.
+        success: float64 [n_states], `done` as numbers; receives the probability of success.
+    """
     n, n_actions, n_outcomes = successors.shape
-    for _ in range(max_episode_steps):
+    for _ in range(horizon):
         now = np.zeros(n)
         won = np.zeros(n)
         for s in range(n):
@@ -141,21 +194,40 @@ def _fewest_steps(successors, probabilities, done, max_episode_steps, steps, suc
 
 
 def optimum(mdp: TabularMDP, task: Task, kind: str = "true") -> tuple[float, float]:
-    """What the best policy over primitive moves needs: expected steps (the cap for a failure) and
-    the probability of success, exact by dynamic programming over the steps left. Where a world
-    hides marks, every mark is taken to be new: the steps are then an upper bound."""
+    """Return what the policy over primitive actions with the fewest expected steps achieves.
+
+    Exact, by dynamic programming over the steps left. Where a world has hidden marks, every mark
+    counts as not set, so the steps are an upper bound.
+
+    Args:
+        mdp: The world's MDP.
+        task: The task.
+        kind: The reward that ends an episode, "true" or "proxy".
+
+    Returns:
+        The expected steps, `max_episode_steps` for a failure, and the probability of success.
+    """
     done = task.reward(kind)
     steps, success = np.zeros(mdp.n_states), done.astype(float)
-    _fewest_steps(mdp.successors, mdp.probabilities, done, task.max_episode_steps, steps, success)
+    _backward_induction(
+        mdp.successors, mdp.probabilities, done, task.max_episode_steps, steps, success
+    )
     return float(steps[task.start]), float(success[task.start])
 
 
 def highest_return(mdp: TabularMDP, task: Task, kind: str = "true") -> float:
-    """The largest probability with which any policy over primitive moves accomplishes the task
-    within its cap; where a world hides marks, a lower bound, as every mark is taken to be new."""
+    """Return the highest probability of success of any policy over primitive actions.
+
+    Where a world has hidden marks, every mark counts as not set, so this is a lower bound.
+
+    Args:
+        mdp: The world's MDP.
+        task: The task.
+        kind: The reward that ends an episode, "true" or "proxy".
+    """
     done = task.reward(kind)
-    chance = done.astype(float)
+    success = done.astype(float)
     for _ in range(task.max_episode_steps):
-        following = (mdp.probabilities * chance[mdp.successors]).sum(axis=2).max(axis=1)
-        chance = np.where(done, 1.0, following)
-    return float(chance[task.start])
+        following = (mdp.probabilities * success[mdp.successors]).sum(axis=2).max(axis=1)
+        success = np.where(done, 1.0, following)
+    return float(success[task.start])

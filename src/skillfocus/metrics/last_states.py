@@ -1,0 +1,225 @@
+"""Exact distributions of a skill's last state s_T, and the effects expected under them.
+
+Probability is propagated step by step from a first state; nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+NEGLIGIBLE = 1e-12
+"""Less probability than this is not propagated further but counted where it is. Most states a skill
+could reach take eight slips in a row; together they change nothing before the eighth digit."""
+SMALLEST = 1e-9
+"""Less likely last states are dropped from P_z(x' | x); the rest is scaled to sum to 1."""
+
+
+class Dynamics(NamedTuple):
+    """The transition probabilities of a world without hidden marks."""
+
+    successors: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: next states."""
+    probabilities: np.ndarray
+    """float64 [n_states, n_actions, n_outcomes]"""
+
+
+class SkillMode(NamedTuple):
+    """One mode of one skill."""
+
+    actions: np.ndarray
+    """uint8 [n_states, n_contexts]; n_actions means "terminate"."""
+    contexts: np.ndarray
+    """int32 [n_states]: the context of a rollout that starts in a state."""
+    step_limit: int
+
+
+class SparseRows(NamedTuple):
+    """A matrix P_z(x' | x) in CSR form."""
+
+    indptr: np.ndarray
+    """int64 [n_states + 1]: where each x's entries begin."""
+    indices: np.ndarray
+    """int32 [n_entries]: last states x'."""
+    data: np.ndarray
+    """float32 [n_entries]: their probabilities."""
+
+
+class VariableArrays(NamedTuple):
+    """The variables of a world, and which of them a skill targets."""
+
+    values: np.ndarray
+    """int32 [n_states, n_variables]: value indices."""
+    distances: np.ndarray
+    """float64 [n_variables, n_values, n_values]: between two values, padded to one array."""
+    is_target: np.ndarray
+    """bool [n_variables]"""
+
+
+class StartEffects(NamedTuple):
+    """What one mode of a skill does, per first state."""
+
+    changed: np.ndarray
+    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
+    amount: np.ndarray
+    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
+    controlled: np.ndarray
+    """float64 [n_starts]: the probability that every target ends changed."""
+    steps: np.ndarray
+    """float64 [n_starts]: expected steps."""
+    ends: np.ndarray
+    """float64 [n_states]: the distribution of the last state, averaged over starts."""
+
+
+class Buffers(NamedTuple):
+    """Working memory of `propagate`."""
+
+    mass: np.ndarray
+    """float64 [n_states]: probability of each state now; zeros between calls."""
+    moved: np.ndarray
+    """float64 [n_states]: the same one step later; zeros between calls."""
+    active: np.ndarray
+    """int64 [2 * n_states]: states with probability, now and one step later."""
+    final: np.ndarray
+    """float64 [n_states]: the result, the distribution of s_T; the caller resets it to zeros."""
+
+
+@njit(cache=True, nogil=True)
+def new_buffers(n_states):
+    """Allocate the working memory of `propagate`."""
+    return Buffers(
+        np.zeros(n_states), np.zeros(n_states), np.zeros(2 * n_states, np.int64), np.zeros(n_states)
+    )
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def propagate(dynamics, skill, start, buffers):
+    """Add the distribution of s_T from `start` to `buffers.final`; return the expected steps.
+
+    Args:
+        dynamics: `Dynamics`.
+        skill: `SkillMode`.
+        start: The first state.
+        buffers: `Buffers`.
+    """
+    successors, probabilities = dynamics
+    actions, contexts, step_limit = skill
+    mass, moved, active, final = buffers
+    half = active.shape[0] // 2
+    terminate = successors.shape[1]
+    context = contexts[start]
+    mass[start] = 1.0
+    active[0] = start
+    n = 1
+    steps = 0.0
+    for _ in range(step_limit):
+        n_next = 0
+        for i in range(n):
+            s = active[i]
+            p = mass[s]
+            mass[s] = 0.0
+            a = actions[s, context]
+            if a == terminate:
+                final[s] += p
+                continue
+            steps += p
+            for m in range(successors.shape[2]):
+                q = p * probabilities[s, a, m]
+                if q > 0.0:
+                    following = successors[s, a, m]
+                    if moved[following] == 0.0:
+                        active[half + n_next] = following
+                        n_next += 1
+                    moved[following] += q
+        n = 0
+        for i in range(n_next):
+            s = active[half + i]
+            if moved[s] < NEGLIGIBLE:
+                final[s] += moved[s]
+            else:
+                active[n] = s
+                mass[s] = moved[s]
+                n += 1
+            moved[s] = 0.0
+    for i in range(n):
+        final[active[i]] += mass[active[i]]
+        mass[active[i]] = 0.0
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def transition_matrix(dynamics, skill):
+    """Return P_z(x' | x) of one skill and mode as `SparseRows`.
+
+    Args:
+        dynamics: `Dynamics`.
+        skill: `SkillMode`.
+    """
+    n = dynamics.successors.shape[0]
+    buffers = new_buffers(n)
+    final = buffers.final
+    indptr = np.zeros(n + 1, np.int64)
+    indices = np.empty(16 * n, np.int32)
+    data = np.empty(16 * n, np.float32)
+    filled = 0
+    for x in range(n):
+        propagate(dynamics, skill, x, buffers)
+        total = 0.0
+        for s in range(n):
+            if final[s] > SMALLEST:
+                total += final[s]
+        if filled + n > indices.shape[0]:
+            indices = np.concatenate((indices, np.empty(max(n, indices.shape[0]), np.int32)))
+            data = np.concatenate((data, np.empty(max(n, data.shape[0]), np.float32)))
+        for s in range(n):
+            if final[s] > SMALLEST:
+                indices[filled] = s
+                data[filled] = final[s] / total
+                filled += 1
+            final[s] = 0.0
+        indptr[x + 1] = filled
+    return SparseRows(indptr, indices[:filled].copy(), data[:filled].copy())
+
+
+@njit(cache=True, nogil=True)
+def expected_effects(dynamics, skill, variables, starts):
+    """Compute the exact effects of one mode of a skill.
+
+    Args:
+        dynamics: `Dynamics`.
+        skill: `SkillMode`.
+        variables: `VariableArrays`.
+        starts: int64 [n_starts].
+
+    Returns:
+        `StartEffects`.
+    """
+    values, distances, is_target = variables
+    n_states, n_variables = values.shape
+    changed = np.zeros((starts.shape[0], n_variables))
+    amount = np.zeros((starts.shape[0], n_variables))
+    controlled = np.zeros(starts.shape[0])
+    steps = np.zeros(starts.shape[0])
+    ends = np.zeros(n_states)
+    buffers = new_buffers(n_states)
+    final = buffers.final
+    for i in range(starts.shape[0]):
+        first = starts[i]
+        steps[i] = propagate(dynamics, skill, first, buffers)
+        for s in range(n_states):
+            p = final[s]
+            if p > 0.0:
+                final[s] = 0.0
+                ends[s] += p / starts.shape[0]
+                all_targets = True
+                for j in range(n_variables):
+                    if values[s, j] != values[first, j]:
+                        changed[i, j] += p
+                        amount[i, j] += p * distances[j, values[first, j], values[s, j]]
+                    elif is_target[j]:
+                        all_targets = False
+                if all_targets:
+                    controlled[i] += p
+    return StartEffects(changed, amount, controlled, steps, ends)

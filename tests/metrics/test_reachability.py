@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skillfocus as sf
+from probes import RandomWorld, corridor, tiny_mud
+from skillfocus.metrics import fair_starts, reachability, round_trips, shortest_steps
+from skillfocus.metrics.reachability import (
+    fresh_starts,
+    isolated_change_shares,
+    max_starts,
+    other_variables,
+    possible_starts,
+    sample_starts,
+)
+from skillfocus.worlds.four_rooms import FourRooms
+
+
+def test_round_trips_by_hand():
+    mdp = sf.tabulate(corridor(slip=0.1))
+    starts = np.array([mdp.number((cell, 0)) for cell in range(3)])
+    assert shortest_steps(mdp, starts[:1])[0, mdp.number((2, 1))] == 2
+    # From the tool's own cell: one step away and back in picks it up.
+    assert round_trips(mdp, [1], starts).tolist() == [4, 2, 2]
+    assert fair_starts(mdp, [1], 4, default_target=0).tolist() == [starts[1], starts[2]]
+    assert fair_starts(mdp, [1], 6, default_target=0).tolist() == starts.tolist()
+    mirrored = sf.tabulate(FourRooms("#####\n#T..#\n#####"))
+    starts = np.array([mirrored.number((cell, 0)) for cell in range(3)])
+    assert round_trips(mirrored, [1], starts).tolist() == [2, 2, 4]
+    gone = np.array([mdp.number((0, 1))])
+    assert round_trips(mdp, [1], gone).tolist() == [np.inf]
+
+
+class Countdown(RandomWorld):
+    """Fuel runs from its last value down to its first."""
+
+    def transition(self, state, action):
+        return [sf.Outcome(1.0, (state[0], max(state[1] - action, 0)))]
+
+
+def test_untouched_is_where_nothing_leads(four_rooms_table):
+    mdp = sf.tabulate(Countdown(0, sizes=(2, 3)))
+    assert fair_starts(mdp, [1], 5, default_target=0).tolist() == [
+        s for s in range(6) if mdp.state(s)[1] == 2
+    ]
+    assert four_rooms_table.untouched[four_rooms_table.number((0, 0, 1, 0, 0))].tolist() == [
+        True, True, False, True, True,
+    ]  # fmt: skip
+
+
+def test_the_mud_errand_is_as_long_as_it_looks():
+    """From beside the puddle at (3, 7): 4 steps to the treasure through (3, 4), 4 to the puddle
+    at (4, 8), 2 home."""
+    world = sf.make("mud-world")
+    mdp = sf.tabulate(world)
+    start = np.array([mdp.number((world.map.index[(3, 7)], 0, 0, 0))])
+    assert round_trips(mdp, [2], start).tolist() == [10]
+
+
+def test_few_fair_starts_among_many_are_looked_for(monkeypatch):
+    """With a short limit few starts are fair; more samples are drawn until enough are found."""
+    mdp = sf.tabulate(FourRooms())
+    every = fair_starts(mdp, [1], 6, 0)
+    monkeypatch.setattr(reachability, "MAX_PAIRS", 200 * 1664)
+    some = fair_starts(mdp, [1], 6, 0)
+    assert 0 < len(every) < 100
+    assert np.array_equal(some, every)  # all ten samples together are all starts
+
+
+@given(st.integers(0, 200))
+def test_isolated_changes_are_what_a_search_finds(seed):
+    """Against breadth-first search in plain Python, over random worlds."""
+    world = RandomWorld(seed, sizes=(3, 2, 2), n_actions=2, one_way=seed % 2 == 0)
+    mdp, limit = sf.tabulate(world), 3
+    moves = {
+        s: {int(mdp.successors[s, a, mdp.probabilities[s, a].argmax()]) for a in range(2)}
+        for s in range(mdp.n_states)
+    }
+    found: dict[str, list[bool]] = {name: [] for name in mdp.space.names}
+    for start in range(mdp.n_states):
+        reached, frontier = {start}, {start}
+        for _ in range(limit):
+            frontier = {t for s in frontier for t in moves[s]} - reached
+            reached |= frontier
+        for j, name in enumerate(mdp.space.names):
+            if mdp.can_change[start, j]:
+                others = [k for k in range(3) if k != j]
+                found[name].append(
+                    any(
+                        mdp.values[s, j] != mdp.values[start, j]
+                        and (mdp.values[s, others] == mdp.values[start, others]).all()
+                        for s in reached
+                    )
+                )
+    expected = {n: (sum(marks) / len(marks) if marks else None) for n, marks in found.items()}
+    assert isolated_change_shares(mdp, limit) == pytest.approx(expected)
+
+
+@given(st.integers(0, 200), st.booleans())
+def test_shortest_steps_are_what_a_search_finds(seed, one_way):
+    """Against breadth-first search over likeliest outcomes in plain Python."""
+    mdp = sf.tabulate(RandomWorld(seed, sizes=(3, 3), n_actions=2, one_way=one_way))
+    steps = shortest_steps(mdp, np.arange(mdp.n_states))
+    for start in range(mdp.n_states):
+        wanted, frontier, n = {start: 0}, {start}, 0
+        while frontier:
+            n += 1
+            frontier = {
+                int(mdp.successors[s, a, mdp.probabilities[s, a].argmax()])
+                for s in frontier
+                for a in range(2)
+            } - set(wanted)
+            wanted |= dict.fromkeys(frontier, n)
+        assert steps[start].tolist() == [wanted.get(s, np.inf) for s in range(mdp.n_states)]
+
+
+def test_fresh_starts_by_hand(four_rooms_table):
+    """Of the corridor: wherever the agent is, the tool not taken; or only where it starts."""
+    mdp = sf.tabulate(corridor())
+    position, tool = 0, 1
+    assert [mdp.state(s) for s in fresh_starts(mdp, [tool])] == [(0, 0), (1, 0), (2, 0)]
+    assert [mdp.state(s) for s in fresh_starts(mdp, [position, tool])] == [(0, 0)]
+    assert fresh_starts(mdp, []).tolist() == list(range(6)), "nothing to be fresh"
+    assert other_variables(mdp, position) == [tool]
+    starts = fresh_starts(four_rooms_table, other_variables(four_rooms_table, 0))
+    assert len(starts) == 104
+    assert not four_rooms_table.values[starts, 1:].any()
+
+
+def test_possible_starts_depend_on_what_can_be_seen():
+    mdp = sf.tabulate(corridor())
+    position, tool = 0, 1
+    assert possible_starts(mdp, [tool], position).tolist() == fresh_starts(mdp, [tool]).tolist()
+    assert len(possible_starts(mdp, [position], position)) == 6, "a reversible target may differ"
+    mud = sf.tabulate(tiny_mud())
+    everything_but_position = fresh_starts(mud, [1, 2, 3]).tolist()
+    for target in range(4):
+        assert possible_starts(mud, [target], 0).tolist() == everything_but_position
+
+
+def test_samples_of_starts_are_sorted_and_repeatable(monkeypatch, four_rooms_table):
+    mdp, every = four_rooms_table, np.arange(1664)
+    assert sample_starts(every, mdp) is every
+    monkeypatch.setattr(reachability, "MAX_PAIRS", 300 * 1664)
+    assert max_starts(mdp) == 300
+    some = sample_starts(every, mdp)
+    assert len(set(some.tolist())) == 300
+    assert (np.diff(some) > 0).all()
+    assert np.array_equal(some, sample_starts(every, mdp))
+    monkeypatch.setattr(reachability, "MAX_PAIRS", 1)
+    assert max_starts(mdp) == 200, "never fewer"
