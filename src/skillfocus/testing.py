@@ -102,17 +102,17 @@ def _check_settings(world: World, mdp: TabularMDP) -> None:
 
 
 def _check_original(world: ExploredWorld, states: list[State]) -> None:
-    original = world.original
+    original = world.simulator
     if original is None:
         return
-    live = [state for state in states if state not in world.final]
+    live = [state for state in states if state not in world.final_states]
     for state in live:
         values = world.values_of(state)
         original.reset(values, 0)
-        if tuple(original.now()) != values:
+        if tuple(original.state()) != values:
             raise UserError(
                 f"{world.id}: set, then get, is not the identity: {values} came back as "
-                f"{tuple(original.now())}"
+                f"{tuple(original.state())}"
             )
         action = state[-1] % len(world.actions)
         results = []

@@ -75,7 +75,7 @@ def test_probabilities_that_do_not_sum_to_one_are_refused():
 def test_states_that_are_none_are_refused(state):
     world = RandomWorld(0)
     world.follows[(0, 0), 1] = [Outcome(1.0, state)]
-    with pytest.raises(UserError, match="is no state"):
+    with pytest.raises(UserError, match="is not a state"):
         sf.tabulate(world)
 
 
@@ -175,7 +175,7 @@ class Door(sf.World):
 def test_what_never_changes_and_what_never_comes_back():
     mdp = sf.tabulate(Door())
     assert mdp.fixed == ("wall",)
-    assert mdp.left_for_good == {"door": ("locked",), "light": (0,)}
+    assert mdp.irrecoverable_values == {"door": ("locked",), "light": (0,)}
     assert mdp.reversible.tolist() == [True, False, False]
 
 

@@ -23,7 +23,7 @@ from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import side_effects
 from skillfocus.render.palette import COLOURS, FLOOR, WALLS
 from skillfocus.render.tiles import AGENT, MUDDY_AGENT, TILE, TRACKED
-from skillfocus.worlds.explored import ExploredWorld, Following
+from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 from skillfocus.worlds.registry import WORLD_IDS
 
 KINDS = ["multi-discrete", "dict"]
@@ -168,10 +168,10 @@ def chain() -> ExploredWorld:
 
     def follow(values, action):
         place = values[0] + (1 if action == 0 else -1)
-        yield Following(1.0, (max(place, 0),), place == 3)
+        yield ModelOutcome(1.0, (max(place, 0),), place == 3)
 
     return ExploredWorld(
-        "chain", names=["place"], actions=["on", "back"], starts=[(1,), (2,)], follow=follow
+        "chain", names=["place"], actions=["on", "back"], starts=[(1,), (2,)], model=follow
     )
 
 

@@ -116,15 +116,14 @@ def explored(world: str, settings: str) -> tuple[World, TabularMDP]:
     """A world by its name and its table, with a bar if making it takes long."""
     from skillfocus.cli.output import err, say
     from skillfocus.runs.discovery_run import cached_mdp, cached_world
-    from skillfocus.worlds.explored import EXPLORING
+    from skillfocus.worlds.explored import exploration_progress
 
     due, status = time.monotonic() + QUICK, None
 
-    def show(name: str, done: int, found: int) -> None:
+    def show(_: float, line: str) -> None:
         nonlocal due, status
         if time.monotonic() < due:
             return
-        line = f"exploring {name}: {found:,} states found, {done:,} of them done"
         if not err.is_terminal:
             say(line)
             due = time.monotonic() + OFTEN
@@ -134,8 +133,8 @@ def explored(world: str, settings: str) -> tuple[World, TabularMDP]:
         due = time.monotonic() + 0.2
 
     with ExitStack() as stack:
-        token = EXPLORING.set(show)
-        stack.callback(EXPLORING.reset, token)
+        token = exploration_progress.set(show)
+        stack.callback(exploration_progress.reset, token)
         return cached_world(world, settings), cached_mdp(world, settings)
 
 

@@ -35,7 +35,7 @@ def goal_of(world: World, mdp: TabularMDP, task: Task | str | None, start: Start
     """The goal of a task; of the paper's task by the name of its reward, `true` or `proxy`, or by
     its own name, such as `treasure`; or of none."""
     final = np.zeros(mdp.n_states, dtype=bool)
-    final[[mdp.number(state) for state in getattr(world, "final", ())]] = True
+    final[[mdp.number(state) for state in world.final_states]] = True
     if task is None:
         nothing = np.zeros(mdp.n_states, dtype=bool)
         return Goal(_starts(world, mdp, None, start, final), NEVER, nothing, nothing, final)

@@ -68,7 +68,7 @@ def area(curve: Sequence[float] | np.ndarray) -> float:
 def fresh_starts(mdp: TabularMDP, default_target: int) -> np.ndarray:
     """States in which nothing has changed yet, wherever the roaming variable is."""
     others = [j for j in range(len(mdp.space)) if j != default_target]
-    return np.flatnonzero(mdp.untouched[:, others].all(axis=1))
+    return np.flatnonzero(mdp.pristine[:, others].all(axis=1))
 
 
 def coverage(

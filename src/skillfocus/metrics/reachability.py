@@ -91,7 +91,7 @@ def fresh_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int) -
     fresh = [j for j in targets if not mdp.reversible[j]]
     if mdp.n_marks:
         fresh = [j for j in range(len(mdp.space)) if j != default_target]
-    return np.flatnonzero(mdp.untouched[:, fresh].all(axis=1))
+    return np.flatnonzero(mdp.pristine[:, fresh].all(axis=1))
 
 
 def fair_starts(

@@ -54,7 +54,7 @@ def remarks(
             f"{shown} never {verb} alone: whatever does it changes something else too, so such "
             f"skills have side effects or do nothing (groups=… joins what changes together)"
         )
-    for name, values in mdp.left_for_good.items():
+    for name, values in mdp.irrecoverable_values.items():
         if mdp.reversible[mdp.space.index(name)]:
             yield f"{name}: once it has left {listed(values)} it never comes back"
 
@@ -72,4 +72,4 @@ def _change(mdp: TabularMDP, variable: int) -> str:
         return "never"
     if not mdp.reversible[variable]:
         return "for good"
-    return "partly for good" if name in mdp.left_for_good else "and back"
+    return "partly for good" if name in mdp.irrecoverable_values else "and back"

@@ -26,7 +26,7 @@ def test_taxi(taxi):
     }  # fmt: skip
     # 300 where episodes begin, 100 with the passenger in the taxi, 4 where it has been delivered
     assert sf.tabulate(taxi).n_states == 404
-    assert len(taxi.final) == 4
+    assert len(taxi.final_states) == 4
     assert taxi.fixed == ("destination",)
     assert "destination" not in taxi.goals
     aboard = taxi.space.state(taxi_row=0, taxi_column=0, passenger="in taxi", destination="red")
@@ -49,7 +49,7 @@ def test_taxi(taxi):
 def test_toy_text_is_checked_and_made_again_from_its_settings(name, settings, states, final):
     world = from_gymnasium(name, **settings)
     assert check_world(world).n_states == states
-    assert len(world.final) == final
+    assert len(world.final_states) == final
     assert world.settings == settings
 
 
@@ -135,7 +135,7 @@ def test_states_that_end_episodes_are_no_starts():
     world = from_gymnasium(Line(), variables={"x": lambda s: s, "odd": lambda s: s % 2})
     assert world.space.names == ("x", "odd")
     assert [state[0] for state in world.states()] == [0, 1, 2]
-    assert world.final == {(3, 1)}
+    assert world.final_states == {(3, 1)}
 
 
 def test_starts_are_told_by_state_not_by_order():
@@ -227,7 +227,7 @@ def test_an_environment_without_a_model_is_explored_by_stepping():
     assert world.actions == ("0,0", "0,1", "1,0", "1,1")
     assert world.transition((1, 0), 3) == [sf.Outcome(1.0, (2, 1))]
     # both counts of 3 are final, with the lamp as it was
-    assert world.final == {(3, 0), (3, 1)}
+    assert world.final_states == {(3, 0), (3, 1)}
     up = list(world.play(lambda state: 2, (0, 1)))
     assert up == [(0, 1), (1, 1), (2, 1), (3, 1)]
     check_world(world)
@@ -305,9 +305,11 @@ def test_blackjack_by_samples():
     """Hitting at 20 without a usable ace busts unless an ace comes, with 1/13."""
     world = from_gymnasium("Blackjack-v1", resets=60, samples=300)
     assert world.space.names == ("player", "dealer", "usable_ace", "ended")
-    start = next(s for s in world.every_state if world.values_of(s)[0] == 20
-                 and not world.values_of(s)[2] and s not in world.final)  # fmt: skip
-    safe = sum(o.probability for o in world.transition(start, 1) if o.state not in world.final)
+    start = next(s for s in world.all_states if world.values_of(s)[0] == 20
+                 and not world.values_of(s)[2] and s not in world.final_states)  # fmt: skip
+    safe = sum(
+        o.probability for o in world.transition(start, 1) if o.state not in world.final_states
+    )
     assert safe == pytest.approx(1 / 13, abs=0.062)
 
 

@@ -132,7 +132,7 @@ def test_playing():
     world = from_object(Lamps())
     moves = iter([0, 1, None])
     assert list(world.play(lambda state: next(moves), (0, 0))) == [(0, 0), (1, 0), (1, 1)]
-    with pytest.raises(sf.UserError, match="not found in an environment"):
+    with pytest.raises(sf.UserError, match="not explored in an environment"):
         list(from_object(Chances()).play(lambda state: None, (0, 0, 0)))
 
 

@@ -26,7 +26,7 @@ from skillfocus.worlds.adapters.stepping import (
 )
 from skillfocus.worlds.adapters.toy_text import KNOWN
 from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.explored import OWN, ExploredWorld, Following, Groups, Values
+from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld, Groups, ModelOutcome, Values
 
 
 def from_gymnasium(
@@ -64,7 +64,9 @@ def from_gymnasium(
     made, world_id = _make(env, settings)
     inner = made.unwrapped
     if get_state is not None or isinstance(variables, Mapping):
-        world_id = OWN + world_id.partition(":")[2]  # a file of skills cannot hold functions
+        world_id = (
+            LOCAL_PREFIX + world_id.partition(":")[2]
+        )  # a file of skills cannot hold functions
     known = KNOWN.get(type(inner).__name__)
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
@@ -106,7 +108,7 @@ def from_gymnasium(
         names=read_names,
         actions=actions or names,
         starts=starts,
-        follow=follow,
+        model=follow,
         limit=limit,
         settings=changed_settings(
             settings, variables=(named, None), actions=(given, None), groups=(groups, None),
@@ -115,7 +117,7 @@ def from_gymnasium(
         ),
         groups=groups,
         step_limit=step_limit,
-        original=SteppedOriginal(stepped) if stepped.settable else None,
+        simulator=SteppedOriginal(stepped) if stepped.settable else None,
         exact=model is not None or samples == 1,
         notes=notes,
     )  # fmt: skip
@@ -158,7 +160,7 @@ def _make(env: Any, settings: Mapping[str, object]) -> tuple[Any, str]:
     if isinstance(env, gymnasium.Env):
         if settings:
             raise UserError(f"an environment that is made already takes no {', '.join(settings)}")
-        return env, f"{OWN}{env.spec.id if env.spec else type(env.unwrapped).__name__}"
+        return env, f"{LOCAL_PREFIX}{env.spec.id if env.spec else type(env.unwrapped).__name__}"
     if not isinstance(env, str):
         raise UserError(f"from_gymnasium takes an environment or an id, not {env!r}")
     if is_minigrid(env):
@@ -239,12 +241,12 @@ class _Environment:
         }
         return [values for values in map(self.read, model) if values not in ends]
 
-    def by_model(self, model: Mapping[Any, Any]) -> Callable[[Values, int], Iterable[Following]]:
+    def by_model(self, model: Mapping[Any, Any]) -> Callable[[Values, int], Iterable[ModelOutcome]]:
         keys = [tuple(c.ravel()) if isinstance(c, np.ndarray) else c for c in self.codes]
 
-        def follow(values: Values, action: int) -> Iterable[Following]:
+        def follow(values: Values, action: int) -> Iterable[ModelOutcome]:
             for probability, after, _, ended in model[self.state_with[values]][keys[action]]:
-                yield Following(float(probability), self._values(after), bool(ended))
+                yield ModelOutcome(float(probability), self._values(after), bool(ended))
 
         return follow
 

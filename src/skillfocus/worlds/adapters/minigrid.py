@@ -30,7 +30,7 @@ from skillfocus.worlds.adapters.stepping import (
     truncation_note,
 )
 from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.explored import OWN, ExploredWorld, Groups, Values
+from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld, Groups, Values
 
 DIRECTIONS = ("right", "down", "left", "up")
 ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")
@@ -56,7 +56,7 @@ def from_minigrid(
     """A world from a MiniGrid environment or its id (`MiniGrid-DoorKey-5x5-v0`, or `DoorKey-5x5`),
     in the layout that a reset with `seed` makes. Where objects move by chance, each action is tried
     `samples` times. `check` compares the world with the environment's `step`."""
-    source = OWN
+    source = LOCAL_PREFIX
     if isinstance(env, str):
         source, env = "minigrid:", _make(env, settings)
     elif settings:
@@ -67,7 +67,7 @@ def from_minigrid(
         names=grid.names,
         actions=[ACTIONS[a] if a < len(ACTIONS) else str(a) for a in range(env.action_space.n)],
         starts=[grid.get()],
-        follow=by_stepping(grid, samples),
+        model=by_stepping(grid, samples),
         limit=limit,
         settings=changed_settings(
             settings, groups=(groups, None), seed=(seed, 0), samples=(samples, 1),
@@ -75,7 +75,7 @@ def from_minigrid(
         ),
         groups=groups,
         step_limit=step_limit,
-        original=SteppedOriginal(grid),
+        simulator=SteppedOriginal(grid),
         exact=samples == 1,
         notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
     )  # fmt: skip

@@ -27,7 +27,7 @@ from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters.stepping import SteppedOriginal, by_stepping, sampling_note
 from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.explored import ExploredWorld, Following, Groups, Values
+from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
 
 Domains = Mapping[str, Variable]
 
@@ -63,16 +63,16 @@ def from_object(
         names=names,
         actions=actions,
         starts=_starts(thing, domains, world_id),
-        follow=(
+        model=(
             _by_transition(thing, domains, actions, world_id)
             if modelled
             else by_stepping(stepped, samples)
         ),
         limit=limit,
         groups=groups,
-        domains=domains,
+        declared=domains,
         step_limit=step_limit,
-        original=None if missing else SteppedOriginal(stepped),
+        simulator=None if missing else SteppedOriginal(stepped),
         exact=modelled or samples == 1,
         notes=() if modelled else sampling_note(samples),
     )
@@ -121,11 +121,11 @@ def _starts(thing: Any, domains: Domains, world_id: str) -> Iterable[Values]:
 
 def _by_transition(
     thing: Any, domains: Domains, actions: tuple[str, ...], world_id: str
-) -> Callable[[Values, int], Iterable[Following]]:
-    def follow(values: Values, action: int) -> Iterable[Following]:
+) -> Callable[[Values, int], Iterable[ModelOutcome]]:
+    def follow(values: Values, action: int) -> Iterable[ModelOutcome]:
         state = dict(zip(domains, values, strict=True))
         for probability, after, *ended in thing.transition(state, actions[action]):
-            yield Following(float(probability), _values(after, domains, world_id), any(ended))
+            yield ModelOutcome(float(probability), _values(after, domains, world_id), any(ended))
 
     return follow
 

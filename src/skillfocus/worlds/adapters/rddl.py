@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.core.world import MOST_ACTIONS, STATE_LIMIT
+from skillfocus.core.world import MAX_ACTIONS, STATE_LIMIT
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters.rddl_formula import Known
 from skillfocus.worlds.adapters.rddl_model import ExactModel
 from skillfocus.worlds.adapters.stepping import changed_settings
 from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.explored import ExploredWorld, Following, Groups, Values
+from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
 
 
 def from_rddl(
@@ -58,7 +58,7 @@ def from_rddl(
         names=[entry for name in model.next for entry in model.fluents[name].entries],
         actions=list(actions),
         starts=[start],
-        follow=lambda values, action: model.follow(values, numbered[action]),
+        model=lambda values, action: model.follow(values, numbered[action]),
         limit=limit,
         settings=changed_settings(
             settings,
@@ -69,7 +69,7 @@ def from_rddl(
         ),
         groups=partial(_positions, model) if groups is None else groups,
         step_limit=step_limit,
-        original=original,
+        simulator=original,
         notes=_notes(rddl),
     )
     if groups is None and world.groups:
@@ -149,7 +149,7 @@ def _load(domain: str, instance: str) -> tuple[Any, Any, Any]:
 
 
 class _Original:
-    """pyRDDLGym's own simulator, drawing at random (see `found.Original`)."""
+    """pyRDDLGym's own simulator, drawing at random (see `found.Simulator`)."""
 
     def __init__(self, simulator: Any, model: ExactModel, actions: list[Known]) -> None:
         self.simulator, self.model = simulator, model
@@ -165,15 +165,15 @@ class _Original:
         arrays = {name: self.model.fluents[name].array(part) for name, part in parts}
         self.simulator.subs = {**self.simulator.init_values, **arrays}
 
-    def now(self) -> Values:
+    def state(self) -> Values:
         return self.model.state(self.simulator.subs)
 
-    def step(self, action: int) -> Following:
+    def step(self, action: int) -> ModelOutcome:
         ended = False
         if self.simulator.check_action_preconditions(self.actions[action], silent=True):
             _, _, terminated = self.simulator.step(self.actions[action])
             ended = terminated or not self.simulator.check_state_invariants(silent=True)
-        return Following(1.0, self.now(), ended)
+        return ModelOutcome(1.0, self.state(), ended)
 
 
 def _actions(world_id: str, rddl: Any, model: ExactModel, simulator: Any) -> dict[str, Known]:
@@ -195,7 +195,7 @@ def _actions(world_id: str, rddl: Any, model: ExactModel, simulator: Any) -> dic
         for k in range(len(choices), 0, -1):
             ways[k] += ways[k - 1] * len(options)
     most = min(rddl.max_allowed_actions, len(choices))
-    able = [k for k in range(most + 1) if sum(ways[: k + 1]) <= MOST_ACTIONS]
+    able = [k for k in range(most + 1) if sum(ways[: k + 1]) <= MAX_ACTIONS]
     if able[-1] < most:
         way_out = (
             f"give an instance file with max-nondef-actions = {able[-1]}"
@@ -204,7 +204,7 @@ def _actions(world_id: str, rddl: Any, model: ExactModel, simulator: Any) -> dic
         )
         raise UserError(
             f"{world_id} has {sum(ways[: most + 1]):,} actions, counting up to {most} at a time; "
-            f"{MOST_ACTIONS} can be: {way_out}"
+            f"{MAX_ACTIONS} can be: {way_out}"
         )
     nothing = "default" if "noop" in model.actions else "noop"
     actions: dict[str, Known] = {}

@@ -19,7 +19,7 @@ from skillfocus.worlds.adapters.rddl_formula import (
     RandomPolicy,
     too_many,
 )
-from skillfocus.worlds.explored import Following, Values
+from skillfocus.worlds.explored import ModelOutcome, Values
 
 
 class ExactModel:
@@ -67,10 +67,10 @@ class ExactModel:
             _true(f, known) for f in self.valid
         )
 
-    def follow(self, values: Values, action: Known) -> list[Following]:
+    def follow(self, values: Values, action: Known) -> list[ModelOutcome]:
         known = {**self.known(values), **action}
         if not all(_true(f, known) for f in self.allowed):
-            return [Following(1.0, values)]
+            return [ModelOutcome(1.0, values)]
         branches = [(1.0, known)]
         for formula in self.inner:
             grown: list[tuple[float, Known]] = []
@@ -79,13 +79,13 @@ class ExactModel:
                 grown += [(p * q, {**before, formula.name: new}) for q, new in ways]
                 self._check(len(grown))
             branches = grown
-        found: list[Following] = []
+        found: list[ModelOutcome] = []
         for p, before in branches:
             factors: list[Factor] = []
             for name in self.next.values():
                 factors += self.last[name](before) if name in self.last else [[(1.0, before[name])]]
             ways = self._combined(factors)
-            found += [Following(p * q, after, self.ended(after)) for q, after in ways]
+            found += [ModelOutcome(p * q, after, self.ended(after)) for q, after in ways]
             self._check(len(found))
         return found
 

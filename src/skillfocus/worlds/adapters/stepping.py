@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import Following, Values
+from skillfocus.worlds.explored import ModelOutcome, Values
 
 TRIED = 200
 """In how many states it is tried whether setting and getting them is the identity."""
@@ -29,7 +29,7 @@ class Stepped(Protocol):
 
 
 class SteppedOriginal:
-    """A stepped environment to be played (see `found.Original`)."""
+    """A stepped environment to be played (see `found.Simulator`)."""
 
     def __init__(self, env: Stepped) -> None:
         self.env = env
@@ -37,22 +37,22 @@ class SteppedOriginal:
     def reset(self, values: Values, seed: int | None = None) -> None:
         self.env.set(values, seed)
 
-    def now(self) -> Values:
+    def state(self) -> Values:
         return self.env.get()
 
-    def step(self, action: int) -> Following:
+    def step(self, action: int) -> ModelOutcome:
         ended = self.env.step(action)
-        return Following(1.0, self.env.get(), ended)
+        return ModelOutcome(1.0, self.env.get(), ended)
 
 
-def by_stepping(env: Stepped, samples: int) -> Callable[[Values, int], Iterable[Following]]:
+def by_stepping(env: Stepped, samples: int) -> Callable[[Values, int], Iterable[ModelOutcome]]:
     """A model for `ExploredWorld`: set, step, get."""
     if samples < 1:
         raise UserError(f"samples is {samples}; it must be at least 1")
 
     tried: set[Values] = set()
 
-    def follow(values: Values, action: int) -> Iterable[Following]:
+    def follow(values: Values, action: int) -> Iterable[ModelOutcome]:
         if values not in tried and len(tried) < TRIED:
             tried.add(values)
             env.set(values)
@@ -66,7 +66,7 @@ def by_stepping(env: Stepped, samples: int) -> Callable[[Values, int], Iterable[
             env.set(values)
             ended = env.step(action)
             counts[env.get(), ended] += 1
-        return [Following(n / samples, *key) for key, n in counts.items()]
+        return [ModelOutcome(n / samples, *key) for key, n in counts.items()]
 
     return follow
 

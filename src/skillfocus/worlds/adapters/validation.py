@@ -14,7 +14,7 @@ import numpy as np
 
 from skillfocus.core.factored import State
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import ExploredWorld, Original
+from skillfocus.worlds.explored import ExploredWorld, Simulator
 
 PAIRS, WALKS, STEPS, REPEATS = 400, 20, 30, 300
 """States and actions tried once; walks, and their steps; states and actions with several outcomes
@@ -31,9 +31,9 @@ def compare(
 ) -> None:
     """An error names the first state and action where the environment the world was found in does
     what the world does not. A world found by samples (not `exact`) may miss what is rare."""
-    if world.original is None or len(world.final) == len(world.every_state):
+    if world.simulator is None or len(world.final_states) == len(world.all_states):
         return
-    comparison = _Comparison(world, world.original, np.random.default_rng(seed), way_out)
+    comparison = _Comparison(world, world.simulator, np.random.default_rng(seed), way_out)
     comparison.try_pairs()
     comparison.try_walks()
     if world.exact and frequencies:
@@ -60,10 +60,10 @@ def pooled(seen: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 class _Comparison:
     def __init__(
-        self, world: ExploredWorld, original: Original, rng: np.random.Generator, way_out: str
+        self, world: ExploredWorld, original: Simulator, rng: np.random.Generator, way_out: str
     ) -> None:
-        self.world, self.original, self.rng, self.way_out = world, original, rng, way_out
-        self.live = [state for state in world.every_state if state not in world.final]
+        self.world, self.simulator, self.rng, self.way_out = world, original, rng, way_out
+        self.live = [state for state in world.all_states if state not in world.final_states]
         self.steps = self.missed = 0
 
     def try_pairs(self) -> None:
@@ -71,13 +71,13 @@ class _Comparison:
             self.step_from(*self.draw())
 
     def try_walks(self) -> None:
-        starts = [state for state in self.world.states() if state not in self.world.final]
+        starts = [state for state in self.world.states() if state not in self.world.final_states]
         for _ in range(WALKS if starts else 0):
             state: State | None = starts[self.rng.integers(len(starts))]
             self.reset(state)
             for _ in range(STEPS):
                 state = self.step(state, int(self.rng.integers(len(self.world.actions))))
-                if state is None or state in self.world.final:
+                if state is None or state in self.world.final_states:
                     break
 
     def try_frequencies(self) -> None:
@@ -105,7 +105,7 @@ class _Comparison:
         return state, int(self.rng.integers(len(self.world.actions)))
 
     def reset(self, state: State) -> None:
-        self.original.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
+        self.simulator.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
 
     def step_from(self, state: State, action: int) -> State | None:
         self.reset(state)
@@ -113,13 +113,13 @@ class _Comparison:
 
     def step(self, state: State, action: int) -> State | None:
         """The state that followed; none if no sample had led there."""
-        _, values, ended = self.original.step(action)
+        _, values, ended = self.simulator.step(action)
         self.steps += 1
-        after = self.world.find(values, ended)
+        after = self.world.state_of(values, ended)
         if after is not None and after in (o.state for o in self.world.transition(state, action)):
             return after
         if self.world.exact:
-            met = dict(zip(self.world.names_found, values, strict=True))
+            met = dict(zip(self.world.model_variables, values, strict=True))
             never = "which was never found" if after is None else "which has probability 0"
             self.differs(state, action, f"led to {met}{' and ended' if ended else ''}, {never}")
         self.missed += 1
