@@ -20,9 +20,9 @@ from skillfocus.learners.tabular.problem import check_step_limit
 from skillfocus.objectives.objective import Objective, no_parameters
 from skillfocus.objectives.variants.focused import focused
 from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.catalogue import can_remake, make
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.registry import can_remake, make
 
 SAMPLE = 200
 """States looked at one by one; of more, that many evenly spread."""

@@ -130,21 +130,6 @@ def test_bad_maps_are_refused_with_the_place(drawing, message):
         FourRooms(drawing)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"slip": 1.0}, "slip"), ({"slip": -0.1}, "slip"), ({"step_limit": 0}, "step_limit"),
-     ({"wings": 2}, "does not take")],
-)  # fmt: skip
-def test_bad_settings_are_refused(settings, message):
-    with pytest.raises(UserError, match=message):
-        sf.make("four-rooms", **settings)
-
-
-def test_unknown_worlds_suggest_the_nearest():
-    with pytest.raises(UserError, match="did you mean 'mud-world'"):
-        sf.make("mudworld")
-
-
 @given(st.data())
 def test_any_map_parses_or_names_the_problem(data):
     width = data.draw(st.integers(1, 6))

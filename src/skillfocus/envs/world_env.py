@@ -21,7 +21,7 @@ from skillfocus.envs.base import Again, OneEpisode
 from skillfocus.envs.goal import Start, goal_of
 from skillfocus.errors import UserError
 from skillfocus.tasks.task import Task
-from skillfocus.worlds.catalogue import make
+from skillfocus.worlds.registry import make
 
 
 class WorldEnv(OneEpisode):

@@ -24,8 +24,7 @@ from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.targets import Assignment, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.skills.skills import Skills
-from skillfocus.worlds.catalogue import make
-from skillfocus.worlds.registry import WORLD_IDS
+from skillfocus.worlds.registry import WORLD_IDS, make
 
 PLANNING = Planning()
 

@@ -21,7 +21,7 @@ from skillfocus.learners.tabular.problem import check_step_limit
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
 from skillfocus.skills.policy import SkillPolicy
 from skillfocus.skills.serialization import FORMAT, POLICY, pack, read, usable
-from skillfocus.worlds.catalogue import can_remake, make
+from skillfocus.worlds.registry import can_remake, make
 
 MOST_SHOWN = 60_000_000
 """Cells of policies that a notebook shows unasked; of larger sets it shows one line."""

@@ -138,7 +138,7 @@ def _listed(names: Variables | None) -> list[str] | None:
     return None if names is None or isinstance(names, Mapping) else list(names)
 
 
-def is_own(name: str) -> bool:
+def is_bundled(name: str) -> bool:
     """Whether an id is one of Gymnasium's own environments, which run nothing that a file names."""
     import gymnasium
 
@@ -146,7 +146,7 @@ def is_own(name: str) -> bool:
     return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.")
 
 
-def make(name: str, **settings: Any) -> ExploredWorld:
+def make_by_id(name: str, **settings: Any) -> ExploredWorld:
     """A world by an environment's id and JSON-able settings, for the command line and for files
     of skills; ids that name a module to import are refused."""
     if ":" in name:

@@ -82,7 +82,7 @@ def from_rddl(
     return world
 
 
-def make(name: str, **settings: Any) -> ExploredWorld:
+def make_by_name(name: str, **settings: Any) -> ExploredWorld:
     """The world `rddl:NAME`, from its settings: DOMAIN/INSTANCE, or two paths joined by `+`."""
     known = inspect.signature(from_rddl).parameters
     for setting in settings:
