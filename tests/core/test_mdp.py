@@ -179,38 +179,6 @@ def test_what_never_changes_and_what_never_comes_back():
     assert mdp.reversible.tolist() == [True, False, False]
 
 
-def test_a_description_says_so():
-    from skillfocus.metrics.world_summary import describe, listed
-
-    found = describe(Door(), sf.tabulate(Door()))
-    assert {v["name"]: v["changes"] for v in found["variables"]} == {
-        "door": "partly for good", "wall": "never", "light": "for good",
-    }  # fmt: skip
-    assert found["notes"] == [
-        "no action changes wall, so no skill targets it by default",
-        "door: once it has left locked it never comes back",
-    ]
-    assert [v["alone"] for v in found["variables"]] == [0.8, None, 1.0]
-    assert (found["states"], found["actions"]) == (10, ["turn", "push"])
-    assert listed((1, 2)) == "1, 2"
-    assert listed(tuple(range(9))) == "0 … 8"
-
-
-def test_what_never_changes_alone_is_said():
-    from skillfocus.metrics.world_summary import remarks
-
-    class Twins(Door):
-        """Pushing the door always turns the light, and nothing else does."""
-
-        def transition(self, state, action):
-            door, wall, _ = state
-            return [Outcome(1.0, (0, wall, 0) if action == 0 else (1 if door == 0 else 2, wall, 1))]
-
-    notes = list(remarks(Twins(), sf.tabulate(Twins())))
-    assert any(note.startswith("light never changes alone") for note in notes)
-    assert not any(note.startswith("door never") for note in notes)
-
-
 def test_a_world_s_own_limit_counts():
     class Small(Door):
         limit = 9

@@ -129,8 +129,8 @@ class World(ABC):
                 stacklevel=2,
             )
             if "default_target" not in cls.__dict__:
-                cls.default_target = cls.__dict__["roams"]
-            del cls.roams
+                setattr(cls, "default_target", cls.__dict__["roams"])  # noqa: B010
+            delattr(cls, "roams")
 
     @abstractmethod
     def states(self) -> Iterable[State]:
