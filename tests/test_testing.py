@@ -37,7 +37,7 @@ def broken(**changes):
 @pytest.mark.parametrize(
     ("world", "sentence"),
     [
-        (7, "is no World"),
+        (7, "is not a World"),
         (broken(id=None), "needs id, a str"),
         (broken(actions=["a", "b"]), "needs actions, a tuple"),
         (broken(actions=("a", "a")), "two actions share a name"),
@@ -47,10 +47,10 @@ def broken(**changes):
         (broken(transition=lambda self, s, a: [sf.Outcome(0.5, s)]), "sum to 1"),
         (broken(transition=lambda self, s, a: [sf.Outcome(1.0, (9, 9))]), "is not a state"),
         (broken(draw=lambda self, s: 1 / 0), "draw fails in"),
-        (broken(draw=lambda self, s: None), "draw gives None"),
+        (broken(draw=lambda self, s: None), "draw returns None"),
         (broken(goals=("c",)), "goals names 'c', which is no variable"),
-        (broken(default_target="c"), "roams names 'c'"),
-        (broken(settings={"a": object()}), "cannot be kept as JSON"),
+        (broken(default_target="c"), "default_target names 'c'"),
+        (broken(settings={"a": object()}), "cannot be stored as JSON"),
         (broken(transition=lambda self, s, a: [sf.Outcome(1.0, (1 - s[0], s[1]))]),
          "no action changes b"),
     ],

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 import skillfocus as sf
 from skillfocus.testing import check_world
 from skillfocus.worlds.adapters import from_gymnasium
-from skillfocus.worlds.adapters.validation import pooled
+from skillfocus.worlds.adapters.validation import pool_rare_outcomes
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_frozen_lake_by_hand():
 
 def test_a_model_that_step_does_not_follow_is_named():
     with pytest.raises(
-        sf.UserError, match=r"is not what its step does: in .*'in taxi'.* its model"
+        sf.UserError, match=r"differs from its environment: in .*'in taxi'.* its model"
     ):
         from_gymnasium("Taxi-v4", fickle_passenger=True)
     assert from_gymnasium("Taxi-v4", fickle_passenger=True, check=False).settings == {
@@ -182,11 +182,11 @@ def test_states_that_are_changed_in_place():
 
 def test_rare_outcomes_are_no_difference():
     """One sighting of what happens once in 20,000 times does not refute a model."""
-    seen, wanted = pooled(np.array([299, 1, 0]), np.array([299.97, 0.015, 0.015]))
+    seen, wanted = pool_rare_outcomes(np.array([299, 1, 0]), np.array([299.97, 0.015, 0.015]))
     assert (seen.tolist(), wanted.tolist()) == ([300.0], [300.0])
-    seen, wanted = pooled(np.array([200, 4, 90, 6]), np.array([200.0, 3.0, 93.0, 4.0]))
+    seen, wanted = pool_rare_outcomes(np.array([200, 4, 90, 6]), np.array([200.0, 3.0, 93.0, 4.0]))
     assert (seen.tolist(), wanted.tolist()) == ([10.0, 90.0, 200.0], [7.0, 93.0, 200.0])
-    seen, wanted = pooled(np.array([2, 100, 198]), np.array([1.0, 100.0, 199.0]))
+    seen, wanted = pool_rare_outcomes(np.array([2, 100, 198]), np.array([1.0, 100.0, 199.0]))
     assert (seen.tolist(), wanted.tolist()) == ([102.0, 198.0], [101.0, 199.0])
 
 
@@ -252,7 +252,7 @@ def test_hidden_state_is_found():
             self.lamp = 0 if self.presses > 3 else self.lamp
             return answer
 
-    with pytest.raises(sf.UserError, match="let get_state tell it"):
+    with pytest.raises(sf.UserError, match="if get_state leaves something out"):
         from_gymnasium(Wearing(), get_state=get, set_state=put)
 
 
@@ -289,9 +289,9 @@ def test_mistakes(arguments, sentence):
 def test_more_mistakes():
     with pytest.raises(sf.UserError, match="give both"):
         from_gymnasium(Counting(), get_state=get)
-    with pytest.raises(sf.UserError, match="6 actions, and 2 names"):
+    with pytest.raises(sf.UserError, match="6 actions, but 2 names"):
         from_gymnasium("Taxi-v4", actions=("a", "b"))
-    with pytest.raises(sf.UserError, match="4 parts, and 1 names"):
+    with pytest.raises(sf.UserError, match="4 parts, but 1 names"):
         from_gymnasium("Taxi-v4", variables=("a",))
     with pytest.raises(sf.UserError, match="cannot make Taxi-v4"):
         from_gymnasium("Taxi-v4", rain=True)

@@ -104,10 +104,10 @@ def test_a_random_step():
             "must return whether the episode has ended",
         ),
         ({"set": lambda self, state: None}, "setting the state .* and getting it again gives"),
-        ({"get": lambda self: {"hand": 0}}, "is no state; it takes a value for each of"),
+        ({"get": lambda self: {"hand": 0}}, "is not a state; it needs a value for each of"),
         (
             {"get": lambda self: {"hand": 7, "lamp": "on"}},
-            "but hand has the values .0, 1. only: list 7 too",
+            "but hand has only the values .0, 1.: add 7 to them",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters import rddl_formula
-from skillfocus.worlds.adapters.rddl import from_rddl, make
+from skillfocus.worlds.adapters.rddl import from_rddl, make_by_name
 from skillfocus.worlds.adapters.rddl_model import ExactModel
 
 ARRIVE = 0.14635538
@@ -395,9 +395,9 @@ def test_flags_of_which_one_is_up_are_one_variable_unless_kept_apart():
 
 @pytest.mark.parametrize("name", ["Navigation_MDP_ippc2011/2", "Elevators_MDP_ippc2011/4"])
 def test_entries_side_by_side_are_as_every_combination(name, monkeypatch):
-    quick = make(name, check=False)
-    monkeypatch.setattr(rddl_formula, "_entrywise", lambda expression: False)
-    slow = make(name, check=False)
+    quick = make_by_name(name, check=False)
+    monkeypatch.setattr(rddl_formula, "_is_entrywise", lambda expression: False)
+    slow = make_by_name(name, check=False)
     for state in quick.all_states[:40]:
         again = slow.state_of(quick.values_of(state))
         for action in range(len(quick.actions)):
@@ -436,14 +436,14 @@ def test_worlds_are_made_again_from_their_settings(elevators, written):
     assert set(lamps.settings) == {"domain", "instance", "groups", "step_limit"}
     for world in (elevators, lamps):
         plain = json.loads(json.dumps(world.settings))
-        again = make(world.id.removeprefix("rddl:"), **plain)
+        again = make_by_name(world.id.removeprefix("rddl:"), **plain)
         assert again.id == world.id
         assert again.step_limit == world.step_limit
         assert sf.tabulate(again).fingerprint == sf.tabulate(world).fingerprint
     paths = f"{lamps.settings['domain']}+{lamps.settings['instance']}"
-    assert make(paths).space.names == ("lit(a)", "lit(b)", "shade")
+    assert make_by_name(paths).space.names == ("lit(a)", "lit(b)", "shade")
     with pytest.raises(UserError, match="unknown setting of an RDDL world 'steplimit'"):
-        make("Sokoban_arcade/0", steplimit=3)
+        make_by_name("Sokoban_arcade/0", steplimit=3)
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_worlds_are_made_again_from_their_settings(elevators, written):
         ("sokoban", 7, r"unknown instance of Sokoban_arcade '7' \(known: 0\)"),
         ("elevators", 0, "num-arrival draws from Poisson"),
         ("Tamarisk_MDP_ippc2014", 1, "more than 4,096 outcomes in some state"),
-        ("ChromaticDice", 1, "actions, counting up to 29 at a time; 254 can be: give an instance "
+        ("ChromaticDice", 1, "actions, counting up to 29 at a time, but at most 254 are possible: give an instance "
          "file with max-nondef-actions = 1"),
         ("Zombies", 0, r"the action x_move\(a\) has infinitely many values"),
         ("nowhere.rddl", None, "there is no RDDL domain file nowhere.rddl"),
@@ -482,14 +482,14 @@ def test_missing_packages_are_named(monkeypatch):
 
 
 def test_the_check_finds_what_a_wrong_model_leaves_out(written, monkeypatch):
-    follow = ExactModel.follow
+    outcomes = ExactModel.outcomes
 
     def wrong(self, values, action):
-        likeliest = max(follow(self, values, action))
+        likeliest = max(outcomes(self, values, action))
         return [likeliest._replace(probability=1.0)]
 
-    monkeypatch.setattr(ExactModel, "follow", wrong)
-    with pytest.raises(UserError, match=r"is not what its step does: in \{.*'lit\(a\)'"):
+    monkeypatch.setattr(ExactModel, "outcomes", wrong)
+    with pytest.raises(UserError, match=r"differs from its environment: in \{.*'lit\(a\)'"):
         written(LAMPS % "", TWO % 1)
     assert len(written(LAMPS % "", TWO % 1, check=False).all_states) < 12
 
