@@ -1,9 +1,8 @@
 """MiniGrid environments as worlds.
 
-Variables   x, y and direction of the agent; carrying (what it holds, or "nothing"); the place of
-each
-            object that can be picked up (a cell, "carried", "inside" a box, or "gone"); the state
-            of each door (locked, closed or open). Objects are named by colour and type; several
+Variables   x, y and direction of the agent; carrying (what it holds, or "nothing"); for each object
+            that can be picked up its place (a cell, "carried", "inside" a box, or "gone"); for each
+            door its state (locked, closed or open). Objects are named by colour and type; several
             alike are numbered in reading order (yellow_key, grey_door_1, grey_door_2).
 Actions     the environment's: left, right, forward, pick up, drop, toggle, done
 Starts      the state after a reset with the seed; one seed is one layout
