@@ -8,7 +8,6 @@ from hypothesis import given, settings
 
 import skillfocus as sf
 from skillfocus.worlds.explored import ExploredWorld, ModelOutcome, exploration_progress
-from skillfocus.worlds.grouping import distinguishing_parts
 
 
 def walk(values, action):
@@ -85,20 +84,6 @@ def test_flags_of_which_one_is_up_join_into_which_one():
     )  # fmt: skip
     assert world.space.variables[0] == sf.Variable("place", ("a", "b", "none"))
     assert world.space.names == ("place", "lamp")
-
-
-@pytest.mark.parametrize(
-    ("names", "parts"),
-    [
-        (["at(x1,y1)", "at(x1,y2)", "at(x2,y1)"], ["x1,y1", "x1,y2", "x2,y1"]),
-        (["floor(e0,f0)", "floor(e0,f1)"], ["f0", "f1"]),
-        (["red_on", "blue_on"], ["red", "blue"]),
-        (["lamp", "lamp_2"], ["lamp", "lamp_2"]),
-        (["door"], ["door"]),
-    ],
-)
-def test_what_tells_names_apart(names, parts):
-    assert distinguishing_parts(names) == parts
 
 
 def test_other_groups_are_tuples_and_stand_where_the_first_stood():

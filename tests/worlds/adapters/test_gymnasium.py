@@ -12,7 +12,6 @@ from scipy.stats import chisquare
 import skillfocus as sf
 from skillfocus.testing import check_world
 from skillfocus.worlds.adapters import from_gymnasium
-from skillfocus.worlds.adapters.validation import pool_rare_outcomes
 
 
 @pytest.fixture(scope="module")
@@ -178,16 +177,6 @@ def test_states_that_are_changed_in_place():
         set_state=lambda env, s: setattr(env, "bits", s["bits"]),
     )  # fmt: skip
     assert named.space.variables[0].values == ((0, 0), (0, 1), (1, 0), (1, 1))
-
-
-def test_rare_outcomes_are_no_difference():
-    """One sighting of what happens once in 20,000 times does not refute a model."""
-    seen, wanted = pool_rare_outcomes(np.array([299, 1, 0]), np.array([299.97, 0.015, 0.015]))
-    assert (seen.tolist(), wanted.tolist()) == ([300.0], [300.0])
-    seen, wanted = pool_rare_outcomes(np.array([200, 4, 90, 6]), np.array([200.0, 3.0, 93.0, 4.0]))
-    assert (seen.tolist(), wanted.tolist()) == ([10.0, 90.0, 200.0], [7.0, 93.0, 200.0])
-    seen, wanted = pool_rare_outcomes(np.array([2, 100, 198]), np.array([1.0, 100.0, 199.0]))
-    assert (seen.tolist(), wanted.tolist()) == ([102.0, 198.0], [101.0, 199.0])
 
 
 class Counting(gymnasium.Env):
