@@ -23,7 +23,8 @@ from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import side_effects
 from skillfocus.render.palette import COLOURS, FLOOR, WALLS
 from skillfocus.render.tiles import AGENT, MUDDY_AGENT, TILE, TRACKED
-from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import ModelOutcome
 from skillfocus.worlds.registry import WORLD_IDS
 
 KINDS = ["multi-discrete", "dict"]

@@ -10,7 +10,8 @@ from probes import RandomWorld, corridor, tiny_mud
 from skill_sets import make_skills, matrices, random_skills
 from skillfocus.errors import UserError
 from skillfocus.metrics.coverage import area, coverage, fresh_starts
-from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import ModelOutcome
 
 RIGHT, STOP = 1, 4
 

@@ -116,7 +116,7 @@ def explored(world: str, settings: str) -> tuple[World, TabularMDP]:
     """A world by its name and its table, with a bar if making it takes long."""
     from skillfocus.cli.output import err, say
     from skillfocus.runs.discovery_run import cached_mdp, cached_world
-    from skillfocus.worlds.explored import exploration_progress
+    from skillfocus.worlds.model import exploration_progress
 
     due, status = time.monotonic() + QUICK, None
 

@@ -1,9 +1,9 @@
 """Worlds made by exploring a foreign model from its starts.
 
-A model says what can follow a state (the values of its variables) and an action. Exploring
-enumerates every reachable state, and each variable gets the values that occur. A state entered by
-an outcome that ends the episode is *final*: no action leaves it. If the same values occur both
-during and at the end of an episode, a variable `ended` is added to tell the two states apart.
+Exploring enumerates every reachable state, and each variable gets the values that occur. A state
+entered by an outcome that ends the episode is *final*: no action leaves it. If the same values
+occur both during and at the end of an episode, a variable `ended` is added to tell the two states
+apart.
 """
 
 from __future__ import annotations
@@ -11,32 +11,18 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from functools import cached_property
-from typing import NamedTuple, Protocol
 
-from skillfocus.core.enumeration import StateGraph, Successor, enumerate_states
+from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State, Variable
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.world import STATE_LIMIT, Outcome, World
 from skillfocus.errors import UserError
-from skillfocus.worlds.grouping import (
-    Groups,
-    Values,
-    constant_variables,
-    sort_values,
-    value_columns,
-)
+from skillfocus.worlds.grouping import Groups, constant_variables, sort_values, value_columns
+from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
 
 LOCAL_PREFIX = "environment:"
 """Begins the ids of worlds that hold functions or objects, which only their own program can make
 again."""
-exploration_progress: ContextVar[Progress] = ContextVar("exploration_progress", default=no_progress)
-"""Progress callback of exploration, called once per state with the number of states found and done.
-
-A context variable rather than an argument: the arguments of `make` and of the adapters are settings
-of the world, which skills files store.
-"""
 _RENAMED = {
     "final": "final_states",
     "original": "simulator",
@@ -45,37 +31,6 @@ _RENAMED = {
     "left_out": "constant_variables",
     "names_found": "model_variables",
 }
-
-
-class ModelOutcome(NamedTuple):
-    """One possible outcome of an action in a foreign model."""
-
-    probability: float
-    values: Values
-    """The values of the model's variables afterwards."""
-    ended: bool = False
-    """Whether the episode ends here."""
-
-
-Model = Callable[[Values, int], Iterable[ModelOutcome]]
-"""`model(values, action)`: the possible outcomes of an action, given by its index."""
-_Key = tuple[Values, bool]
-"""A state of the model: its values, and whether the episode has ended."""
-
-
-class Simulator(Protocol):
-    """The environment that a world was explored in, to be stepped one action at a time."""
-
-    def reset(self, values: Values, seed: int | None = None) -> None:
-        """Go to a state; a seed resets the random number generator."""
-
-    def state(self) -> Values:
-        """Return the current values of the variables."""
-        ...
-
-    def step(self, action: int) -> ModelOutcome:
-        """Take an action and return what happened, with probability 1."""
-        ...
 
 
 class ExploredWorld(World):
@@ -142,7 +97,7 @@ class ExploredWorld(World):
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
         self.simulator, self.exact, self.model_variables = simulator, exact, tuple(names)
         self.id, self._settings = _storable(world_id, dict(settings or {}))
-        graph = _explore(world_id, len(self.actions), starts, model, limit)
+        graph = explore(world_id, len(self.actions), starts, model, limit)
         self._keys = graph.states
         if callable(groups):
             groups = groups([values for values, _ in self._keys])
@@ -204,7 +159,7 @@ class ExploredWorld(World):
         return self._state_by_key.get((tuple(values), bool(ended)))
 
     @cached_property
-    def _state_by_key(self) -> dict[_Key, State]:
+    def _state_by_key(self) -> dict[Key, State]:
         return dict(zip(self._keys, self.all_states, strict=True))
 
     def play(
@@ -292,31 +247,6 @@ def _storable(world_id: str, settings: dict[str, object]) -> tuple[str, dict[str
         return world_id, json.loads(json.dumps(settings))
     except TypeError:
         return LOCAL_PREFIX + world_id.partition(":")[2], {}
-
-
-def _explore(
-    world_id: str, n_actions: int, starts: Iterable[Values], model: Model, limit: int
-) -> StateGraph[_Key]:
-    """Enumerate the states of a model; final states keep everything as it is."""
-
-    def expand(key: _Key) -> Iterator[list[Successor[_Key]]]:
-        values, ended = key
-        for action in range(n_actions):
-            merged: dict[_Key, float] = {key: 1.0} if ended else {}
-            for probability, after, over in () if ended else model(values, action):
-                if probability > 0:
-                    successor = (after, bool(over))
-                    merged[successor] = merged.get(successor, 0.0) + probability
-            yield [(p, successor, -1, None) for successor, p in merged.items()]
-
-    return enumerate_states(
-        world_id,
-        ((values, False) for values in starts),
-        expand,
-        limit=limit,
-        limit_advice="use a smaller one, leave out variables, or raise the limit with limit=…",
-        progress=exploration_progress.get(),
-    )
 
 
 def _encode(

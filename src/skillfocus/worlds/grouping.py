@@ -8,9 +8,8 @@ from fnmatch import fnmatchcase
 
 from skillfocus.core.factored import Variable
 from skillfocus.errors import UserError, unknown
+from skillfocus.worlds.model import Values
 
-Values = tuple[Hashable, ...]
-"""A state of a model: the value of each of its variables."""
 Groups = Mapping[str, str | Sequence[str]]
 """Variables to join into one: `{new name: names}`, where patterns such as `at_*` are names too."""
 

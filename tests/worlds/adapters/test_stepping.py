@@ -13,7 +13,7 @@ from skillfocus.worlds.adapters.stepping import (
     stepped_model,
     truncation_note,
 )
-from skillfocus.worlds.explored import ModelOutcome
+from skillfocus.worlds.model import ModelOutcome
 
 
 class Counting:

@@ -5,7 +5,8 @@ import pytest
 
 import skillfocus as sf
 from skillfocus.worlds.adapters.validation import pool_rare_outcomes, validate
-from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import ModelOutcome
 
 
 class Coin:

@@ -7,14 +7,12 @@ the state. Rewards are ignored: a world has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
+from skillfocus.worlds.adapters.gymnasium_env import SteppedEnv
 from skillfocus.worlds.adapters.minigrid import from_minigrid, is_minigrid, register_minigrid
 from skillfocus.worlds.adapters.spaces import Variables, list_actions, state_reader
 from skillfocus.worlds.adapters.stepping import (
@@ -26,14 +24,8 @@ from skillfocus.worlds.adapters.stepping import (
 )
 from skillfocus.worlds.adapters.toy_text import TOY_TEXT
 from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import (
-    LOCAL_PREFIX,
-    ExploredWorld,
-    Groups,
-    Model,
-    ModelOutcome,
-    Values,
-)
+from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld
+from skillfocus.worlds.grouping import Groups
 
 _MODEL_ADVICE = (
     "its model leaves something out: give get_state and set_state to explore step itself, or "
@@ -123,7 +115,7 @@ def from_gymnasium(
             f"give get_state=lambda env: … and set_state=lambda env, state: …"
         )
     names, read = state_reader(inner, example, variables, world_id)
-    stepped = _SteppedEnv(made, codes, read, get_state, set_state)
+    stepped = SteppedEnv(made, codes, read, get_state, set_state)
     notes = list(sampling_note(samples)) if table is None else []
     if made.spec is not None and made.spec.max_episode_steps:
         notes.append(truncation_note(made.spec.max_episode_steps))
@@ -202,105 +194,3 @@ def _make_env(env: Any, settings: Mapping[str, object]) -> tuple[Any, str]:
         reason = f"{type(error).__name__}: {error}"
         raise UserError(f"Gymnasium cannot make {env} with {dict(settings)}: {reason}") from error
     return made, f"gymnasium:{env}"
-
-
-class _SteppedEnv:
-    """A Gymnasium environment as a `Steppable`, which knows the state behind every tuple of values.
-
-    Without `get` and `set` it uses the attribute `s` of toy-text environments.
-    """
-
-    def __init__(
-        self,
-        env: Any,
-        codes: list[Any],
-        read: Callable[[Any], Values],
-        get: Callable[[Any], Any] | None,
-        set_: Callable[[Any, Any], None] | None,
-    ) -> None:
-        self.env, self.codes, self.read = env, codes, read
-        self.get_state = get or (lambda inner: inner.s)
-        self.set_state = set_ or _set_s
-        self.settable = get is not None or _has_s(env)
-        self.state_by_values: dict[Values, Any] = {}
-
-    def register_states(self, states: Iterable[Any]) -> None:
-        """Remember states and check that their values tell them apart."""
-        for state in states:
-            self._values_of(state)
-
-    def _values_of(self, state: Any) -> Values:
-        values = self.read(state)
-        if values not in self.state_by_values:
-            self.state_by_values[values] = deepcopy(state)  # the environment may mutate it
-        known = self.state_by_values[values]
-        if not _equal(known, state):
-            raise UserError(
-                f"the states {known!r} and {state!r} have the same values {values}: the variables "
-                f"must tell all states apart, so name more of them"
-            )
-        return values
-
-    def get(self) -> Values:
-        return self._values_of(self.get_state(self.env.unwrapped))
-
-    def set(self, values: Values, seed: int | None = None) -> None:
-        if seed is not None:
-            self.env.reset(seed=seed)
-        self.set_state(self.env.unwrapped, deepcopy(self.state_by_values[values]))
-
-    def step(self, action: int) -> bool:
-        _, _, terminated, _, _ = self.env.step(self.codes[action])
-        return bool(terminated)
-
-    def reset_states(self, seed: int, count: int) -> Iterator[Values]:
-        """Yield the states after resets with successive seeds."""
-        for offset in range(count):
-            self.env.reset(seed=seed + offset)
-            yield self.get()
-
-    def table_starts(self, table: Mapping[Any, Any]) -> list[Values]:
-        """Return where episodes begin, by the environment's own distribution.
-
-        Without one, these are all states that do not end an episode.
-        """
-        distribution = getattr(self.env.unwrapped, "initial_state_distrib", None)
-        if distribution is not None and len(distribution) == len(table):
-            return [self.read(state) for state in table if distribution[state] > 0]
-        final = {
-            self.read(after)
-            for actions in table.values()
-            for outcomes in (actions.values() if isinstance(actions, Mapping) else actions)
-            for _, after, _, ended in outcomes
-            if ended
-        }
-        return [values for values in map(self.read, table) if values not in final]
-
-    def table_model(self, table: Mapping[Any, Any]) -> Model:
-        """Return the model that the environment's table `P` describes."""
-        keys = [tuple(c.ravel()) if isinstance(c, np.ndarray) else c for c in self.codes]
-
-        def model(values: Values, action: int) -> Iterable[ModelOutcome]:
-            for probability, after, _, ended in table[self.state_by_values[values]][keys[action]]:
-                yield ModelOutcome(float(probability), self._values_of(after), bool(ended))
-
-        return model
-
-
-def _has_s(env: Any) -> bool:
-    if not hasattr(env.unwrapped, "s"):
-        env.reset(seed=0)
-    return hasattr(env.unwrapped, "s")
-
-
-def _set_s(inner: Any, state: Any) -> None:
-    inner.s = state
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Compare states, which may hold arrays."""
-    if isinstance(one, Mapping):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)

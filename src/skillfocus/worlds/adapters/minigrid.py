@@ -30,10 +30,13 @@ from skillfocus.worlds.adapters.stepping import (
     truncation_note,
 )
 from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld, Groups, Values
+from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld
+from skillfocus.worlds.grouping import Groups
+from skillfocus.worlds.model import Values
 
 DIRECTIONS = ("right", "down", "left", "up")
 ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")
+"""Names of MiniGrid's actions and directions, in its order."""
 _NEUTRAL_WRAPPERS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker")
 """Wrappers that do not change the dynamics; the environment below them is stepped."""
 _ADVICE = (
@@ -155,6 +158,7 @@ class _SteppedGrid:
     """
 
     def __init__(self, outer: Any, seed: int) -> None:
+        """Reset an environment with a seed and name its objects."""
         outer.reset(seed=seed)
         self.env, self.wrapped = (env := outer.unwrapped), outer
         while type(self.wrapped).__name__ in _NEUTRAL_WRAPPERS:
@@ -174,6 +178,7 @@ class _SteppedGrid:
         )  # fmt: skip
 
     def get(self) -> Values:
+        """Return the current values of the variables."""
         env = self.env
         place: dict[int, Any] = {
             id(cell): (i % env.grid.width, i // env.grid.width)
@@ -197,6 +202,7 @@ class _SteppedGrid:
         )  # fmt: skip
 
     def set(self, values: Values, seed: int | None = None) -> None:
+        """Place the agent and all objects; a seed resets the random number generator."""
         env, parts = self.env, iter(values)
         if seed is not None:
             env.np_random = np.random.default_rng(seed)
@@ -219,6 +225,7 @@ class _SteppedGrid:
             door.is_locked, door.is_open = state == "locked", state == "open"
 
     def step(self, action: int) -> bool:
+        """Take an action; return whether the episode has ended."""
         if self.wrapped is not self.env:
             return bool(self.wrapped.step(action)[2])
         self.env.gen_obs = dict  # observations are not used, and take most of the time

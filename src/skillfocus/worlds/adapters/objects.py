@@ -27,7 +27,9 @@ from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters.stepping import SteppedSimulator, sampling_note, stepped_model
 from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import ExploredWorld, Groups, Model, ModelOutcome, Values
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.grouping import Groups
+from skillfocus.worlds.model import Model, ModelOutcome, Values
 
 Declared = Mapping[str, Variable]
 """The variables that an object declares, by name."""
@@ -128,6 +130,7 @@ def _check_values(state: Any, declared: Declared, world_id: str) -> Values:
 
 
 def _find_starts(thing: Any, declared: Declared, world_id: str) -> Iterable[Values]:
+    """Return the object's starts, its current state, or every combination of values."""
     if callable(getattr(thing, "starts", None)):
         return [_check_values(state, declared, world_id) for state in thing.starts()]
     if callable(getattr(thing, "get", None)):
@@ -138,6 +141,8 @@ def _find_starts(thing: Any, declared: Declared, world_id: str) -> Iterable[Valu
 def _transition_model(
     thing: Any, declared: Declared, actions: tuple[str, ...], world_id: str
 ) -> Model:
+    """Return the model that the object's `transition` method describes."""
+
     def model(values: Values, action: int) -> Iterable[ModelOutcome]:
         state = dict(zip(declared, values, strict=True))
         for probability, after, *ended in thing.transition(state, actions[action]):
@@ -158,18 +163,22 @@ class _SteppedObject:
         self.actions, self.world_id = actions, world_id
 
     def get(self) -> Values:
+        """Return the object's state, checked."""
         return _check_values(self.thing.get(), self.declared, self.world_id)
 
     def set(self, values: Values, seed: int | None = None) -> None:
+        """Set the object's state; a seed goes to its `seed` method first."""
         if seed is not None:
             self.seed(seed)
         self.thing.set(dict(zip(self.declared, values, strict=True)))
 
     def seed(self, seed: int) -> None:
+        """Call the object's `seed` method, if it has one."""
         if callable(getattr(self.thing, "seed", None)):
             self.thing.seed(seed)
 
     def step(self, action: int) -> bool:
+        """Take an action; return whether the episode has ended."""
         ended = self.thing.step(self.actions[action])
         if ended is not None and not isinstance(ended, (bool, np.bool_)):
             raise UserError(

@@ -11,22 +11,22 @@ Final       states in which the domain's termination holds or a state invariant 
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters.rddl_actions import list_actions
-from skillfocus.worlds.adapters.rddl_formula import Assignment
+from skillfocus.worlds.adapters.rddl_fluents import Assignment
+from skillfocus.worlds.adapters.rddl_groups import position_groups
 from skillfocus.worlds.adapters.rddl_model import ExactModel
 from skillfocus.worlds.adapters.stepping import changed_settings
 from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.grouping import Groups
+from skillfocus.worlds.model import ModelOutcome, Values
 
 
 def from_rddl(
@@ -80,7 +80,7 @@ def from_rddl(
             limit=(limit, STATE_LIMIT),
             check=(check, True),
         ),
-        groups=partial(_position_groups, model) if groups is None else groups,
+        groups=partial(position_groups, model) if groups is None else groups,
         step_limit=step_limit,
         simulator=_RDDLSimulator(simulated, model, assignments),
         notes=_notes(rddl),
@@ -185,6 +185,7 @@ class _RDDLSimulator:
         ]
 
     def reset(self, values: Values, seed: int | None = None) -> None:
+        """Go to a state; a seed resets the random number generator."""
         if seed is not None:
             self.simulator.seed(seed)
         parts = self.model.assignment(values).items()
@@ -192,9 +193,11 @@ class _RDDLSimulator:
         self.simulator.subs = {**self.simulator.init_values, **arrays}
 
     def state(self) -> Values:
+        """Return the current values of the state fluents."""
         return self.model.state(self.simulator.subs)
 
     def step(self, action: int) -> ModelOutcome:
+        """Take an action, which does nothing if it breaks a precondition."""
         ended = False
         if self.simulator.check_action_preconditions(self.actions[action], silent=True):
             _, _, terminated = self.simulator.step(self.actions[action])
@@ -208,54 +211,3 @@ def _notes(rddl: Any) -> Iterator[str]:
         yield "an action whose preconditions do not hold leaves the state as it is"
     if rddl.observ_fluents:
         yield "observations are left out: the variables are the state itself"
-
-
-def _position_groups(model: ExactModel, states: list[Values]) -> Groups:
-    """Find flags that together say where something is.
-
-    These are flags of which never more than one is up (the place of one thing), or of which always
-    equally many are (the places of several things alike). Of a fluent `at(x, y, z)`, any subset of
-    the parameters may name the thing while the others are its place; the smallest that works is
-    taken.
-    """
-    groups: dict[str, str] = {}
-    assignments = [model.assignment(values) for values in states]
-    for name in (name for name in model.next if model.fluents[name].kind is bool):
-        fluent = model.fluents[name]
-        flags = np.array([assignment[name] for assignment in assignments])
-        changing = [
-            entry
-            for entry, column in zip(fluent.entries, flags.T, strict=True)
-            if np.unique(column).size > 1
-        ]
-        flags, axes = flags.reshape(-1, *fluent.shape), range(len(fluent.shape))
-        subsets = [kept for n in axes for kept in itertools.combinations(axes, n)]
-        n_up = {
-            kept: flags.sum(axis=tuple(axis + 1 for axis in axes if axis not in kept))
-            for kept in subsets
-        }
-        at_most_one = [kept for kept in subsets if n_up[kept].max() == 1]
-        constant = [
-            kept for kept in subsets if (n_up[kept].min(axis=0) == n_up[kept].max(axis=0)).all()
-        ]
-        for kept in (*at_most_one, *constant)[:1]:
-            groups |= _group_patterns(name, changing, kept)
-    return groups
-
-
-def _group_patterns(name: str, changing: list[str], kept: tuple[int, ...]) -> dict[str, str]:
-    """Return {group: pattern} for flags that share the objects at the kept parameters.
-
-    Only groups in which two or more flags change.
-    """
-    families: dict[tuple[str, ...], int] = {}
-    for entry in changing:
-        objects = entry[len(name) + 1 : -1].split(",")
-        family = tuple(o if i in kept else "*" for i, o in enumerate(objects))
-        families[family] = families.get(family, 0) + 1
-    groups: dict[str, str] = {}
-    for family, size in families.items():
-        if size > 1:
-            objects = ",".join(family[i] for i in kept)
-            groups[f"{name}({objects})" if kept else name] = f"{name}({','.join(family)})"
-    return groups

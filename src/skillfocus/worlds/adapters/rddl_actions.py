@@ -11,7 +11,7 @@ import numpy as np
 
 from skillfocus.core.world import MAX_ACTIONS
 from skillfocus.errors import UserError
-from skillfocus.worlds.adapters.rddl_formula import Assignment
+from skillfocus.worlds.adapters.rddl_fluents import Assignment
 from skillfocus.worlds.adapters.rddl_model import ExactModel
 
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from skillfocus.worlds.adapters.rddl_fluents import Assignment, Factor, Fluent
 from skillfocus.worlds.adapters.rddl_formula import (
     MAX_OUTCOMES,
-    Assignment,
-    Factor,
-    Fluent,
     Formula,
     OutcomeEnumerator,
     too_many_outcomes,
 )
-from skillfocus.worlds.explored import ModelOutcome, Values
+from skillfocus.worlds.model import ModelOutcome, Values
 
 
 class ExactModel:

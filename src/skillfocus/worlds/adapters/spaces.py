@@ -10,7 +10,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters.toy_text import TOY_TEXT
-from skillfocus.worlds.explored import Values
+from skillfocus.worlds.model import Values
 
 Variables = Sequence[str] | Mapping[str, Callable[[Any], Hashable]]
 """Names for the parts of a state, or {name: function that reads it from a state}."""

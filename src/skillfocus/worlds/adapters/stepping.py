@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import Model, ModelOutcome, Values
+from skillfocus.worlds.model import Model, ModelOutcome, Values
 
 N_ROUND_TRIPS = 200
 """States in which it is checked that setting and then getting the state is the identity."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from skillfocus.worlds.explored import Values
+from skillfocus.worlds.model import Values
 
 _LOCATIONS = ("red", "green", "yellow", "blue")
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from skillfocus.core.factored import State
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import ExploredWorld, Simulator
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import Simulator
 
 N_STEPS = 400
 """State-action pairs that are tried once."""
@@ -92,10 +93,12 @@ class _Comparison:
         self.n_steps = self.n_missed = 0
 
     def try_steps(self) -> None:
+        """Try single steps from random states."""
         for _ in range(N_STEPS):
             self.step_from(*self.random_pair())
 
     def try_walks(self) -> None:
+        """Try random walks from the starts."""
         final = self.world.final_states
         starts = [state for state in self.world.states() if state not in final]
         for _ in range(N_WALKS if starts else 0):
@@ -107,6 +110,7 @@ class _Comparison:
                     break
 
     def try_frequencies(self) -> None:
+        """Compare probabilities with the frequencies of repeated steps."""
         from scipy.stats import chisquare
 
         pairs = dict.fromkeys(self.random_pair() for _ in range(N_STEPS))
@@ -132,9 +136,11 @@ class _Comparison:
         return state, int(self.rng.integers(len(self.world.actions)))
 
     def reset(self, state: State) -> None:
+        """Set the simulator to a state, with a random seed."""
         self.simulator.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
 
     def step_from(self, state: State, action: int) -> State | None:
+        """Reset to a state and step from there."""
         self.reset(state)
         return self.step(state, action)
 
@@ -154,6 +160,7 @@ class _Comparison:
         return after
 
     def fail(self, state: State, action: int, problem: str) -> NoReturn:
+        """Raise an error about a state and an action."""
         labels, name = self.world.space.labels(state), self.world.actions[action]
         advice = f"; {self.advice}" if self.advice else ""
         raise UserError(

@@ -37,7 +37,7 @@ class Feature:
     """One thing that a cell does, such as `pick-up key` or `door needs key`."""
 
     kind: str
-    """The first word, one of `parser.FEATURE_FORMS`."""
+    """The first word, one of `header.FEATURE_FORMS`."""
     name: str
     """The name of its variable or variables."""
     max_count: int = 1
