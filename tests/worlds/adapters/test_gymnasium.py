@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 import skillfocus as sf
 from skillfocus.testing import check_world
 from skillfocus.worlds.adapters import from_gymnasium
+from skillfocus.worlds.adapters.gymnasium import is_bundled
 
 
 @pytest.fixture(scope="module")
@@ -348,3 +349,11 @@ def test_skills_are_discovered_in_other_toy_text(name):
     skills = sf.discover(world, sf.focused(sf.vic()), seed=0)
     able = [e for e in sf.metrics.side_effects(skills, "all") if len(e.starts)]
     assert max(e.changes_target - e.side_effects for e in able) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("env_id", "bundled"),
+    [("Taxi-v4", True), ("skillfocus/FourRooms-v0", False), ("Nothing-v0", False)],
+)
+def test_environments_of_gymnasium_itself(env_id, bundled):
+    assert is_bundled(env_id) is bundled

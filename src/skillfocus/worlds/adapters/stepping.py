@@ -108,7 +108,7 @@ def changed_settings(
     """Return an environment's settings and those of the adapter's that differ from their defaults.
 
     Args:
-        settings: Settings of the environment, all of which are kept.
+        settings: Settings of the environment, all of which are included.
         **own: Per setting of the adapter, its value and its default.
     """
     changed = {name: value for name, (value, default) in own.items() if value != default}
