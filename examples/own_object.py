@@ -1,13 +1,15 @@
-"""A Python object as a world: say its variables and actions, how to get and set its state, and
-what a step does. Skills are discovered in it, and played in it.
+"""Make a world from a Python object: declare its variables and actions, define get, set and step.
 
 A desk: a hand over three drawers, each open or shut; the third one jams once it has been shut.
+Skills are discovered in the explored world and played in the object itself.
 """
 
 import skillfocus as sf
 
 
 class Desk:
+    """Three drawers and a hand."""
+
     variables = {"hand": (0, 1, 2), "drawer_1": (0, 1), "drawer_2": (0, 1), "jam": (0, 1, "stuck")}
     actions = ("left", "right", "push")
 
@@ -15,19 +17,19 @@ class Desk:
         self.set({"hand": 0, "drawer_1": 0, "drawer_2": 0, "jam": 0})
 
     def get(self):
-        return dict(self.now)
+        return dict(self.state)
 
     def set(self, state):
-        self.now = dict(state)
+        self.state = dict(state)
 
     def step(self, action):
-        now, hand = self.now, self.now["hand"]
+        state, hand = self.state, self.state["hand"]
         if action == "push" and hand < 2:
-            now[f"drawer_{hand + 1}"] = 1 - now[f"drawer_{hand + 1}"]
+            state[f"drawer_{hand + 1}"] = 1 - state[f"drawer_{hand + 1}"]
         elif action == "push":
-            now["jam"] = {0: 1, 1: "stuck", "stuck": "stuck"}[now["jam"]]
+            state["jam"] = {0: 1, 1: "stuck", "stuck": "stuck"}[state["jam"]]
         else:
-            now["hand"] = max(0, min(2, hand + (1 if action == "right" else -1)))
+            state["hand"] = max(0, min(2, hand + (1 if action == "right" else -1)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Your own world: variables, where states begin, what follows them. Nothing else is needed.
+"""Define your own world: its variables, its starts and its transitions.
 
 A lamp with a dimmer and a fuse: turning the dimmer to full may blow the fuse, for good.
 """
@@ -9,6 +9,8 @@ import skillfocus as sf
 
 
 class Lamp(sf.World):
+    """A lamp with four levels, a switch and a fuse."""
+
     id = "Lamp-v0"
     actions = ("brighter", "darker", "switch")
     step_limit = 8
@@ -21,9 +23,11 @@ class Lamp(sf.World):
     )
 
     def states(self):
+        """Return where skills may start: every combination of value indices."""
         return itertools.product(range(4), range(2), range(2))
 
     def transition(self, state, action):
+        """Return the possible outcomes of an action."""
         level, on, fuse = state
         if self.actions[action] == "switch":
             return [sf.Outcome(1.0, (level, 1 - on, fuse))]

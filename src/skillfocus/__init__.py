@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from skillfocus.tasks.task import optimum as optimum
     from skillfocus.tasks.task import task_of as task_of
     from skillfocus.worlds import adapters as adapters
-    from skillfocus.worlds.catalogue import make as make
+    from skillfocus.worlds.registry import make as make
 
 _HOMES = {
     "core.factored": ["FactoredSpace", "Variable"],
     "core.world": ["Outcome", "World"],
-    "worlds.catalogue": ["make"],
+    "worlds.registry": ["make"],
     "core.mdp": ["TabularMDP", "tabulate"],
     "objectives.objective": ["Objective"],
     "objectives.reward": ["Reward"],

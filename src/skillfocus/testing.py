@@ -1,6 +1,6 @@
-"""Checks that a world or an objective of your own can be put through, in your own tests.
+"""Conformance checks for your own worlds and objectives, to call in your own tests.
 
-Each raises a `UserError` whose sentence says what is wrong, and where.
+Each raises a `UserError` that says what is wrong, and where.
 """
 
 from __future__ import annotations
@@ -21,43 +21,51 @@ from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.variants.focused import focused
 from skillfocus.skills.policy import check_step_limit
-from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.catalogue import can_remake, make
+from skillfocus.worlds.adapters.validation import validate
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.registry import can_remake, make
 
-SAMPLE = 200
-"""States looked at one by one; of more, that many evenly spread."""
+SAMPLED_STATES = 200
+"""Worlds with more states are checked in this many, evenly spread."""
 
 
 def check_world(world: World) -> TabularMDP:
-    """Is this a world everything here can work with? Its names, states, probabilities, drawings,
-    default skills and settings are checked, twice where the second time must be like the first. A
-    world found in an environment is compared with it: setting then getting a state is the
-    identity, its steps are possible and as frequent as the world says, and equal seeds give equal
-    steps. Returns the world's table."""
+    """Check that a world keeps the contract that learners and metrics rely on.
+
+    Names, states, probabilities, drawings, default targets and settings are checked, and that a
+    second enumeration gives the same world. A world explored in an environment is also compared
+    with
+    it: setting and then getting a state is the identity, steps are possible and as frequent as the
+    world says, and equal seeds give equal steps.
+
+    Returns:
+        `tabulate(world)`.
+
+    Raises:
+        UserError: Says what is wrong, and where.
+    """
     _check_declared(world)
     mdp = tabulate(world)
-    again = tabulate(world)
-    if mdp.fingerprint != again.fingerprint:
+    if tabulate(world).fingerprint != mdp.fingerprint:
         raise UserError(
-            f"{world.id} is not the same twice: states() or transition() gives another answer the "
-            f"second time; keep chance out of them and put it into the probabilities"
+            f"{world.id} is not the same twice: states() or transition() returns something else "
+            f"the second time; use probabilities instead of random numbers in them"
         )
-    chosen = np.unique(np.linspace(0, mdp.n_states - 1, SAMPLE).astype(int))
-    states = [mdp.state(s) for s in chosen]
+    numbers = np.unique(np.linspace(0, mdp.n_states - 1, SAMPLED_STATES).astype(int))
+    states = [mdp.state(s) for s in numbers]
     _check_drawing(world, states)
-    _check_names(world, mdp)
+    _check_targets(world, mdp)
     _check_settings(world, mdp)
     if isinstance(world, ExploredWorld):
-        _check_original(world, states)
+        _check_simulator(world, states)
     return mdp
 
 
 def _check_declared(world: World) -> None:
     if not isinstance(world, World):
         raise UserError(
-            f"{world!r} is no World: subclass skillfocus.World, or use "
+            f"{world!r} is not a World: subclass skillfocus.World, or use "
             f"skillfocus.adapters.from_object"
         )
     for name, kind in (("id", str), ("space", FactoredSpace), ("actions", tuple)):
@@ -71,20 +79,27 @@ def _check_declared(world: World) -> None:
 def _check_drawing(world: World, states: list[State]) -> None:
     for state in states:
         try:
-            drawn = world.draw(state)
+            drawing = world.draw(state)
         except Exception as error:
             raise UserError(
                 f"{world.id}: draw fails in {world.space.labels(state)}: {error!r}"
             ) from error
-        if not isinstance(drawn, str) or not drawn:
-            raise UserError(f"{world.id}: draw gives {drawn!r} in {world.space.labels(state)}")
+        if not isinstance(drawing, str) or not drawing:
+            raise UserError(
+                f"{world.id}: draw returns {drawing!r} in {world.space.labels(state)}; it must "
+                f"return text"
+            )
 
 
-def _check_names(world: World, mdp: TabularMDP) -> None:
-    for what, names in (("goals", world.goals), ("roams", (world.default_target,))):
+def _check_targets(world: World, mdp: TabularMDP) -> None:
+    """Default targets must be variables that can change, if any can."""
+    for attribute, names in (
+        ("goals", world.goals),
+        ("default_target", (world.default_target,)),
+    ):
         for name in names:
             if name not in world.space.names:
-                raise UserError(f"{world.id}: {what} names {name!r}, which is no variable")
+                raise UserError(f"{world.id}: {attribute} names {name!r}, which is no variable")
             if name in mdp.fixed and len(mdp.fixed) < len(mdp.space):
                 raise UserError(
                     f"{world.id}: no action changes {name}, so no skill can target it; name it in "
@@ -96,39 +111,39 @@ def _check_settings(world: World, mdp: TabularMDP) -> None:
     try:
         json.dumps(world.settings)
     except TypeError as error:
-        raise UserError(f"{world.id}: its settings cannot be kept as JSON: {error}") from None
+        raise UserError(f"{world.id}: its settings cannot be stored as JSON: {error}") from None
     if can_remake(world.id):
-        made = make(world.id, **world.settings)
-        if tabulate(made).fingerprint != mdp.fingerprint:
+        remade = make(world.id, **world.settings)
+        if tabulate(remade).fingerprint != mdp.fingerprint:
             raise UserError(f"{world.id} made again from its settings is another world")
 
 
-def _check_original(world: ExploredWorld, states: list[State]) -> None:
-    original = world.original
-    if original is None:
+def _check_simulator(world: ExploredWorld, states: list[State]) -> None:
+    """Compare an explored world with the environment it was explored in."""
+    simulator = world.simulator
+    if simulator is None:
         return
-    live = [state for state in states if state not in world.final]
-    for state in live:
+    for state in (state for state in states if state not in world.final_states):
         values = world.values_of(state)
-        original.reset(values, 0)
-        if tuple(original.now()) != values:
+        simulator.reset(values, 0)
+        if tuple(simulator.state()) != values:
             raise UserError(
                 f"{world.id}: set, then get, is not the identity: {values} came back as "
-                f"{tuple(original.now())}"
+                f"{tuple(simulator.state())}"
             )
         action = state[-1] % len(world.actions)
         results = []
         for _ in range(2):
-            original.reset(values, 1)
-            results.append(original.step(action))
+            simulator.reset(values, 1)
+            results.append(simulator.step(action))
         if results[0] != results[1]:
             raise UserError(
                 f"{world.id}: equal seeds give different steps: {world.actions[action]!r} in "
                 f"{world.space.labels(state)} led to {results[0].values}, then to "
-                f"{results[1].values}; draw its chance from what the seed sets (of an object: give "
-                f"it seed(seed))"
+                f"{results[1].values}; use only random numbers that the seed determines (in an "
+                f"object, define seed(seed))"
             )
-    compare(world, way_out="make it again as its environment is now")
+    validate(world, advice="make it again from its environment as it is now")
 
 
 def check_objective(objective: Objective) -> None:

@@ -75,7 +75,7 @@ def test_probabilities_that_do_not_sum_to_one_are_refused():
 def test_states_that_are_none_are_refused(state):
     world = RandomWorld(0)
     world.follows[(0, 0), 1] = [Outcome(1.0, state)]
-    with pytest.raises(UserError, match="is no state"):
+    with pytest.raises(UserError, match="is not a state"):
         sf.tabulate(world)
 
 
@@ -175,40 +175,8 @@ class Door(sf.World):
 def test_what_never_changes_and_what_never_comes_back():
     mdp = sf.tabulate(Door())
     assert mdp.fixed == ("wall",)
-    assert mdp.left_for_good == {"door": ("locked",), "light": (0,)}
+    assert mdp.irrecoverable_values == {"door": ("locked",), "light": (0,)}
     assert mdp.reversible.tolist() == [True, False, False]
-
-
-def test_a_description_says_so():
-    from skillfocus.metrics.world_summary import describe, listed
-
-    found = describe(Door(), sf.tabulate(Door()))
-    assert {v["name"]: v["changes"] for v in found["variables"]} == {
-        "door": "partly for good", "wall": "never", "light": "for good",
-    }  # fmt: skip
-    assert found["notes"] == [
-        "no action changes wall, so no skill targets it by default",
-        "door: once it has left locked it never comes back",
-    ]
-    assert [v["alone"] for v in found["variables"]] == [0.8, None, 1.0]
-    assert (found["states"], found["actions"]) == (10, ["turn", "push"])
-    assert listed((1, 2)) == "1, 2"
-    assert listed(tuple(range(9))) == "0 … 8"
-
-
-def test_what_never_changes_alone_is_said():
-    from skillfocus.metrics.world_summary import remarks
-
-    class Twins(Door):
-        """Pushing the door always turns the light, and nothing else does."""
-
-        def transition(self, state, action):
-            door, wall, _ = state
-            return [Outcome(1.0, (0, wall, 0) if action == 0 else (1 if door == 0 else 2, wall, 1))]
-
-    notes = list(remarks(Twins(), sf.tabulate(Twins())))
-    assert any(note.startswith("light never changes alone") for note in notes)
-    assert not any(note.startswith("door never") for note in notes)
 
 
 def test_a_world_s_own_limit_counts():

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 
 from probes import RandomWorld, corridor, tiny_mud
 from skill_sets import LEFT, RIGHT, walkers
-from skillfocus.envs import SkillEnv, WorldEnv
+from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
 from skillfocus.render.icons import BOX, ICONS
 from skillfocus.render.palette import PALETTES, SHADES, THING_COLOURS
 from skillfocus.render.scene import SCALE, Stage

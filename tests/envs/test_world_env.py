@@ -11,7 +11,8 @@ from probes import CORRIDOR, TINY_MUD, RandomWorld, corridor, tiny_mud
 from skill_sets import LEFT, RIGHT, at_the_end, walkers
 from skillfocus.envs import WorldEnv
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import ExploredWorld, Following
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import ModelOutcome
 
 KINDS = ["multi-discrete", "dict"]
 MODES = [None, "ansi", "rgb_array"]
@@ -91,7 +92,7 @@ def chain() -> ExploredWorld:
 
     def follow(values, action):
         place = values[0] + (1 if action == 0 else -1)
-        yield Following(1.0, (max(place, 0),), place == 3)
+        yield ModelOutcome(1.0, (max(place, 0),), place == 3)
 
     return ExploredWorld(
         "chain", names=["place"], actions=["on", "back"], starts=[(1,), (2,)], follow=follow

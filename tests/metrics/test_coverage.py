@@ -10,7 +10,8 @@ from probes import RandomWorld, corridor, tiny_mud
 from skill_sets import make_skills, matrices, random_skills
 from skillfocus.errors import UserError
 from skillfocus.metrics.coverage import area, chain_coverage, coverage
-from skillfocus.worlds.explored import ExploredWorld, Following
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import ModelOutcome
 
 RIGHT, STOP = 1, 4
 
@@ -135,10 +136,10 @@ def test_where_first_values_never_meet_chains_begin_where_the_world_does():
     """Two lamps of which one is always on: no state has both at their first value, off."""
 
     def follow(values, action):
-        return [Following(1.0, (not values[0], not values[1], (values[2] + action) % 3))]
+        return [ModelOutcome(1.0, (not values[0], not values[1], (values[2] + action) % 3))]
 
     world = ExploredWorld(
-        "Lamps", names=("a", "b", "hand"), actions=("swap", "move"), follow=follow,
+        "Lamps", names=("a", "b", "hand"), actions=("swap", "move"), model=follow,
         starts=[(False, True, 0)],
     )  # fmt: skip
     skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=1))

@@ -46,7 +46,7 @@ def test_untouched_is_where_nothing_leads(four_rooms_table):
     assert fair_starts(mdp, [1], 5, default_target=0).tolist() == [
         s for s in range(6) if mdp.state(s)[1] == 2
     ]
-    assert four_rooms_table.untouched[four_rooms_table.number((0, 0, 1, 0, 0))].tolist() == [
+    assert four_rooms_table.pristine[four_rooms_table.number((0, 0, 1, 0, 0))].tolist() == [
         True, True, False, True, True,
     ]  # fmt: skip
 

@@ -16,7 +16,7 @@ from skillfocus.errors import UserError
 if TYPE_CHECKING:
     from skillfocus.core.mdp import TabularMDP
     from skillfocus.core.world import World
-    from skillfocus.learners.discovery import Learner
+    from skillfocus.learners.base import Learner
 
 SILENT_SECONDS = 1.0
 """Exploring a world shows no progress before this time."""
@@ -151,15 +151,14 @@ def explore(world: str, settings: str) -> tuple[World, TabularMDP]:
     """Return a world by name, with its table, showing progress if making them takes long."""
     from skillfocus.cli.output import err, say
     from skillfocus.runs.world_cache import cached_mdp, cached_world
-    from skillfocus.worlds.explored import EXPLORING
+    from skillfocus.worlds.model import exploration_progress
 
     due, status = time.monotonic() + SILENT_SECONDS, None
 
-    def show(name: str, expanded: int, discovered: int) -> None:
+    def show(_: float, line: str) -> None:
         nonlocal due, status
         if time.monotonic() < due:
             return
-        line = f"exploring {name}: {discovered:,} states found, {expanded:,} of them expanded"
         if not err.is_terminal:
             say(line)
             due = time.monotonic() + LINE_SECONDS
@@ -169,6 +168,6 @@ def explore(world: str, settings: str) -> tuple[World, TabularMDP]:
         due = time.monotonic() + 0.2
 
     with ExitStack() as stack:
-        token = EXPLORING.set(show)
-        stack.callback(EXPLORING.reset, token)
+        token = exploration_progress.set(show)
+        stack.callback(exploration_progress.reset, token)
         return cached_world(world, settings), cached_mdp(world, settings)

@@ -1,15 +1,14 @@
-"""`tabulate(world)`: the integer arrays every kernel runs on.
+"""Finite worlds as arrays: `tabulate(world)` returns the `TabularMDP` that every kernel runs on.
 
-States are numbered; `values[s]` are the indices of a state's values. For state s and action a,
-outcome m leads to `successors[s, a, m]` with `probabilities[s, a, m]` (rows are padded with
-probability 0). `marks` and `again` carry what the variables hide (see `Outcome`): with mark
-k >= 0, a world whose bit k is set goes to `again[s, a, m]` instead.
+States are numbered in the order in which a breadth-first search reaches them. Axes are always
+`[n_states, n_actions, n_outcomes]`, where `n_outcomes` is the largest number of outcomes of any
+action; shorter rows are padded with outcomes of probability 0 that lead back to the state itself.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,37 +16,64 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from skillfocus.core.enumeration import StateGraph, Successor, Transition, enumerate_states
 from skillfocus.core.factored import FactoredSpace, State
-from skillfocus.core.world import MOST_ACTIONS, Outcome, World
+from skillfocus.core.world import MAX_ACTIONS, Outcome, World
 from skillfocus.errors import UserError
 
-Row = list[tuple[float, int, int, int]]
-"""The outcomes of an action: probability, successor, mark, successor if the mark was set."""
+_LIMIT_ADVICE = (
+    "use fewer variables or values, or raise the world's limit, or tabulate(world, limit=…)"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class TabularMDP:
+    """The dynamics of a world as integer arrays. There is no reward: objectives and tasks give it.
+
+    `tabulate` makes one. A state is a number here; `number` and `state` convert from and to the
+    tuples of value indices that worlds use::
+
+        mdp = sf.tabulate(world)
+        mdp.successors[mdp.number((0, 1)), action]  # where the action may lead
+    """
+
     space: FactoredSpace
+    """The variables."""
     values: np.ndarray
+    """int32 [n_states, n_variables]: index of each variable's value in each state."""
     successors: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the next state."""
     probabilities: np.ndarray
+    """float64 [n_states, n_actions, n_outcomes]: sums to 1 over outcomes; 0 marks padding."""
     marks: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the hidden mark that an outcome sets, or -1."""
     again: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the next state if that mark is already set; equals
+    `successors` where there is no mark (see `Outcome`)."""
     marks_in: np.ndarray
+    """int32 [n_states]: how many hidden marks are set in a state; which ones is unknown."""
     n_marks: int
+    """How many hidden marks there are."""
     actions: tuple[str, ...]
+    """Names of the actions."""
 
     @property
     def n_states(self) -> int:
+        """Number of states."""
         return self.successors.shape[0]
 
     @property
     def n_actions(self) -> int:
+        """Number of actions."""
         return self.successors.shape[1]
 
     @cached_property
     def cumulative(self) -> np.ndarray:
-        """Running sums of the probabilities, 1 from the last outcome on, to draw outcomes from."""
+        """Cumulative probabilities to sample outcomes from.
+
+        float64 [n_states, n_actions, n_outcomes]; exactly 1 from the last possible outcome on, so
+        that a uniform number below 1 always finds one in spite of rounding.
+        """
         sums = np.cumsum(self.probabilities, axis=2)
         return np.where(sums > 1 - 1e-9, 1.0, sums)
 
@@ -56,18 +82,24 @@ class TabularMDP:
         return {tuple(row): s for s, row in enumerate(self.values.tolist())}
 
     def number(self, state: Sequence[int]) -> int:
-        """The number of a state given as value indices."""
+        """Return the number of a state given as value indices.
+
+        Raises:
+            UserError: If there is no such state.
+        """
         try:
             return self._numbers[tuple(int(i) for i in state)]
         except KeyError:
             raise UserError(f"no state has the value indices {tuple(state)}") from None
 
     def state(self, number: int) -> State:
+        """Return the value indices of a state given by its number."""
         return tuple(self.values[number].tolist())
 
     @cached_property
     def _value_changes(self) -> list[np.ndarray]:
-        """Per variable, which value can become which other one in a single step."""
+        """Per variable, bool [n_values, n_values]: whether one step can turn a value (row) into
+        another (column)."""
         source, action, slot = np.nonzero(self.probabilities > 0)
         target = self.successors[source, action, slot]
         marked = self.marks[source, action, slot] >= 0
@@ -83,36 +115,41 @@ class TabularMDP:
 
     @cached_property
     def reversible(self) -> np.ndarray:
-        """Which variables can come back to a value they have left. The others only ever move
-        on, so what a skill changed in them is changed for good."""
+        """Which variables can return to a value they have left, bool [n_variables].
+
+        The others only ever move on, so whatever a skill changes in them is changed for good.
+        """
         answers = []
         for change in self._value_changes:
-            n_parts, _ = connected_components(coo_array(change), connection="strong")
-            answers.append(n_parts < len(change))
+            n_components, _ = connected_components(coo_array(change), connection="strong")
+            answers.append(n_components < len(change))
         return np.array(answers)
 
     @cached_property
     def fixed(self) -> tuple[str, ...]:
-        """The variables that no action changes."""
+        """Names of the variables that no action changes."""
         changes = zip(self.space.names, self._value_changes, strict=True)
         return tuple(name for name, change in changes if not change.any())
 
     @cached_property
-    def left_for_good(self) -> dict[str, tuple[Hashable, ...]]:
-        """Per variable, the values that can be left but never come back: an unlocked door is
-        never locked again. Variables without such values are not in it."""
-        lost = {}
+    def irrecoverable_values(self) -> dict[str, tuple[Hashable, ...]]:
+        """Per variable, the values that can be left but never regained.
+
+        An unlocked door that is never locked again has "locked" here. Variables without such values
+        are absent.
+        """
+        irrecoverable = {}
         for variable, change in zip(self.space.variables, self._value_changes, strict=True):
-            n_parts, part = connected_components(coo_array(change), connection="strong")
-            alone = np.bincount(part, minlength=n_parts)[part] == 1
-            places = np.flatnonzero(alone & change.any(axis=1))
-            if len(places):
-                lost[variable.name] = tuple(variable.values[i] for i in places)
-        return lost
+            n_components, component = connected_components(coo_array(change), connection="strong")
+            alone = np.bincount(component, minlength=n_components)[component] == 1
+            indices = np.flatnonzero(alone & change.any(axis=1))
+            if len(indices):
+                irrecoverable[variable.name] = tuple(variable.values[i] for i in indices)
+        return irrecoverable
 
     @cached_property
     def can_change(self) -> np.ndarray:
-        """[state, variable]: whether the variable's value is one that can still change."""
+        """Whether a variable has a value that can still change, bool [n_states, n_variables]."""
         columns = []
         for j, change in enumerate(self._value_changes):
             leaves = np.asarray(change.any(axis=1))
@@ -120,20 +157,22 @@ class TabularMDP:
         return np.stack(columns, axis=1)
 
     @cached_property
-    def untouched(self) -> np.ndarray:
-        """[state, variable]: whether the value is one that no change leads to (of a variable that
-        can come back: its first value)."""
+    def pristine(self) -> np.ndarray:
+        """Whether a variable has a value that no change leads to, bool [n_states, n_variables].
+
+        For a reversible variable, where every value may be reached, it is the first one.
+        """
         columns = []
         for j, change in enumerate(self._value_changes):
-            fresh = np.asarray(~change.any(axis=0))
+            never_entered = np.asarray(~change.any(axis=0))
             if self.reversible[j]:
-                fresh = np.arange(len(change)) == 0
-            columns.append(fresh[self.values[:, j]])
+                never_entered = np.arange(len(change)) == 0
+            columns.append(never_entered[self.values[:, j]])
         return np.stack(columns, axis=1)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the dynamics and the variables: equal for equal worlds."""
+        """SHA-256 of the variables and the dynamics: equal for equal worlds."""
         digest = hashlib.sha256()
         for variable in self.space.variables:
             digest.update(f"{variable.name}|{variable.values}|{variable.largest_distance}".encode())
@@ -146,108 +185,119 @@ class TabularMDP:
 
 
 def tabulate(world: World, limit: int | None = None) -> TabularMDP:
-    """Enumerate every state that can be reached from `world.states()`, as many as the world's limit
-    or the one given allows."""
+    """Enumerate the reachable states of a world and return its dynamics as arrays.
+
+    Args:
+        world: The world. One that was explored when it was made is not explored again.
+        limit: The most states to accept (default: `world.limit`).
+
+    Raises:
+        UserError: If there are too many states or actions, or if the world breaks its contract:
+            a state out of range, probabilities that do not sum to 1, a mark beyond `n_marks`.
+    """
     limit = world.limit if limit is None else limit
-    numbers: dict[State, int] = {}
-    order: list[State] = []
-    if not 1 <= len(world.actions) <= MOST_ACTIONS:
-        raise UserError(f"{world.id} has {len(world.actions)} actions; 1 to {MOST_ACTIONS} can be")
-
-    def number(state: State) -> int:
-        state = tuple(state)
-        if state not in numbers:
-            if len(order) >= limit:
-                raise UserError(
-                    f"{world.id} has more than {limit:,} states: use fewer variables or values, "
-                    f"or raise the world's limit, or tabulate(world, limit=…)"
-                )
-            _check_state(world, state)
-            numbers[state] = len(order)
-            order.append(state)
-        return numbers[state]
-
-    for state in world.states():
-        number(state)
-    if not order:
-        raise UserError(f"{world.id} names no state to start from")
-    outcomes: list[list[Row]] = []
-    done = 0
-    while done < len(order):
-        state = order[done]
-        done += 1
-        outcomes.append([])
-        for action in range(len(world.actions)):
-            found = world.transition(state, action)
-            _check_outcomes(world, state, action, found)
-            outcomes[-1].append(
-                [
-                    (o.probability, number(o.state), o.mark, number(o.again or o.state))
-                    for o in found
-                ]
-            )
-    mdp = _arrays(world, order, outcomes)
+    if not 1 <= len(world.actions) <= MAX_ACTIONS:
+        raise UserError(
+            f"{world.id} has {len(world.actions)} actions; it needs between 1 and {MAX_ACTIONS}"
+        )
+    graph = world.state_graph
+    if graph is None:
+        graph = enumerate_states(
+            world.id,
+            (tuple(state) for state in world.states()),
+            lambda state: _expand(world, state),
+            limit=limit,
+            limit_advice=_LIMIT_ADVICE,
+        )
+    else:
+        _check_graph(world, graph, limit)
+    mdp = _to_arrays(world, graph)
     _check_marks(world, mdp)
     return mdp
+
+
+def _expand(world: World, state: State) -> Iterator[list[Successor[State]]]:
+    """Yield the checked outcomes of each action in a state."""
+    _check_state(world, state)
+    for action in range(len(world.actions)):
+        outcomes = world.transition(state, action)
+        _check_outcomes(world, state, action, outcomes)
+        yield [
+            (o.probability, tuple(o.state), o.mark, None if o.again is None else tuple(o.again))
+            for o in outcomes
+        ]
+
+
+def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
+    """Check states that a world enumerated itself, as `_expand` checks the others."""
+    if len(graph.states) > limit:
+        raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    for state, by_action in zip(graph.states, graph.transitions, strict=True):
+        for action, outcomes in enumerate(by_action):
+            _check_outcomes(world, state, action, outcomes)
 
 
 def _check_state(world: World, state: State) -> None:
     sizes = world.space.sizes
     if len(state) != len(sizes) or not all(0 <= i < n for i, n in zip(state, sizes, strict=True)):
         raise UserError(
-            f"{world.id}: {state} is no state: it takes {len(sizes)} value indices below {sizes}"
+            f"{world.id}: {state} is not a state; a state has {len(sizes)} value indices below "
+            f"{sizes}"
         )
 
 
-def _check_outcomes(world: World, state: State, action: int, found: list[Outcome]) -> None:
-    shares = [o.probability for o in found]
-    if not abs(sum(shares) - 1) <= 1e-9 or min(shares) < 0:
+def _check_outcomes(
+    world: World, state: State, action: int, outcomes: Iterable[Outcome | Transition]
+) -> None:
+    probabilities = [o.probability for o in outcomes]
+    if not abs(sum(probabilities) - 1) <= 1e-9 or min(probabilities) < 0:
         raise UserError(
             f"{world.id}: the outcomes of {world.actions[action]!r} in state "
-            f"{world.space.labels(state)} have probabilities {shares}, which must be 0 or more "
-            f"and sum to 1"
+            f"{world.space.labels(state)} have probabilities {probabilities}, which must be 0 or "
+            f"more and sum to 1"
         )
-    marks = [o.mark for o in found]
-    if max(marks) >= world.n_marks:
-        raise UserError(f"{world.id} sets mark {max(marks)} but has n_marks = {world.n_marks}")
+    highest_mark = max(o.mark for o in outcomes)
+    if highest_mark >= world.n_marks:
+        raise UserError(f"{world.id} sets mark {highest_mark} but has n_marks = {world.n_marks}")
 
 
 def _check_marks(world: World, mdp: TabularMDP) -> None:
+    """Check the counts of marks, and that a repeated marked outcome changes nothing for good."""
     if (mdp.marks_in > mdp.n_marks).any() or (mdp.marks_in < 0).any():
         raise UserError(f"{world.id}: marks_in must be between 0 and n_marks = {mdp.n_marks}")
     source, action, slot = np.nonzero(mdp.marks >= 0)
     before, after = mdp.values[source], mdp.values[mdp.again[source, action, slot]]
-    lasting = (before != after) & ~mdp.reversible
-    if lasting.any():
-        name = mdp.space.names[int(lasting.any(axis=0).argmax())]
+    irreversible = (before != after) & ~mdp.reversible
+    if irreversible.any():
+        name = mdp.space.names[int(irreversible.any(axis=0).argmax())]
         raise UserError(
-            f"{world.id}: an outcome whose mark is set already changes {name} for good; only the "
-            f"first time may do that"
+            f"{world.id}: an outcome whose mark is already set changes {name} for good; only the "
+            f"first occurrence may do that"
         )
 
 
-def _arrays(world: World, order: list[State], outcomes: list[list[Row]]) -> TabularMDP:
-    width = max(len(rows) for per_action in outcomes for rows in per_action)
-    shape = (len(order), len(world.actions), width)
+def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
+    n_outcomes = max(len(outcomes) for by_action in graph.transitions for outcomes in by_action)
+    shape = (len(graph.states), len(world.actions), n_outcomes)
     successors = np.broadcast_to(np.arange(shape[0], dtype=np.int32)[:, None, None], shape).copy()
     again = successors.copy()
     marks = np.full(shape, -1, dtype=np.int32)
     probabilities = np.zeros(shape)
-    for s, per_action in enumerate(outcomes):
-        for a, rows in enumerate(per_action):
-            for m, (p, target, mark, repeat) in enumerate(rows):
-                probabilities[s, a, m] = p
-                successors[s, a, m] = target
-                marks[s, a, m] = mark
-                again[s, a, m] = repeat
+    for s, by_action in enumerate(graph.transitions):
+        for a, outcomes in enumerate(by_action):
+            for m, transition in enumerate(outcomes):
+                probabilities[s, a, m] = transition.probability
+                successors[s, a, m] = transition.successor
+                marks[s, a, m] = transition.mark
+                again[s, a, m] = transition.again
     return TabularMDP(
         space=world.space,
-        values=np.array(order, dtype=np.int32).reshape(len(order), len(world.space)),
+        values=np.array(graph.states, dtype=np.int32).reshape(shape[0], len(world.space)),
         successors=successors,
         probabilities=probabilities,
         marks=marks,
         again=again,
-        marks_in=np.array([world.marks_in(state) for state in order], dtype=np.int32),
+        marks_in=np.array([world.marks_in(state) for state in graph.states], dtype=np.int32),
         n_marks=world.n_marks,
         actions=tuple(world.actions),
     )

@@ -1,4 +1,4 @@
-"""What one run of a skill visited: a list of states that draws itself in a notebook."""
+"""Trajectories: the states that one run visited, in order."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from skillfocus.core.world import World, WorldState, can_pickle
 
 
 class Trajectory(list[State]):
-    """Equal to the plain list of the states. `skill` is the skill that went this way, if one did,
-    and `targets` the variables it is for (none for plain objectives)."""
+    """The states that a run visited; equal to the plain list, and draws itself in a notebook.
+
+    `skills.rollout` returns one::
+
+        run = skills.rollout(0, world.showcase, rng)
+        run.changed, run.side_effects  # ("tool_1",), ()
+
+    Attributes:
+        world: The world of the states.
+        skill: The skill that was followed, or `None`.
+        targets: The variables that the skill is for; empty without a target.
+    """
 
     def __init__(
         self,
@@ -26,42 +36,45 @@ class Trajectory(list[State]):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The variables whose last value is not the first."""
+        """The variables whose last value differs from the first."""
         pairs = zip(self.world.space.names, self[0], self[-1], strict=True) if self else ()
         return tuple(name for name, first, last in pairs if first != last)
 
     @property
     def side_effects(self) -> tuple[str, ...]:
-        """What it changed besides its targets; nothing is one where there are no targets."""
+        """The changed variables that are not targets; none for a skill without targets."""
         return tuple(name for name in self.changed if self.targets and name not in self.targets)
 
     @property
     def verdict(self) -> str:
-        """What it did, with a sign: `✓ Focused: it changed tool_1, and everything else is as it
-        was.`"""
-        changed = listed(self.changed)
+        """What the run did, in a sentence that begins with a sign.
+
+        `✓ Focused: it changed tool_1, and everything else is as it was.` The page says the same
+        (viewer/assets/words.js).
+        """
+        changed = join_names(self.changed)
         if not self.targets:
             tail = "" if self.skill is None else " This skill has no target."
             return f"• Changed {changed or 'nothing'}.{tail}"
-        targets = listed(self.targets)
+        targets = join_names(self.targets)
         if not changed:
             are = "are as they were" if len(self.targets) > 1 else "is as it was"
             return f"○ It changed nothing: {targets} {are}."
-        missed = listed([name for name in self.targets if name not in self.changed])
-        if missed:
-            return f"✗ It did not change {missed}, but {changed}."
+        unchanged = join_names([name for name in self.targets if name not in self.changed])
+        if unchanged:
+            return f"✗ It did not change {unchanged}, but {changed}."
         if self.side_effects:
-            return f"✗ It changed {targets}, and as side effects {listed(self.side_effects)}."
+            return f"✗ It changed {targets}, and as side effects {join_names(self.side_effects)}."
         return f"✓ Focused: it changed {targets}, and everything else is as it was."
 
     @property
     def name(self) -> str:
-        """`skill 3`"""
-        return "a way" if self.skill is None else f"skill {self.skill}"
+        """`skill 3`, or `trajectory` if no skill was followed."""
+        return "trajectory" if self.skill is None else f"skill {self.skill}"
 
     @property
     def caption(self) -> str:
-        """`skill 3 for tool_1`"""
+        """`skill 3 for tool_1`."""
         return f"{self.name} for {' + '.join(self.targets)}" if self.targets else self.name
 
     @overload
@@ -83,6 +96,6 @@ class Trajectory(list[State]):
         return display.html("trajectory", self)
 
 
-def listed(names: Sequence[str]) -> str:
-    """`a, b and c`"""
+def join_names(names: Sequence[str]) -> str:
+    """Return names as an enumeration: `a, b and c`."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

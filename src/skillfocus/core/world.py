@@ -1,37 +1,49 @@
-"""What a world is: dynamics over named variables, and no reward."""
+"""Worlds: dynamics over named variables, without a reward."""
 
 from __future__ import annotations
 
 import pickle
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from skillfocus.core import display
+from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State
 
 STATE_LIMIT = 200_000
-"""More states than this are refused unless a world has a higher limit."""
-MOST_ACTIONS = 254
-"""A policy is made of bytes, one of which means "terminate"."""
+"""The most states a world may have unless it sets a higher `limit`."""
+MAX_ACTIONS = 254
+"""The most actions a world may have: policies are bytes, and one byte means "terminate"."""
+_MAX_VARIABLES_SHOWN = 5
 
 
 class Outcome(NamedTuple):
-    """One way an action can end.
+    """One possible outcome of an action: `Outcome(0.9, next_state)`.
 
-    A world may hide something from its variables as *marks*: bits that a transition sets the
-    first time it happens (a cell that gets muddy). `mark` is the bit this outcome sets, and
-    `again` the state that follows instead if the bit was set already.
+    A world may keep something out of its variables as *hidden marks*: bits that a transition sets
+    the first time it happens, such as a cell that gets muddy. `mark` is the bit that this outcome
+    sets, and `again` the state that follows instead if the bit is already set.
     """
 
     probability: float
     state: State
+    """The next state, as value indices."""
     mark: int = -1
+    """The hidden mark this outcome sets; -1 for none."""
     again: State | None = None
+    """The next state if that mark is already set; `None` for `state`."""
 
 
 class WorldState(tuple[int, ...]):
-    """Equal to the plain tuple, and as good wherever a state is wanted."""
+    """A state that knows its world: equal to the plain tuple, and draws itself in a notebook.
+
+    `world.state(position=(6, 9))` makes one, and trajectories hold them::
+
+        state = world.state(position=(6, 9))
+        state.labels  # {"position": (6, 9), "tool_1": 0, …}
+    """
 
     world: World
 
@@ -42,7 +54,7 @@ class WorldState(tuple[int, ...]):
 
     @property
     def labels(self) -> dict[str, Hashable]:
-        """The state as {name: value}."""
+        """The state as {variable: value}."""
         return self.world.space.labels(self)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -58,67 +70,149 @@ class WorldState(tuple[int, ...]):
 
 
 class World(ABC):
-    """Subclass it, set `id`, `space` and `actions`, and say where states begin and what follows
-    them. Everything else has a default."""
+    """Dynamics over named variables with finitely many values.
+
+    A subclass sets `id`, `space` and `actions`, and implements `states` and `transition`. A state
+    is a tuple of value indices, one per variable. A complete world::
+
+        class Lamp(sf.World):
+            id = "Lamp-v0"
+            actions = ("press", "wait")
+            space = sf.FactoredSpace(
+                (sf.Variable("on", (0, 1)), sf.Variable("bulb", ("ok", "broken")))
+            )
+
+            def states(self):
+                return [(0, 0)]
+
+            def transition(self, state, action):
+                on, bulb = state
+                if self.actions[action] == "wait" or bulb == 1:
+                    return [sf.Outcome(1.0, state)]
+                return [sf.Outcome(0.99, (1 - on, bulb)), sf.Outcome(0.01, (0, 1))]
+
+        sf.testing.check_world(Lamp())
+        skills = sf.discover(Lamp(), sf.focused(sf.vic()), seed=0, targets={"on": 2})
+
+    Everything else has a default.
+    """
 
     id: str
+    """Name and version, such as `FourRooms-v0`."""
     space: FactoredSpace
+    """The variables."""
     actions: tuple[str, ...]
+    """Names of the actions; an action is its index here."""
     step_limit: int = 40
     """The most steps a skill may take."""
     limit: int = STATE_LIMIT
-    """The most states it may have."""
+    """The most states this world may have."""
     n_marks: int = 0
-    """How many hidden marks there are; 0 if the variables say everything."""
+    """Number of hidden marks (see `Outcome`); 0 if the variables describe the state completely."""
     fixed: tuple[str, ...] = ()
-    """Variables that no action changes; none of them is a target unless asked for."""
+    """Variables that no action changes; they become targets only on request."""
+    final_states: frozenset[State] = frozenset()
+    """States that end an episode; no action leaves them."""
     notes: tuple[str, ...] = ()
-    """What a user should know of this world, in sentences."""
+    """What a user should know about this world, in sentences."""
+    state_graph: StateGraph[State] | None = None
+    """States and transitions, if they were enumerated when the world was made; `tabulate` then uses
+    them instead of calling `states` and `transition`."""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        """Accept `roams`, the old name of `default_target`, in subclasses."""
+        super().__init_subclass__(**kwargs)
+        if "roams" in cls.__dict__:
+            warnings.warn(
+                f"{cls.__name__} overrides roams, which is now named default_target",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            if "default_target" not in cls.__dict__:
+                setattr(cls, "default_target", cls.__dict__["roams"])  # noqa: B010
+            delattr(cls, "roams")
 
     @abstractmethod
     def states(self) -> Iterable[State]:
-        """Where skills may start; `tabulate` adds whatever can be reached from there."""
+        """Return the states where skills may start.
+
+        `tabulate` adds every state that can be reached from them.
+        """
 
     @abstractmethod
     def transition(self, state: State, action: int) -> list[Outcome]:
-        """What can follow, with probabilities that sum to 1."""
+        """Return the possible outcomes of an action, with probabilities that sum to 1."""
 
     @property
     def settings(self) -> dict[str, object]:
-        """The arguments that make this world again, as JSON can hold them."""
+        """JSON-compatible arguments that make this world again: `sf.make(world.id, **settings)`."""
         return {}
 
     @property
     def default_target(self) -> str:
-        """The variable that gets the skills no goal takes: the one with the most values."""
-        able = [v for v in self.space.variables if v.name not in self.fixed]
-        return max(able or self.space.variables, key=lambda variable: len(variable.values)).name
+        """The variable targeted by all default skills that no goal gets.
+
+        It is the variable with the most values among those that can change.
+        """
+        changing = [v for v in self.space.variables if v.name not in self.fixed]
+        candidates = changing or self.space.variables
+        return max(candidates, key=lambda variable: len(variable.values)).name
+
+    @property
+    def roams(self) -> str:
+        """Deprecated name of `default_target`."""
+        warnings.warn("roams is now named default_target", DeprecationWarning, stacklevel=2)
+        return self.default_target
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """The variables that get two skills each by default: all that can change but the one that
-        roams."""
+        """The variables that get two skills each by default.
+
+        These are all variables that can change except `default_target`.
+        """
         return tuple(
             n for n in self.space.names if n != self.default_target and n not in self.fixed
         )
 
     def state(self, **labels: Hashable) -> WorldState:
-        """A state by its values, `world.state(position=(6, 9))`, that draws itself in a notebook;
-        variables not named take their first value."""
+        """Return a state by its values, such as `world.state(position=(6, 9))`.
+
+        Variables not named take their first value. The state draws itself in a notebook.
+
+        Raises:
+            UserError: If a variable or a value does not exist.
+        """
         return WorldState(self.space.state(**labels), self)
 
     def marks_in(self, state: State) -> int:
-        """How many hidden marks are set in a state; which ones is not known."""
+        """Return how many hidden marks are set in a state; which ones is unknown."""
         del state
         return 0
 
     def draw(self, state: State) -> str:
-        """A state as text."""
+        """Return a state as text."""
         return "\n".join(f"{name}={value}" for name, value in self.space.labels(state).items())
+
+    def __repr__(self) -> str:
+        """`<FourRooms-v0: 4 actions, position (104) × tool_1 (2) × …>`, without tabulating."""
+        if not hasattr(self, "space"):  # not initialized yet
+            return super().__repr__()
+        shown = [f"{v.name} ({len(v.values)})" for v in self.space.variables[:_MAX_VARIABLES_SHOWN]]
+        hidden = len(self.space) - len(shown)
+        variables = " × ".join([*shown, f"{hidden} more"] if hidden else shown)
+        parts = [f"{len(self.actions)} actions", variables, *self._repr_details()]
+        return f"<{self.id}: {', '.join(parts)}>"
+
+    def _repr_details(self) -> Iterable[str]:
+        """What a kind of world adds to its `repr`."""
+        return ()
 
 
 def can_pickle(world: World) -> bool:
-    """Whether a world can be pickled. What comes from one that cannot is pickled without it."""
+    """Return whether a world can be pickled.
+
+    States and trajectories of a world that cannot are pickled without it.
+    """
     try:
         pickle.dumps(world)
     except (pickle.PicklingError, AttributeError, TypeError):

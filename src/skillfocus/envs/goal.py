@@ -47,7 +47,7 @@ def make_goal(world: World, mdp: TabularMDP, task: Task | str | None, start: Sta
         UserError: If the task is unknown or for another world, or if `start` is not valid.
     """
     final = np.zeros(mdp.n_states, dtype=bool)
-    final[[mdp.number(state) for state in getattr(world, "final", ())]] = True
+    final[[mdp.number(state) for state in world.final_states]] = True
     if task is None:
         nowhere = np.zeros(mdp.n_states, dtype=bool)
         return Goal(_starts(world, mdp, None, start, final), NEVER, nowhere, nowhere, final)

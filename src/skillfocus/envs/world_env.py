@@ -10,7 +10,7 @@ from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
 from skillfocus.envs.goal import Start, make_goal
 from skillfocus.errors import UserError
 from skillfocus.tasks.task import Task
-from skillfocus.worlds.catalogue import make
+from skillfocus.worlds.registry import make
 
 
 class WorldEnv(SingleEpisodeEnv):

@@ -8,7 +8,7 @@ skills are discovered, by either learner, and how a task is learned with them.
 from __future__ import annotations
 
 from skillfocus.errors import unknown
-from skillfocus.learners.discovery import Learner
+from skillfocus.learners.base import Learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning

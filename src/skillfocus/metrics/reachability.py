@@ -130,7 +130,7 @@ def fresh_starts(mdp: TabularMDP, variables: Sequence[int]) -> np.ndarray:
     """Return the states in which none of `variables` has changed yet.
 
     A variable that can be changed back has not changed if it has its first value; any other, if its
-    value is one that no transition leads to (see `TabularMDP.untouched`).
+    value is one that no transition leads to (see `TabularMDP.pristine`).
 
     Args:
         mdp: The world's MDP.
@@ -139,7 +139,7 @@ def fresh_starts(mdp: TabularMDP, variables: Sequence[int]) -> np.ndarray:
     Returns:
         int64 [n]: numbered states, ascending.
     """
-    return np.flatnonzero(mdp.untouched[:, list(variables)].all(axis=1))
+    return np.flatnonzero(mdp.pristine[:, list(variables)].all(axis=1))
 
 
 def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int) -> np.ndarray:

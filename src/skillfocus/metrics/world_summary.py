@@ -1,4 +1,4 @@
-"""What a world consists of, and what a user should know of it, in words and numbers."""
+"""Summary of a world: its variables in numbers, and what may surprise a user in sentences."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ from skillfocus.core.world import World
 from skillfocus.metrics.reachability import isolated_change_shares
 from skillfocus.objectives.targets import default_counts
 
-SHOWN = 6
-"""More values than this are not listed one by one."""
+MAX_LISTED = 6
+"""The most values or names to list one by one."""
 
 
 def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
-    """As JSON can hold it: states, actions, variables, and notes in sentences."""
+    """Return a JSON-compatible summary of a world.
+
+    Args:
+        world: The world.
+        mdp: `tabulate(world)`.
+
+    Returns:
+        `world` (id), `states`, `actions`, `step_limit`, `notes`, and `variables`: per variable
+        `name`, `values` (how many), `listed` (as text), `changes` ("never", "for good", "partly for
+        good" or "and back"), `alone` (see `isolated_change_shares`) and `skills` (how many by
+        default).
+    """
     skills, alone = default_counts(world), isolated_change_shares(mdp, world.step_limit)
     variables = [
         {
             "name": variable.name,
             "values": len(variable.values),
-            "listed": listed(variable.values),
-            "changes": _change(mdp, j),
+            "listed": list_values(variable.values),
+            "changes": _describe_changes(mdp, j),
             "alone": alone[variable.name],
             "skills": skills.get(variable.name, 0),
         }
@@ -40,7 +51,13 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
 def remarks(
     world: World, mdp: TabularMDP, alone: Mapping[str, float | None] | None = None
 ) -> Iterator[str]:
-    """What may surprise in this world; `alone` is `isolated_change_shares`, if known."""
+    """Yield what may surprise a user of this world, in sentences.
+
+    Args:
+        world: The world; its own `notes` come first.
+        mdp: `tabulate(world)`.
+        alone: The result of `isolated_change_shares`, if it is already computed.
+    """
     alone = isolated_change_shares(mdp, world.step_limit) if alone is None else alone
     yield from world.notes
     if mdp.fixed:
@@ -48,28 +65,28 @@ def remarks(
         yield f"no action changes {' or '.join(mdp.fixed)}, so no skill targets {them} by default"
     never = [name for name, share in alone.items() if share == 0]
     if never:
-        shown = ", ".join(never[:SHOWN]) + (", …" if len(never) > SHOWN else "")
+        names = ", ".join(never[:MAX_LISTED]) + (", …" if len(never) > MAX_LISTED else "")
         verb = "changes" if len(never) == 1 else "change"
         yield (
-            f"{shown} never {verb} alone: whatever does it changes something else too, so such "
+            f"{names} never {verb} alone: whatever does it changes something else too, so such "
             f"skills have side effects or do nothing (groups=… joins what changes together)"
         )
-    for name, values in mdp.left_for_good.items():
+    for name, values in mdp.irrecoverable_values.items():
         if mdp.reversible[mdp.space.index(name)]:
-            yield f"{name}: once it has left {listed(values)} it never comes back"
+            yield f"{name}: once it has left {list_values(values)} it never comes back"
 
 
-def listed(values: tuple[Hashable, ...]) -> str:
-    """The values, or the first and the last of many."""
-    if len(values) <= SHOWN:
+def list_values(values: tuple[Hashable, ...]) -> str:
+    """Return the values as text: all of them, or the first and the last of many."""
+    if len(values) <= MAX_LISTED:
         return ", ".join(map(str, values))
     return f"{values[0]} … {values[-1]}"
 
 
-def _change(mdp: TabularMDP, variable: int) -> str:
+def _describe_changes(mdp: TabularMDP, variable: int) -> str:
     name = mdp.space.names[variable]
     if name in mdp.fixed:
         return "never"
     if not mdp.reversible[variable]:
         return "for good"
-    return "partly for good" if name in mdp.left_for_good else "and back"
+    return "partly for good" if name in mdp.irrecoverable_values else "and back"

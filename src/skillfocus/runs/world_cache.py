@@ -8,7 +8,7 @@ from functools import lru_cache
 from skillfocus.core.mdp import TabularMDP, tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.worlds.catalogue import make
+from skillfocus.worlds.registry import make
 
 
 @lru_cache(maxsize=8)

@@ -20,7 +20,7 @@ from skillfocus.errors import UserError
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy, check_step_limit
 from skillfocus.skills.serialization import FORMAT, POLICY, pack, read, usable
-from skillfocus.worlds.catalogue import can_remake, make
+from skillfocus.worlds.registry import can_remake, make
 
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""

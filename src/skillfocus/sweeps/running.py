@@ -12,7 +12,7 @@ from typing import Any
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError
 from skillfocus.figures.saving import check_path
-from skillfocus.learners.discovery import Learner
+from skillfocus.learners.base import Learner
 from skillfocus.runs.discovery_run import PLANNING, Discovery, format_settings
 from skillfocus.runs.folder_store import Store
 from skillfocus.runs.job import Job

@@ -1,56 +1,61 @@
-"""A world found by exploring somebody else's model from its first states on.
+"""Worlds made by exploring a foreign model from its starts.
 
-A model says what can follow a state (its values, one per variable) and an action. Exploring
-collects every state that can be reached, and each variable's values are those that were met. A
-state entered by an outcome that ends the episode is *final*: no action leaves it. Where the same
-values are met both with the episode over and with it going on, a variable `ended` is added.
+Exploring enumerates every reachable state, and each variable gets the values that occur. A state
+entered by an outcome that ends the episode is *final*: no action leaves it. If the same values
+occur both during and at the end of an episode, a variable `ended` is added to tell the two states
+apart.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol
 
+from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State, Variable
 from skillfocus.core.world import STATE_LIMIT, Outcome, World
 from skillfocus.errors import UserError
-from skillfocus.worlds.grouping import Groups, Values, columns_of, constant, in_order
+from skillfocus.worlds.grouping import Groups, constant_variables, sort_values, value_columns
+from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
 
-OWN = "environment:"
-"""What the ids of worlds begin with that only their maker can make again."""
-EXPLORING: ContextVar[Callable[[str, int, int], None] | None] = ContextVar(
-    "EXPLORING", default=None
-)
-"""Set it to be told how exploring goes on: (world, states done, states found so far)."""
-
-
-class Following(NamedTuple):
-    """One way an action can end in a model."""
-
-    probability: float
-    values: Values
-    ended: bool = False
-
-
-class Original(Protocol):
-    """The environment a world was found in, to be played step by step."""
-
-    def reset(self, values: Values, seed: int | None = None) -> None:
-        """Go to a state. A seed starts its chance anew."""
-
-    def now(self) -> Values:
-        """The state it is in."""
-        ...
-
-    def step(self, action: int) -> Following:
-        """Take an action, and say what followed."""
-        ...
+LOCAL_PREFIX = "environment:"
+"""Begins the ids of worlds that hold functions or objects, which only their own program can make
+again."""
+_RENAMED = {
+    "final": "final_states",
+    "original": "simulator",
+    "find": "state_of",
+    "every_state": "all_states",
+    "left_out": "constant_variables",
+    "names_found": "model_variables",
+}
 
 
 class ExploredWorld(World):
+    """A world whose states were enumerated by exploring a model.
+
+    Adapters such as `sf.adapters.from_gymnasium` make them::
+
+        world = sf.adapters.from_gymnasium("FrozenLake-v1")
+        world.final_states  # holes and the goal
+        list(world.play(skills.policy(0), start))  # a skill in the environment itself
+    """
+
+    all_states: list[State]
+    """Every state, in the order of exploration."""
+    groups: Groups
+    """The variables that were joined."""
+    constant_variables: list[str]
+    """Variables of the model that never change and were left out."""
+    model_variables: tuple[str, ...]
+    """All variables of the model, in the order of its values."""
+    simulator: Simulator | None
+    """The environment itself, if it can be set to a state and stepped."""
+    exact: bool
+    """Whether the probabilities are exact rather than frequencies of samples."""
+
     def __init__(
         self,
         world_id: str,
@@ -58,194 +63,208 @@ class ExploredWorld(World):
         names: Sequence[str],
         actions: Sequence[str],
         starts: Iterable[Values],
-        follow: Callable[[Values, int], Iterable[Following]],
+        model: Model,
         limit: int = STATE_LIMIT,
         settings: Mapping[str, object] | None = None,
         groups: Groups | Callable[[list[Values]], Groups] | None = None,
-        domains: Mapping[str, Variable] | None = None,
+        declared: Mapping[str, Variable] | None = None,
         step_limit: int = 40,
-        original: Original | None = None,
+        simulator: Simulator | None = None,
         exact: bool = True,
         notes: Iterable[str] = (),
     ) -> None:
+        """Explore a model.
+
+        Args:
+            world_id: The id; it gets `LOCAL_PREFIX` if `settings` do not fit into JSON.
+            names: Names of the model's variables, in the order of its values.
+            actions: Names of the actions.
+            starts: Where skills may start.
+            model: What can follow a state and an action.
+            limit: The most states to accept.
+            settings: Arguments that make this world again.
+            groups: Variables to join, or a function of all states that returns them.
+            declared: Variables with given values and scale; the others get the values that occur.
+            step_limit: The most steps a skill may take.
+            simulator: The environment itself, for `play` and for validation.
+            exact: Whether the model's probabilities are exact.
+            notes: What a user should know, in sentences.
+
+        Raises:
+            UserError: If there are no starts or too many states, if a group is wrong, or if a
+                declared variable takes an undeclared value.
+        """
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
-        self.original, self.exact = original, exact
-        self.id, self._settings = _kept(world_id, dict(settings or {}))
-        self._order, self._rows, n_starts = _explore(
-            world_id, len(self.actions), starts, follow, limit
-        )
+        self.simulator, self.exact, self.model_variables = simulator, exact, tuple(names)
+        self.id, self._settings = _storable(world_id, dict(settings or {}))
+        graph = explore(world_id, len(self.actions), starts, model, limit)
+        self._keys = graph.states
         if callable(groups):
-            groups = groups([values for values, _ in self._order])
+            groups = groups([values for values, _ in self._keys])
         self.groups = groups or {}
-        known = domains or {}
-        columns = columns_of(tuple(names), self._order, self.groups)
-        self.left_out = constant(columns, known)
-        for name in self.left_out:
+        columns = value_columns(self.model_variables, self._keys, self.groups)
+        self.constant_variables = constant_variables(columns, declared or {})
+        for name in self.constant_variables:
             del columns[name]
+        given = {n: v for n, v in (declared or {}).items() if n not in self.groups}
         self.space = FactoredSpace(
             tuple(
-                known[name]
-                if name in known and name not in self.groups
-                else Variable(name, in_order(set(column)))
+                given.get(name) or Variable(name, sort_values(set(column)))
                 for name, column in columns.items()
             )
         )
-        places = [
-            {value: i for i, value in enumerate(variable.values)}
-            for variable in self.space.variables
-        ]
-        for variable, column in zip(self.space.variables, columns.values(), strict=True):
-            strange = set(column) - set(variable.values)
-            if strange:
-                raise UserError(
-                    f"{world_id}: {variable.name} takes the value {min(strange, key=repr)!r}, "
-                    f"which is none of its values {variable.values}"
-                )
-        self.every_state: list[State] = [
-            tuple(place[value] for place, value in zip(places, row, strict=True))
-            for row in zip(*columns.values(), strict=True)
-        ]
-        self._numbers = {state: number for number, state in enumerate(self.every_state)}
-        self._n_starts = n_starts
-        self.names_found = tuple(names)
-        self.final = frozenset(
-            state for state, (_, ended) in zip(self.every_state, self._order, strict=True) if ended
+        self.all_states = _encode(world_id, self.space, columns)
+        self._numbers = {state: number for number, state in enumerate(self.all_states)}
+        self.state_graph = StateGraph(self.all_states, graph.transitions, graph.n_starts)
+        self.final_states = frozenset(
+            state for state, (_, ended) in zip(self.all_states, self._keys, strict=True) if ended
         )
-        self.fixed = self._unchanged()
-        self.notes = (*notes, *self._remarks())
+        self.fixed = self._find_fixed()
+        self.notes = (*notes, *self._exploration_notes())
+
+    def __getattr__(self, name: str) -> object:
+        """Accept the old names of some attributes."""
+        if name not in _RENAMED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        warnings.warn(f"{name} is now named {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(self, _RENAMED[name])
 
     @property
     def settings(self) -> dict[str, object]:
+        """JSON-compatible arguments that make this world again."""
         return dict(self._settings)
 
     @property
     def goals(self) -> tuple[str, ...]:
-        added = "ended" not in self.names_found
-        return tuple(name for name in super().goals if not (added and name == "ended"))
+        """The variables that get two skills each by default; never an added `ended`."""
+        return tuple(n for n in super().goals if n != "ended" or n in self.model_variables)
 
     def states(self) -> Iterable[State]:
-        return self.every_state[: self._n_starts]
+        """Return the model's starts."""
+        assert self.state_graph is not None
+        return self.all_states[: self.state_graph.n_starts]
 
     def transition(self, state: State, action: int) -> list[Outcome]:
-        rows = self._rows[self._numbers[tuple(state)]][action]
-        return [Outcome(probability, self.every_state[number]) for probability, number in rows]
+        """Return the possible outcomes of an action."""
+        assert self.state_graph is not None
+        transitions = self.state_graph.transitions[self._numbers[tuple(state)]][action]
+        return [Outcome(t.probability, self.all_states[t.successor]) for t in transitions]
 
     def values_of(self, state: State) -> Values:
-        """A state as the model it was found in knows it."""
-        return self._order[self._numbers[tuple(state)]][0]
+        """Return the values of the model's variables in a state."""
+        return self._keys[self._numbers[tuple(state)]][0]
 
-    def find(self, values: Values, ended: bool = False) -> State | None:
-        """The state of a model's values, if exploring met them."""
-        return self._known.get((tuple(values), bool(ended)))
+    def state_of(self, values: Values, ended: bool = False) -> State | None:
+        """Return the state with the given values of the model, or `None` if there is none."""
+        return self._state_by_key.get((tuple(values), bool(ended)))
 
     @cached_property
-    def _known(self) -> dict[tuple[Values, bool], State]:
-        return dict(zip(self._order, self.every_state, strict=True))
+    def _state_by_key(self) -> dict[Key, State]:
+        return dict(zip(self._keys, self.all_states, strict=True))
 
     def play(
         self,
         policy: Callable[[State], int | None],
         start: State,
         seed: int | None = None,
-        most: int = 100_000,
+        max_steps: int = 100_000,
+        most: int | None = None,
     ) -> Iterator[State]:
-        """Follow a policy (such as `skills.policy(z)`) in the environment this world was found in:
-        the states met, the first one too, until the policy has no action or the episode ends."""
-        if self.original is None:
-            raise UserError(f"{self.id} was not found in an environment that can be played")
-        self.original.reset(self.values_of(start), seed)
+        """Follow a policy in the environment that this world was explored in.
+
+        Args:
+            policy: Returns an action, or `None` to stop; `skills.policy(z)` is one.
+            start: The state to start in.
+            seed: Seed of the environment; `None` continues its random numbers.
+            max_steps: The most steps to take.
+            most: Deprecated name of `max_steps`.
+
+        Yields:
+            The states visited, `start` first, until the policy stops or the episode ends.
+
+        Raises:
+            UserError: If there is no environment to play in, or it leaves the explored states.
+        """
+        if most is not None:
+            warnings.warn("most is now named max_steps", DeprecationWarning, stacklevel=2)
+            max_steps = most
+        if self.simulator is None:
+            raise UserError(f"{self.id} was not explored in an environment that can be played")
+        self.simulator.reset(self.values_of(start), seed)
         state = tuple(start)
         yield state
-        for _ in range(most):
+        for _ in range(max_steps):
             action = policy(state)
-            if action is None or state in self.final:
+            if action is None or state in self.final_states:
                 return
-            _, values, ended = self.original.step(action)
-            found = self.find(values, ended)
-            if found is None:
-                met = dict(zip(self.names_found, values, strict=True))
-                raise UserError(f"{self.id}: playing led to {met}, which exploring never met")
-            state = found
+            _, values, ended = self.simulator.step(action)
+            successor = self.state_of(values, ended)
+            if successor is None:
+                labels = dict(zip(self.model_variables, values, strict=True))
+                raise UserError(
+                    f"{self.id}: playing led to {labels}, which exploring never reached"
+                )
+            state = successor
             yield state
 
-    def _unchanged(self) -> tuple[str, ...]:
+    def _find_fixed(self) -> tuple[str, ...]:
+        """Return the names of the variables that no transition changes."""
+        assert self.state_graph is not None
         changing: set[int] = set()
-        places = range(len(self.space))
-        for state, per_action in zip(self.every_state, self._rows, strict=True):
-            for rows in per_action:
-                for _, number in rows:
-                    after = self.every_state[number]
-                    changing.update(j for j in places if state[j] != after[j])
-            if len(changing) == len(places):
+        indices = range(len(self.space))
+        for state, by_action in zip(self.all_states, self.state_graph.transitions, strict=True):
+            for transitions in by_action:
+                for transition in transitions:
+                    after = self.all_states[transition.successor]
+                    changing.update(j for j in indices if state[j] != after[j])
+            if len(changing) == len(indices):
                 return ()
         return tuple(name for j, name in enumerate(self.space.names) if j not in changing)
 
-    def _remarks(self) -> Iterator[str]:
-        if self.final:
-            share = f"{len(self.final):,} of {len(self.every_state):,} states"
-            verb = "is" if len(self.final) == 1 else "are"
-            yield f"{share} {verb} final: an episode ends there, and no skill leaves them"
-        if self.left_out:
-            count, few = len(self.left_out), ", ".join(self.left_out[:3])
+    def _exploration_notes(self) -> Iterator[str]:
+        if self.final_states:
+            count, total = len(self.final_states), len(self.all_states)
+            verb = "is" if count == 1 else "are"
+            yield (
+                f"{count:,} of {total:,} states {verb} final: an episode ends there, and no skill "
+                f"leaves them"
+            )
+        if self.constant_variables:
+            count, examples = len(self.constant_variables), ", ".join(self.constant_variables[:3])
             more = ", …" if count > 3 else ""
-            yield f"left out, as they never have another value: {few}{more} ({count} in all)"
-        if "ended" in self.space.names and "ended" not in self.names_found:
+            yield f"left out, as they never have another value: {examples}{more} ({count} in all)"
+        if "ended" in self.space.names and "ended" not in self.model_variables:
             yield "the variable ended was added: the same values occur with the episode over or not"
 
+    def _repr_details(self) -> Iterable[str]:
+        final = f" ({len(self.final_states):,} final)" if self.final_states else ""
+        yield f"{len(self.all_states):,} states{final}"
 
-def _kept(world_id: str, settings: dict[str, object]) -> tuple[str, dict[str, object]]:
-    """Id and settings as a file can hold them; what it cannot hold, only its maker can make."""
+
+def _storable(world_id: str, settings: dict[str, object]) -> tuple[str, dict[str, object]]:
+    """Return id and settings as a file can store them; no settings if JSON cannot hold them."""
     try:
         return world_id, json.loads(json.dumps(settings))
     except TypeError:
-        return OWN + world_id.partition(":")[2], {}
+        return LOCAL_PREFIX + world_id.partition(":")[2], {}
 
 
-def _explore(
-    world_id: str,
-    n_actions: int,
-    starts: Iterable[Values],
-    follow: Callable[[Values, int], Iterable[Following]],
-    limit: int,
-) -> tuple[list[tuple[Values, bool]], list[list[list[tuple[float, int]]]], int]:
-    """Everything that can be reached, in the order met: states, what follows them, and how many
-    of them were starts."""
-    numbers: dict[tuple[Values, bool], int] = {}
-    order: list[tuple[Values, bool]] = []
+def _encode(
+    world_id: str, space: FactoredSpace, columns: Mapping[str, Sequence[Hashable]]
+) -> list[State]:
+    """Return every state as value indices.
 
-    def number(values: Values, ended: bool) -> int:
-        key = (values, ended)
-        if key not in numbers:
-            if len(order) >= limit:
-                raise UserError(
-                    f"{world_id} has more than {limit:,} states: use a smaller one, leave out "
-                    f"variables, or raise the limit with limit=…"
-                )
-            numbers[key] = len(order)
-            order.append(key)
-        return numbers[key]
-
-    for values in starts:
-        number(values, False)
-    n_starts = len(order)
-    if not order:
-        raise UserError(f"{world_id} names no state to start from")
-    rows: list[list[list[tuple[float, int]]]] = []
-    exploring = EXPLORING.get()
-    while len(rows) < len(order):
-        here = len(rows)
-        if exploring is not None:
-            exploring(world_id, here, len(order))
-        values, ended = order[here]
-        rows.append([])
-        for action in range(n_actions):
-            if ended:
-                rows[-1].append([(1.0, here)])
-                continue
-            merged: dict[int, float] = {}
-            for probability, following, over in follow(values, action):
-                if probability > 0:
-                    target = number(following, bool(over))
-                    merged[target] = merged.get(target, 0.0) + probability
-            rows[-1].append([(p, target) for target, p in merged.items()])
-    return order, rows, n_starts
+    Raises:
+        UserError: If a value is not among those of its variable.
+    """
+    encoded: list[list[int]] = []
+    for variable, column in zip(space.variables, columns.values(), strict=True):
+        undeclared = set(column) - set(variable.values)
+        if undeclared:
+            raise UserError(
+                f"{world_id}: {variable.name} takes the value {min(undeclared, key=repr)!r}, which "
+                f"is not among its values {variable.values}"
+            )
+        index = {value: i for i, value in enumerate(variable.values)}
+        encoded.append([index[value] for value in column])
+    return list(zip(*encoded, strict=True))

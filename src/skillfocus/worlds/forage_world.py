@@ -5,7 +5,7 @@ Actions     up, right, down, left; they slip
 Arrival     entering a resource's cell collects one unit, up to `needed`; entering a plant's
             cell destroys it for good
 Starts      every combination of the variables
-Versions    v0: the map and the slips of the paper's Figure 1
+Versions    v0: the map and the slip probability of the paper's Figure 1
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ MAP = """
 
 
 class ForageWorld(GridWorld):
+    """Collect resources without trampling plants: `sf.make("forage-world", needed=3)`."""
+
     id = "ForageWorld-v0"
     legend = {"R": "resource", "P": "plant"}
     showcase_cell = (6, 2)  # where the trajectories of Figure 1 start
@@ -37,6 +39,14 @@ class ForageWorld(GridWorld):
     def __init__(
         self, drawing: str = MAP, slip: float = 0.1, step_limit: int = 20, needed: int = 2
     ) -> None:
+        """Make a ForageWorld.
+
+        Args:
+            drawing: The map; `R` is a resource, `P` a plant.
+            slip: Probability that a move goes in one of the other three directions.
+            step_limit: The most steps a skill may take.
+            needed: How many units of a resource can be collected.
+        """
         if needed < 1:
             raise UserError(f"needed is {needed}; it must be at least 1")
         self.needed = needed
@@ -44,9 +54,11 @@ class ForageWorld(GridWorld):
 
     @property
     def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
         return {**super().settings, "needed": self.needed}
 
     def other_variables(self) -> Iterable[Variable]:
+        """Yield a count per resource and a flag per plant."""
         self.resources, self.plants = self.map.find("R"), self.map.find("P")
         if not self.resources:
             raise UserError("the map has no resource 'R'")
@@ -56,17 +68,20 @@ class ForageWorld(GridWorld):
 
     @property
     def goals(self) -> tuple[str, ...]:
+        """The resources."""
         return self.space.names[1 : 1 + len(self.resources)]
 
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
+        """Collect a resource, or destroy a plant."""
         if cell in self.resources:
-            place = 1 + self.resources.index(cell)
-            state[place] = min(state[place] + 1, self.needed)
+            variable = 1 + self.resources.index(cell)
+            state[variable] = min(state[variable] + 1, self.needed)
         if cell in self.plants:
             state[1 + len(self.resources) + self.plants.index(cell)] = 1
         return Outcome(1.0, tuple(state))
 
     def glyph_now(self, cell: Cell, state: State) -> str:
+        """Show destroyed plants as free cells."""
         if cell in self.plants and state[1 + len(self.resources) + self.plants.index(cell)] == 1:
             return FREE
         return super().glyph_now(cell, state)

@@ -1,9 +1,9 @@
-"""Worlds drawn as maps: cells, four moves that slip, and whatever happens on arrival.
+"""Worlds drawn as maps: cells, four moves that may slip, and effects on arrival.
 
-A grid world is declared by its map and by `arrive`: what the variables become when the agent
-enters a cell. Moves: the intended one happens with probability 1 - slip, each of the other
-three with slip / 3; a move into a wall, or into a cell that lets nobody in (`may_enter`), stays
-put and counts as no arrival.
+A grid world is declared by its map and by `arrive`: what the variables become when the agent enters
+a cell. The intended move happens with probability 1 - slip, each of the other three with slip / 3.
+A move into a wall, or into a cell that cannot be entered (`may_enter`), changes nothing and is no
+arrival.
 """
 
 from __future__ import annotations
@@ -17,13 +17,20 @@ from skillfocus.core.world import Outcome, World, WorldState
 from skillfocus.errors import UserError
 
 Cell = tuple[int, int]
+"""Row and column, counted from 0."""
 ACTIONS = ("up", "right", "down", "left")
 MOVES: tuple[Cell, ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
+"""The change of row and column of each action."""
 WALL, FREE = "#", "."
 
 
 class MapError(UserError):
-    """A mistake at one cell of a map; `problem` tells it without the place."""
+    """An error at one cell of a map.
+
+    Attributes:
+        cell: The cell.
+        problem: The message without the place, for callers that know a better one.
+    """
 
     def __init__(self, message: str, cell: Cell = (0, 0), problem: str = "") -> None:
         super().__init__(message)
@@ -31,29 +38,44 @@ class MapError(UserError):
 
 
 class Map:
-    """A parsed map: its free cells in reading order, and where each glyph stands."""
+    """A parsed map.
+
+    Attributes:
+        rows: The drawing, one string per row.
+        cells: All cells except walls, in reading order.
+        index: The number of each of these cells.
+    """
 
     def __init__(self, drawing: str, legend: Mapping[str, str]) -> None:
+        """Parse a drawing.
+
+        Args:
+            drawing: Rows of equal length: `#` is a wall, `.` a free cell.
+            legend: What the other glyphs mean.
+
+        Raises:
+            UserError: If a row or a glyph is wrong, or a cell cannot be reached from the others.
+        """
         self.rows = drawing.strip("\n").splitlines()
         if not self.rows:
             raise UserError("the map is empty")
         for number, row in enumerate(self.rows):
             if len(row) != len(self.rows[0]):
-                sizes = f"has {len(row)} cells, the first has {len(self.rows[0])}"
+                problem = f"has {len(row)} cells, the first has {len(self.rows[0])}"
                 raise MapError(
-                    f"map row {number} {sizes}",
+                    f"map row {number} {problem}",
                     (number, min(len(row), len(self.rows[0]))),
-                    f"this row {sizes}",
+                    f"this row {problem}",
                 )
             for column, glyph in enumerate(row):
                 if glyph not in legend and glyph not in (WALL, FREE):
                     known = {WALL: "wall", FREE: "free", **legend}
-                    listed = ", ".join(f"{g!r} {what}" for g, what in known.items())
-                    has = f"has the unknown glyph {glyph!r} (known: {listed})"
+                    glyphs = ", ".join(f"{g!r} {meaning}" for g, meaning in known.items())
+                    problem = f"has the unknown glyph {glyph!r} (known: {glyphs})"
                     raise MapError(
-                        f"map row {number}, column {column} {has}",
+                        f"map row {number}, column {column} {problem}",
                         (number, column),
-                        f"this cell {has}",
+                        f"this cell {problem}",
                     )
         self.cells: tuple[Cell, ...] = tuple(
             (r, c)
@@ -67,13 +89,15 @@ class Map:
         self._require_connected(legend)
 
     def glyph(self, cell: Cell) -> str:
+        """Return the glyph of a cell."""
         return self.rows[cell[0]][cell[1]]
 
     def find(self, glyph: str) -> list[Cell]:
-        """The cells that show a glyph, in reading order."""
+        """Return the cells with a glyph, in reading order."""
         return [cell for cell in self.cells if self.glyph(cell) == glyph]
 
     def move(self, cell: Cell, direction: int) -> Cell:
+        """Return the neighbouring cell in a direction, or the cell itself at a wall."""
         target = (cell[0] + MOVES[direction][0], cell[1] + MOVES[direction][1])
         return target if target in self.index else cell
 
@@ -87,22 +111,35 @@ class Map:
             frontier.extend(new)
         for cell in self.cells:
             if cell not in reached:
-                what = legend.get(self.glyph(cell), "free cell")
+                meaning = legend.get(self.glyph(cell), "free cell")
                 raise MapError(
-                    f"the {what} at map row {cell[0]}, column {cell[1]} cannot be reached",
+                    f"the {meaning} at map row {cell[0]}, column {cell[1]} cannot be reached",
                     cell,
                     "this cell cannot be reached",
                 )
 
 
 class GridWorld(World):
-    """A world on a map whose first variable is the agent's position."""
+    """A world on a map; its first variable is the agent's position.
+
+    A subclass sets `id`, `legend` and `showcase_cell`, and implements `other_variables` and
+    `arrive`. `worlds/four_rooms.py` is a short example.
+    """
 
     legend: Mapping[str, str]
+    """What the glyphs of the map mean, besides `#` and `.`."""
     showcase_cell: Cell
+    """Where figures and pages start skills."""
     actions = ACTIONS
 
     def __init__(self, drawing: str, slip: float, step_limit: int) -> None:
+        """Parse the map and make the variables.
+
+        Args:
+            drawing: The map.
+            slip: Probability that a move goes in one of the other three directions.
+            step_limit: The most steps a skill may take.
+        """
         if not 0 <= slip < 1:
             raise UserError(f"slip is {slip}; it must be at least 0 and less than 1")
         if step_limit < 1:
@@ -114,24 +151,30 @@ class GridWorld(World):
 
     @abstractmethod
     def other_variables(self) -> Iterable[Variable]:
-        """The variables besides position."""
+        """Return the variables besides position; `self.map` is already set."""
 
     @abstractmethod
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """What follows (with probability 1) when the agent has entered `cell`; `state` has the
-        new position and is the callee's to change."""
+        """Return what follows, with probability 1, when the agent has entered a cell.
+
+        Args:
+            state: The state with the new position; may be modified.
+            cell: The cell that was entered.
+        """
 
     def may_enter(self, state: State, cell: Cell) -> bool:
-        """Whether a cell lets the agent in; one that does not is a wall for now."""
+        """Return whether the agent can enter a cell; otherwise the cell is a wall for now."""
         del state, cell
         return True
 
     @property
     def default_target(self) -> str:
+        """The agent's position."""
         return "position"
 
     @property
     def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
         return {
             "drawing": "\n".join(self.map.rows),
             "slip": self.slip,
@@ -139,15 +182,17 @@ class GridWorld(World):
         }
 
     def states(self) -> Iterable[State]:
+        """Return every combination of values."""
         return itertools.product(*(range(size) for size in self.space.sizes))
 
     @property
     def showcase(self) -> WorldState:
-        """A first state to show skills from: nothing has changed, the agent at `showcase_cell`."""
+        """A start to show skills from: all first values, with the agent at `showcase_cell`."""
         cell = self.showcase_cell if self.showcase_cell in self.map.index else self.map.cells[0]
         return self.state(position=cell)
 
     def transition(self, state: State, action: int) -> list[Outcome]:
+        """Return the outcomes of the intended move and of the slips, equal ones merged."""
         cell = self.map.cells[state[0]]
         merged: dict[tuple[State, int, State | None], float] = {}
         for direction in range(4):
@@ -162,7 +207,7 @@ class GridWorld(World):
         return [Outcome(p, *key) for key, p in merged.items() if p > 0]
 
     def draw(self, state: State) -> str:
-        """The map with the agent as `@`, and below it the other variables."""
+        """Return the map with the agent as `@`, and the other variables below it."""
         rows = [list(row) for row in self.map.rows]
         for cell in self.map.cells:
             rows[cell[0]][cell[1]] = self.glyph_now(cell, state)
@@ -172,6 +217,6 @@ class GridWorld(World):
         return "\n".join(["".join(row) for row in rows] + [f"{k}={v}" for k, v in labels])
 
     def glyph_now(self, cell: Cell, state: State) -> str:
-        """The glyph of a cell in a state: the map's own unless a world says otherwise."""
+        """Return the glyph of a cell in a state; the map's own unless a world overrides this."""
         del state
         return self.map.glyph(cell)

@@ -27,7 +27,7 @@ def test_door_key(door_key):
     start = door_key.space.labels(next(iter(door_key.states())))
     assert start["carrying"] == "nothing"
     assert start["yellow_door"] == "locked"
-    assert mdp.left_for_good == {"yellow_door": ("locked",)}
+    assert mdp.irrecoverable_values == {"yellow_door": ("locked",)}
     assert "yellow_door: once it has left locked it never comes back" in list(
         remarks(door_key, mdp)
     )
@@ -83,7 +83,7 @@ def test_the_layout_depends_on_the_seed_alone(door_key):
 def test_any_environment(name, variables):
     world = from_gymnasium(name)  # the same door
     assert world.space.names == variables
-    assert world.final
+    assert world.final_states
 
 
 def test_a_box_holds_what_it_hides():
@@ -122,7 +122,7 @@ def test_moving_obstacles_need_samples():
     world = from_minigrid("Dynamic-Obstacles-5x5", samples=20, n_obstacles=1)
     assert not world.exact
     assert world.space.names == ("x", "y", "direction", "blue_ball", "ended")
-    assert max(len(world.transition(s, 0)) for s in world.every_state) > 3
+    assert max(len(world.transition(s, 0)) for s in world.all_states) > 3
 
 
 def test_wrappers_count():
@@ -132,8 +132,8 @@ def test_wrappers_count():
 
     made = gymnasium.make("MiniGrid-LavaGapS5-v0", disable_env_checker=True)
     plain, mild = from_minigrid(made), from_minigrid(NoDeath(made, no_death_types=("lava",)))
-    assert len(plain.final) == 4
-    assert len(mild.final) < 4
+    assert len(plain.final_states) == 4
+    assert len(mild.final_states) < 4
     seen = from_minigrid(FullyObsWrapper(made))
     assert sf.tabulate(seen).fingerprint == sf.tabulate(plain).fingerprint
 

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters import rddl_formula
-from skillfocus.worlds.adapters.rddl import from_rddl, make
+from skillfocus.worlds.adapters.rddl import from_rddl, make_by_name
 from skillfocus.worlds.adapters.rddl_model import ExactModel
 
 ARRIVE = 0.14635538
@@ -153,8 +153,8 @@ def test_what_preconditions_forbid_leaves_the_state_as_it_is(written):
 )
 def test_terminations_and_broken_invariants_end_episodes(written, rule):
     world = written(LAMPS % rule, TWO % 1)
-    both = {s for s in world.every_state if world.space.labels(s)["lit(a)"] and s[1]}
-    assert world.final == both
+    both = {s for s in world.all_states if world.space.labels(s)["lit(a)"] and s[1]}
+    assert world.final_states == both
     assert len(both) == 3
     assert all(world.transition(s, a) == [(1.0, s, -1, None)] for s in both for a in range(3))
     path = list(world.play(lambda state: 1 + (state[0] == 1), next(iter(world.states())), seed=0))
@@ -178,7 +178,7 @@ def test_fluents_that_read_the_same_draw_agree(written):
             "unread = Normal(0, 1);",
         )
     )
-    met = {tuple(world.space.labels(s).values()) for s in world.every_state}
+    met = {tuple(world.space.labels(s).values()) for s in world.all_states}
     assert met == {(False, True, False), (True, False, True)}
     assert chances(world, "go") == pytest.approx(
         {
@@ -221,7 +221,7 @@ def test_each_entry_draws_for_itself(written):
     got = chances(world, "go", **{"up(a)": True, "up(b)": True})
     two = sum(p for changed, p in got.items() if ("n(a)", 2) in changed)
     assert two == pytest.approx(1 / 4)
-    assert "n(b)" in world.left_out  # W(b) is 0
+    assert "n(b)" in world.constant_variables  # W(b) is 0
 
 
 def test_counts_numbers_and_weights(written):
@@ -240,7 +240,7 @@ def test_counts_numbers_and_weights(written):
     values = {v.name: v.values for v in world.space.variables}
     assert values["n"] == (0, 1, 2, 3)
     assert values["x"] == (0.0, 0.1, 0.2, 0.3)
-    assert world.left_out == ["at(b)"]
+    assert world.constant_variables == ["at(b)"]
     assert values["who"] == ("a", "b")
     got = chances(world, "go")
     assert sum(p for changed, p in got.items() if ("n", 2) in changed) == pytest.approx(3 / 8)
@@ -315,7 +315,7 @@ def test_elevators_tabulates_with_its_position_as_one_variable(elevators):
     assert elevators.space.names[-1] == "floor"
     assert len(elevators.space.variables[-1].values) == 3
     assert elevators.default_target == "floor"
-    assert elevators.left_out == [
+    assert elevators.constant_variables == [
         f"person-waiting-{way}({floor})" for way in ("up", "down") for floor in ("f0", "f2")
     ]
     moved = chances(elevators, "move-current-dir(e0)")
@@ -327,13 +327,13 @@ def test_the_original_draws_as_often_as_the_world_says(elevators):
     state = next(iter(elevators.states()))
     action = elevators.actions.index("move-current-dir(e0)")
     outcomes = {o.state: o.probability for o in elevators.transition(state, action)}
-    original = elevators.original
+    original = elevators.simulator
     counts = dict.fromkeys(outcomes, 0)
     for number in range(1000):
         original.reset(elevators.values_of(state), seed=7 if number == 0 else None)
-        assert original.now() == elevators.values_of(state)
+        assert original.state() == elevators.values_of(state)
         _, values, ended = original.step(action)
-        counts[elevators.find(values, ended)] += 1
+        counts[elevators.state_of(values, ended)] += 1
     expected = np.array(list(outcomes.values())) * 1000
     assert len(outcomes) == 4
     assert chisquare(list(counts.values()), expected).pvalue > 0.01
@@ -342,14 +342,14 @@ def test_the_original_draws_as_often_as_the_world_says(elevators):
 def test_observations_are_left_out():
     world = from_rddl("Elevators_POMDP_ippc2011", 1, check=False)
     assert "observations are left out: the variables are the state itself" in world.notes
-    assert len(world.every_state) == 144
+    assert len(world.all_states) == 144
 
 
 def test_equal_seeds_play_alike_and_others_do_not(elevators):
     start = next(iter(elevators.states()))
 
     def path(seed):
-        return list(elevators.play(lambda state: 0, start, seed=seed, most=30))
+        return list(elevators.play(lambda state: 0, start, seed=seed, max_steps=30))
 
     assert path(3) == path(3)
     assert len({tuple(path(seed)) for seed in range(5)}) > 1
@@ -363,7 +363,7 @@ def test_sokoban_pushes_boxes():
     assert len(next(v for v in world.space.variables if v.name == "man").values) == 13
     assert world.default_target == "man"
     flags = [n for n in world.space.names if n.startswith("box(")]
-    for state in world.every_state:
+    for state in world.all_states:
         labels = world.space.labels(state)
         assert sum(bool(labels[name]) for name in flags) == 2
     state = next(iter(world.states()))
@@ -395,11 +395,11 @@ def test_flags_of_which_one_is_up_are_one_variable_unless_kept_apart():
 
 @pytest.mark.parametrize("name", ["Navigation_MDP_ippc2011/2", "Elevators_MDP_ippc2011/4"])
 def test_entries_side_by_side_are_as_every_combination(name, monkeypatch):
-    quick = make(name, check=False)
-    monkeypatch.setattr(rddl_formula, "_entrywise", lambda expression: False)
-    slow = make(name, check=False)
-    for state in quick.every_state[:40]:
-        again = slow.find(quick.values_of(state))
+    quick = make_by_name(name, check=False)
+    monkeypatch.setattr(rddl_formula, "_is_entrywise", lambda expression: False)
+    slow = make_by_name(name, check=False)
+    for state in quick.all_states[:40]:
+        again = slow.state_of(quick.values_of(state))
         for action in range(len(quick.actions)):
             expected = {o.state: o.probability for o in slow.transition(again, action)}
             got = {o.state: o.probability for o in quick.transition(state, action)}
@@ -436,14 +436,14 @@ def test_worlds_are_made_again_from_their_settings(elevators, written):
     assert set(lamps.settings) == {"domain", "instance", "groups", "step_limit"}
     for world in (elevators, lamps):
         plain = json.loads(json.dumps(world.settings))
-        again = make(world.id.removeprefix("rddl:"), **plain)
+        again = make_by_name(world.id.removeprefix("rddl:"), **plain)
         assert again.id == world.id
         assert again.step_limit == world.step_limit
         assert sf.tabulate(again).fingerprint == sf.tabulate(world).fingerprint
     paths = f"{lamps.settings['domain']}+{lamps.settings['instance']}"
-    assert make(paths).space.names == ("lit(a)", "lit(b)", "shade")
+    assert make_by_name(paths).space.names == ("lit(a)", "lit(b)", "shade")
     with pytest.raises(UserError, match="unknown setting of an RDDL world 'steplimit'"):
-        make("Sokoban_arcade/0", steplimit=3)
+        make_by_name("Sokoban_arcade/0", steplimit=3)
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_worlds_are_made_again_from_their_settings(elevators, written):
         ("sokoban", 7, r"unknown instance of Sokoban_arcade '7' \(known: 0\)"),
         ("elevators", 0, "num-arrival draws from Poisson"),
         ("Tamarisk_MDP_ippc2014", 1, "more than 4,096 outcomes in some state"),
-        ("ChromaticDice", 1, "actions, counting up to 29 at a time; 254 can be: give an instance "
+        ("ChromaticDice", 1, "actions, counting up to 29 at a time, but at most 254 are possible: give an instance "
          "file with max-nondef-actions = 1"),
         ("Zombies", 0, r"the action x_move\(a\) has infinitely many values"),
         ("nowhere.rddl", None, "there is no RDDL domain file nowhere.rddl"),
@@ -482,16 +482,16 @@ def test_missing_packages_are_named(monkeypatch):
 
 
 def test_the_check_finds_what_a_wrong_model_leaves_out(written, monkeypatch):
-    follow = ExactModel.follow
+    outcomes = ExactModel.outcomes
 
     def wrong(self, values, action):
-        likeliest = max(follow(self, values, action))
+        likeliest = max(outcomes(self, values, action))
         return [likeliest._replace(probability=1.0)]
 
-    monkeypatch.setattr(ExactModel, "follow", wrong)
-    with pytest.raises(UserError, match=r"is not what its step does: in \{.*'lit\(a\)'"):
+    monkeypatch.setattr(ExactModel, "outcomes", wrong)
+    with pytest.raises(UserError, match=r"differs from its environment: in \{.*'lit\(a\)'"):
         written(LAMPS % "", TWO % 1)
-    assert len(written(LAMPS % "", TWO % 1, check=False).every_state) < 12
+    assert len(written(LAMPS % "", TWO % 1, check=False).all_states) < 12
 
 
 @pytest.mark.slow

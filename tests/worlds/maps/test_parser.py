@@ -19,7 +19,7 @@ PAPER = ("four-rooms", "forage-world", "mud-world")
 UP, RIGHT, DOWN, LEFT = range(4)
 
 
-def cached_world(text: str):
+def parse(text: str):
     """A world without slips unless the text says otherwise."""
     return make_map("probe", text=text if "slip" in text else f"slip = 0\n{text}")
 
@@ -73,182 +73,11 @@ def test_settings_make_the_same_world_again(path):
     assert world.draw(world.showcase).count("@") == 1
 
 
-def test_slips_by_hand():
-    world = make_map("probe", text="slip = 0.3\nT = pick-up tool\nmap:\n.T\n..\n")
-    found = {o.state: o.probability for o in world.transition((0, 0), RIGHT)}
-    # Right is meant; up and left hit the border, down is free.
-    assert found == pytest.approx({(1, 1): 0.7, (2, 0): 0.1, (0, 0): 0.2})
-
-
-def test_a_pick_up_is_taken_once_and_a_fragile_thing_breaks_for_good():
-    world = cached_world("K = pick-up key\nV = fragile vase\nmap:\n#.K.V.#")
-    assert world.space.names == ("position", "key", "vase")
-    way = walk(world, ">>>><<<")
-    assert column(way, "position") == [(0, c) for c in (1, 2, 3, 4, 5, 4, 3, 2)]
-    assert column(way, "key") == [0, 1, 1, 1, 1, 1, 1, 1]
-    assert column(way, "vase") == [0, 0, 0, 1, 1, 1, 1, 1]
-
-
-def test_bumping_into_a_wall_is_no_arrival():
-    world = cached_world("R = counter coin up to 5\nS = switch lamp\nmap:\nRS")
-    assert walk(world, "<^v")[-1] == {"position": (0, 0), "coin": 0, "lamp": 0}
-
-
-def test_a_counter_takes_one_unit_per_arrival_up_to_its_end():
-    world = cached_world("R = counter coin up to 2\nmap:\n.R.")
-    assert world.space.variables[1].values == (0, 1, 2)
-    assert column(walk(world, "><><><"), "coin") == [0, 1, 1, 2, 2, 2, 2]
-
-
-def test_a_switch_turns_at_each_arrival_and_two_cells_can_switch_one_lamp():
-    world = cached_world("S = switch lamp\nmap:\n.S.S.")
-    assert world.space.names == ("position", "lamp")
-    assert column(walk(world, ">>>><<"), "lamp") == [0, 1, 1, 0, 0, 1, 1]
-
-
-def test_patches_set_and_clear_a_flag_that_they_share():
-    world = cached_world("M = sets muddy\nW = clears muddy\nmap:\n.MM.WM")
-    assert world.space.names == ("position", "muddy")
-    assert column(walk(world, ">>>>><"), "muddy") == [0, 1, 1, 1, 0, 1, 0]
-
-
-def test_one_cell_does_several_things():
-    world = cached_world("X = pick-up gem, sets alarm, switch lamp\nmap:\n.X.")
-    assert world.space.names == ("position", "gem", "alarm", "lamp")
-    assert walk(world, "><>")[1:] == [
-        {"position": (0, 1), "gem": 1, "alarm": 1, "lamp": 1},
-        {"position": (0, 0), "gem": 1, "alarm": 1, "lamp": 1},
-        {"position": (0, 1), "gem": 1, "alarm": 1, "lamp": 0},
-    ]
-
-
-def test_a_door_is_a_wall_without_its_key():
-    world = cached_world("K = pick-up key\nD = door needs key\nmap:\nK.D.")
-    way = walk(world, ">><<>>>", position=(0, 1))
-    assert column(way, "position") == [(0, c) for c in (1, 1, 1, 0, 0, 1, 2, 3)]
-    shut_in = world.space.state(position=(0, 2), key=0)
-    assert shut_in in set(world.states())
-    assert world.transition(shut_in, LEFT)[0].state == world.space.state(position=(0, 1))
-
-
-def test_a_door_may_need_a_flag_its_absence_a_count_or_several_things():
-    world = cached_world(
-        "L = switch lamp\nR = counter coin up to 2\nA = door needs lamp\nB = door needs no lamp\n"
-        "C = door needs coin, door needs no lamp, sets paid\nmap:\nLR...\n#ABC#"
-    )
-
-    def enters(cell, **state):
-        above = world.space.state(position=(cell[0] - 1, cell[1]), **state)
-        (outcome,) = world.transition(above, DOWN)
-        return world.space.labels(outcome.state)["position"] == cell
-
-    assert [enters((1, 1), lamp=x) for x in (0, 1)] == [False, True]
-    assert [enters((1, 2), lamp=x) for x in (0, 1)] == [True, False]
-    assert [enters((1, 3), coin=c, lamp=x) for c in (0, 1, 2) for x in (0, 1)] == [
-        False, False, True, False, True, False,
-    ]  # fmt: skip
-    (paid,) = world.transition(world.space.state(position=(0, 3), coin=2), DOWN)
-    assert world.space.labels(paid.state)["paid"] == 1
-
-
-def test_a_door_that_names_a_thing_of_its_own_cell_means_that_one():
-    world = cached_world("B = fragile bridge, door needs no bridge\nmap:\n.B.B.")
-    assert world.space.names == ("position", "bridge_1", "bridge_2")
-    way = walk(world, ">><>><<")
-    assert column(way, "position") == [(0, c) for c in (0, 1, 2, 2, 3, 4, 4, 4)]
-    assert column(way, "bridge_1") == [0, 1, 1, 1, 1, 1, 1, 1]
-    assert column(way, "bridge_2") == [0, 0, 0, 0, 1, 1, 1, 1]
-
-
-def test_a_slip_into_a_closed_door_stays_put():
-    world = make_map("x", text="slip = 0.3\nD = door needs k\nK = pick-up k\nmap:\nD.\n.K")
-    state = world.space.state(position=(0, 1))
-    found = {o.state: o.probability for o in world.transition(state, LEFT)}
-    # Left is the door, up and right the border; down slips onto the key.
-    assert found == pytest.approx({state: 0.9, world.space.state(position=(1, 1), k=1): 0.1})
-
-
-def test_tracks_count_each_free_cell_once_while_the_flag_is_up():
-    world = cached_world("tracks prints while muddy up to 2\nM = sets muddy\nmap:\n.M..#\n.@...")
-    assert (world.n_marks, world.space.names) == (8, ("position", "muddy", "prints"))
-    assert world.space.variables[2].values == (0, 1, 2)
-    assert world.space.variables[2].largest_distance == 8
-    state = world.space.state
-    (clean,) = world.transition(state(position=(0, 2)), RIGHT)
-    assert (clean.state, clean.mark, clean.again) == (state(position=(0, 3)), -1, None)
-    (dirty,) = world.transition(state(position=(0, 2), muddy=1, prints=1), RIGHT)
-    assert dirty.state == state(position=(0, 3), muddy=1, prints=2)
-    assert dirty.again == state(position=(0, 3), muddy=1, prints=1)
-    assert dirty.mark == 2  # the third free cell
-    (onto_mud,) = world.transition(state(position=(0, 2), muddy=1), LEFT)
-    assert onto_mud.mark == -1
-    assert world.marks_in(state(prints=2)) == 2
-
-
-def test_tracks_may_need_a_flag_to_be_down():
-    world = cached_world("tracks steps while no boat up to 9\nB = pick-up boat\nmap:\n..B")
-    assert column(walk(world, ">>"), "steps") == [0, 1, 1]
-    assert column(walk(world, ">>", boat=1), "steps") == [0, 0, 0]
-    assert world.space.variables[2].values == (0, 1, 2)  # two free cells, so no more tracks
-
-
-def test_names_are_numbered_in_reading_order_where_there_are_several_cells():
-    world = cached_world(
-        "A = pick-up gem\nB = fragile cup\nC = pick-up gem, sets wet\nmap:\n.C.\nBAC"
-    )
-    assert world.space.names == ("position", "gem_1", "gem_2", "gem_3", "cup", "wet")
-    assert walk(world, ">v")[-1] == {
-        "position": (1, 1), "gem_1": 1, "gem_2": 1, "gem_3": 0, "cup": 0, "wet": 1,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("head", "goals"),
-    [
-        ("", ("gem", "coin_1", "coin_2")),
-        ("goals = lamp, coin", ("lamp", "coin_1", "coin_2")),
-        ("goals = coin_2,gem, coin_2", ("coin_2", "gem")),
-    ],
-)
-def test_goals_are_what_can_be_fetched_unless_they_are_named(head, goals):
-    text = "G = pick-up gem\nR = counter coin up to 3\nV = fragile cup\nL = switch lamp\n"
-    world = cached_world(f"{text}{head}\nmap:\nRGV\nRL.")
-    assert (world.goals, world.default_target) == (goals, "position")
-
-
-def test_without_anything_to_fetch_all_but_position_are_goals():
-    assert cached_world("V = fragile cup\nL = switch lamp\nmap:\nVL.").goals == ("cup", "lamp")
-    assert cached_world("map:\n..").goals == ()
-
-
-def test_what_can_never_change_is_fixed_and_no_goal():
-    world = cached_world(
-        "A = pick-up gem, door needs gem\nB = pick-up cup, door needs no cup\nL = clears lamp\n"
-        "map:\nA.B\n.L."
-    )
-    assert world.fixed == ("gem",)
-    assert world.goals == ("cup",)
-    changing = sf.tabulate(world).can_change.any(axis=0)
-    assert changing.tolist() == [True, False, True, True]
-
-
-def test_states_draw_what_is_left_of_their_cells():
-    world = cached_world(
-        "K = pick-up key\nV = fragile vase\nD = door needs key\nX = pick-up gem, sets wet\n"
-        "M = sets wet\nY = pick-up hat, switch lamp\nR = counter coin up to 1\nmap:\n.KVDX\nMYR.@"
-    )
-    assert world.draw(world.showcase) == (
-        ".KVDX\nMYR.@\nkey=0\nvase=0\ngem=0\nwet=0\nhat=0\nlamp=0\ncoin=0"
-    )
-    everything = world.space.state(key=1, vase=1, gem=1, hat=1, coin=1)
-    assert world.draw(everything).splitlines()[:2] == ["@...M", "MYR.."]
-
-
 def test_the_start_is_where_the_sign_is_else_the_first_free_cell():
-    assert cached_world("K = pick-up key\nmap:\nK..\n.@.").showcase == (4, 0)
-    assert cached_world("K = pick-up key\nmap:\nKK.\n...").showcase == (2, 0, 0)
-    assert cached_world("K = pick-up key\nmap:\nKK").showcase == (0, 0, 0)
-    assert cached_world("map:\n.@").map.rows == [".."]
+    assert parse("K = pick-up key\nmap:\nK..\n.@.").showcase == (4, 0)
+    assert parse("K = pick-up key\nmap:\nKK.\n...").showcase == (2, 0, 0)
+    assert parse("K = pick-up key\nmap:\nKK").showcase == (0, 0, 0)
+    assert parse("map:\n.@").map.rows == [".."]
 
 
 def test_settings_have_defaults():
@@ -276,7 +105,7 @@ def test_odd_but_readable_files_are_read(tmp_path):
     ["clé", "<script>alert(1)</script>", "'\"`", "👩‍🚀", "no", "map:", "up", "{x}", "%s", "鍵"],
 )
 def test_names_are_just_text(name):
-    world = cached_world(f"🗝 = pick-up {name}\nD = door needs {name}\ngoals = {name}\nmap:\n.🗝D")
+    world = parse(f"🗝 = pick-up {name}\nD = door needs {name}\ngoals = {name}\nmap:\n.🗝D")
     assert world.space.names == ("position", name)
     assert world.goals == (name,)
     assert column(walk(world, ">>"), name) == [0, 1, 1]
@@ -290,11 +119,11 @@ ERRORS = [
     ("map:\n...\n..", "line 3, column 3: this row has 2 cells, the first has 3"),
     ("\nmap:\n\n...\n....", "line 5, column 4: this row has 4 cells, the first has 3"),
     ("T = pick-up tool\nmap:\n..#T#", "line 3, column 4: this cell cannot be reached"),
-    ("map:\n..\n\nT = pick-up tool", "line 4, column 1: the map has ended above; all else belongs above map:"),
+    ("map:\n..\n\nT = pick-up tool", "line 4, column 1: the map has already ended; everything else belongs above map:"),
     ("map:\n", "line 1, column 1: no map follows; draw it below this line"),
     ("map:\n##\n##", "line 2, column 1: the map has fewer than two cells to walk on"),
     ("map:\n#.", "line 2, column 1: the map has fewer than two cells to walk on"),
-    ("map:\n@.\n.@", "line 3, column 2: there is a second '@'; leave one out"),
+    ("map:\n@.\n.@", "line 3, column 2: there is a second '@'; remove one"),
     ("T = pickup tool\nmap:\n.T", "line 1, column 5: unknown word 'pickup': did you mean 'pick-up'? (known: pick-up, counter, fragile, switch, sets, clears, door)"),
     ("T = pick-up tool, set wet\nmap:\n.T", "line 1, column 19: unknown word 'set': did you mean 'sets'? (known: pick-up, counter, fragile, switch, sets, clears, door)"),
     ("slipp = 0.1\nmap:\n..", "line 1, column 1: unknown setting 'slipp': did you mean 'slip'? (known: slip, step limit, goals, or a glyph of one character)"),
@@ -302,16 +131,16 @@ ERRORS = [
     ("= pick-up x\nmap:\n..", "line 1, column 1: unknown setting '' (known: slip, step limit, goals, or a glyph of one character)"),
     ("T: pick-up tool\nmap:\n.T", "line 1, column 1: unknown line 'T: pick-up tool' (known: GLYPH = …, slip = …, step limit = …, goals = …, tracks …, map:)"),
     ("T = pick-up tool\nmap:\n..", "line 1, column 1: 'T' is not in the map"),
-    ("T = pick-up tool\n\n T = fragile cup\nmap:\n.T", "line 3, column 2: 'T' stands in line 1 already"),
-    ("slip = 0\nslip = 0.1\nmap:\n..", "line 2, column 1: 'slip' stands in line 1 already"),
-    (". = pick-up tool\nmap:\n..", "line 1, column 1: '.' is free in every map; take another"),
-    ("@ = pick-up tool\nmap:\n.@", "line 1, column 1: '@' is free in every map; take another"),
-    ("T =\nmap:\n.T", "line 1, column 4: something is missing here"),
-    ("T = pick-up tool,, sets wet\nmap:\n.T", "line 1, column 18: something is missing here"),
-    ("T = pick-up\nmap:\n.T", "line 1, column 12: more must follow; write 'pick-up NAME'"),
-    ("T = pick-up red tool\nmap:\n.T", "line 1, column 17: 'tool' is too much; write 'pick-up NAME'"),
-    ("R = counter coin until 2\nmap:\n.R", "line 1, column 18: 'until' stands for 'up'; write 'counter NAME up to N'"),
-    ("R = counter coin\nmap:\n.R", "line 1, column 17: more must follow; write 'counter NAME up to N'"),
+    ("T = pick-up tool\n\n T = fragile cup\nmap:\n.T", "line 3, column 2: 'T' is already defined in line 1"),
+    ("slip = 0\nslip = 0.1\nmap:\n..", "line 2, column 1: 'slip' is already defined in line 1"),
+    (". = pick-up tool\nmap:\n..", "line 1, column 1: '.' is a free cell in every map; choose another glyph"),
+    ("@ = pick-up tool\nmap:\n.@", "line 1, column 1: '@' is a free cell in every map; choose another glyph"),
+    ("T =\nmap:\n.T", "line 1, column 4: a word is missing here"),
+    ("T = pick-up tool,, sets wet\nmap:\n.T", "line 1, column 18: a word is missing here"),
+    ("T = pick-up\nmap:\n.T", "line 1, column 12: the line is incomplete; write 'pick-up NAME'"),
+    ("T = pick-up red tool\nmap:\n.T", "line 1, column 17: unexpected 'tool'; write 'pick-up NAME'"),
+    ("R = counter coin until 2\nmap:\n.R", "line 1, column 18: expected 'up', got 'until'; write 'counter NAME up to N'"),
+    ("R = counter coin\nmap:\n.R", "line 1, column 17: the line is incomplete; write 'counter NAME up to N'"),
     ("R = counter coin up to two\nmap:\n.R", "line 1, column 24: 'two' must be a whole number from 1 to 1,000"),
     ("R = counter coin up to 0\nmap:\n.R", "line 1, column 24: '0' must be a whole number from 1 to 1,000"),
     ("R = counter coin up to 1001\nmap:\n.R", "line 1, column 24: '1001' must be a whole number from 1 to 1,000"),
@@ -322,31 +151,31 @@ ERRORS = [
     ("step limit = -1\nmap:\n..", "line 1, column 14: '-1' must be a whole number from 1 to 100,000"),
     ("K = pick-up key_red\nD = door needs key_rde\nmap:\n.KD", "line 2, column 16: unknown variable 'key_rde': did you mean 'key_red'? (known: key_red)"),
     ("K = pick-up key\nD = door needs key\nmap:\nKKD", "line 2, column 16: 'key' is key_1, key_2; name one of them"),
-    ("D = door key\nmap:\n.D", "line 1, column 10: 'key' stands for 'needs'; write 'door needs [no] NAME'"),
-    ("D = door needs no key now\nmap:\n.D", "line 1, column 23: 'now' is too much; write 'door needs [no] NAME'"),
+    ("D = door key\nmap:\n.D", "line 1, column 10: expected 'needs', got 'key'; write 'door needs [no] NAME'"),
+    ("D = door needs no key now\nmap:\n.D", "line 1, column 23: unexpected 'now'; write 'door needs [no] NAME'"),
     ("L = switch a\nD = door needs a, door needs no a\nmap:\nLD", "line 2, column 33: 'D' names 'a' twice"),
     ("T = pick-up a, sets a\nmap:\n.T", "line 1, column 21: 'T' names 'a' twice"),
-    ("T = pick-up a\nU = fragile a\nmap:\nTU", "line 2, column 13: 'a' is another thing in line 1 (pick-up a); take another name"),
-    ("T = counter a up to 2\nU = counter a up to 3\nmap:\nTU", "line 2, column 13: 'a' is another thing in line 1 (counter a up to 2); take another name"),
-    ("T = sets a\nU = pick-up a\nmap:\nTU", "line 2, column 13: 'a' is another thing in line 1 (sets a); take another name"),
-    ("T = pick-up a\nU = pick-up a_2\nmap:\nTTU", "line 2, column 13: two variables would be named 'a_2'; take another name"),
-    ("T = pick-up position\nmap:\n.T", "line 1, column 13: two variables would be named 'position'; take another name"),
+    ("T = pick-up a\nU = fragile a\nmap:\nTU", "line 2, column 13: 'a' is already defined in line 1 (pick-up a); choose another name"),
+    ("T = counter a up to 2\nU = counter a up to 3\nmap:\nTU", "line 2, column 13: 'a' is already defined in line 1 (counter a up to 2); choose another name"),
+    ("T = sets a\nU = pick-up a\nmap:\nTU", "line 2, column 13: 'a' is already defined in line 1 (sets a); choose another name"),
+    ("T = pick-up a\nU = pick-up a_2\nmap:\nTTU", "line 2, column 13: two variables would be named 'a_2'; choose another name"),
+    ("T = pick-up position\nmap:\n.T", "line 1, column 13: two variables would be named 'position'; choose another name"),
     ("T = pick-up a=b\nmap:\n.T", "line 1, column 13: the name 'a=b' may not contain '=' or '+'"),
     ("T = pick-up a+b\nmap:\n.T", "line 1, column 13: the name 'a+b' may not contain '=' or '+'"),
     ("T = sets a\ngoals = a, b\nmap:\n.T", "line 2, column 12: unknown goal 'b' (known: a)"),
-    ("T = sets a\ngoals = a b\nmap:\n.T", "line 2, column 11: 'b' is too much; write 'NAME'"),
-    ("goals =\nmap:\n..", "line 1, column 8: something is missing here"),
-    ("M = sets a\ntracks b while a up to 2\ntracks c while a up to 2\nmap:\n.M", "line 3, column 1: tracks stand in line 2 already"),
+    ("T = sets a\ngoals = a b\nmap:\n.T", "line 2, column 11: unexpected 'b'; write 'NAME'"),
+    ("goals =\nmap:\n..", "line 1, column 8: a word is missing here"),
+    ("M = sets a\ntracks b while a up to 2\ntracks c while a up to 2\nmap:\n.M", "line 3, column 1: tracks are already defined in line 2"),
     ("tracks b while a up to 2\nmap:\n..", "line 1, column 16: unknown variable 'a': the legend names none"),
     ("M = sets a\ntracks b while b up to 2\nmap:\n.M", "line 2, column 16: unknown variable 'b' (known: a)"),
-    ("M = sets a\ntracks a while a up to 2\nmap:\n.M", "line 2, column 8: two variables would be named 'a'; take another name"),
-    ("M = sets a\ntracks b when a up to 2\nmap:\n.M", "line 2, column 10: 'when' stands for 'while'; write 'tracks NAME while [no] NAME up to N'"),
+    ("M = sets a\ntracks a while a up to 2\nmap:\n.M", "line 2, column 8: two variables would be named 'a'; choose another name"),
+    ("M = sets a\ntracks b when a up to 2\nmap:\n.M", "line 2, column 10: expected 'while', got 'when'; write 'tracks NAME while [no] NAME up to N'"),
     ("M = sets a\ntracks b while a up to 2\nmap:\nMM", "line 2, column 8: the map has no free cell for tracks"),
-    (f"S = sets a\nT = pick-up tool\nmap:\nS{'T' * 59}", "line 2, column 13: there are more than 60 variables; draw fewer cells of it"),
+    (f"S = sets a\nT = pick-up tool\nmap:\nS{'T' * 59}", "line 2, column 13: there are more than 60 variables; draw fewer such cells"),
     ("slip\t= 0.1\nmap:\n..", "line 1, column 5: this is a tab; use spaces"),
     ("map:\n..\n#\t", "line 3, column 2: this is a tab; use spaces"),
-    ("T = pick-up \x1b[31m\nmap:\n.T", "line 1, column 13: the character '\\x1b' cannot be used"),
-    ("map:\n..\u2028..", "line 2, column 3: the character '\\u2028' cannot be used"),
+    ("T = pick-up \x1b[31m\nmap:\n.T", "line 1, column 13: the character '\\x1b' is not allowed"),
+    ("map:\n..\u2028..", "line 2, column 3: the character '\\u2028' is not allowed"),
 ]  # fmt: skip
 
 
@@ -465,23 +294,6 @@ def test_the_docs_show_the_museum_and_true_messages():
         with pytest.raises(UserError) as caught:
             make_map("x", text=text)
         assert str(caught.value) == message.replace("my-map.txt", "map:x")
-
-
-@pytest.mark.slow
-def test_in_the_museum_the_key_is_fetched_around_the_vase_and_the_lamp_left_as_it_was():
-    world = read_map(MAPS / "museum.txt")
-    skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=20))
-    fetches = [e for e in sf.metrics.side_effects(skills) if e.targets == ("key",)]
-    best = max(fetches, key=lambda e: e.changes_target or 0)
-    assert best.exact
-    assert best.changes_target >= 0.99
-    assert best.by_variable["vase"] <= 0.001
-    assert best.by_variable["lamp"] <= 0.001
-    assert best.by_variable["position"] <= 0.03
-    path = skills.likely_path(fetches.index(best), world.showcase)
-    first, last = (world.space.labels(path[i]) for i in (0, -1))
-    assert last == {**first, "key": 1}
-    assert sum(world.map.glyph(world.map.cells[s[0]]) == "L" for s in path) == 2  # there and back
 
 
 @pytest.mark.slow

@@ -1,4 +1,9 @@
-"""Doors to other people's environments. Each function makes a world from one."""
+"""Worlds from other people's environments: `sf.adapters.from_gymnasium("Taxi-v4")`.
+
+An adapter describes an environment by starts, a model and optionally a simulator, and hands them to
+`ExploredWorld` (`worlds/explored.py`). A new one is one file here and one entry in
+`worlds/registry.py`.
+"""
 
 from __future__ import annotations
 

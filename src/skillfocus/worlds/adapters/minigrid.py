@@ -1,15 +1,15 @@
-"""MiniGrid environments as worlds, without code by the user.
+"""MiniGrid environments as worlds.
 
-Variables   x, y, direction of the agent; carrying (what it holds, or nothing); per object that can
-            be picked up its place: a cell, "carried", "inside" a box, or "gone"; per door its
-            state: locked, closed or open. Objects are named by colour and type; several alike are
-            numbered in reading order (yellow_key, grey_door_1, grey_door_2).
+Variables   x, y and direction of the agent; carrying (what it holds, or "nothing"); for each object
+            that can be picked up its place (a cell, "carried", "inside" a box, or "gone"); for each
+            door its state (locked, closed or open). Objects are named by colour and type; several
+            alike are numbered in reading order (yellow_key, grey_door_1, grey_door_2).
 Actions     the environment's: left, right, forward, pick up, drop, toggle, done
-Starts      where a reset with the seed leads; one seed is one layout
+Starts      the state after a reset with the seed; one seed is one layout
 Final       states that end the episode: the goal, lava, whatever the environment says
 
-The environment is explored by stepping it. What it remembers besides its grid (BabyAI's
-instructions do) is no variable; the comparison with `step` tells.
+The environment is explored by stepping it. What it remembers besides its grid, as BabyAI does with
+its instructions, is not a variable; validation reveals it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,25 @@ import numpy as np
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters.stepping import (
-    SteppedOriginal,
-    by_stepping,
+    SteppedSimulator,
     changed_settings,
     sampling_note,
+    stepped_model,
     truncation_note,
 )
-from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.explored import OWN, ExploredWorld, Groups, Values
+from skillfocus.worlds.adapters.validation import validate
+from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld
+from skillfocus.worlds.grouping import Groups
+from skillfocus.worlds.model import Values
 
 DIRECTIONS = ("right", "down", "left", "up")
 ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")
-HARMLESS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker")
-"""Wrappers that leave the dynamics as they are; what stands below them is stepped."""
-WAY_OUT = (
-    "if objects move by chance, raise samples=…; if the environment remembers something that its "
-    "grid does not show, check=False takes the world as it was found"
+"""Names of MiniGrid's actions and directions, in its order."""
+_NEUTRAL_WRAPPERS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker")
+"""Wrappers that do not change the dynamics; the environment below them is stepped."""
+_ADVICE = (
+    "if objects move at random, raise samples=…; if the environment remembers something that its "
+    "grid does not show, check=False takes the world as it was explored"
 )
 
 
@@ -53,21 +56,39 @@ def from_minigrid(
     check: bool = True,
     **settings: object,
 ) -> ExploredWorld:
-    """A world from a MiniGrid environment or its id (`MiniGrid-DoorKey-5x5-v0`, or `DoorKey-5x5`),
-    in the layout that a reset with `seed` makes. Where objects move by chance, each action is tried
-    `samples` times. `check` compares the world with the environment's `step`."""
-    source = OWN
+    """Make a world from a MiniGrid environment.
+
+    Example::
+
+        world = sf.adapters.from_minigrid("DoorKey-5x5", seed=3)
+
+    Args:
+        env: An environment, or its id in full or in short (`MiniGrid-DoorKey-5x5-v0`,
+            `DoorKey-5x5`).
+        groups: Variables to join.
+        seed: The seed of the reset that makes the layout.
+        samples: How often each action is tried in each state; more than 1 if objects move at
+        random.
+        step_limit: The most steps a skill may take.
+        limit: The most states to accept.
+        check: Whether to compare the world with `env.step`.
+        **settings: Arguments for `gymnasium.make`.
+
+    Raises:
+        UserError: If the environment cannot be made or explored, or has hidden state.
+    """
+    prefix = LOCAL_PREFIX
     if isinstance(env, str):
-        source, env = "minigrid:", _make(env, settings)
+        prefix, env = "minigrid:", _make_env(env, settings)
     elif settings:
-        raise UserError(f"an environment that is made already takes no {', '.join(settings)}")
-    grid = _Grid(env, seed)
+        raise UserError(f"an environment that is already made takes no {', '.join(settings)}")
+    grid = _SteppedGrid(env, seed)
     world = ExploredWorld(
-        f"{source}{env.spec.id if env.spec else type(env.unwrapped).__name__}",
+        f"{prefix}{env.spec.id if env.spec else type(env.unwrapped).__name__}",
         names=grid.names,
         actions=[ACTIONS[a] if a < len(ACTIONS) else str(a) for a in range(env.action_space.n)],
         starts=[grid.get()],
-        follow=by_stepping(grid, samples),
+        model=stepped_model(grid, samples),
         limit=limit,
         settings=changed_settings(
             settings, groups=(groups, None), seed=(seed, 0), samples=(samples, 1),
@@ -75,25 +96,29 @@ def from_minigrid(
         ),
         groups=groups,
         step_limit=step_limit,
-        original=SteppedOriginal(grid),
+        simulator=SteppedSimulator(grid),
         exact=samples == 1,
         notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
     )  # fmt: skip
     if check:
-        compare(world, seed, way_out=WAY_OUT)
+        validate(world, seed, advice=_ADVICE)
     return world
 
 
 def is_minigrid(env: object) -> bool:
-    """Whether this is one of MiniGrid's environments, or the id of one."""
+    """Return whether this is a MiniGrid environment, or the id of one."""
     if isinstance(env, str):
         return env.startswith(("MiniGrid-", "BabyAI-"))
     kinds = type(getattr(env, "unwrapped", env)).__mro__
     return any(kind.__name__ == "MiniGridEnv" for kind in kinds)
 
 
-def register() -> None:
-    """Let Gymnasium know MiniGrid's environments."""
+def register_minigrid() -> None:
+    """Register MiniGrid's environments with Gymnasium.
+
+    Raises:
+        UserError: If MiniGrid is not installed.
+    """
     import gymnasium
 
     try:
@@ -106,49 +131,54 @@ def register() -> None:
         minigrid.register_minigrid_envs()
 
 
-def _make(name: str, settings: dict[str, object]) -> Any:
+def _make_env(name: str, settings: dict[str, object]) -> Any:
+    """Make an environment by its id in full or in short."""
     import gymnasium
 
-    register()
+    register_minigrid()
     ids = [known for known in gymnasium.registry if is_minigrid(known)]
     forms = (name, f"MiniGrid-{name}", f"MiniGrid-{name}-v0", f"MiniGrid-{name}-v1")
-    found = next((form for form in forms if form in ids), None)
-    if found is None:
+    env_id = next((form for form in forms if form in ids), None)
+    if env_id is None:
         raise unknown("MiniGrid environment", name, ids)
     arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
     try:
-        made = gymnasium.make(found, disable_env_checker=True, **arguments)  # pyright: ignore[reportArgumentType]
+        made = gymnasium.make(env_id, disable_env_checker=True, **arguments)  # pyright: ignore[reportArgumentType]
         made.reset(seed=0)
     except Exception as error:  # an environment may fail in any way
         reason = f"{type(error).__name__}: {error}"
-        raise UserError(f"MiniGrid cannot make {found} with {settings}: {reason}") from error
+        raise UserError(f"MiniGrid cannot make {env_id} with {settings}: {reason}") from error
     return made
 
 
-class _Grid:
-    """A MiniGrid environment as something stepped. Its objects stay the same Python objects all
-    the time; a state says where each of them is."""
+class _SteppedGrid:
+    """A MiniGrid environment as a `Steppable`.
+
+    Its objects remain the same Python objects throughout; a state says where each of them is.
+    """
 
     def __init__(self, outer: Any, seed: int) -> None:
+        """Reset an environment with a seed and name its objects."""
         outer.reset(seed=seed)
         self.env, self.wrapped = (env := outer.unwrapped), outer
-        while type(self.wrapped).__name__ in HARMLESS:
+        while type(self.wrapped).__name__ in _NEUTRAL_WRAPPERS:
             self.wrapped = self.wrapped.env
-        things = list(_things(env.grid.grid))
-        labels = _labels([f"{thing.color}_{thing.type}" for thing in things])
+        things = list(_find_objects(env.grid.grid))
+        labels = _number_duplicates([f"{thing.color}_{thing.type}" for thing in things])
         named = list(zip(things, labels, strict=True))
         self.doors = [(thing, label) for thing, label in named if thing.type == "door"]
         self.items = [(thing, label) for thing, label in named if thing.type != "door"]
-        self.label = {id(thing): label for thing, label in named}
+        self.label_by_id = {id(thing): label for thing, label in named}
         self.contents = [id(thing.contains) for thing in things if thing.contains is not None]
-        moving = {id(thing) for thing, _ in self.items}
-        self.bare = [None if id(cell) in moving else cell for cell in env.grid.grid]
+        movable = {id(thing) for thing, _ in self.items}
+        self.empty_grid = [None if id(cell) in movable else cell for cell in env.grid.grid]
         self.names = (
             "x", "y", "direction", *(["carrying"] if self.items else []),
             *(label for _, label in self.items), *(label for _, label in self.doors),
         )  # fmt: skip
 
     def get(self) -> Values:
+        """Return the current values of the variables."""
         env = self.env
         place: dict[int, Any] = {
             id(cell): (i % env.grid.width, i // env.grid.width)
@@ -159,9 +189,11 @@ class _Grid:
             place[id(env.carrying)] = "carried"
         for content in self.contents:
             place.setdefault(content, "inside")
-        held = "nothing" if env.carrying is None else self.label.get(id(env.carrying))
+        held = "nothing" if env.carrying is None else self.label_by_id.get(id(env.carrying))
         if held is None:
-            raise UserError("this MiniGrid environment makes new objects, which have no variables")
+            raise UserError(
+                "this MiniGrid environment creates new objects, which have no variables"
+            )
         return (
             int(env.agent_pos[0]), int(env.agent_pos[1]), DIRECTIONS[env.agent_dir],
             *([held] if self.items else []),
@@ -170,13 +202,14 @@ class _Grid:
         )  # fmt: skip
 
     def set(self, values: Values, seed: int | None = None) -> None:
+        """Place the agent and all objects; a seed resets the random number generator."""
         env, parts = self.env, iter(values)
         if seed is not None:
             env.np_random = np.random.default_rng(seed)
         x, y, direction = next(parts), next(parts), next(parts)
         env.agent_pos, env.agent_dir = (x, y), DIRECTIONS.index(str(direction))
         env.carrying = None
-        env.grid.grid = list(self.bare)
+        env.grid.grid = list(self.empty_grid)
         if self.items:
             next(parts)
         for thing, _ in self.items:
@@ -192,25 +225,26 @@ class _Grid:
             door.is_locked, door.is_open = state == "locked", state == "open"
 
     def step(self, action: int) -> bool:
+        """Take an action; return whether the episode has ended."""
         if self.wrapped is not self.env:
             return bool(self.wrapped.step(action)[2])
-        self.env.gen_obs = dict  # what the agent sees plays no part, and takes most of the time
+        self.env.gen_obs = dict  # observations are not used, and take most of the time
         try:
             return bool(self.env.step(action)[2])
         finally:
             del self.env.gen_obs
 
 
-def _things(cells: list[Any]) -> Iterator[Any]:
-    """Doors and what can be picked up, in reading order, each box followed by its contents."""
+def _find_objects(cells: list[Any]) -> Iterator[Any]:
+    """Yield doors and objects that can be picked up, in reading order, boxes before contents."""
     for cell in cells:
         if cell is not None and (cell.type == "door" or cell.can_pickup()):
             yield cell
-            yield from _things([cell.contains])
+            yield from _find_objects([cell.contains])
 
 
-def _labels(names: list[str]) -> list[str]:
-    """Names told apart by numbers where they are alike."""
+def _number_duplicates(names: list[str]) -> list[str]:
+    """Return names with a number appended to those that occur several times."""
     count, used, labels = Counter(names), Counter(), []
     for name in names:
         used[name] += 1

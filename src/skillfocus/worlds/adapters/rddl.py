@@ -1,9 +1,9 @@
 """RDDL domains as worlds, with exact probabilities.
 
-Variables   the grounded state fluents: `person-waiting-up(f1)`. Observations are left out.
-Actions     `noop`, then whatever can be set to other than its default: `open-door(e0)`,
-            `move=left`; joined by `+`, as many as the instance allows at a time. An action that
-            breaks a precondition leaves the state as it is.
+Variables   the grounded state fluents, such as `person-waiting-up(f1)`; observations are left out
+Actions     `noop`, then every action fluent that can be set to another value than its default:
+            `open-door(e0)`, `move=left`; combined with `+`, as many at a time as the instance
+            allows. An action that breaks a precondition leaves the state unchanged.
 Starts      the instance's initial state
 Final       states in which the domain's termination holds or a state invariant is broken
 """
@@ -11,23 +11,22 @@ Final       states in which the domain's termination holds or a state invariant 
 from __future__ import annotations
 
 import inspect
-import itertools
-import math
-import warnings
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from skillfocus.core.world import MOST_ACTIONS, STATE_LIMIT
+from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
-from skillfocus.worlds.adapters.rddl_formula import Known
+from skillfocus.worlds.adapters.rddl_actions import list_actions
+from skillfocus.worlds.adapters.rddl_fluents import Assignment
+from skillfocus.worlds.adapters.rddl_groups import position_groups
 from skillfocus.worlds.adapters.rddl_model import ExactModel
 from skillfocus.worlds.adapters.stepping import changed_settings
-from skillfocus.worlds.adapters.validation import compare
-from skillfocus.worlds.explored import ExploredWorld, Following, Groups, Values
+from skillfocus.worlds.adapters.validation import validate
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.grouping import Groups
+from skillfocus.worlds.model import ModelOutcome, Values
 
 
 def from_rddl(
@@ -39,37 +38,51 @@ def from_rddl(
     limit: int = STATE_LIMIT,
     check: bool = True,
 ) -> ExploredWorld:
-    """A world from a domain and an instance (default: the first) of rddlrepository, or from the
-    paths of two RDDL files. Flags that tell the place of something become one variable unless
-    `groups` say otherwise. `check` compares the world with pyRDDLGym's own steps."""
-    name, files, settings = _find(domain, instance)
-    world_id = f"rddl:{name}"
-    rddl, enumerator, simulator = _load(*files)
-    model = ExactModel(world_id, rddl, enumerator)
-    actions = _actions(world_id, rddl, model, simulator)
-    numbered = list(actions.values())
-    start = model.state(simulator.init_values)
+    """Make a world from an RDDL domain and instance.
+
+    Example::
+
+        world = sf.adapters.from_rddl("Elevators_MDP_ippc2011", 1)
+
+    Args:
+        domain: A domain of rddlrepository, or the path of a `.rddl` file.
+        instance: An instance of the domain (default: the first), or the path of a `.rddl` file.
+        groups: Variables to join (default: flags that say where something is become one variable;
+            `{}` keeps them apart).
+        step_limit: The most steps a skill may take.
+        limit: The most states to accept.
+        check: Whether to compare the world with pyRDDLGym's own steps.
+
+    Raises:
+        UserError: If the files cannot be read, or the domain cannot be enumerated exactly.
+    """
+    problem = _find_problem(domain, instance)
+    world_id = f"rddl:{problem.name}"
+    rddl, enumerated, simulated = _load(problem.domain_file, problem.instance_file)
+    model = ExactModel(world_id, rddl, enumerated)
+    actions = list_actions(world_id, rddl, model, simulated)
+    assignments = list(actions.values())
+    start = model.state(simulated.init_values)
     if model.ended(start):
         raise UserError(f"{world_id} is over in its first state: choose another instance")
-    original = _Original(simulator, model, numbered)
-    plain = groups and {k: v if isinstance(v, str) else list(v) for k, v in groups.items()}
+    stored_groups = groups and {k: v if isinstance(v, str) else list(v) for k, v in groups.items()}
     world = ExploredWorld(
         world_id,
         names=[entry for name in model.next for entry in model.fluents[name].entries],
         actions=list(actions),
         starts=[start],
-        follow=lambda values, action: model.follow(values, numbered[action]),
+        model=lambda values, action: model.outcomes(values, assignments[action]),
         limit=limit,
         settings=changed_settings(
-            settings,
-            groups=(plain, None),
+            problem.settings,
+            groups=(stored_groups, None),
             step_limit=(step_limit, 40),
             limit=(limit, STATE_LIMIT),
             check=(check, True),
         ),
-        groups=partial(_positions, model) if groups is None else groups,
+        groups=partial(position_groups, model) if groups is None else groups,
         step_limit=step_limit,
-        original=original,
+        simulator=_RDDLSimulator(simulated, model, assignments),
         notes=_notes(rddl),
     )
     if groups is None and world.groups:
@@ -78,26 +91,38 @@ def from_rddl(
             f"{', '.join(world.groups)}; groups={{}} keeps them apart",
         )
     if check:
-        compare(world, frequencies=False, way_out="check=False takes the world as it is")
+        validate(world, frequencies=False, advice="check=False takes the world as it is")
     return world
 
 
-def make(name: str, **settings: Any) -> ExploredWorld:
-    """The world `rddl:NAME`, from its settings: DOMAIN/INSTANCE, or two paths joined by `+`."""
-    known = inspect.signature(from_rddl).parameters
+def make_by_name(name: str, **settings: Any) -> ExploredWorld:
+    """Make the world `rddl:NAME`, for the command line and for skills files.
+
+    Args:
+        name: `DOMAIN/INSTANCE`, or the paths of two files joined by `+`.
+        **settings: Arguments of `from_rddl`; `domain` and `instance` win over the name.
+    """
+    parameters = inspect.signature(from_rddl).parameters
     for setting in settings:
-        if setting not in known:
-            raise unknown("setting of an RDDL world", setting, known)
+        if setting not in parameters:
+            raise unknown("setting of an RDDL world", setting, parameters)
     if "domain" in settings:
         return from_rddl(**settings)
     domain, _, instance = name.partition("+" if name.endswith(".rddl") else "/")
     return from_rddl(domain, instance or None, **settings)
 
 
-def _find(
-    domain: str | Path, instance: str | int | Path | None
-) -> tuple[str, tuple[str, str], dict[str, object]]:
-    """The name of a world, its two files, and the settings that say which they are."""
+class _Problem(NamedTuple):
+    """A domain and an instance."""
+
+    name: str
+    domain_file: str
+    instance_file: str
+    settings: dict[str, object]
+    """The arguments that find the files again, if the name does not."""
+
+
+def _find_problem(domain: str | Path, instance: str | int | Path | None) -> _Problem:
     try:
         import pyRDDLGym  # noqa: F401
         from rddlrepository.core.manager import RDDLRepoManager
@@ -107,28 +132,29 @@ def _find(
         ) from None
     if str(domain).endswith(".rddl"):
         files = str(domain), str(instance or "(none given)")
-        for file, what in zip(files, ("domain", "instance"), strict=True):
+        for file, kind in zip(files, ("domain", "instance"), strict=True):
             if not Path(file).is_file():
-                raise UserError(f"there is no RDDL {what} file {file}")
+                raise UserError(f"there is no RDDL {kind} file {file}")
         name = "+".join(Path(file).name for file in files)
-        return name, files, {"domain": files[0], "instance": files[1]}
+        return _Problem(name, *files, {"domain": files[0], "instance": files[1]})
     repository = RDDLRepoManager()
     names, wanted = sorted(repository.list_problems()), str(domain).lower()
-    same = [n for n in names if n.lower() == wanted]
-    alike = same or [n for n in names if n.lower().startswith(wanted)]
-    if not alike:
+    exact = [n for n in names if n.lower() == wanted]
+    matches = exact or [n for n in names if n.lower().startswith(wanted)]
+    if not matches:
         raise unknown("RDDL domain", str(domain), names)
-    if len(alike) > 1:
-        raise UserError(f"the RDDL domain {domain!r} can be {', '.join(alike)}: name one of them")
-    problem = repository.get_problem(alike[0])
+    if len(matches) > 1:
+        raise UserError(f"the RDDL domain {domain!r} can be {', '.join(matches)}: name one of them")
+    problem = repository.get_problem(matches[0])
     number = problem.instances[0] if instance is None else str(instance)
     if number not in problem.instances:
-        raise unknown(f"instance of {alike[0]}", number, problem.instances)
-    return f"{alike[0]}/{number}", (problem.get_domain(), problem.get_instance(number)), {}
+        raise unknown(f"instance of {matches[0]}", number, problem.instances)
+    name = f"{matches[0]}/{number}"
+    return _Problem(name, problem.get_domain(), problem.get_instance(number), {})
 
 
 def _load(domain: str, instance: str) -> tuple[Any, Any, Any]:
-    """What the files say, and two simulators of it: one to be changed, one to be played."""
+    """Return pyRDDLGym's model and two simulators: one to enumerate with, one to play in."""
     from ply.yacc import NullLogger
     from pyRDDLGym.core.compiler.model import RDDLLiftedModel
     from pyRDDLGym.core.parser.parser import RDDLParser
@@ -148,10 +174,10 @@ def _load(domain: str, instance: str) -> tuple[Any, Any, Any]:
     return rddl, first, second
 
 
-class _Original:
-    """pyRDDLGym's own simulator, drawing at random (see `found.Original`)."""
+class _RDDLSimulator:
+    """pyRDDLGym's own simulator, which samples at random, as a `Simulator`."""
 
-    def __init__(self, simulator: Any, model: ExactModel, actions: list[Known]) -> None:
+    def __init__(self, simulator: Any, model: ExactModel, actions: list[Assignment]) -> None:
         self.simulator, self.model = simulator, model
         self.actions = [
             {name: model.fluents[name].array(values) for name, values in action.items()}
@@ -159,82 +185,24 @@ class _Original:
         ]
 
     def reset(self, values: Values, seed: int | None = None) -> None:
+        """Go to a state; a seed resets the random number generator."""
         if seed is not None:
             self.simulator.seed(seed)
-        parts = self.model.known(values).items()
+        parts = self.model.assignment(values).items()
         arrays = {name: self.model.fluents[name].array(part) for name, part in parts}
         self.simulator.subs = {**self.simulator.init_values, **arrays}
 
-    def now(self) -> Values:
+    def state(self) -> Values:
+        """Return the current values of the state fluents."""
         return self.model.state(self.simulator.subs)
 
-    def step(self, action: int) -> Following:
+    def step(self, action: int) -> ModelOutcome:
+        """Take an action, which does nothing if it breaks a precondition."""
         ended = False
         if self.simulator.check_action_preconditions(self.actions[action], silent=True):
             _, _, terminated = self.simulator.step(self.actions[action])
             ended = terminated or not self.simulator.check_state_invariants(silent=True)
-        return Following(1.0, self.now(), ended)
-
-
-def _actions(world_id: str, rddl: Any, model: ExactModel, simulator: Any) -> dict[str, Known]:
-    """Every action by its name: the values of all action fluents."""
-    usual = {n: model.fluents[n].values(simulator.init_values[n]) for n in model.actions}
-    choices: list[list[tuple[str, str, int, Any]]] = []
-    for name in model.actions:
-        fluent = model.fluents[name]
-        for place, entry in enumerate(fluent.entries):
-            default = usual[name][place]
-            if fluent.kind is bool:
-                choices.append([(entry, name, place, not default)])
-                continue
-            values = fluent.objects or _integers(world_id, entry, place, name, rddl, simulator)
-            others = [v for v in values if v != default]
-            choices.append([(f"{entry}={v}", name, place, v) for v in others])
-    ways = [1] + [0] * len(choices)
-    for options in choices:
-        for k in range(len(choices), 0, -1):
-            ways[k] += ways[k - 1] * len(options)
-    most = min(rddl.max_allowed_actions, len(choices))
-    able = [k for k in range(most + 1) if sum(ways[: k + 1]) <= MOST_ACTIONS]
-    if able[-1] < most:
-        way_out = (
-            f"give an instance file with max-nondef-actions = {able[-1]}"
-            if able[-1]
-            else "use a smaller instance"
-        )
-        raise UserError(
-            f"{world_id} has {sum(ways[: most + 1]):,} actions, counting up to {most} at a time; "
-            f"{MOST_ACTIONS} can be: {way_out}"
-        )
-    nothing = "default" if "noop" in model.actions else "noop"
-    actions: dict[str, Known] = {}
-    for k in range(most + 1):
-        for chosen in itertools.combinations(choices, k):
-            for parts in itertools.product(*chosen):
-                values = {name: list(entries) for name, entries in usual.items()}
-                for _, name, place, value in parts:
-                    values[name][place] = value
-                label = "+".join(label for label, *_ in parts) or nothing
-                actions[label] = {name: tuple(entries) for name, entries in values.items()}
-    return actions
-
-
-def _integers(world_id: str, entry: str, place: int, name: str, rddl: Any, simulator: Any) -> range:
-    """The values of an integer action, from the bounds that the preconditions set."""
-    from pyRDDLGym.core.constraints import RDDLConstraints
-
-    low = high = math.inf
-    if rddl.variable_ranges[name] == "int":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            bounds = RDDLConstraints(simulator, vectorized=True).bounds[name]
-        low, high = (float(np.ravel(bound)[place]) for bound in bounds)
-    if not math.isfinite(low) or not math.isfinite(high):
-        raise UserError(
-            f"{world_id}: the action {entry} has infinitely many values: make it bool, an "
-            f"enumeration, or an int with bounds in action-preconditions"
-        )
-    return range(math.ceil(low), math.floor(high) + 1)
+        return ModelOutcome(1.0, self.state(), ended)
 
 
 def _notes(rddl: Any) -> Iterator[str]:
@@ -243,42 +211,3 @@ def _notes(rddl: Any) -> Iterator[str]:
         yield "an action whose preconditions do not hold leaves the state as it is"
     if rddl.observ_fluents:
         yield "observations are left out: the variables are the state itself"
-
-
-def _positions(model: ExactModel, states: list[Values]) -> Groups:
-    """The flags that are one variable: the place of something, of which never more than one is up,
-    or the places of several things alike, of which always equally many are."""
-    groups: dict[str, str] = {}
-    found = [model.known(values) for values in states]
-    for name in (name for name in model.next if model.fluents[name].kind is bool):
-        fluent = model.fluents[name]
-        flags = np.array([known[name] for known in found])
-        moving = [
-            e
-            for e, column in zip(fluent.entries, flags.T, strict=True)
-            if np.unique(column).size > 1
-        ]
-        flags, axes = flags.reshape(-1, *fluent.shape), range(len(fluent.shape))
-        ways = [k for n in axes for k in itertools.combinations(axes, n)]
-        up = {k: flags.sum(axis=tuple(axis + 1 for axis in axes if axis not in k)) for k in ways}
-        one = [k for k in ways if up[k].max() == 1]
-        alike = [k for k in ways if (up[k].min(axis=0) == up[k].max(axis=0)).all()]
-        for kept in (*one, *alike)[:1]:
-            groups |= _groups(name, moving, kept)
-    return groups
-
-
-def _groups(name: str, moving: list[str], kept: tuple[int, ...]) -> dict[str, str]:
-    """{new name: pattern}: flags with the same objects in the places kept, two or more of which
-    move."""
-    families: dict[tuple[str, ...], int] = {}
-    for entry in moving:
-        objects = entry[len(name) + 1 : -1].split(",")
-        family = tuple(o if i in kept else "*" for i, o in enumerate(objects))
-        families[family] = families.get(family, 0) + 1
-    groups: dict[str, str] = {}
-    for family, size in families.items():
-        if size > 1:
-            shown = ",".join(family[i] for i in kept)
-            groups[f"{name}({shown})" if kept else name] = f"{name}({','.join(family)})"
-    return groups

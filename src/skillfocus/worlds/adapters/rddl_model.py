@@ -1,7 +1,7 @@
-"""What can follow a state of an RDDL domain, with exact probabilities.
+"""The dynamics of an RDDL domain, with exact probabilities.
 
-Fluents that others read come first, in an order that pyRDDLGym finds; each of their outcomes opens
-a branch. In each branch the other fluents are independent of one another, so their outcomes are
+Fluents that others read come first, in an order that pyRDDLGym determines; each of their outcomes
+opens a branch. Within a branch the remaining fluents are independent, so their outcomes are
 multiplied. Rewards and observations are never evaluated.
 """
 
@@ -10,49 +10,60 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from skillfocus.worlds.adapters.rddl_fluents import Assignment, Factor, Fluent
 from skillfocus.worlds.adapters.rddl_formula import (
-    MOST_OUTCOMES,
-    Factor,
-    Fluent,
+    MAX_OUTCOMES,
     Formula,
-    Known,
-    RandomPolicy,
-    too_many,
+    OutcomeEnumerator,
+    too_many_outcomes,
 )
-from skillfocus.worlds.explored import Following, Values
+from skillfocus.worlds.model import ModelOutcome, Values
 
 
 class ExactModel:
-    """The domain's dynamics: fluents by name, and what follows a state and an action."""
+    """The fluents of a domain, and the possible outcomes of a state and an action.
+
+    Attributes:
+        actions: Names of the action fluents.
+        next: {state fluent: its primed name}, in the order of a state's values.
+        fluents: Every state, action and intermediate fluent by its name.
+    """
 
     def __init__(self, world_id: str, rddl: Any, simulator: Any) -> None:
+        """Compile the formulas of a domain.
+
+        Args:
+            world_id: The world's id, for errors.
+            rddl: pyRDDLGym's lifted model.
+            simulator: A simulator of its own: its random draws are replaced.
+        """
         self.world_id, self.actions = world_id, tuple(rddl.action_fluents)
-        chance = RandomPolicy(world_id, simulator)
+        enumerator = OutcomeEnumerator(world_id, simulator)
         self.next: dict[str, str] = dict(rddl.next_state)
-        fluents = [*self.next, *self.actions, *(name for name, _, _ in simulator.cpfs)]
-        self.fluents = {name: Fluent.of(rddl, name) for name in fluents}
+        names = [*self.next, *self.actions, *(name for name, _, _ in simulator.cpfs)]
+        self.fluents = {name: Fluent.of(rddl, name) for name in names}
 
         def formula(name: str, expression: Any) -> Formula:
-            return Formula(name, expression, self.fluents, chance)
+            return Formula(name, expression, self.fluents, enumerator)
 
-        self.allowed = [formula("a precondition", e) for e in rddl.preconditions]
-        self.over = [formula("the termination", e) for e in rddl.terminations]
-        self.valid = [formula("a state invariant", e) for e in rddl.invariants]
-        every = {name: formula(name, expression) for name, expression, _ in simulator.cpfs}
+        self._preconditions = [formula("a precondition", e) for e in rddl.preconditions]
+        self._terminations = [formula("the termination", e) for e in rddl.terminations]
+        self._invariants = [formula("a state invariant", e) for e in rddl.invariants]
+        formulas = {name: formula(name, expression) for name, expression, _ in simulator.cpfs}
         needed, read = list(self.next.values()), set()
-        for name in needed:
-            fresh = [n for n in every[name].reads if n in every and n not in read]
-            read.update(fresh)
-            needed.extend(fresh)
-        self.inner = [every[name] for name in every if name in read]
-        self.last = {name: every[name] for name in self.next.values() if name not in read}
+        for name in needed:  # grows while it is iterated
+            new = [n for n in formulas[name].reads if n in formulas and n not in read]
+            read.update(new)
+            needed.extend(new)
+        self._branching = [formulas[name] for name in formulas if name in read]
+        self._independent = {n: formulas[n] for n in self.next.values() if n not in read}
 
     def state(self, arrays: dict[str, Any]) -> Values:
-        """A state from what a simulator holds."""
+        """Return the state that a simulator's arrays hold."""
         return tuple(v for name in self.next for v in self.fluents[name].values(arrays[name]))
 
-    def known(self, values: Values) -> Known:
-        """A state by fluents."""
+    def assignment(self, values: Values) -> Assignment:
+        """Return a state as {fluent: values of its entries}."""
         parts, first = {}, 0
         for name in self.next:
             size = len(self.fluents[name].entries)
@@ -61,45 +72,52 @@ class ExactModel:
         return parts
 
     def ended(self, values: Values) -> bool:
-        """Whether an episode ends on entering a state."""
-        known = self.known(values) if self.over or self.valid else {}
-        return any(_true(f, known) for f in self.over) or not all(
-            _true(f, known) for f in self.valid
+        """Return whether an episode ends on entering a state."""
+        state = self.assignment(values) if self._terminations or self._invariants else {}
+        return any(_holds(f, state) for f in self._terminations) or not all(
+            _holds(f, state) for f in self._invariants
         )
 
-    def follow(self, values: Values, action: Known) -> list[Following]:
-        known = {**self.known(values), **action}
-        if not all(_true(f, known) for f in self.allowed):
-            return [Following(1.0, values)]
-        branches = [(1.0, known)]
-        for formula in self.inner:
-            grown: list[tuple[float, Known]] = []
-            for p, before in branches:
-                ways = self._combined(formula(before))
-                grown += [(p * q, {**before, formula.name: new}) for q, new in ways]
-                self._check(len(grown))
-            branches = grown
-        found: list[Following] = []
-        for p, before in branches:
+    def outcomes(self, values: Values, action: Assignment) -> list[ModelOutcome]:
+        """Return the possible outcomes of an action.
+
+        Raises:
+            UserError: If there are too many to enumerate.
+        """
+        start = {**self.assignment(values), **action}
+        if not all(_holds(f, start) for f in self._preconditions):
+            return [ModelOutcome(1.0, values)]
+        branches = [(1.0, start)]
+        for formula in self._branching:
+            extended: list[tuple[float, Assignment]] = []
+            for p, branch in branches:
+                combined = self._combine(formula(branch))
+                extended += [(p * q, {**branch, formula.name: new}) for q, new in combined]
+                self._check_count(len(extended))
+            branches = extended
+        outcomes: list[ModelOutcome] = []
+        for p, branch in branches:
             factors: list[Factor] = []
             for name in self.next.values():
-                factors += self.last[name](before) if name in self.last else [[(1.0, before[name])]]
-            ways = self._combined(factors)
-            found += [Following(p * q, after, self.ended(after)) for q, after in ways]
-            self._check(len(found))
-        return found
+                formula = self._independent.get(name)
+                factors += [[(1.0, branch[name])]] if formula is None else formula(branch)
+            combined = self._combine(factors)
+            outcomes += [ModelOutcome(p * q, after, self.ended(after)) for q, after in combined]
+            self._check_count(len(outcomes))
+        return outcomes
 
-    def _combined(self, factors: list[Factor]) -> Factor:
-        self._check(math.prod(map(len, factors)))
-        ways: Factor = [(1.0, ())]
+    def _combine(self, factors: list[Factor]) -> Factor:
+        """Multiply independent factors."""
+        self._check_count(math.prod(map(len, factors)))
+        product: Factor = [(1.0, ())]
         for factor in factors:
-            ways = [(p * q, values + more) for p, values in ways for q, more in factor]
-        return ways
+            product = [(p * q, values + more) for p, values in product for q, more in factor]
+        return product
 
-    def _check(self, n_outcomes: int) -> None:
-        if n_outcomes > MOST_OUTCOMES:
-            raise too_many(self.world_id, "an action")
+    def _check_count(self, n_outcomes: int) -> None:
+        if n_outcomes > MAX_OUTCOMES:
+            raise too_many_outcomes(self.world_id, "an action")
 
 
-def _true(formula: Formula, known: Known) -> bool:
-    return formula(known) == [[(1.0, (True,))]]
+def _holds(formula: Formula, assignment: Assignment) -> bool:
+    return formula(assignment) == [[(1.0, (True,))]]

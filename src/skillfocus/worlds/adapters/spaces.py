@@ -1,4 +1,4 @@
-"""What a Gymnasium environment's states and actions consist of."""
+"""The actions and state variables of a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.adapters.toy_text import KNOWN
-from skillfocus.worlds.explored import Values
+from skillfocus.worlds.adapters.toy_text import TOY_TEXT
+from skillfocus.worlds.model import Values
 
 Variables = Sequence[str] | Mapping[str, Callable[[Any], Hashable]]
-"""Names for the parts of a state, or {name: what it is in a state}."""
-MOST_COMBINATIONS = 10_000
+"""Names for the parts of a state, or {name: function that reads it from a state}."""
+MAX_ACTION_COMBINATIONS = 10_000
+"""The most combinations of a composite action space; a world has a lower limit still."""
 
 
-def actions_of(space: Any, world_id: str) -> tuple[list[Any], list[str]]:
-    """The actions to pass to `step`, and their names."""
+def list_actions(space: Any, world_id: str) -> tuple[list[Any], list[str]]:
+    """Return the actions to pass to `step`, and their names.
+
+    Args:
+        space: A `Discrete`, `MultiBinary` or `MultiDiscrete` space; the last two become all
+            combinations of their parts.
+        world_id: The world's id, for errors.
+
+    Raises:
+        UserError: If there are infinitely many actions, or too many.
+    """
     from gymnasium.spaces import Discrete, MultiBinary, MultiDiscrete
 
     if isinstance(space, Discrete):
@@ -30,41 +40,52 @@ def actions_of(space: Any, world_id: str) -> tuple[list[Any], list[str]]:
         sizes = [int(n) for n in space.nvec.ravel()]
     else:
         raise UserError(f"{world_id} has actions {space}; only a finite number can be explored")
-    if np.prod(sizes, dtype=float) > MOST_COMBINATIONS:
+    if np.prod(sizes, dtype=float) > MAX_ACTION_COMBINATIONS:
         raise UserError(
-            f"{world_id} has more than {MOST_COMBINATIONS:,} actions; wrap it to offer fewer"
+            f"{world_id} has more than {MAX_ACTION_COMBINATIONS:,} actions; wrap it to offer fewer"
         )
     combined = [np.array(c).reshape(space.shape) for c in itertools.product(*map(range, sizes))]
     return combined, [",".join(map(str, code.ravel())) for code in combined]
 
 
-def reader(
+def state_reader(
     inner: Any, example: Any, variables: Variables | None, world_id: str
 ) -> tuple[tuple[str, ...], Callable[[Any], Values]]:
-    """The names of the variables, and how to read them off a state like the example."""
+    """Return the names of the variables, and a function that reads their values from a state.
+
+    Args:
+        inner: The unwrapped environment.
+        example: Any of its states.
+        variables: Names or functions given by the user, if any.
+        world_id: The world's id, for errors.
+
+    Raises:
+        UserError: If states have no parts, or not as many as there are names.
+    """
     if isinstance(variables, Mapping):
         functions = list(variables.values())
-        return tuple(variables), lambda state: tuple(plain(f(state)) for f in functions)
-    names, read = _parts(inner, example, world_id)
+        return tuple(variables), lambda state: tuple(to_python(f(state)) for f in functions)
+    names, read = _split_state(inner, example, world_id)
     if variables is None:
         return names, read
     if len(variables) != len(names):
         raise UserError(
-            f"the states of {world_id} have {len(names)} parts, and {len(variables)} names "
-            f"are given"
+            f"the states of {world_id} have {len(names)} parts, but {len(variables)} names are "
+            f"given"
         )
     return tuple(variables), read
 
 
-def _parts(
+def _split_state(
     inner: Any, example: Any, world_id: str
 ) -> tuple[tuple[str, ...], Callable[[Any], Values]]:
-    known = KNOWN.get(type(inner).__name__)
-    if known is not None:
-        return known.names, lambda state: known.read(inner, state)
+    """Find the parts of a state: known, named by keys or fields, or numbered."""
+    toy_text = TOY_TEXT.get(type(inner).__name__)
+    if toy_text is not None:
+        return toy_text.names, lambda state: toy_text.read(inner, state)
     if isinstance(example, Mapping):
         keys = list(example)
-        return tuple(map(str, keys)), lambda state: tuple(plain(state[key]) for key in keys)
+        return tuple(map(str, keys)), lambda state: tuple(to_python(state[key]) for key in keys)
     if callable(getattr(inner, "decode", None)):
         split = inner.decode
     elif isinstance(example, (tuple, list, np.ndarray)):
@@ -76,15 +97,15 @@ def _parts(
         )
     numbered = tuple(f"part_{i + 1}" for i in range(len(split(example))))
     names = getattr(example, "_fields", numbered)
-    return names, lambda state: tuple(plain(part) for part in split(state))
+    return names, lambda state: tuple(to_python(part) for part in split(state))
 
 
-def plain(value: Any) -> Hashable:
-    """NumPy's numbers as Python's, arrays and lists as tuples."""
+def to_python(value: Any) -> Hashable:
+    """Return NumPy numbers as Python numbers, arrays and lists as tuples."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return to_python(value.tolist())
     if isinstance(value, (list, tuple)):
-        return tuple(map(plain, value))
+        return tuple(map(to_python, value))
     return value

@@ -1,91 +1,115 @@
-"""Exploring and playing environments that are known only by stepping them.
+"""Explore and play environments that can only be stepped.
 
-An environment is *stepped* by three functions: what its state is, go to a state, take an action.
-Where `step` is random, each action is tried `samples` times, and frequencies stand for
-probabilities.
+Such an environment is described by three functions: get its state, set it, take an action. If
+`step` is random, each action is sampled several times, and frequencies stand for probabilities.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import Following, Values
+from skillfocus.worlds.model import Model, ModelOutcome, Values
 
-TRIED = 200
-"""In how many states it is tried whether setting and getting them is the identity."""
+N_ROUND_TRIPS = 200
+"""States in which it is checked that setting and then getting the state is the identity."""
 
 
-class Stepped(Protocol):
-    def get(self) -> Values: ...
+class Steppable(Protocol):
+    """An environment whose state can be read and set."""
 
-    def set(self, values: Values, seed: int | None = None) -> None: ...
+    def get(self) -> Values:
+        """Return the current values of the variables."""
+        ...
+
+    def set(self, values: Values, seed: int | None = None) -> None:
+        """Go to a state; a seed resets the random number generator."""
 
     def step(self, action: int) -> bool:
-        """Take an action; whether the episode has ended."""
+        """Take an action; return whether the episode has ended."""
         ...
 
 
-class SteppedOriginal:
-    """A stepped environment to be played (see `found.Original`)."""
+class SteppedSimulator:
+    """A steppable environment as a `Simulator`."""
 
-    def __init__(self, env: Stepped) -> None:
+    def __init__(self, env: Steppable) -> None:
         self.env = env
 
     def reset(self, values: Values, seed: int | None = None) -> None:
+        """Go to a state; a seed resets the random number generator."""
         self.env.set(values, seed)
 
-    def now(self) -> Values:
+    def state(self) -> Values:
+        """Return the current values of the variables."""
         return self.env.get()
 
-    def step(self, action: int) -> Following:
+    def step(self, action: int) -> ModelOutcome:
+        """Take an action and return what happened."""
         ended = self.env.step(action)
-        return Following(1.0, self.env.get(), ended)
+        return ModelOutcome(1.0, self.env.get(), ended)
 
 
-def by_stepping(env: Stepped, samples: int) -> Callable[[Values, int], Iterable[Following]]:
-    """A model for `ExploredWorld`: set, step, get."""
+def stepped_model(env: Steppable, samples: int) -> Model:
+    """Return a model that sets the state, steps and reads the state.
+
+    Args:
+        env: The environment.
+        samples: How often each action is tried in each state.
+
+    Raises:
+        UserError: If `samples` is less than 1, and from the model, if a state that was set is not
+            the one that is read.
+    """
     if samples < 1:
         raise UserError(f"samples is {samples}; it must be at least 1")
 
-    tried: set[Values] = set()
+    checked: set[Values] = set()
 
-    def follow(values: Values, action: int) -> Iterable[Following]:
-        if values not in tried and len(tried) < TRIED:
-            tried.add(values)
+    def model(values: Values, action: int) -> Iterable[ModelOutcome]:
+        if values not in checked and len(checked) < N_ROUND_TRIPS:
+            checked.add(values)
             env.set(values)
             if env.get() != values:
                 raise UserError(
                     f"setting the state {values} and getting it again gives {env.get()}: what sets "
-                    f"the state must set all that is got"
+                    f"the state must set everything that is read"
                 )
         counts: Counter[tuple[Values, bool]] = Counter()
         for _ in range(samples):
             env.set(values)
             ended = env.step(action)
             counts[env.get(), ended] += 1
-        return [Following(n / samples, *key) for key, n in counts.items()]
+        return [ModelOutcome(n / samples, *key) for key, n in counts.items()]
 
-    return follow
+    return model
 
 
 def sampling_note(samples: int) -> tuple[str, ...]:
+    """Return a note for worlds whose probabilities are frequencies; none for a single sample."""
     if samples == 1:
         return ()
     return (f"probabilities are frequencies of {samples:,} samples of each action, not exact",)
 
 
-def truncation_note(most: int) -> str:
+def truncation_note(max_episode_steps: int) -> str:
+    """Return a note on the environment's own limit of steps, which worlds do not have."""
     return (
-        f"the environment cuts episodes after {most:,} steps (truncation, not termination); skills "
-        f"and tasks have limits of their own"
+        f"the environment cuts episodes after {max_episode_steps:,} steps (truncation, not "
+        f"termination); skills and tasks have limits of their own"
     )
 
 
 def changed_settings(
     settings: Mapping[str, object], **own: tuple[object, object]
 ) -> dict[str, object]:
-    """An environment's settings, and of an adapter's own those that are not as usual."""
-    return {**settings, **{name: value for name, (value, usual) in own.items() if value != usual}}
+    """Return an environment's settings and those of the adapter's that differ from their defaults.
+
+    Args:
+        settings: Settings of the environment, all of which are included.
+        **own: Per setting of the adapter, its value and its default.
+    """
+    changed = {name: value for name, (value, default) in own.items() if value != default}
+    return {**settings, **changed}

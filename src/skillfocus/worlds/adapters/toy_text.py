@@ -1,65 +1,73 @@
-"""What the observations and actions of Gymnasium's toy-text environments mean."""
+"""What the states and actions of Gymnasium's toy-text environments mean."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from skillfocus.worlds.explored import Values
+from skillfocus.worlds.model import Values
 
-PLACES = ("red", "green", "yellow", "blue")
+_LOCATIONS = ("red", "green", "yellow", "blue")
 
 
-class Known(NamedTuple):
+class ToyText(NamedTuple):
+    """Names for an environment whose states are bare numbers or tuples."""
+
     names: tuple[str, ...]
+    """Names of the variables."""
     actions: tuple[str, ...]
+    """Names of the actions."""
     read: Callable[[Any, Any], Values]
-    """read(environment, its state): the values of the variables"""
+    """`read(env, state)`: the values of the variables."""
     get: Callable[[Any], Any] | None = None
+    """`get(env)`: the state, for environments without a model."""
     set: Callable[[Any, Any], None] | None = None
+    """`set(env, state)`, for environments without a model."""
 
 
-def _taxi(env: Any, state: int) -> Values:
+def _read_taxi(env: Any, state: int) -> Values:
     row, column, passenger, destination = env.decode(state)
-    return int(row), int(column), (*PLACES, "in taxi")[passenger], PLACES[destination]
+    return int(row), int(column), (*_LOCATIONS, "in taxi")[passenger], _LOCATIONS[destination]
 
 
-def _lake(env: Any, state: int) -> Values:
+def _read_lake(env: Any, state: int) -> Values:
     return divmod(int(state), int(env.ncol))
 
 
-def _cliff(env: Any, state: int) -> Values:
+def _read_cliff(env: Any, state: int) -> Values:
     return divmod(int(state), int(env.shape[1]))
 
 
-def _hand(env: Any, state: tuple) -> Values:
+def _read_hand(env: Any, state: tuple) -> Values:
     del env
     player, dealer, ace = state
     return int(player), int(dealer), int(ace)
 
 
-def _deal(env: Any, state: tuple) -> None:
-    """A hand with this sum, and the dealer's first card; cards are drawn with replacement, so
-    which cards make the sum plays no part."""
+def _set_hand(env: Any, state: tuple) -> None:
+    """Deal a hand with this sum, and the dealer's first card.
+
+    Cards are drawn with replacement, so it does not matter which cards make the sum.
+    """
     player, dealer, ace = state
     env.player = [1, player - 11] if ace else [player]
     env.dealer = [dealer, 10]
 
 
-KNOWN = {
-    "TaxiEnv": Known(
+TOY_TEXT = {
+    "TaxiEnv": ToyText(
         ("taxi_row", "taxi_column", "passenger", "destination"),
         ("south", "north", "east", "west", "pick up", "drop off"),
-        _taxi,
+        _read_taxi,
     ),
-    "FrozenLakeEnv": Known(("row", "column"), ("left", "down", "right", "up"), _lake),
-    "CliffWalkingEnv": Known(("row", "column"), ("up", "right", "down", "left"), _cliff),
-    "BlackjackEnv": Known(
+    "FrozenLakeEnv": ToyText(("row", "column"), ("left", "down", "right", "up"), _read_lake),
+    "CliffWalkingEnv": ToyText(("row", "column"), ("up", "right", "down", "left"), _read_cliff),
+    "BlackjackEnv": ToyText(
         ("player", "dealer", "usable_ace"),
         ("stick", "hit"),
-        _hand,
+        _read_hand,
         lambda env: env._get_obs(),
-        _deal,
+        _set_hand,
     ),
 }
-"""By the name of the environment's class."""
+"""Toy-text environments by the name of their class."""

@@ -1,8 +1,7 @@
-"""Is a found world what its environment does? Its steps are tried and compared.
+"""Validate an explored world against the environment it was explored in.
 
-One step from many random states shows what the world leaves out; walks show what the environment
-remembers from one step to the next; many steps from the same state show whether probabilities are
-right.
+Single steps from random states reveal what the world leaves out, random walks what the environment
+remembers from one step to the next, and many steps from the same state wrong probabilities.
 """
 
 from __future__ import annotations
@@ -14,121 +13,157 @@ import numpy as np
 
 from skillfocus.core.factored import State
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import ExploredWorld, Original
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import Simulator
 
-PAIRS, WALKS, STEPS, REPEATS = 400, 20, 30, 300
-"""States and actions tried once; walks, and their steps; states and actions with several outcomes
-that are tried as often as there are walks, and how often."""
-DOUBT = 1e-8
+N_STEPS = 400
+"""State-action pairs that are tried once."""
+N_WALKS, WALK_LENGTH = 20, 30
+"""Random walks from starts, and their steps."""
+N_REPEATED_PAIRS, N_REPEATS = 20, 300
+"""State-action pairs with several outcomes whose frequencies are compared, and steps for each."""
+MIN_P_VALUE = 1e-8
 """Frequencies less likely than this are taken to be wrong."""
-RARE = 5
-TOLERATED = 0.05
-"""The share of steps that may lead elsewhere in a world found by samples."""
+MIN_EXPECTED_COUNT = 5
+"""Rarer outcomes are pooled for the chi-square test."""
+MAX_MISSED_SHARE = 0.05
+"""The share of steps that may lead elsewhere in a world explored by sampling."""
 
 
-def compare(
-    world: ExploredWorld, seed: int = 0, *, frequencies: bool = True, way_out: str = ""
+def validate(
+    world: ExploredWorld, seed: int = 0, *, frequencies: bool = True, advice: str = ""
 ) -> None:
-    """An error names the first state and action where the environment the world was found in does
-    what the world does not. A world found by samples (not `exact`) may miss what is rare."""
-    if world.original is None or len(world.final) == len(world.every_state):
+    """Compare a world with its simulator; does nothing if it has none.
+
+    A world explored by sampling (not `exact`) may miss rare outcomes.
+
+    Args:
+        world: The world.
+        seed: Seed of the random states, actions and simulator resets.
+        frequencies: Whether to compare probabilities with frequencies too.
+        advice: What the user can do about a difference, for the error.
+
+    Raises:
+        UserError: Names the first state and action where the simulator does what the world does
+            not.
+    """
+    if world.simulator is None or len(world.final_states) == len(world.all_states):
         return
-    comparison = _Comparison(world, world.original, np.random.default_rng(seed), way_out)
-    comparison.try_pairs()
+    comparison = _Comparison(world, world.simulator, np.random.default_rng(seed), advice)
+    comparison.try_steps()
     comparison.try_walks()
     if world.exact and frequencies:
         comparison.try_frequencies()
-    if comparison.missed > TOLERATED * comparison.steps:
-        share = comparison.missed / comparison.steps
+    if comparison.n_missed > MAX_MISSED_SHARE * comparison.n_steps:
+        share = comparison.n_missed / comparison.n_steps
         raise UserError(
-            f"{world.id}: {share:.0%} of its environment's steps lead where no sample did; raise "
+            f"{world.id}: {share:.0%} of the environment's steps lead where no sample did; raise "
             f"samples=…"
         )
 
 
-def pooled(seen: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and expected counts, with outcomes too rare for a chi-square test (fewer than five
-    expected) counted as one, together with the next rarest if need be."""
-    order = np.argsort(wanted)
-    seen, wanted = seen[order].astype(float), wanted[order]
-    rare = max(int((wanted < RARE).sum()), 1)
-    while rare < len(wanted) and wanted[:rare].sum() < RARE:
-        rare += 1
-    together = [np.append(part[:rare].sum(), part[rare:]) for part in (seen, wanted)]
-    return together[0], together[1]
+def pool_rare_outcomes(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pool outcomes too rare for a chi-square test.
+
+    Args:
+        counts: Observed counts, [n_outcomes].
+        expected: Expected counts, [n_outcomes].
+
+    Returns:
+        Counts and expected counts, with all outcomes expected fewer than five times as one,
+        together with the next rarest if that is needed to reach five.
+    """
+    order = np.argsort(expected)
+    counts, expected = counts[order].astype(float), expected[order]
+    n_rare = max(int((expected < MIN_EXPECTED_COUNT).sum()), 1)
+    while n_rare < len(expected) and expected[:n_rare].sum() < MIN_EXPECTED_COUNT:
+        n_rare += 1
+    pooled = [np.append(part[:n_rare].sum(), part[n_rare:]) for part in (counts, expected)]
+    return pooled[0], pooled[1]
 
 
 class _Comparison:
-    def __init__(
-        self, world: ExploredWorld, original: Original, rng: np.random.Generator, way_out: str
-    ) -> None:
-        self.world, self.original, self.rng, self.way_out = world, original, rng, way_out
-        self.live = [state for state in world.every_state if state not in world.final]
-        self.steps = self.missed = 0
+    """A world beside its simulator, stepped together."""
 
-    def try_pairs(self) -> None:
-        for _ in range(PAIRS):
-            self.step_from(*self.draw())
+    def __init__(
+        self, world: ExploredWorld, simulator: Simulator, rng: np.random.Generator, advice: str
+    ) -> None:
+        self.world, self.simulator, self.rng, self.advice = world, simulator, rng, advice
+        self.live_states = [s for s in world.all_states if s not in world.final_states]
+        self.n_steps = self.n_missed = 0
+
+    def try_steps(self) -> None:
+        """Try single steps from random states."""
+        for _ in range(N_STEPS):
+            self.step_from(*self.random_pair())
 
     def try_walks(self) -> None:
-        starts = [state for state in self.world.states() if state not in self.world.final]
-        for _ in range(WALKS if starts else 0):
+        """Try random walks from the starts."""
+        final = self.world.final_states
+        starts = [state for state in self.world.states() if state not in final]
+        for _ in range(N_WALKS if starts else 0):
             state: State | None = starts[self.rng.integers(len(starts))]
             self.reset(state)
-            for _ in range(STEPS):
+            for _ in range(WALK_LENGTH):
                 state = self.step(state, int(self.rng.integers(len(self.world.actions))))
-                if state is None or state in self.world.final:
+                if state is None or state in final:
                     break
 
     def try_frequencies(self) -> None:
+        """Compare probabilities with the frequencies of repeated steps."""
         from scipy.stats import chisquare
 
-        drawn = dict.fromkeys(self.draw() for _ in range(PAIRS))
-        several = [pair for pair in drawn if len(self.world.transition(*pair)) > 1]
-        for state, action in several[:WALKS]:
-            chances = {o.state: o.probability for o in self.world.transition(state, action)}
-            counts = Counter(self.step_from(state, action) for _ in range(REPEATS))
-            seen, wanted = pooled(
-                np.array([counts[after] for after in chances]),
-                np.array(list(chances.values())) * REPEATS,
+        pairs = dict.fromkeys(self.random_pair() for _ in range(N_STEPS))
+        random_pairs = [pair for pair in pairs if len(self.world.transition(*pair)) > 1]
+        for state, action in random_pairs[:N_REPEATED_PAIRS]:
+            outcomes = {o.state: o.probability for o in self.world.transition(state, action)}
+            counts = Counter(self.step_from(state, action) for _ in range(N_REPEATS))
+            observed, expected = pool_rare_outcomes(
+                np.array([counts[after] for after in outcomes]),
+                np.array(list(outcomes.values())) * N_REPEATS,
             )
-            if len(seen) > 1 and chisquare(seen, wanted).pvalue < DOUBT:
-                self.differs(
+            if len(observed) > 1 and chisquare(observed, expected).pvalue < MIN_P_VALUE:
+                self.fail(
                     state,
                     action,
-                    f"leads to its outcomes {(seen / REPEATS).round(3).tolist()} of the time, "
-                    f"not {(wanted / REPEATS).round(3).tolist()}",
+                    f"leads to its outcomes {(observed / N_REPEATS).round(3).tolist()} of the "
+                    f"time, not {(expected / N_REPEATS).round(3).tolist()}",
                 )
 
-    def draw(self) -> tuple[State, int]:
-        state = self.live[self.rng.integers(len(self.live))]
+    def random_pair(self) -> tuple[State, int]:
+        """Return a random state that is not final, and a random action."""
+        state = self.live_states[self.rng.integers(len(self.live_states))]
         return state, int(self.rng.integers(len(self.world.actions)))
 
     def reset(self, state: State) -> None:
-        self.original.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
+        """Set the simulator to a state, with a random seed."""
+        self.simulator.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
 
     def step_from(self, state: State, action: int) -> State | None:
+        """Reset to a state and step from there."""
         self.reset(state)
         return self.step(state, action)
 
     def step(self, state: State, action: int) -> State | None:
-        """The state that followed; none if no sample had led there."""
-        _, values, ended = self.original.step(action)
-        self.steps += 1
-        after = self.world.find(values, ended)
+        """Step the simulator and return the next state, or `None` if the world lacks it."""
+        _, values, ended = self.simulator.step(action)
+        self.n_steps += 1
+        after = self.world.state_of(values, ended)
         if after is not None and after in (o.state for o in self.world.transition(state, action)):
             return after
         if self.world.exact:
-            met = dict(zip(self.world.names_found, values, strict=True))
-            never = "which was never found" if after is None else "which has probability 0"
-            self.differs(state, action, f"led to {met}{' and ended' if ended else ''}, {never}")
-        self.missed += 1
+            labels = dict(zip(self.world.model_variables, values, strict=True))
+            problem = "which was never reached" if after is None else "which has probability 0"
+            ending = " and ended" if ended else ""
+            self.fail(state, action, f"led to {labels}{ending}, {problem}")
+        self.n_missed += 1
         return after
 
-    def differs(self, state: State, action: int, what: str) -> NoReturn:
+    def fail(self, state: State, action: int, problem: str) -> NoReturn:
+        """Raise an error about a state and an action."""
         labels, name = self.world.space.labels(state), self.world.actions[action]
-        way_out = f"; {self.way_out}" if self.way_out else ""
+        advice = f"; {self.advice}" if self.advice else ""
         raise UserError(
-            f"{self.world.id} is not what its step does: in {labels} the action {name!r} {what}"
-            f"{way_out}"
+            f"{self.world.id} differs from its environment: in {labels} the action {name!r} "
+            f"{problem}{advice}"
         )

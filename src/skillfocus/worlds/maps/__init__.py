@@ -1,0 +1,1 @@
+"""Worlds from map files (docs/maps.md): grammar of lines, parser of files, and the world itself."""
