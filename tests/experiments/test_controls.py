@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from frames import claims_by_id, make_results
 from probes import corridor
 from skillfocus.errors import UserError
+from skillfocus.experiments import controls
+from skillfocus.experiments.claims import DIRECTION_ONLY, NOT_REPRODUCED, REPRODUCED
 from skillfocus.experiments.controls import NoStrength
 from skillfocus.learners.tabular.problem import make_problem
 from skillfocus.learners.tabular.random_policy import RandomPolicy
@@ -90,15 +93,35 @@ def test_no_strength_is_no_penalty_bit_for_bit(objective):
 
 def test_no_strength_notices_a_penalty(monkeypatch):
     """It can fail: a penalty of something is not the same."""
-    import skillfocus.experiments.controls as controls
-
     monkeypatch.setattr(controls, "cached_world", lambda *_: corridor())
     monkeypatch.setattr(controls, "cached_mdp", lambda *_: sf.tabulate(corridor()))
     run = NoStrength("four-rooms", "focused-vic", 0, rounds=3)
     assert run.execute(lambda *_: None).rows[0][2] == 1.0
     monkeypatch.setattr(
         controls,
-        "_nothing",
+        "_zero_penalty",
         lambda space, start, end, watched: np.full(len(start), 9.0) * (start != end).any(axis=1),
     )
     assert run.execute(lambda *_: None).rows[0][2] == 0.0
+
+
+def test_controls_claims():
+    rows = [
+        ("mud-world", "focused-vic", "", "goal/control", None, [1.0, 0.99]),
+        ("mud-world", "permuted-focused-vic", "", "goal/control", None, [0.0, 0.01]),
+        ("mud-world", "focused-vic", "", "task/true/steps", 9, [30, 32]),
+        ("mud-world", "permuted-focused-vic", "", "task/true/steps", 9, [60, 60]),
+        ("mud-world", "focused-vic", "no strength", "identical", None, [1.0]),
+        ("four-rooms", "focused-vic", "no strength", "identical", None, [1.0]),
+    ]
+    claims = claims_by_id(controls.analyze(make_results(rows)))
+    assert claims["control-permuted-mud-world"].verdict == REPRODUCED
+    assert claims["control-benefit-mud-world"].ours.estimate == pytest.approx(29.0)
+    assert claims["control-zero"].verdict == REPRODUCED
+    rows[1] = (*rows[1][:-1], [0.3, 0.31])  # less, but not gone
+    claims = claims_by_id(controls.analyze(make_results(rows)))
+    assert claims["control-permuted-mud-world"].verdict == DIRECTION_ONLY
+    rows[-1] = (*rows[-1][:-1], [0.0])
+    assert (
+        claims_by_id(controls.analyze(make_results(rows)))["control-zero"].verdict == NOT_REPRODUCED
+    )

@@ -15,7 +15,7 @@ class List:
     """Print one JSON document."""
 
     def run(self) -> None:
-        from skillfocus.experiments import NAMES as EXPERIMENTS
+        from skillfocus.experiments.registry import experiment_names
         from skillfocus.objectives.registry import NAMES
         from skillfocus.sweeps.paper_grids import PAPER_GRIDS
         from skillfocus.worlds.registry import WORLDS
@@ -31,7 +31,7 @@ class List:
             "objectives": list(NAMES),
             "learners": ["planning", "q-learning"],
             "sweeps": list(PAPER_GRIDS),
-            "experiments": list(EXPERIMENTS),
+            "experiments": experiment_names(),
         }
         if self.json:
             print_json({"worlds": worlds, **names})

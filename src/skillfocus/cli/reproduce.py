@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.job import Job, Work
+from skillfocus.cli.job import Job
 from skillfocus.cli.options import OptionalPath
 from skillfocus.cli.output import err, print_json, print_table, say
 from skillfocus.errors import UserError
+from skillfocus.experiments.registry import experiment_names
 
 if TYPE_CHECKING:
-    import polars as pl
+    from skillfocus.experiments.reproduction import Reproduction
+    from skillfocus.runs.progress_bar import Progress
+    from skillfocus.runs.status import Status
 
-MAIN = 0.97
-"""The part of the work that the experiments are; the rest is skills to watch."""
+_NAMES = arg(
+    metavar="[EXPERIMENT …]", help=f"Experiments: {', '.join(experiment_names())}; or all."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,141 +34,118 @@ class Reproduce(Job):
               skillfocus reproduce --from results          (nothing is run)
     """
 
-    experiments: Positional[Annotated[tuple[str, ...], arg(metavar="[EXPERIMENT …]")]] = ("all",)
-    """Of trajectories, coverage, downstream, underspecified, ablation, skill-count, side-effects,
-    controls; or all."""
+    experiments: Positional[Annotated[tuple[str, ...], _NAMES]] = ("all",)
     seeds: int = 5
-    """How many seeds, from 0 up. Planned VIC and LSD get two fifths of them; ablation, controls,
-    numbers of skills and scattered skills a fifth; but two at least."""
+    """Number of seeds, from 0 up. Planned VIC and LSD get two fifths of them; ablation, controls,
+    numbers of skills and scattered skills a fifth; but at least two."""
     preset: Literal["paper", "best", "both"] = "both"
-    """The paper's settings, or those that were found to work best."""
+    """The paper's settings, or those that work best."""
     learner: Literal["planning", "q-learning", "both"] = "both"
-    """How skills are learned: exact planning, or the paper's Q-learning, which takes thrice as
-    long."""
+    """How skills are learned: exact planning, or the paper's Q-learning, which takes three times
+    as long."""
     from_: Annotated[OptionalPath, arg(name="from")] = None
-    """Draw everything again from results kept in this folder; nothing is run."""
+    """Report the results saved in this folder (see --keep); nothing is run."""
     finished: bool = False
     """Run nothing: report what has finished in --out so far."""
     keep: OptionalPath = None
-    """Also keep condensed results in this folder, for --from."""
+    """Also save reduced results to this folder, for --from."""
     markdown: OptionalPath = None
     """Also write the report as Markdown to this file, with its pictures beside it."""
 
     def run(self) -> None:
-        from skillfocus._internal.atomic_io import require_writable_folder
-        from skillfocus.experiments.players import players
-        from skillfocus.experiments.report import build
-        from skillfocus.experiments.reproduction import check_experiments
-        from skillfocus.report.writing import keep, kept, write_report, write_twin
-        from skillfocus.runs.folder_store import Store
-        from skillfocus.runs.progress_bar import Progress
+        """Reproduce, and print the claims; exit with status 1 if a run failed."""
+        from skillfocus.experiments.reproduction import reproduce
+        from skillfocus.runs.progress_bar import summary
+        from skillfocus.runs.status import Interrupted
 
-        names = check_experiments(self.experiments)
-        for folder in (self.out, self.keep, self.markdown and self.markdown.parent):
-            if folder is not None:
-                require_writable_folder(folder)
-        if self.from_ is not None:
-            frame, costs = (self._chosen(table) for table in kept(self.from_))
-            failed = False
-        else:
-            frame, costs, failed = self._work(names)
-        if frame.is_empty():
-            raise UserError(
-                f"there are no results with --preset {self.preset} --learner {self.learner}, so "
-                f"there is nothing to report"
-            )
-        if self.keep is not None:
-            keep(self.keep, frame, costs)
-            say(f"kept: {self.keep}")
-            frame, costs = kept(self.keep)
-        with Progress(err, "writing the report") as progress:
-            watched, begun = [], 0.0
-            if "trajectories" in names:
-                begun = 0.25
-                watched = players(
-                    Store(self.out), lambda part, what: progress.report(part * begun, what)
-                )
-            blocks, sections = build(
-                frame, costs, names,
-                lambda part, what: progress.report(begun + part * (0.5 - begun), what), watched,
-            )  # fmt: skip
-            tables = [table for section in sections for table in section.analysis.tables]
-            if names != ["trajectories"] and not any(table.rows for table in tables):
-                raise UserError(f"there are no results of {', '.join(names)} among these")
-            page = write_report(
-                blocks, self.out, lambda part, what: progress.report(0.5 + part / 2, what)
-            )
-        if self.markdown is not None:
-            write_twin(blocks, self.markdown)
-        self._show(sections, page)
-        if failed:
+        with _Display(self) as display:
+            try:
+                made = reproduce(
+                    self.experiments, seeds=self.seeds, preset=self.preset, learner=self.learner,
+                    out=self.out, from_=self.from_, finished=self.finished, keep=self.keep,
+                    markdown=self.markdown, workers=self.workers, cluster=self.cluster,
+                    retry_failed=self.retry_failed, watch=display.watch, progress=display.report,
+                )  # fmt: skip
+            except Interrupted as interrupt:
+                done = summary(interrupt.status, self.out)
+                raise KeyboardInterrupt(
+                    f"interrupted. {done}. The same command goes on from here"
+                ) from None
+        self._print(made)
+        if made.status is not None and made.status.failures:
             raise SystemExit(1)
 
-    def _chosen(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The part of kept results that is asked for."""
-        for name, chosen in (("preset", self.preset), ("learner", self.learner)):
-            if chosen != "both":
-                table = table.filter(table[name] == chosen)
-        return table
-
-    def _work(self, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
-        from skillfocus.experiments.cases import Setup, costs, results
-        from skillfocus.experiments.players import watched_runs
-        from skillfocus.experiments.reduce import reduce_results
-        from skillfocus.experiments.reproduction import SETUPS, cases
-        from skillfocus.runs.folder_store import Store
-        from skillfocus.sweeps.grid import reporting_seeds
-
-        seeds = reporting_seeds(self.seeds)
-        setups = [
-            setup
-            for setup in SETUPS
-            if self.preset in (setup.preset, "both") and self.learner in (setup.learner, "both")
-        ]
-        made = [case for setup in setups for case in cases(setup, names, seeds)]
-        made.sort(key=lambda case: case.seed)
-        if not made:
-            raise UserError(f"{', '.join(names)} has no cases with --preset best; try paper")
-        store, failed = Store(self.out), False
-        if not self.finished:
-            with Work(self, "reproducing") as work:
-                work.do([case.run for case in made], 0.0, MAIN)
-                if "trajectories" in names and Setup() in setups:
-                    work.do(watched_runs(work.store), MAIN)
-            work.sum_up()
-            store, failed = work.store, bool(work.total.failures)
-        return reduce_results(results(store, made), made), costs(store, made), failed
-
-    def _show(self, sections: list, page: Path) -> None:
-        claims = [
-            {
-                "id": f.id, "preset": section.setup.preset, "learner": section.setup.learner,
-                "statement": f.statement, "source": f.source,
-                "paper": f.reference if f.source == "paper" else None,
-                "aim": f.reference if f.source == "aim" else None,
-                "ours": f.ours.estimate, "interval": [_finite(f.ours.low), _finite(f.ours.high)],
-                "evidence": f.compared, "verdict": f.verdict, "seeds": f.seeds,
-            }
-            for section in sections
-            for f in section.analysis.findings
-        ]  # fmt: skip
+    def _print(self, made: Reproduction) -> None:
+        claims = made.records()
         if self.json:
-            print_json({"claims": claims, "report": str(page)})
+            print_json({"claims": claims, "report": str(made.report)})
             return
         rows = [
-            [c["id"], c["preset"], c["learner"], _number(c["paper"]), _number(c["aim"]),
-             f"{c['ours']:.2f}", c["verdict"]]
+            [str(c["id"]), str(c["preset"]), str(c["learner"]), _number(c["paper"]),
+             _number(c["aim"]), f"{c['ours']:.2f}", str(c["verdict"])]
             for c in claims
         ]  # fmt: skip
         columns = ["claim", "preset", "learner", "paper", "aim", "ours", "verdict"]
         print_table("Claims", columns, rows)
-        say(f"report: {page}")
+        say(f"report: {made.report}")
 
 
-def _number(value: float | None) -> str:
+class _Display:
+    """Progress of `reproduce`: a bar for the runs, their summary, a bar for the report."""
+
+    def __init__(self, command: Reproduce) -> None:
+        self.command = command
+        self.bar: Progress | None = None
+        self.status: Status | None = None
+        self.reporting = False
+
+    def __enter__(self) -> _Display:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        self._close()
+        if not self.reporting and kind is not None and issubclass(kind, UserError):
+            self._sum_up()  # the runs left nothing to report: say why
+
+    def watch(self, status: Status) -> None:
+        """Show the status of the runs."""
+        self.status = status
+        self._open("reproducing").watch(status)
+
+    def report(self, fraction: float, activity: str) -> None:
+        """Show that the report is being written; the runs are over."""
+        if not self.reporting:
+            self._close()
+            self.reporting = True
+            self._sum_up()
+        self._open("writing the report").report(fraction, activity)
+
+    def _open(self, activity: str) -> Progress:
+        from skillfocus.runs.progress_bar import Progress
+
+        if self.bar is None:
+            self.bar = Progress(err, activity)
+            self.bar.__enter__()
+        return self.bar
+
+    def _close(self) -> None:
+        if self.bar is not None:
+            self.bar.__exit__()
+            self.bar = None
+
+    def _sum_up(self) -> None:
+        from skillfocus.runs.progress_bar import summary
+
+        out = self.command.out
+        if self.status is not None:
+            say(summary(self.status, out))
+            for run, error in self.status.failures.items():
+                say(f"failed: {run}: {error}")
+            if self.status.failures:
+                say(f"tracebacks are in {out / 'failed'}; --retry-failed tries again")
+        if self.command.keep is not None:
+            say(f"kept: {self.command.keep}")
+
+
+def _number(value: object) -> str:
     return "–" if value is None else f"{value:g}"
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity: one seed has no interval."""
-    return value if abs(value) < float("inf") else None
