@@ -4,9 +4,12 @@ import pytest
 
 from skillfocus.experiments.claims import (
     DIRECTION_ONLY,
+    MISSED,
     NOT_REPRODUCED,
+    REACHED,
     REPRODUCED,
     UNDECIDED,
+    aim_claim,
     at_least,
     at_most,
     comparable,
@@ -65,3 +68,11 @@ def test_an_interval_too_wide_to_tell_leaves_it_open(interval, paper, expected):
     assert judge_difference(Interval(*interval), -1, True, 5, paper) == expected
     flipped = Interval(-interval[0], -interval[2], -interval[1])
     assert judge_difference(flipped, 1, True, 5, None if paper is None else -paper) == expected
+
+
+@pytest.mark.parametrize(
+    ("holds", "seeds", "expected"), [(True, 2, REACHED), (False, 2, MISSED), (True, 1, UNDECIDED)]
+)
+def test_aims_are_reached_by_the_mean(holds, seeds, expected):
+    claim = aim_claim("aim-x", "x, at least", 2.0, Interval(2.1, 1.0, 3.0), holds, seeds)
+    assert (claim.verdict, claim.reference, claim.source) == (expected, 2.0, "aim")

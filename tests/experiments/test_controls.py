@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from frames import claims_by_id, make_results
+from frames import (
+    claims_by_id,
+    make_results,
+)
 from probes import corridor
 from skillfocus.errors import UserError
 from skillfocus.experiments import controls
-from skillfocus.experiments.claims import DIRECTION_ONLY, NOT_REPRODUCED, REPRODUCED
+from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.claims import (
+    DIRECTION_ONLY,
+    NOT_REPRODUCED,
+    REPRODUCED,
+)
 from skillfocus.experiments.controls import NoStrength
 from skillfocus.learners.tabular.problem import make_problem
 from skillfocus.learners.tabular.random_policy import RandomPolicy
@@ -125,3 +133,37 @@ def test_controls_claims():
     assert (
         claims_by_id(controls.analyze(make_results(rows)))["control-zero"].verdict == NOT_REPRODUCED
     )
+
+
+def test_every_control_is_a_case():
+    made = controls.cases(Setup(), range(2))
+    assert len(made) == 2 * 3 * 4 + 9
+    random = [c for c in made if c.variant == "learner=chance"]
+    assert {c.run.learner for c in random} == {RandomPolicy()}
+    by_q_learning = controls.cases(Setup(learner="q-learning"), range(2))
+    assert not [c for c in by_q_learning if isinstance(c.run, NoStrength)]
+
+
+def test_the_controls_table_by_hand():
+    rows = [
+        ("mud-world", "focused-oracle", "", "task/true/steps", 9, [30, 30]),
+        ("mud-world", "focused-oracle", "", "task/true/true_return", 9, [1, 0]),
+        ("mud-world", "focused-oracle", "", "goal/control", None, [1, 1]),
+        ("mud-world", "focused-vic", "learner=chance", "task/true/steps", 9, [60, 60]),
+    ]
+    (table,) = controls.analyze(make_results(rows)).tables
+    assert [[cell.split(" (")[0] for cell in row] for row in table.rows] == [
+        ["MudWorld", "random skills", "–", "–", "–", "60.0", "–", "2"],
+        ["MudWorld", "oracle skills", "1.000", "–", "–", "30.0", "1 of 2", "2"],
+    ]
+    assert controls.analyze(make_results([])).tables == []
+
+
+def test_a_benefit_that_stays_is_not_reproduced():
+    rows = [
+        ("mud-world", "focused-vic", "", "task/true/steps", 9, [30, 32]),
+        ("mud-world", "permuted-focused-vic", "", "task/true/steps", 9, [20, 22]),
+    ]
+    (claim,) = controls.analyze(make_results(rows)).claims
+    assert (claim.id, claim.ours.estimate) == ("control-benefit-mud-world", -10)
+    assert (claim.verdict, claim.source) == (NOT_REPRODUCED, "control")

@@ -13,6 +13,7 @@ from frames import (
     sample_results,
 )
 from skillfocus.experiments import coverage
+from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.claims import (
     DIRECTION_ONLY,
     MISSED,
@@ -20,7 +21,12 @@ from skillfocus.experiments.claims import (
     REACHED,
     REPRODUCED,
 )
-from skillfocus.experiments.coverage_figures import coverage_figure, frontier_figure
+from skillfocus.experiments.coverage_figures import (
+    coverage_figure,
+    frontier_blocks,
+    frontier_figure,
+)
+from skillfocus.experiments.presets import OUR_AGENTS
 from skillfocus.metrics.statistics import mean_interval
 
 
@@ -87,3 +93,51 @@ def test_the_frontier_shows_every_case():
     assert points == {(0.01, 1.2), (0.02, 1.3), (1.0, 2.0), (0.001, 1.9)}
     heights = [x.get_ydata()[0] for x in panel.get_lines() if len(x.get_xdata()) == 2]
     assert {1.85, 0.35, 1.87} <= set(heights)
+
+
+def test_ideal_and_varied_skills_are_cases_of_the_paper_s_preset():
+    made = coverage.cases(Setup(), range(10))
+    assert len([c for c in made if c.agent == "ideal"]) == 8
+    varied = [c for c in made if c.variant and c.agent != "ideal"]
+    assert len(varied) == 3 * (6 + 4 + 2)
+    assert {c.seed for c in varied} == {0}
+    few = [c for c in coverage.cases(Setup(), range(5)) if "=" in c.variant]
+    assert {c.agent for c in few} == {"focused-vic"}  # a tenth of five is none
+    assert not [c for c in coverage.cases(Setup(learner="q-learning"), range(10)) if c.variant]
+
+
+def test_our_agents_are_cases_of_the_best_preset():
+    made = coverage.cases(Setup("best"), range(10))
+    ours = [c for c in made if c.agent in OUR_AGENTS]
+    assert {(c.agent, c.seed) for c in ours if not c.variant} == {
+        (agent, seed) for agent in OUR_AGENTS for seed in (0, 1)
+    }
+    assert {(c.variant, c.run.strength) for c in ours if c.variant} == {
+        ("strength=0", 0.0), ("strength=10", 10.0),
+    }  # fmt: skip
+
+
+def test_the_table_of_ideal_skills_needs_both_numbers():
+    rows = [("four-rooms", "ideal", f"{e},{n}", "auc", None, [n / 10])
+            for e, n in (("same", 8), ("same", 12), ("region", 8))]  # fmt: skip
+    (table,) = coverage.analyze(make_results(rows)).tables[1:]
+    assert table.rows == [["always in the same cell", "0.80", "1.20"]]
+
+
+def test_the_coverage_table_by_hand():
+    table = coverage.analyze(sample_results()).tables[0]
+    row = {row[0]: row for row in table.rows}["VIC"]
+    assert row[1] == "0.35"
+    assert row[2].startswith("0.45 (")
+    assert row[3:8] == ["0.045", "0.090", "0.135", "0.180", "0.225"]
+    assert row[8:] == ["–", "2"]
+
+
+def test_the_frontier_needs_ideal_skills():
+    assert frontier_blocks(sample_results(), coverage.PAPER) == []
+    rows = [("four-rooms", "ideal", "region,8", "auc", None, [1.87])]
+    heading, _, picture = frontier_blocks(make_results(rows), coverage.PAPER)
+    assert (heading.text, picture.name) == ("What could be reached", "frontier")
+    labels = [text.get_text() for text in picture.figure.legends[0].get_texts()]
+    assert "ideal, 8 position skills" in labels
+    assert "ideal, 12 position skills" not in labels

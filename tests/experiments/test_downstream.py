@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from frames import (
     claims_by_id,
@@ -71,3 +72,43 @@ def test_the_downstream_figure_begins_at_the_cap_and_shows_the_optimum():
     assert episodes.tolist() == [0, 400, 800]
     assert steps.tolist() == [60, 60, 20.5]
     assert line_data(panel, "optimum")[1].tolist() == [19.5, 19.5]
+
+
+@pytest.mark.parametrize(
+    ("returns", "expected"),
+    [([0] * 5, REPRODUCED), ([1] * 5, NOT_REPRODUCED), ([0, 0, 0, 1, 1], UNDECIDED)],
+)
+def test_agents_that_fail_in_the_paper_must_fail(returns, expected):
+    rows = [("mud-world", "vic", "", TASK_RETURN, 800, returns)]
+    claim = claims_by_id(downstream.analyze(make_results(rows)))["fails-mud-world-vic"]
+    assert claim.verdict == expected
+    assert claim.reference == 0
+    assert claim.evidence.startswith(f"learned in {sum(returns)} of 5")
+
+
+def test_comparable_steps_in_four_rooms():
+    """Focused and DUSDi skills: the ratio of steps within 1.25 either way."""
+    rows = [("four-rooms", "focused-vic", "", TASK_STEPS, 9, [100, 101])]
+    for dusdi, expected in (([110, 111], REPRODUCED), ([150, 151], NOT_REPRODUCED)):
+        frame = make_results([*rows, ("four-rooms", "dusdi-vic", "", TASK_STEPS, 9, dusdi)])
+        (claim,) = downstream.analyze(frame).claims
+        assert (claim.id, claim.verdict) == ("steps-four-rooms-focused-vic-dusdi-vic", expected)
+
+
+def test_the_downstream_table_by_hand():
+    analysis = downstream.analyze(sample_results())
+    table = analysis.tables[2]
+    assert table.title.startswith("MudWorld")
+    rows = {row[0]: [cell.split(" (")[0] for cell in row[1:]] for row in table.rows}
+    assert rows["focused VIC"] == ["30.0", "20.5", "20.5", "1.00", "2 of 2", "800", "2"]
+    assert rows["primitives only"][1:3] == ["60.0", "60.0"]
+    assert "needs 19.5 steps and succeeds with probability 1.000" in table.note
+    assert "upper bound" in table.note
+    assert "upper bound" not in analysis.tables[0].note
+
+
+def test_a_curve_that_never_settles_needs_all_episodes():
+    curve = {100: 60, 200: 20, 300: 60, 400: 20}
+    rows = [("mud-world", "vic", "", TASK_STEPS, n, [v]) for n, v in curve.items()]
+    rows.append(("mud-world", "vic", "", TASK_RETURN, 400, [1]))
+    assert downstream.episodes_needed(make_results(rows), "mud-world", "vic") == {0: 400.0}

@@ -7,6 +7,7 @@ from skillfocus.experiments.formatting import (
     format_count,
     format_interval,
     format_mean,
+    format_number,
     format_range,
 )
 from skillfocus.metrics.statistics import Interval
@@ -26,3 +27,15 @@ def test_numbers_in_words():
     assert agent_name("dusdi-diayn") == "DUSDi DIAYN"
     assert format_range([2, 1]) == "1 to 2"
     assert format_range([3, 3]) == "3"
+
+
+def test_missing_and_infinite_numbers():
+    assert format_number(-np.inf) == "−∞"
+    assert format_number(-0.5, 1) == "−0.5"
+    assert format_interval(None) == format_mean({}) == format_count({}) == "–"
+    assert format_range([]) == "0"
+
+
+def test_agents_have_printed_names():
+    assert agent_name("primitives") == "primitives only"
+    assert agent_name("permuted-focused-vic") == "permuted focused VIC"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from frames import make_costs, sample_results
@@ -9,10 +10,10 @@ from skillfocus.experiments.claims import SHORTFALLS
 from skillfocus.experiments.deviations import DEVIATIONS
 from skillfocus.experiments.experiment import UNEXPLAINED
 from skillfocus.experiments.registry import get_experiment, select_experiments
-from skillfocus.experiments.report import TITLE, build_report
+from skillfocus.experiments.report import TITLE, VERDICTS, build_report
 from skillfocus.experiments.results import load_results
 from skillfocus.experiments.sections import analyze_results
-from skillfocus.report.document import Picture, to_markdown
+from skillfocus.report.document import Heading, Picture, Table, to_markdown
 from skillfocus.report.writing import write_markdown, write_report
 
 EXPERIMENTS = select_experiments(["all"])
@@ -77,3 +78,71 @@ def test_deviations_are_the_page_s():
     assert page.count("\n1. ") == 1
     numbers = [int(line.split(".")[0]) for line in page.splitlines() if line[:1].isdigit()]
     assert numbers == list(range(1, len(DEVIATIONS) + 1))
+
+
+def tables_of(frame, *names):
+    """The tables of a report by their titles; the last of a title."""
+    experiments = [get_experiment(name) for name in names]
+    blocks, _ = build_report(frame, make_costs(frame), experiments)
+    return {block.title: block for block in blocks if isinstance(block, Table)}
+
+
+def test_verdicts_are_counted_by_group_and_setup():
+    """By hand: of the coverage claims one is direction only, one is reproduced."""
+    frame = pl.concat(
+        [sample_results(), sample_results().with_columns(learner=pl.lit("q-learning"))]
+    )
+    table = tables_of(frame, "coverage", "side-effects")["Verdicts"]
+    assert table.columns[2:] == list(VERDICTS)
+    counts = {(row[0], row[1].split(", ")[1]): row[2:] for row in table.rows}
+    assert counts == {
+        (more, "planning"): ["", "1", "", "", "", ""],
+        (more, "Q-learning"): ["", "1", "", "", "", ""],
+        (alike, "planning"): ["1", "", "", "", "", ""],
+        (alike, "Q-learning"): ["1", "", "", "", "", ""],
+        (fewer, "planning"): ["3", "", "", "", "", ""],
+        (fewer, "Q-learning"): ["3", "", "", "", "", ""],
+    }
+
+
+more = "Focused skills cover more states than plain ones"
+alike = "Focused and DUSDi skills cover comparable shares"
+fewer = "Focused skills have fewer side effects than DUSDi's and plain ones"
+
+
+def test_aims_are_counted_apart_from_the_paper_s_claims():
+    rows = tables_of(sample_results(), "underspecified")["Verdicts"].rows
+    assert [row[0] for row in rows] == [
+        "Told the proxy, focused skills earn the true return",
+        "Told the proxy, other skills do not", "Our own aims",
+    ]  # fmt: skip
+    assert rows[-1][2:] == ["", "", "", "", "1", "1"]
+
+
+def test_claims_are_listed_with_the_paper_s_number_and_ours():
+    (row,) = [r for r in tables_of(sample_results(), "coverage")["Claims"].rows if "-vic`" in r[0]][
+        :1
+    ]
+    assert row[0] == "`coverage-vic`"
+    assert row[2:4] == ["5.3", "4.69 (3.13 to 7.02)"]
+    assert row[5:] == ["direction only", "2"]
+    (steps,) = [
+        r for r in tables_of(sample_results(), "downstream")["Claims"].rows
+        if r[0] == "`downstream-mud-world-focused-vic`"
+    ]  # fmt: skip
+    assert steps[3] == "20.5 (17.3 to 23.7)"  # one digit from ten on
+
+
+def test_an_experiment_without_results_has_a_heading_alone():
+    blocks, _ = build_report(sample_results(), make_costs(sample_results()), EXPERIMENTS)
+    texts = [b.text for b in blocks if isinstance(b, Heading)]
+    place = texts.index("The penalty's strength (Figure 5)")
+    assert texts[place + 1] == "The number of skills (appendix)"
+    assert "Other metrics" not in texts
+
+
+def test_costs_are_summed_by_setup_and_averaged_by_agent():
+    tables = tables_of(sample_results(), "coverage")
+    assert tables["Runs"].rows == [["the paper's settings, planning", "24", "2", "24.0 h"]]
+    assert ["paper", "planning", "mud-world", "vic", "2", "3600.0", "100"] in tables["Cost"].rows
+    assert ["numba", "0"] in tables["Versions"].rows

@@ -3,9 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
-from frames import sample_results
+from frames import make_results, sample_results
 from skillfocus.experiments.cases import SETUPS, Setup
 from skillfocus.experiments.claims import UNDECIDED
 from skillfocus.experiments.presets import OBJECTIVES, WORLDS
@@ -50,3 +51,20 @@ def test_a_report_of_ragged_results_is_written():
         for section in analyze_results(part, select_experiments(["all"])):
             for claim in section.analysis.claims:
                 assert claim.verdict == UNDECIDED or claim.seeds > 1 or claim.source == "aim"
+
+
+def test_a_setup_of_baselines_alone_is_left_out():
+    rows = [("mud-world", agent, "", "auc", None, [1, 1]) for agent in ("primitives", "ideal")]
+    frame = pl.concat([sample_results(), make_results(rows, learner="q-learning")])
+    coverage = [get_experiment("coverage")]
+    assert [s.setup for s in analyze_results(frame, coverage)] == [Setup()]
+    best = frame.with_columns(preset=pl.lit("best"))
+    assert [s.setup for s in analyze_results(best, coverage)] == [Setup("best")]
+    assert analyze_results(best, [get_experiment("controls")]) == []  # the paper's preset alone
+
+
+def test_a_section_sees_its_setup_alone():
+    frame = pl.concat([sample_results(), sample_results().with_columns(preset=pl.lit("best"))])
+    for section in analyze_results(frame, [get_experiment("coverage")]):
+        assert section.frame["preset"].unique().to_list() == [section.setup.preset]
+        assert section.frame.height == frame.height / 2

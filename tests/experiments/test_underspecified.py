@@ -47,3 +47,21 @@ def test_the_underspecified_figure_shows_proxy_and_true_return():
     ]  # fmt: skip
     assert line_data(panels[1], "focused VIC")[1].tolist() == pytest.approx([0, 0.925])
     assert line_data(panels[0], "VIC")[1].tolist() == pytest.approx([0, 0.95])
+
+
+def test_the_underspecified_table_by_hand():
+    table = underspecified.analyze(sample_results()).tables[0]
+    assert table.title.startswith("ForageWorld")
+    rows = {row[0]: [cell.split(" (")[0] for cell in row[1:]] for row in table.rows}
+    assert rows["focused VIC"] == ["0.89", "0.95", "0.81", "0.93", "−0.02", "2"]
+    assert set(rows) == {"focused VIC", "DUSDi VIC", "VIC"}  # primitives have no proxy here
+
+
+def test_a_focused_agent_that_earns_less_falls_short():
+    """0.5 is more than plain, 0.005, but less than the paper's 0.81; -0.1 is not more."""
+    half = replace_values(sample_results(), "focused-vic", "task/proxy/true_return", 0.5)
+    claims = claims_by_id(underspecified.analyze(half))
+    assert claims["proxy-forage-world-focused-vic"].verdict == DIRECTION_ONLY
+    none = replace_values(sample_results(), "focused-vic", "task/proxy/true_return", -0.1)
+    claims = claims_by_id(underspecified.analyze(none))
+    assert claims["proxy-forage-world-focused-vic"].verdict == NOT_REPRODUCED
