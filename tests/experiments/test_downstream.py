@@ -18,6 +18,7 @@ from skillfocus.experiments.claims import (
     REPRODUCED,
     UNDECIDED,
 )
+from skillfocus.experiments.downstream_results import episodes_needed, learning_figure
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
 
 
@@ -61,12 +62,12 @@ def test_episodes_until_within_a_tenth_of_the_end():
     curve = {100: 60, 200: 21, 300: 33, 400: 22, 500: 20, 600: 21, 700: 33, 800: 20}
     rows = [("mud-world", "vic", "", TASK_STEPS, n, [v, 20, 60]) for n, v in curve.items()]
     rows.append(("mud-world", "vic", "", TASK_RETURN, 800, [1, 1, 0]))
-    needed = downstream.episodes_needed(make_results(rows), "mud-world", "vic")
+    needed = episodes_needed(make_results(rows), "mud-world", "vic")
     assert needed == {0: 400.0, 1: 100.0}  # the third never learns it
 
 
 def test_the_downstream_figure_begins_at_the_cap_and_shows_the_optimum():
-    figure = downstream.figure(sample_results())
+    figure = learning_figure(sample_results())
     panel = figure.axes[2]
     episodes, steps = line_data(panel, "focused VIC")
     assert episodes.tolist() == [0, 400, 800]
@@ -111,4 +112,4 @@ def test_a_curve_that_never_settles_needs_all_episodes():
     curve = {100: 60, 200: 20, 300: 60, 400: 20}
     rows = [("mud-world", "vic", "", TASK_STEPS, n, [v]) for n, v in curve.items()]
     rows.append(("mud-world", "vic", "", TASK_RETURN, 400, [1]))
-    assert downstream.episodes_needed(make_results(rows), "mud-world", "vic") == {0: 400.0}
+    assert episodes_needed(make_results(rows), "mud-world", "vic") == {0: 400.0}

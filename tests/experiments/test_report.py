@@ -6,11 +6,12 @@ import pytest
 from frames import make_costs, sample_results
 from paths import ROOT
 from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.claim_blocks import VERDICTS
 from skillfocus.experiments.claims import SHORTFALLS
 from skillfocus.experiments.deviations import DEVIATIONS
 from skillfocus.experiments.experiment import UNEXPLAINED
 from skillfocus.experiments.registry import get_experiment, select_experiments
-from skillfocus.experiments.report import TITLE, VERDICTS, build_report
+from skillfocus.experiments.report import TITLE, build_report
 from skillfocus.experiments.results import load_results
 from skillfocus.experiments.sections import analyze_results
 from skillfocus.report.document import Heading, Picture, Table, to_markdown

@@ -1,4 +1,11 @@
-"""Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included."""
+"""Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included.
+
+Claims, with A a focused agent:
+
+    ablation-zero-A   without a penalty, the task is not learned in most seeds
+    ablation-more-A   the default strength takes fewer steps than none
+    ablation-much-A   the largest strength takes more steps than the default
+"""
 
 from __future__ import annotations
 
@@ -66,7 +73,15 @@ def values_by_strength(frame: pl.DataFrame, agent: str, metric: str) -> dict[flo
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Compare the default strength with none and with the largest."""
+    """Compare the default strength with none and with the largest.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of agents and strengths; both are empty for an agent
+        that has one strength alone.
+    """
     claims: list[Claim] = []
     rows = []
     for agent in FOCUSED:
@@ -90,6 +105,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 
 def _unpenalized_claim(agent: str, returns: dict[float, SeedValues]) -> list[Claim]:
+    """Direction: fewer than half of the seeds learn the task. Size: none does."""
     if not returns.get(0.0):
         return []
     _, n, share = count_successes(returns[0.0])
@@ -105,6 +121,7 @@ def _unpenalized_claim(agent: str, returns: dict[float, SeedValues]) -> list[Cla
 
 
 def _strength_claims(agent: str, steps: dict[float, SeedValues]) -> list[Claim]:
+    """Directions alone: no number of the paper is compared with."""
     name, claims = agent_name(agent), []
     default, largest = default_strength(agent), STRENGTHS[-1]
     comparisons = (
@@ -128,7 +145,11 @@ def _strength_claims(agent: str, steps: dict[float, SeedValues]) -> list[Claim]:
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw steps over the strength; strengths are spaced evenly."""
+    """Draw steps over the strength, spaced evenly, and the optimum as a line.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
     from matplotlib.figure import Figure
 
     from skillfocus.experiments.drawing import draw_optimum, draw_setting_curve

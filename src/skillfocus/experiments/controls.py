@@ -4,6 +4,12 @@
 - Permuted targets: the penalty leaves out the wrong variables, so the benefit must vanish.
 - Oracle skills: planned for what they are to do, without discovery.
 - No strength: lambda = 0 must equal a penalty that is zero, bit for bit.
+
+Claims, with W a world:
+
+    control-permuted-W   with permuted targets, no skill changes its goal
+    control-benefit-W    with permuted targets, the task takes more steps
+    control-zero         strength 0 and a penalty of zero give the same policies
 """
 
 from __future__ import annotations
@@ -105,7 +111,14 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Check that the benefit vanishes with permuted targets, and that strength 0 is no penalty."""
+    """Check that the benefit vanishes with permuted targets, and that strength 0 is no penalty.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of worlds and controls if there are results.
+    """
     claims, rows = [], []
     for world in WORLDS:
         for name, (agent, variant) in AGENTS.items():
@@ -170,6 +183,7 @@ def _permuted_claims(frame: pl.DataFrame, world: str) -> list[Claim]:
 
 
 def _identical_claim(frame: pl.DataFrame) -> list[Claim]:
+    """All pairs of policies must be identical; worlds and objectives count as seeds."""
     rows = frame.filter(pl.col("metric") == "identical")
     if rows.is_empty():
         return []

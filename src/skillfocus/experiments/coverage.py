@@ -1,4 +1,15 @@
-"""Figure 2: state coverage of skill chains in FourRooms, and what could be reached."""
+"""Figure 2: state coverage of skill chains in FourRooms, and what could be reached.
+
+Coverage is the share of states that chains of 1 to 5 skills end in; its area under the curve over
+the length of the chain (`auc`) is compared by ratios. With the preset `paper`, ideal skills and
+focused skills with other settings are added (see `ideal_skills`, `coverage_figures`); with `best`,
+agents of our own. Claims, with B an objective:
+
+    coverage-B               focused B covers more than plain B, as many times as in the paper
+    coverage-dusdi-B         focused B and DUSDi over B cover comparable shares
+    coverage-scattered-vic   scattered focused VIC covers more than VIC (preset `best`)
+    aim-A                    our aim for an agent of our own, with few side effects (preset `best`)
+"""
 
 from __future__ import annotations
 
@@ -69,6 +80,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def _our_agents(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Agents of our own, and scattered skills without a penalty and with a strong one."""
     usual = [
         setup.case(WORLD, agent, seed, **changes)
         for seed in first_seeds(seeds, 0.2)
@@ -109,7 +121,17 @@ def _first_tenth(seeds: Sequence[int]) -> Sequence[int]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Compare areas of coverage: focused with plain and DUSDi skills, or our agents with aims."""
+    """Compare areas of coverage.
+
+    With the preset `paper`: focused with plain and with DUSDi skills. With `best`: agents of our
+    own with VIC and with our aims.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims, a table of all agents, and one of ideal skills if they were run.
+    """
     areas = {a: values_by_seed(frame, "auc", WORLD, a) for a in (*OBJECTIVES, *OUR_AGENTS)}
     worst = {agent: worst_side_effects(frame, WORLD, agent) for agent in areas}
     if "best" in frame["preset"]:
@@ -128,6 +150,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 def _ratio_claim(
     name: str, agent: str, plain: str, paper: float, areas: dict[str, SeedValues]
 ) -> list[Claim]:
+    """Direction: more than the plain objective's area. Size: the paper's ratio."""
     pair = areas[agent], areas[plain]
     ratio, logs = mean_ratio(*pair), mean_log_ratio(*pair)
     if ratio is None or logs is None:
@@ -144,6 +167,7 @@ def _ratio_claim(
 
 
 def _dusdi_claims(areas: dict[str, SeedValues]) -> list[Claim]:
+    """Direction and size: a ratio near 1."""
     claims = []
     for base in ("vic", "diayn"):
         focused, dusdi = areas[f"focused-{base}"], areas[f"dusdi-{base}"]
@@ -164,6 +188,7 @@ def _dusdi_claims(areas: dict[str, SeedValues]) -> list[Claim]:
 
 
 def _aims(areas: dict[str, SeedValues], worst: dict[str, SeedValues]) -> list[Claim]:
+    """An aim needs the area in the mean, and few side effects of every skill in every seed."""
     claims = []
     for agent, aim in AIMS.items():
         if areas[agent] and worst[agent]:
@@ -203,6 +228,7 @@ def _coverage_table(
 
 
 def _ideal_tables(frame: pl.DataFrame) -> list[Table]:
+    """The areas of ideal skills by where position skills end; no table without results."""
     rows = []
     for ends, description in ENDS.items():
         areas = [values_by_seed(frame, "auc", WORLD, IDEAL, f"{ends},{n}") for n in POSITION_SKILLS]

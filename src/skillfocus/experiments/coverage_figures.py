@@ -25,7 +25,13 @@ SMALLEST_EFFECTS = 1e-3
 
 
 def coverage_figure(frame: pl.DataFrame) -> Figure:
-    """Draw coverage over the length of chains, a panel per objective."""
+    """Draw coverage over the length of chains, a panel per objective.
+
+    Agents of our own are drawn in VIC's panel.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
     from matplotlib.figure import Figure
 
     from skillfocus.experiments.drawing import OUR_COLOURS, agent_style
@@ -51,7 +57,15 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
 
 
 def frontier_blocks(frame: pl.DataFrame, paper: Mapping[str, float]) -> list[Block]:
-    """Return coverage against side effects, if there are ideal skills to compare with."""
+    """Return the report's blocks about the frontier of coverage and side effects.
+
+    Args:
+        frame: Reduced results of all setups.
+        paper: The paper's area by agent.
+
+    Returns:
+        A heading, an explanation and the figure; nothing without ideal skills to compare with.
+    """
     if frame.filter(pl.col("agent") == IDEAL).is_empty():
         return []
     return [
@@ -76,6 +90,9 @@ def frontier_blocks(frame: pl.DataFrame, paper: Mapping[str, float]) -> list[Blo
 
 def frontier_figure(frame: pl.DataFrame, paper: Mapping[str, float]) -> Figure:
     """Draw area of coverage against exact side effects in FourRooms, a point per case.
+
+    Colours tell objectives apart, markers the setting that was changed; hollow points are DUSDi
+    and plain agents, small ones were learned by Q-learning.
 
     Args:
         frame: Reduced results of all setups.

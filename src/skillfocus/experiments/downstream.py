@@ -1,19 +1,25 @@
-"""Figure 3: steps to accomplish a task that is learned with skills, and episodes needed."""
+"""Figure 3: steps to accomplish a task that is learned with skills.
+
+Every agent learns the task of every world for 20,000 episodes with its skills and the primitive
+actions. Claims, with W a world and A a focused agent:
+
+    downstream-W-A     A's steps are the paper's or fewer, and fewer than with primitives alone
+    steps-W-A-B        A takes fewer steps than B, its DUSDi or plain counterpart (in FourRooms,
+                       about as many as DUSDi)
+    fails-W-B          B, which fails in the paper, does not learn the task in most seeds
+    aim-W-A            our aim for A's steps, with the preset `best`
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from skillfocus.experiments.by_seed import (
     SeedValues,
     count_pairs,
     count_successes,
-    curves_by_seed,
-    interquartile_mean_over_seeds,
     mean_difference,
     mean_over_seeds,
     mean_ratio,
@@ -30,6 +36,7 @@ from skillfocus.experiments.claims import (
     judge_difference,
     judge_majority,
 )
+from skillfocus.experiments.downstream_results import learning_figure, task_table
 from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
 from skillfocus.experiments.explanations import (
     REMEMBERED_START,
@@ -41,7 +48,6 @@ from skillfocus.experiments.formatting import (
     format_count,
     format_interval,
     format_mean,
-    format_number,
 )
 from skillfocus.experiments.presets import (
     AGENTS,
@@ -54,10 +60,6 @@ from skillfocus.experiments.presets import (
     WORLDS,
 )
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
-from skillfocus.report.document import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAPER = {
     "four-rooms": {
@@ -86,7 +88,14 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Compare steps with skills to those with other skills and with primitive actions alone."""
+    """Compare steps with skills to those with other skills and with primitive actions alone.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table per world.
+    """
     claims, tables = [], []
     best = "best" in frame["preset"]
     for world in WORLDS:
@@ -98,7 +107,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
             *_focused_claims(world, steps), *_comparison_claims(world, steps),
             *_failure_claims(world, returns), *(_aims(world, steps) if best else []),
         ]  # fmt: skip
-        tables.append(_table(frame, world, steps, returns))
+        tables.append(task_table(frame, world, PAPER[world], steps, returns))
     return Analysis(claims, tables)
 
 
@@ -174,6 +183,7 @@ def _failure_claims(world: str, returns: dict[str, SeedValues]) -> list[Claim]:
 
 
 def _aims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
+    """An aim needs at most so many steps in the mean."""
     claims = []
     for agent in FOCUSED:
         if steps[agent]:
@@ -183,88 +193,6 @@ def _aims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
             name, n = f"aim-{world}-{agent}", len(steps[agent])
             claims.append(aim_claim(name, statement, AIMS[world], ours, holds, n))
     return claims
-
-
-def episodes_needed(frame: pl.DataFrame, world: str, agent: str) -> SeedValues:
-    """Return, for seeds that learn the task, the episodes until steps are close to the final ones.
-
-    Close is three evaluations in a row within 10 % of the last.
-    """
-    returns = values_by_seed(frame, TASK_RETURN, world, agent)
-    seeds, episodes, steps = curves_by_seed(frame, TASK_STEPS, world, agent)
-    needed = {}
-    for seed, curve in zip(seeds, steps, strict=True):
-        if returns.get(seed, 0.0) > 0.5:
-            close = curve <= 1.1 * curve[-1]
-            three = close[:-2] & close[1:-1] & close[2:]
-            needed[seed] = float(episodes[np.argmax(three) if three.any() else -1])
-    return needed
-
-
-def _table(
-    frame: pl.DataFrame, world: str, steps: dict[str, SeedValues], returns: dict[str, SeedValues]
-) -> Table:
-    limit = STEP_LIMITS[world]
-    rows = [
-        [
-            agent_name(agent), format_number(PAPER[world][agent], 1),
-            format_mean(steps[agent], 1, 0, limit),
-            format_interval(interquartile_mean_over_seeds(steps[agent]), 1),
-            format_mean(returns[agent], 2, 0, 1), format_count(returns[agent]),
-            format_mean(episodes_needed(frame, world, agent), 0, 0, 20_000),
-            str(len(steps[agent])),
-        ]
-        for agent in AGENTS
-        if steps[agent]
-    ]  # fmt: skip
-    columns = [
-        "agent", "steps, paper", "steps, ours", "their interquartile mean", "success",
-        "seeds that learn it", "episodes to within 10 %", "seeds",
-    ]  # fmt: skip
-    note = (
-        f"The cap is {limit} steps, and counts for a failure. A seed learns the "
-        f"task if its final policy accomplishes it in more than half of 1,000 runs; of those "
-        f"seeds, the episodes after which three evaluations in a row are within 10 % of the "
-        f"final steps."
-    ) + _optimum_note(frame, world)
-    return Table(f"{WORLD_NAMES[world]}: the task after 20,000 episodes", columns, rows, note)
-
-
-def _optimum_note(frame: pl.DataFrame, world: str) -> str:
-    optimum = values_by_seed(frame, "optimum/true/steps", world, PRIMITIVES)
-    if not optimum:
-        return ""
-    success = values_by_seed(frame, "optimum/true/success", world, PRIMITIVES)
-    steps, probability = (next(iter(values.values())) for values in (optimum, success))
-    note = (
-        f" The best policy over primitive moves needs {format_number(steps, 1)}"
-        f" steps and succeeds with probability {format_number(probability, 3)}."
-    )
-    if world == "mud-world":
-        note += (
-            " That is an upper bound: the model that it is computed in takes every tracked "
-            "cell for a new one, and agents do a little better."
-        )
-    return note
-
-
-def figure(frame: pl.DataFrame) -> Figure:
-    """Draw steps while the task is learned, a panel per world."""
-    from matplotlib.figure import Figure
-
-    from skillfocus.experiments.drawing import draw_optimum, draw_task_curve
-    from skillfocus.figures.style import label_panel
-
-    figure = Figure(figsize=(11, 3.4), layout="constrained")
-    panels = figure.subplots(1, 3)
-    for panel, world in zip(panels, WORLDS, strict=True):
-        for agent in AGENTS:
-            draw_task_curve(panel, frame, TASK_STEPS, world, agent)
-        draw_optimum(panel, frame, "true/steps", world)
-        label_panel(panel, WORLD_NAMES[world], "episodes", "steps")
-        panel.set_ylim(0, STEP_LIMITS[world] * 1.03)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return figure
 
 
 _RETURN_TRIPS = (
@@ -278,7 +206,7 @@ EXPERIMENT = Experiment(
     "Downstream tasks (Figure 3)",
     cases,
     analyze,
-    figure,
+    learning_figure,
     figure_name="figure-3-downstream",
     claim_groups=(
         ClaimGroup("downstream", "Tasks are learned with focused skills"),

@@ -7,15 +7,22 @@ from collections.abc import Iterable
 import numpy as np
 
 from skillfocus.experiments.by_seed import SeedValues, count_successes, mean_over_seeds
+from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.presets import PRIMITIVES, TWO_TARGETS
 from skillfocus.metrics.statistics import Interval
 
+SETUP_NAMES = {
+    ("paper", "planning"): "the paper's settings, planning",
+    ("best", "planning"): "the best settings, planning",
+    ("paper", "q-learning"): "the paper's settings, Q-learning",
+    ("best", "q-learning"): "the best settings, Q-learning",
+}
 MISSING = "–"
 """What a table shows where there is no value."""
 
 
 def format_number(value: float, digits: int = 2) -> str:
-    """Format a number with a fixed number of digits, a minus sign and an infinity sign."""
+    """Format a number with fixed digits, a typographic minus, and `∞` for infinity."""
     if not np.isfinite(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.{digits}f}".replace("-", "−")
@@ -61,3 +68,13 @@ def agent_name(agent: str) -> str:
     name = " ".join(names.get(word, word) for word in words)
     name = "primitives only" if agent == PRIMITIVES else name
     return f"{name}, two targets each" if agent.endswith(TWO_TARGETS) else name
+
+
+def setup_name(setup: Setup) -> str:
+    """Return the printed name of a setup."""
+    return SETUP_NAMES[setup.preset, setup.learner]
+
+
+def capitalize(text: str) -> str:
+    """Return a text with a capital first letter; the rest stays as it is."""
+    return text[:1].upper() + text[1:]

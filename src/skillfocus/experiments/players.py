@@ -21,7 +21,12 @@ def player_runs(store: Store) -> list[Discovery]:
 
 
 def make_players(store: Store, progress: Progress = no_progress) -> list[Player]:
-    """Return one player for every world whose skills the folder holds."""
+    """Return one player for every world whose skills the folder holds.
+
+    Args:
+        store: The folder of runs.
+        progress: Progress callback.
+    """
     runs = [run for run in player_runs(store) if run in store]
     worlds = list(dict.fromkeys(run.world for run in runs))
     players = []

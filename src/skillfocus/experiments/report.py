@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
 
 import polars as pl
 
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.experiments.by_seed import values_by_seed
-from skillfocus.experiments.cases import Setup
-from skillfocus.experiments.claims import (
-    COMPARABLE_RATIO,
-    DIRECTION_ONLY,
-    MISSED,
-    NOT_REPRODUCED,
-    REACHED,
-    REPRODUCED,
-    SHORTFALLS,
-    TOLERANCE,
-    UNDECIDED,
-    Claim,
-)
+from skillfocus.experiments.claim_blocks import claim_blocks, verdict_blocks
+from skillfocus.experiments.claims import COMPARABLE_RATIO, TOLERANCE
 from skillfocus.experiments.deviations import DEVIATIONS
-from skillfocus.experiments.experiment import ClaimGroup, Experiment
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import (
     MISSING,
     agent_name,
-    format_interval,
+    capitalize,
     format_mean,
     format_number,
     format_range,
+    setup_name,
 )
 from skillfocus.experiments.presets import OBJECTIVES
 from skillfocus.experiments.reduce import METRICS
@@ -41,19 +28,6 @@ from skillfocus.experiments.sections import Section, analyze_results
 from skillfocus.report.document import Block, Heading, Listing, Paragraph, Picture, Player, Table
 
 TITLE = "Focused skill discovery, reproduced"
-SETUP_NAMES = {
-    ("paper", "planning"): "the paper's settings, planning",
-    ("best", "planning"): "the best settings, planning",
-    ("paper", "q-learning"): "the paper's settings, Q-learning",
-    ("best", "q-learning"): "the best settings, Q-learning",
-}
-VERDICTS = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED, REACHED, MISSED)
-"""Columns of the table of verdicts."""
-VERDICT_CLASSES = {
-    REPRODUCED: "yes", REACHED: "yes", DIRECTION_ONLY: "partly", NOT_REPRODUCED: "no", MISSED: "no",
-}  # fmt: skip
-"""Colours of verdicts on the HTML page (see `report.document.to_html`)."""
-AIMS_TITLE = "Our own aims"
 
 
 def build_report(
@@ -76,7 +50,7 @@ def build_report(
         The blocks of the report, and the analyses behind them.
     """
     sections = analyze_results(frame, experiments)
-    blocks: list[Block] = [*_verdict_blocks(sections, experiments), *_claim_blocks(sections)]
+    blocks: list[Block] = [*verdict_blocks(sections, experiments), *claim_blocks(sections)]
     for number, experiment in enumerate(experiments):
         progress(number / len(experiments), f"drawing {experiment.name}")
         mine = [section for section in sections if section.experiment is experiment]
@@ -91,15 +65,6 @@ def build_report(
     return opening + blocks, sections
 
 
-def setup_name(setup: Setup) -> str:
-    """Return the printed name of a setup."""
-    return SETUP_NAMES[setup.preset, setup.learner]
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _main_rows(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of the paper's agents; without any, all."""
     main = frame.filter(pl.col("agent").is_in(OBJECTIVES))
@@ -110,6 +75,7 @@ def _main_rows(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _opening_blocks(sections: list[Section], costs: pl.DataFrame) -> list[Block]:
+    """How to read the report, and a table of its runs."""
     rows = []
     for setup, frame in {section.setup: section.frame for section in sections}.items():
         main = _main_rows(frame).filter(pl.col("variant") == "")
@@ -147,80 +113,12 @@ def _opening_blocks(sections: list[Section], costs: pl.DataFrame) -> list[Block]
     ]  # fmt: skip
 
 
-# -------------------------------------------------------------------- claims
-
-
-def _by_setup(sections: list[Section]) -> list[tuple[Setup, list[Section]]]:
-    groups = groupby(sections, key=lambda section: section.setup)
-    return [(setup, list(members)) for setup, members in groups]
-
-
-def _verdict_blocks(sections: list[Section], experiments: Sequence[Experiment]) -> list[Block]:
-    """How many claims have which verdict, by group of claims and setup."""
-    by_setup = _by_setup(sections)
-    rows = []
-    for experiment in experiments:
-        for group in experiment.groups():
-            for setup, members in by_setup:
-                mine = [s for s in members if s.experiment is experiment]
-                rows += _verdict_row(group, setup, [c for c in _claims(mine) if c.source != "aim"])
-    for setup, members in by_setup:
-        aims = [claim for claim in _claims(members) if claim.source == "aim"]
-        rows += _verdict_row(ClaimGroup("", AIMS_TITLE), setup, aims)
-    return [Heading("In short"), Table("Verdicts", ["claims", "settings", *VERDICTS], rows)]
-
-
-def _verdict_row(group: ClaimGroup, setup: Setup, claims: list[Claim]) -> list[list[str]]:
-    counts = Counter(claim.verdict for claim in claims if re.match(group.pattern, claim.id))
-    if not counts:
-        return []
-    return [[group.title, setup_name(setup), *(str(counts[name] or "") for name in VERDICTS)]]
-
-
-def _claims(sections: list[Section]) -> list[Claim]:
-    return [claim for section in sections for claim in section.analysis.claims]
-
-
-def _claim_blocks(sections: list[Section]) -> list[Block]:
-    """Every claim, setup by setup, and why some fall short."""
-    blocks: list[Block] = [Heading("Every claim")]
-    for setup, members in _by_setup(sections):
-        if claims := _claims(members):
-            blocks += [Heading(_capitalize(setup_name(setup)), 3), _claim_table(claims)]
-            blocks += _explanation_blocks(members)
-    return blocks
-
-
-def _claim_table(claims: list[Claim]) -> Table:
-    rows = [
-        [
-            f"`{c.id}`", c.statement, MISSING if c.reference is None else f"{c.reference:g}",
-            format_interval(c.ours, 1 if abs(c.ours.estimate) >= 10 else 2),
-            c.evidence or MISSING, c.verdict, str(c.seeds),
-        ]
-        for c in claims
-    ]  # fmt: skip
-    columns = ["name", "claim", "paper, or aim", "ours", "evidence", "verdict", "seeds"]
-    return Table("Claims", columns, rows)
-
-
-def _explanation_blocks(sections: list[Section]) -> list[Block]:
-    """Why claims fall short; each explanation once, with the claims that it is for."""
-    claims_of: dict[str, list[str]] = {}
-    for section in sections:
-        for claim in section.analysis.claims:
-            if claim.verdict in SHORTFALLS:
-                text = section.experiment.explain(claim.id, section.setup)
-                claims_of.setdefault(text, []).append(f"`{claim.id}`")
-    items = [f"{text} ({', '.join(claims)})" for text, claims in claims_of.items()]
-    return [Heading("Where it falls short", 4), Listing(items)] if items else []
-
-
 # -------------------------------------------------------------------- experiments
 
 
 def _experiment_blocks(experiment: Experiment, sections: list[Section]) -> list[Block]:
-    """Command, figure and tables of an experiment, setup by setup."""
+    """Command, figure and tables of an experiment, setup by setup; setups without results are left
+    out."""
     blocks: list[Block] = []
     for section in sections:
         tables = [table for table in section.analysis.tables if table.rows]
@@ -229,7 +127,7 @@ def _experiment_blocks(experiment: Experiment, sections: list[Section]) -> list[
         setup, about = section.setup, setup_name(section.setup)
         seeds = _main_rows(section.frame)["seed"].n_unique()
         flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
-        blocks += [Heading(_capitalize(about), 3)]
+        blocks += [Heading(capitalize(about), 3)]
         blocks += [Paragraph(f"`skillfocus reproduce {experiment.name} {flags}`")]
         if experiment.figure is not None:
             name = experiment.figure_name or experiment.name
@@ -270,6 +168,7 @@ def _metric_blocks(sections: list[Section]) -> list[Block]:
 
 
 def _closing_blocks(costs: pl.DataFrame) -> list[Block]:
+    """Deviations from the paper, versions, and costs by agent."""
     cost = (
         costs.group_by("preset", "learner", "world", "agent")
         .agg(pl.len(), pl.col("cpu_seconds").mean(), pl.col("peak_memory_mb").max())

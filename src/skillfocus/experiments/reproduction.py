@@ -19,13 +19,14 @@ from skillfocus._internal.atomic_io import require_writable_folder
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
 from skillfocus.experiments.cases import SETUPS, Setup
+from skillfocus.experiments.claim_blocks import VERDICT_CLASSES
 from skillfocus.experiments.claims import Claim
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.players import make_players, player_runs
 from skillfocus.experiments.presets import LEARNERS, PRESETS
 from skillfocus.experiments.reduce import reduce_results
 from skillfocus.experiments.registry import select_experiments
-from skillfocus.experiments.report import TITLE, VERDICT_CLASSES, build_report
+from skillfocus.experiments.report import TITLE, build_report
 from skillfocus.experiments.results import (
     collect_costs,
     collect_results,
@@ -166,6 +167,7 @@ def _select_setups(preset: str, learner: str) -> list[Setup]:
 
 
 def _rows_of(setups: list[Setup], table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of saved results that belong to these setups."""
     return table.filter(
         pl.col("preset").is_in([setup.preset for setup in setups])
         & pl.col("learner").is_in([setup.learner for setup in setups])
@@ -181,7 +183,11 @@ def _execute(
     retry_failed: bool,
     watch: Watch | None,
 ) -> Status:
-    """Execute runs, then those of `extra`, which depend on what is in the store by then."""
+    """Execute the cases' runs, then those of the players.
+
+    Which runs the players need depends on what is in the store by then (see
+    `gallery.gallery_runs`), so they are a second batch; `watch` sees both as one job.
+    """
     if cluster is not None and workers is not None:
         raise UserError("workers are processes of this machine; a cluster has its own")
     workers = (os.cpu_count() or 1) if workers is None else workers
@@ -222,6 +228,7 @@ def _write(
     markdown: Path | None,
     progress: Progress,
 ) -> tuple[list[Section], Path]:
+    """Build the report and write it; return the analyses and the path of the page."""
     players, start = [], 0.0
     if any(experiment.illustration for experiment in experiments):
         start = 0.25
@@ -244,6 +251,7 @@ def _write(
 
 
 def _record(setup: Setup, claim: Claim) -> dict[str, object]:
+    """A claim as `skillfocus reproduce --json` prints it."""
     return {
         "id": claim.id, "preset": setup.preset, "learner": setup.learner,
         "statement": claim.statement, "source": claim.source,

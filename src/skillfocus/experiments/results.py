@@ -28,14 +28,30 @@ FILES = {"results.parquet": RESULTS, "costs.parquet": COSTS}
 
 
 def collect_results(store: Store, cases: Sequence[Case]) -> pl.DataFrame:
-    """Return everything that the finished ones of these cases measured (columns: `RESULTS`)."""
+    """Collect everything that the finished ones of these cases measured.
+
+    Args:
+        store: The folder of runs.
+        cases: The cases; several may share a run, whose rows then appear under each label.
+
+    Returns:
+        A row per number, with the columns `RESULTS`.
+    """
     frame = store.frame([case.run for case in cases]).select("run", "metric", "step", "value")
     joined = _run_labels(cases).join(frame, on="run", how="inner", maintain_order="left_right")
     return joined.select(*RESULTS)
 
 
 def collect_costs(store: Store, cases: Sequence[Case]) -> pl.DataFrame:
-    """Return time, memory and versions of the finished ones of these cases (columns: `COSTS`)."""
+    """Collect time, memory and package versions of the finished ones of these cases.
+
+    Args:
+        store: The folder of runs.
+        cases: The cases.
+
+    Returns:
+        A row per case, with the columns `COSTS`.
+    """
     records = store.records([case.run for case in cases])
     if records.is_empty():
         return pl.DataFrame(schema=COSTS)
@@ -52,7 +68,13 @@ def _run_labels(cases: Iterable[Case]) -> pl.DataFrame:
 
 
 def save_results(folder: Path, results: pl.DataFrame, costs: pl.DataFrame) -> None:
-    """Save reduced results and costs to a folder, in single precision."""
+    """Save reduced results and costs to a folder, in single precision.
+
+    Args:
+        folder: The folder; it is created.
+        results: Reduced results (`reduce.reduce_results`).
+        costs: Costs (`collect_costs`).
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in zip(FILES, (results, costs), strict=True):
         buffer = io.BytesIO()

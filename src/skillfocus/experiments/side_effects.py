@@ -1,7 +1,11 @@
 """Side effects (Equation 1) of every agent in every world.
 
 The paper argues that focused skills have the fewest side effects; here they are computed, exactly
-where the world allows.
+where the world allows. Claims, with W a world, A a focused agent and B its DUSDi or plain
+counterpart:
+
+    effects-W-A-B   A's skills have fewer side effects than B's; with DUSDi, only the skills for
+                    goals are compared
 """
 
 from __future__ import annotations
@@ -40,7 +44,14 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Compare focused skills with DUSDi's, goals' skills alone, and with plain ones."""
+    """Compare focused skills with DUSDi's, goals' skills alone, and with plain ones.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and per world a table of agents and one of variables.
+    """
     claims, tables = [], []
     for world in WORLDS:
         per_skill = {a: values_by_seed(frame, PER_SKILL, world, a) for a in OBJECTIVES}
@@ -74,6 +85,7 @@ def _fewer_claim(world: str, agent: str, other: str, effects: dict[str, SeedValu
 
 
 def _agent_table(frame: pl.DataFrame, world: str, per_skill: dict[str, SeedValues]) -> Table:
+    """Control and side effects of each agent, by the role of skills."""
     rows = []
     for agent in OBJECTIVES:
         if not per_skill[agent]:
@@ -109,6 +121,7 @@ def _agent_table(frame: pl.DataFrame, world: str, per_skill: dict[str, SeedValue
 
 
 def _variable_table(frame: pl.DataFrame, world: str) -> Table:
+    """Which variables the skills for goals change beside their targets."""
     mine = frame.filter((pl.col("world") == world) & pl.col("metric").str.starts_with(BY_VARIABLE))
     variables = mine["metric"].str.strip_prefix(BY_VARIABLE).unique().sort().to_list()
     rows = []
@@ -122,7 +135,13 @@ def _variable_table(frame: pl.DataFrame, world: str) -> Table:
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw a bar per agent, a panel per world, and every seed as a point."""
+    """Draw side effects per skill, a panel per world: a bar per agent, and every seed as a point.
+
+    DUSDi's bars are hatched, plain ones pale.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
     from matplotlib.figure import Figure
 
     from skillfocus.experiments.drawing import agent_style

@@ -1,4 +1,9 @@
-"""The appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position)."""
+"""The appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position).
+
+Claims, with A an agent and N a number of skills other than the default 16:
+
+    skills-N-A   A, if focused or DUSDi, learns the task in most seeds; if plain, it does not
+"""
 
 from __future__ import annotations
 
@@ -41,7 +46,14 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Check that focused and DUSDi skills learn the task with 8 and 24 skills; plain ones fail."""
+    """Check that focused and DUSDi skills learn the task with 8 and 24 skills, and plain ones fail.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of agents and numbers of skills.
+    """
     rows, claims = [], []
     for agent in OBJECTIVES:
         steps, returns, areas = (
@@ -69,6 +81,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 
 def _claim(agent: str, count: int, returns: SeedValues) -> Claim:
+    """Direction: more (or fewer) than half of the seeds. Size: all (or none)."""
     _, n, share = count_successes(returns)
     fails = agent in PLAIN
     return Claim(
@@ -81,7 +94,11 @@ def _claim(agent: str, count: int, returns: SeedValues) -> Claim:
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw steps over the number of skills."""
+    """Draw steps over the number of skills, and the optimum as a line.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
     from matplotlib.figure import Figure
 
     from skillfocus.experiments.drawing import draw_optimum, draw_setting_curve

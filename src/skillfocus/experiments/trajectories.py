@@ -45,6 +45,9 @@ def figure(frame: pl.DataFrame) -> Figure:
 
     A panel shows the longest path of a focused and of a DUSDi skill that change a goal, where
     there is one, and the two paths of plain skills that end farthest away.
+
+    Args:
+        frame: Reduced results of one setup, with the metric `path/SKILL`.
     """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -84,6 +87,11 @@ def telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarra
 
     These are the paths that change a goal, longest first. A plain agent has no goals; its paths
     are sorted by the distance between first and last cell, farthest first.
+
+    Args:
+        frame: Reduced results of one setup.
+        world: Short name of the world.
+        agent: The agent.
     """
     mdp = cached_mdp(world, "{}")
     mine = frame.filter(

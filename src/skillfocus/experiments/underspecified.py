@@ -1,4 +1,13 @@
-"""Figure 4: trained on a proxy reward that ignores side effects, evaluated by the true one."""
+"""Figure 4: trained on a proxy reward that ignores side effects, evaluated by the true one.
+
+An agent that uses focused skills should earn the true return though it learns from the proxy.
+Claims, with W a world and A an agent:
+
+    proxy-W-A     A focused: the true return is at least the paper's, and more than plain skills
+                  earn; A another: the true return is less than the proxy's, and as little as in
+                  the paper
+    aim-proxy-W   our aim for the true return of the best focused agent
+"""
 
 from __future__ import annotations
 
@@ -59,7 +68,14 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Compare true returns: focused with plain skills, and all others with their proxy return."""
+    """Compare true returns: focused with plain skills, and all others with their proxy return.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table per world.
+    """
     claims, tables = [], []
     for world in WORLDS:
         true, proxy = (
@@ -124,6 +140,7 @@ def _other_claims(
 
 
 def _aim(world: str, true: dict[str, SeedValues]) -> list[Claim]:
+    """The aim is one for all focused agents: the best of them must reach it in the mean."""
     means = {agent: mean_over_seeds(true[agent], 0, 1) for agent in FOCUSED if true[agent]}
     if not means:
         return []
@@ -158,7 +175,11 @@ def _table(world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw proxy and true return while the proxy is learned, two panels per world."""
+    """Draw proxy and true return while the proxy is learned, two panels per world.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
     from matplotlib.figure import Figure
 
     from skillfocus.experiments.drawing import draw_optimum, draw_task_curve
