@@ -135,7 +135,7 @@ def test_runs_are_executed_once_and_watched(tiny, tmp_path):
     assert claim.seeds == 3
     again = reproduce(["tiny"], seeds=4, out=tmp_path, **TINY)
     assert (again.status.done, again.status.found) == (1, 3)
-    part = reproduce(["tiny"], seeds=9, out=tmp_path, finished=True, **TINY)
+    part = reproduce("tiny", seeds=9, out=tmp_path, finished=True, **TINY)
     assert part.status is None
     assert part.claims[0].seeds == 4
 

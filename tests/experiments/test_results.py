@@ -45,7 +45,7 @@ def test_kept_results_are_read_again(tmp_path):
     assert found.schema == frame.schema
     assert found["value"].to_list() == pytest.approx(frame["value"].to_list())
     assert taken["cpu_seconds"].sum() == 24 * 3600
-    with pytest.raises(UserError, match=r"no results.parquet in .*--from takes"):
+    with pytest.raises(UserError, match=r"no results.parquet in .*name a folder of saved results"):
         load_results(tmp_path / "elsewhere")
     (tmp_path / "results.parquet").write_bytes(b"nothing")
     with pytest.raises(UserError, match="cannot read"):

@@ -72,7 +72,7 @@ class Reproduction:
 
 
 def reproduce(
-    experiments: Sequence[str] = ("all",),
+    experiments: Sequence[str] | str = ("all",),
     *,
     seeds: int = 5,
     preset: str = "both",
@@ -93,7 +93,7 @@ def reproduce(
     Finished runs in `out` are not run again, so an interrupted call resumes where it was.
 
     Args:
-        experiments: Names of experiments, or "all".
+        experiments: Names of experiments, or one name; "all" stands for all of them.
         seeds: Number of seeds, from 0 up. Some cases get fewer; see docs/reproduction.md.
         preset: "paper", "best" or "both".
         learner: "planning", "q-learning" or "both".
@@ -117,7 +117,7 @@ def reproduce(
         Interrupted: After Ctrl-C, once the runs in flight have finished.
     """
     out, markdown = Path(out), None if markdown is None else Path(markdown)
-    chosen = select_experiments(experiments)
+    chosen = select_experiments([experiments] if isinstance(experiments, str) else experiments)
     setups = _select_setups(preset, learner)
     for folder in (out, keep, markdown and markdown.parent):
         if folder is not None:

@@ -99,8 +99,8 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
             table = pl.read_parquet(path)
         except FileNotFoundError:
             raise UserError(
-                f"there is no {name} in {folder}; --from takes a folder of saved results, such as "
-                f"the project's `results`"
+                f"there is no {name} in {folder}; name a folder of saved results, such as the "
+                f"project's `results`"
             ) from None
         except (OSError, pl.exceptions.PolarsError) as error:
             raise UserError(f"cannot read {path}: {error}") from None
