@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from frames import (
+    claims_by_id,
+    make_results,
+)
 from probes import corridor
 from problems import make_problem
 from skillfocus.errors import UserError
+from skillfocus.experiments import controls
+from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.claims import (
+    DIRECTION_ONLY,
+    NOT_REPRODUCED,
+    REPRODUCED,
+)
 from skillfocus.experiments.controls import NoStrength
 from skillfocus.learners.tabular.compiled import compiled_reward
 from skillfocus.learners.tabular.estimators import tabular_estimator
@@ -94,15 +105,69 @@ def test_no_strength_is_no_penalty_bit_for_bit(objective):
 
 def test_no_strength_notices_a_penalty(monkeypatch):
     """It can fail: a penalty of something is not the same."""
-    import skillfocus.experiments.controls as controls
-
     monkeypatch.setattr(controls, "cached_world", lambda *_: corridor())
     monkeypatch.setattr(controls, "cached_mdp", lambda *_: sf.tabulate(corridor()))
     run = NoStrength("four-rooms", "focused-vic", 0, rounds=3)
     assert run.execute(lambda *_: None).rows[0][2] == 1.0
     monkeypatch.setattr(
         controls,
-        "_nothing",
+        "_zero_penalty",
         lambda space, start, end, watched: np.full(len(start), 9.0) * (start != end).any(axis=1),
     )
     assert run.execute(lambda *_: None).rows[0][2] == 0.0
+
+
+def test_controls_claims():
+    rows = [
+        ("mud-world", "focused-vic", "", "goal/control", None, [1.0, 0.99]),
+        ("mud-world", "permuted-focused-vic", "", "goal/control", None, [0.0, 0.01]),
+        ("mud-world", "focused-vic", "", "task/true/steps", 9, [30, 32]),
+        ("mud-world", "permuted-focused-vic", "", "task/true/steps", 9, [60, 60]),
+        ("mud-world", "focused-vic", "no strength", "identical", None, [1.0]),
+        ("four-rooms", "focused-vic", "no strength", "identical", None, [1.0]),
+    ]
+    claims = claims_by_id(controls.analyze(make_results(rows)))
+    assert claims["control-permuted-mud-world"].verdict == REPRODUCED
+    assert claims["control-benefit-mud-world"].ours.estimate == pytest.approx(29.0)
+    assert claims["control-zero"].verdict == REPRODUCED
+    rows[1] = (*rows[1][:-1], [0.3, 0.31])  # less, but not gone
+    claims = claims_by_id(controls.analyze(make_results(rows)))
+    assert claims["control-permuted-mud-world"].verdict == DIRECTION_ONLY
+    rows[-1] = (*rows[-1][:-1], [0.0])
+    assert (
+        claims_by_id(controls.analyze(make_results(rows)))["control-zero"].verdict == NOT_REPRODUCED
+    )
+
+
+def test_every_control_is_a_case():
+    made = controls.cases(Setup(), range(2))
+    assert len(made) == 2 * 3 * 4 + 9
+    random = [c for c in made if c.variant == "learner=chance"]
+    assert {c.run.learner for c in random} == {RandomPolicy()}
+    by_q_learning = controls.cases(Setup(learner="q-learning"), range(2))
+    assert not [c for c in by_q_learning if isinstance(c.run, NoStrength)]
+
+
+def test_the_controls_table_by_hand():
+    rows = [
+        ("mud-world", "focused-oracle", "", "task/true/steps", 9, [30, 30]),
+        ("mud-world", "focused-oracle", "", "task/true/true_return", 9, [1, 0]),
+        ("mud-world", "focused-oracle", "", "goal/control", None, [1, 1]),
+        ("mud-world", "focused-vic", "learner=chance", "task/true/steps", 9, [60, 60]),
+    ]
+    (table,) = controls.analyze(make_results(rows)).tables
+    assert [[cell.split(" (")[0] for cell in row] for row in table.rows] == [
+        ["MudWorld", "random skills", "–", "–", "–", "60.0", "–", "2"],
+        ["MudWorld", "oracle skills", "1.000", "–", "–", "30.0", "1 of 2", "2"],
+    ]
+    assert controls.analyze(make_results([])).tables == []
+
+
+def test_a_benefit_that_stays_is_not_reproduced():
+    rows = [
+        ("mud-world", "focused-vic", "", "task/true/steps", 9, [30, 32]),
+        ("mud-world", "permuted-focused-vic", "", "task/true/steps", 9, [20, 22]),
+    ]
+    (claim,) = controls.analyze(make_results(rows)).claims
+    assert (claim.id, claim.ours.estimate) == ("control-benefit-mud-world", -10)
+    assert (claim.verdict, claim.source) == (NOT_REPRODUCED, "control")

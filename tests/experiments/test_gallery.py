@@ -8,14 +8,16 @@ import pytest
 
 import skillfocus as sf
 from commands import command
-from frames import costs, whole
+from frames import make_costs, sample_results
 from skillfocus.errors import UserError
 from skillfocus.experiments import gallery, presets, trajectories
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.gallery import gallery_runs, gallery_sets
 from skillfocus.experiments.pipeline import Pipeline
-from skillfocus.experiments.players import WATCHED, players
-from skillfocus.experiments.report import WATCH, build
+from skillfocus.experiments.players import PLAYED_OBJECTIVES, make_players
+from skillfocus.experiments.registry import select_experiments
+from skillfocus.experiments.report import build_report
+from skillfocus.experiments.trajectories import GALLERY_HINT
 from skillfocus.metrics.summary import skill_records
 from skillfocus.report.document import to_html, to_markdown
 from skillfocus.runs.discovery_run import Discovery
@@ -40,7 +42,7 @@ class Failing(Discovery):
 @pytest.fixture
 def quick(monkeypatch):
     """Only MudWorld, and little of it."""
-    monkeypatch.setattr(gallery, "_run", small)
+    monkeypatch.setattr(gallery, "_gallery_run", small)
     monkeypatch.setattr("skillfocus.experiments.players.WORLDS", ("mud-world",))
 
 
@@ -55,7 +57,7 @@ def do(store, run):
 def filled(tmp_path_factory):
     """A folder that holds the skills of a report's players in MudWorld."""
     store = Store(tmp_path_factory.mktemp("runs"))
-    for objective in WATCHED:
+    for objective in PLAYED_OBJECTIVES:
         do(store, small(store, "mud-world", objective))
     return store
 
@@ -99,7 +101,7 @@ def test_a_run_of_reproduce_that_kept_its_skills_is_not_done_again(tmp_path, fil
 
 
 def test_what_skills_do_is_read_from_their_runs(filled):
-    runs = [small(filled, "mud-world", objective) for objective in (*WATCHED, "lsd")]
+    runs = [small(filled, "mud-world", objective) for objective in (*PLAYED_OBJECTIVES, "lsd")]
     sets = gallery_sets(filled, runs, ("diayn", "focused-diayn"))
     assert [one.label for one in sets] == ["DIAYN", "DUSDi DIAYN", "focused DIAYN"]
     assert [one.first for one in sets] == [True, False, True]
@@ -121,7 +123,7 @@ def test_coverage_comes_from_the_runs_too(tmp_path):
 
 
 def test_a_page_begins_with_the_sets_it_is_told(filled):
-    runs = [small(filled, "mud-world", objective) for objective in WATCHED]
+    runs = [small(filled, "mud-world", objective) for objective in PLAYED_OBJECTIVES]
     data = data_of(page_html(gallery_sets(filled, runs, ("dusdi-diayn",))))
     assert [one["first"] for one in data["sets"]] == [False, True, False]
     skills = filled.skills(runs[0])
@@ -133,19 +135,25 @@ def test_a_page_begins_with_the_sets_it_is_told(filled):
 
 
 def test_a_report_without_skills_says_how_to_get_them(tmp_path):
-    assert players(Store(tmp_path / "nowhere")) == []
-    blocks, _ = build(whole(), costs(whole()), ["trajectories"])
-    assert WATCH in to_markdown(blocks, "figures")
+    assert make_players(Store(tmp_path / "nowhere")) == []
+    blocks, _ = build_report(
+        sample_results(), make_costs(sample_results()), select_experiments(["trajectories"])
+    )
+    assert GALLERY_HINT in to_markdown(blocks, "figures")
     assert "<code>skillfocus view --gallery</code>" in to_html(blocks, "report")
     assert "<iframe" not in to_html(blocks, "report")
 
 
 def test_players_stand_in_the_page_and_not_in_its_twin(filled, quick):
-    made = players(filled)
+    made = make_players(filled)
     assert [player.caption.split(":")[0] for player in made] == ["MudWorld-v0"]
     assert "DIAYN, DUSDi DIAYN, focused DIAYN" in made[0].caption
-    tables = whole(), costs(whole()), ["trajectories", "coverage"]
-    without, with_players = build(*tables)[0], build(*tables, players=made)[0]
+    tables = (
+        sample_results(),
+        make_costs(sample_results()),
+        select_experiments(["trajectories", "coverage"]),
+    )
+    without, with_players = build_report(*tables)[0], build_report(*tables, players=made)[0]
     assert to_markdown(with_players, "figures") == to_markdown(without, "figures")
     page = to_html(with_players, "report")
     assert page.count("<iframe") == 1
@@ -155,7 +163,12 @@ def test_players_stand_in_the_page_and_not_in_its_twin(filled, quick):
 
 @pytest.mark.slow
 def test_the_report_s_player_plays(filled, quick, page, tmp_path):
-    blocks, _ = build(whole(), costs(whole()), ["trajectories"], players=players(filled))
+    blocks, _ = build_report(
+        sample_results(),
+        make_costs(sample_results()),
+        select_experiments(["trajectories"]),
+        players=make_players(filled),
+    )
     path = tmp_path / "report.html"
     path.write_text(to_html(blocks, "report"))
     page.goto(path.as_uri())
@@ -176,8 +189,8 @@ def test_worlds_are_turned_to_while_something_plays(filled, page, tmp_path):
     other = Store(tmp_path)
     plain = small(other, "forage-world", "diayn")
     do(other, plain)
-    runs = [small(filled, "mud-world", objective) for objective in WATCHED]
-    sets = [*gallery_sets(filled, runs, WATCHED[1:]), *gallery_sets(other, [plain])]
+    runs = [small(filled, "mud-world", objective) for objective in PLAYED_OBJECTIVES]
+    sets = [*gallery_sets(filled, runs, PLAYED_OBJECTIVES[1:]), *gallery_sets(other, [plain])]
     page.goto(write_page([*sets, *sets[-1:] * 2], tmp_path / "gallery.html").as_uri())
     shown = page.locator(".panel > header select")
     page.locator("body[data-ready]").wait_for()
@@ -240,7 +253,9 @@ def test_mistakes_have_one_sentence(arguments, message, tmp_path):
 def test_reproduce_discovers_the_skills_that_its_report_plays(tmp_path, quick, monkeypatch):
     run = Pipeline("mud-world", "diayn", 0, sf.Planning(rounds=1), 2)
     case = Case("paper", "planning", "mud-world", "diayn", "", 0, run)
-    monkeypatch.setattr(trajectories, "cases", lambda *_: [case])
+    monkeypatch.setattr(
+        trajectories, "EXPERIMENT", replace(trajectories.EXPERIMENT, cases=lambda *_: [case])
+    )
     asked = ["reproduce", "trajectories", "--preset", "paper", "--learner", "planning"]
     made = command(*asked, "--seeds", "1", "--workers", "1", "--keep", "kept", cwd=tmp_path)
     assert made.returncode == 0, made.stderr

@@ -17,7 +17,7 @@ class List:
 
     def run(self) -> None:
         """Print the names."""
-        from skillfocus.experiments import NAMES as EXPERIMENTS
+        from skillfocus.experiments.registry import experiment_names
         from skillfocus.objectives.registry import objective_names
         from skillfocus.sweeps.paper_grids import PAPER_GRIDS
         from skillfocus.worlds.registry import WORLDS
@@ -33,7 +33,7 @@ class List:
             "objectives": list(objective_names()),
             "learners": list(LEARNERS),
             "sweeps": list(PAPER_GRIDS),
-            "experiments": list(EXPERIMENTS),
+            "experiments": experiment_names(),
         }
         if self.json:
             print_json({"worlds": worlds, **names})

@@ -1,6 +1,5 @@
-"""The paper's experiments: a file each, with the cases to run and `analyze`."""
+"""The paper's experiments: what to run, what to conclude from it, and how to report it.
 
-NAMES = (
-    "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill-count",
-    "side-effects", "controls",
-)  # fmt: skip
+Every experiment is one module that exports one `Experiment`; `registry` lists them. `reproduction`
+runs them and writes the report.
+"""

@@ -1,48 +1,57 @@
-"""Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included."""
+"""Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included.
+
+Claims, with A a focused agent:
+
+    ablation-zero-A   without a penalty, the task is not learned in most seeds
+    ablation-more-A   the default strength takes fewer steps than none
+    ablation-much-A   the largest strength takes more steps than the default
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.claims import (
-    Analysis,
-    BySeed,
-    Claim,
-    Table,
-    agent_name,
-    count_shown,
-    difference,
-    judged,
-    majority,
-    mean_shown,
-    n_pairs,
-    number,
-    paired,
-    successes,
-    values,
-    worst_skill,
+from skillfocus.experiments.by_seed import (
+    SeedValues,
+    count_pairs,
+    count_successes,
+    mean_difference,
+    paired_values,
+    values_by_seed,
+    worst_side_effects,
 )
-from skillfocus.experiments.downstream import STEP_LIMITS, STEPS, SUCCESS
-from skillfocus.experiments.presets import FOCUSED
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.claims import Analysis, Claim, judge_difference, judge_majority
+from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
+from skillfocus.experiments.formatting import agent_name, format_count, format_mean, format_number
+from skillfocus.experiments.presets import FOCUSED, STEP_LIMITS
+from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
 from skillfocus.objectives.registry import make_objective
+from skillfocus.report.document import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WORLD = "mud-world"
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0, 40.0)
+"""Penalty strengths λ; the defaults (4, and 2 for LSD) are among them."""
 
 
-def usual_strength(agent: str) -> float:
+def default_strength(agent: str) -> float:
+    """Return the strength that an agent has in all other experiments."""
     return make_objective(agent).reward.penalty_strength
 
 
 def variant(agent: str, strength: float) -> str:
-    """The usual strength is no variant."""
-    return "" if strength == usual_strength(agent) else f"strength={strength:g}"
+    """Return the variant of a strength; the default strength is none."""
+    return "" if strength == default_strength(agent) else f"strength={strength:g}"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Return every focused agent with every strength."""
     return [
         setup.case(WORLD, agent, seed, variant(agent, strength), strength=strength)
         for seed in seeds
@@ -51,68 +60,137 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     ]
 
 
-def curve(frame: pl.DataFrame, agent: str, metric: str) -> dict[float, BySeed]:
-    """A metric by strength and seed, where there is any. Of the usual strength, which has more
-    seeds, those that another one has too."""
-    found = {s: values(frame, metric, WORLD, agent, variant(agent, s)) for s in STRENGTHS}
-    usual = usual_strength(agent)
-    seeds = {seed for s, by_seed in found.items() if s != usual for seed in by_seed}
-    found[usual] = {seed: v for seed, v in found[usual].items() if seed in seeds}
-    return {strength: by_seed for strength, by_seed in found.items() if by_seed}
+def values_by_strength(frame: pl.DataFrame, agent: str, metric: str) -> dict[float, SeedValues]:
+    """Return a metric by strength and seed; strengths without values are left out.
+
+    The default strength has more seeds than the others: those that no other has are dropped.
+    """
+    values = {s: values_by_seed(frame, metric, WORLD, agent, variant(agent, s)) for s in STRENGTHS}
+    default = default_strength(agent)
+    seeds = {seed for s, by_seed in values.items() if s != default for seed in by_seed}
+    values[default] = {seed: v for seed, v in values[default].items() if seed in seeds}
+    return {strength: by_seed for strength, by_seed in values.items() if by_seed}
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    found: list[Claim] = []
+    """Compare the default strength with none and with the largest.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of agents and strengths; both are empty for an agent
+        that has one strength alone.
+    """
+    claims: list[Claim] = []
     rows = []
     for agent in FOCUSED:
-        steps, done = curve(frame, agent, STEPS), curve(frame, agent, SUCCESS)
+        steps = values_by_strength(frame, agent, TASK_STEPS)
+        returns = values_by_strength(frame, agent, TASK_RETURN)
         if len(steps) < 2:
             continue
-        effects = {s: worst_skill(frame, WORLD, agent, variant(agent, s)) for s in steps}
-        found += _findings(agent, steps, done)
+        claims += [*_unpenalized_claim(agent, returns), *_strength_claims(agent, steps)]
         rows += [
             [
                 agent_name(agent), f"{strength:g}",
-                mean_shown(steps[strength], 1, 0, STEP_LIMITS[WORLD]),
-                count_shown(done.get(strength, {})),
-                mean_shown(effects[strength]),
-                str(len(steps[strength])),
+                format_mean(by_seed, 1, 0, STEP_LIMITS[WORLD]),
+                format_count(returns.get(strength, {})),
+                format_mean(worst_side_effects(frame, WORLD, agent, variant(agent, strength))),
+                str(len(by_seed)),
             ]
-            for strength in steps
+            for strength, by_seed in steps.items()
         ]  # fmt: skip
     columns = ["agent", "λ", "steps", "seeds that learn it", "side effects, worst skill", "seeds"]
-    return Analysis(found, [Table("MudWorld over the penalty's strength", columns, rows)])
+    return Analysis(claims, [Table("MudWorld over the penalty's strength", columns, rows)])
 
 
-def _findings(agent: str, steps: dict[float, BySeed], done: dict[float, BySeed]) -> list[Claim]:
-    name, found = agent_name(agent), []
-    usual, last = usual_strength(agent), STRENGTHS[-1]
-    if done.get(0.0):
-        _, n, share = successes(done[0.0])
-        found.append(
-            Claim(
-                f"ablation-zero-{agent}",
-                f"Without a penalty, MudWorld is not learned with {name} skills: the share of "
-                f"seeds in which it is",
-                0.0, share, majority(share, False), n,
-                f"learned in {count_shown(done[0.0])} seeds",
-            )
-        )  # fmt: skip
-    compared = (
-        ("more", usual, 0.0, f"A penalty makes {name} skills better in MudWorld"),
-        ("much", last, usual, f"Too strong a penalty makes {name} skills worse"),
+def _unpenalized_claim(agent: str, returns: dict[float, SeedValues]) -> list[Claim]:
+    """Direction: fewer than half of the seeds learn the task. Size: none does."""
+    if not returns.get(0.0):
+        return []
+    _, n, share = count_successes(returns[0.0])
+    return [
+        Claim(
+            f"ablation-zero-{agent}",
+            f"Without a penalty, MudWorld is not learned with {agent_name(agent)} skills: the "
+            f"share of seeds in which it is",
+            0.0, share, judge_majority(share, False), n,
+            f"learned in {format_count(returns[0.0])} seeds",
+        )
+    ]  # fmt: skip
+
+
+def _strength_claims(agent: str, steps: dict[float, SeedValues]) -> list[Claim]:
+    """Directions alone: no number of the paper is compared with."""
+    name, claims = agent_name(agent), []
+    default, largest = default_strength(agent), STRENGTHS[-1]
+    comparisons = (
+        ("more", default, 0.0, -1, f"A penalty makes {name} skills better in MudWorld"),
+        ("much", largest, default, 1, f"Too strong a penalty makes {name} skills worse"),
     )
-    for kind, first, second, claim in compared:
-        mine, other = steps.get(first, {}), steps.get(second, {})
-        if (change := difference(mine, other)) is not None:
-            sign = -1 if kind == "more" else 1
-            a, b = (number(float(values.mean()), 1) for values in paired(mine, other))
-            n = n_pairs(mine, other)
-            found.append(
+    for kind, first, second, sign, statement in comparisons:
+        pair = steps.get(first, {}), steps.get(second, {})
+        if (change := mean_difference(*pair)) is not None:
+            a, b = (format_number(float(values.mean()), 1) for values in paired_values(*pair))
+            n = count_pairs(*pair)
+            claims.append(
                 Claim(
                     f"ablation-{kind}-{agent}",
-                    f"{claim}: steps at λ = {first:g} less those at λ = {second:g}",
-                    None, change, judged(change, sign, True, n), n, f"{a} steps against {b}",
+                    f"{statement}: steps at λ = {first:g} less those at λ = {second:g}",
+                    None, change, judge_difference(change, sign, True, n), n,
+                    f"{a} steps against {b}",
                 )
             )  # fmt: skip
-    return found
+    return claims
+
+
+def figure(frame: pl.DataFrame) -> Figure:
+    """Draw steps over the strength, spaced evenly, and the optimum as a line.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
+    from matplotlib.figure import Figure
+
+    from skillfocus.experiments.drawing import draw_optimum, draw_setting_curve
+    from skillfocus.figures.style import label_panel
+
+    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
+    panel = figure.subplots()
+    for agent in FOCUSED:
+        steps = values_by_strength(frame, agent, TASK_STEPS)
+        by_place = {STRENGTHS.index(strength): values for strength, values in steps.items()}
+        draw_setting_curve(panel, agent, by_place, STEP_LIMITS[WORLD])
+    panel.set_xticks(range(len(STRENGTHS)), [f"{s:g}" for s in STRENGTHS])
+    panel.set_ylim(0, STEP_LIMITS[WORLD] * 1.03)
+    draw_optimum(panel, frame, "true/steps", WORLD)
+    label_panel(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
+    if panel.get_legend_handles_labels()[0]:
+        panel.legend(fontsize=7.5, framealpha=0.8)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "ablation",
+    "The penalty's strength (Figure 5)",
+    cases,
+    analyze,
+    figure,
+    figure_name="figure-5-ablation",
+    presets=("paper",),
+    seed_share=0.2,
+    claim_groups=(ClaimGroup("ablation-", "The penalty's strength matters"),),
+    explanations=(
+        Explanation(
+            "ablation-zero-.*",
+            "Without a penalty the treasure's skill goes straight there and stops, muddy but with "
+            "hardly a tracked cell, and moves do the rest: that is a good skill for this task.",
+        ),
+        Explanation(
+            "ablation-more-.*",
+            "Returning costs steps that this task does not reward: the skill without a penalty "
+            "stops at the treasure, from where moves lead to the puddle and the corner.",
+        ),
+        Explanation("ablation-much-.*", "The difference is within the seeds' spread."),
+    ),
+)

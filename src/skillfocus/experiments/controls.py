@@ -1,9 +1,15 @@
-"""Controls: what the benefit of focus must not come from, and how much there is to be had.
+"""Controls: what the benefit of focus must not come from, and how much can be had.
 
-- random skills: policies drawn at random, with the paper's assignment;
-- permuted targets: the penalty spares the wrong variables, so the benefit must vanish;
-- oracle skills: planned for what they are to do, nothing discovered;
-- no strength: lambda = 0 must equal a penalty that is 0 by itself, bit for bit.
+- Random skills: policies drawn at random, with the paper's assignment of targets.
+- Permuted targets: the penalty leaves out the wrong variables, so the benefit must vanish.
+- Oracle skills: planned for what they are to do, without discovery.
+- No strength: lambda = 0 must equal a penalty that is zero, bit for bit.
+
+Claims, with W a world:
+
+    control-permuted-W   with permuted targets, no skill changes its goal
+    control-benefit-W    with permuted targets, the task takes more steps
+    control-zero         strength 0 and a penalty of zero give the same policies
 """
 
 from __future__ import annotations
@@ -15,50 +21,53 @@ import numpy as np
 import polars as pl
 
 from skillfocus.core.progress import Progress
-from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.claims import (
-    Analysis,
-    BySeed,
-    Claim,
-    Table,
-    count_shown,
-    difference,
-    judged,
-    mean_shown,
-    n_pairs,
-    successes,
-    values,
-    verdict,
+from skillfocus.experiments.by_seed import (
+    SeedValues,
+    count_pairs,
+    count_successes,
+    mean_difference,
+    values_by_seed,
 )
-from skillfocus.experiments.downstream import NAMES, STEP_LIMITS, STEPS, SUCCESS
-from skillfocus.experiments.presets import FOCUSED, WORLDS
+from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.claims import Analysis, Claim, judge, judge_difference
+from skillfocus.experiments.experiment import Experiment, Explanation
+from skillfocus.experiments.formatting import format_count, format_mean
+from skillfocus.experiments.presets import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS
+from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
 from skillfocus.learners.discovery import discover
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.learners.tabular.random_policy import RandomPolicy
 from skillfocus.objectives.penalties import Penalty
 from skillfocus.objectives.registry import make_objective
-from skillfocus.runs.discovery_run import Discovery, cached_mdp, cached_world
+from skillfocus.report.document import Table
+from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.run import Result, Run
+from skillfocus.runs.world_cache import cached_mdp, cached_world
 
-FOCUS = "focused-vic"
+FOCUS, PERMUTED = "focused-vic", "permuted-focused-vic"
 AGENTS = {
     "focused VIC": (FOCUS, ""),
-    "permuted targets": (f"permuted-{FOCUS}", ""),
+    "permuted targets": (PERMUTED, ""),
     "random skills": (FOCUS, "learner=chance"),
     "oracle skills": ("focused-oracle", ""),
 }
-LITTLE = 0.1
-"""What is left of the control over targets where it must vanish."""
+"""Rows of the table: agent and variant."""
+NEGLIGIBLE_CONTROL = 0.1
+"""Control over targets that counts as none."""
+NOTE = (
+    "An oracle's position skills go to a region that was dealt to them, wherever they start, so "
+    "that chains of them come to fewer cells than those of skills that were discovered."
+)
 
 
-def _nothing(space: object, start: np.ndarray, end: np.ndarray, watched: object) -> np.ndarray:
+def _zero_penalty(space: object, start: np.ndarray, end: np.ndarray, watched: object) -> np.ndarray:
     del space, end, watched
     return np.zeros(len(start))
 
 
 @dataclass(frozen=True)
 class NoStrength(Run):
-    """Whether skills learned with strength 0 and with a penalty of nothing are the same."""
+    """Whether strength 0 and a penalty that is zero give the same policies (`identical`)."""
 
     world: str
     objective: str
@@ -68,9 +77,11 @@ class NoStrength(Run):
     version = Discovery.version
 
     def execute(self, report: Progress) -> Result:
+        """Discover skills twice and compare their policies, bit for bit."""
         without = make_objective(self.objective, strength=0.0)
+        zero = replace(without, penalty=Penalty("nothing", 1.0, _zero_penalty))
         policies = []
-        for objective in (without, replace(without, penalty=Penalty("nothing", 1.0, _nothing))):
+        for objective in (without, zero):
             report(len(policies) / 2, "learning without a penalty")
             skills = discover(
                 cached_world(self.world, "{}"), objective, seed=self.seed,
@@ -81,17 +92,18 @@ class NoStrength(Run):
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    made = []
+    """Return every control in every world; planned, also `NoStrength` for the first seed."""
+    listed = []
     for seed in seeds:
         for world in WORLDS:
             for agent, variant in AGENTS.values():
                 case = setup.case(world, agent, seed, variant)
                 if variant and isinstance(case.run, Discovery):
                     case = replace(case, run=replace(case.run, learner=RandomPolicy()))
-                made.append(case)
+                listed.append(case)
     if setup.learner != "planning":
-        return made
-    return made + [
+        return listed
+    return listed + [
         Case(setup.preset, setup.learner, world, agent, "no strength", seeds[0],
              NoStrength(world, agent, seeds[0]))
         for world in WORLDS
@@ -100,86 +112,110 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    found, rows = [], []
+    """Check that the benefit vanishes with permuted targets, and that strength 0 is no penalty.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of worlds and controls if there are results.
+    """
+    claims, rows = [], []
     for world in WORLDS:
         for name, (agent, variant) in AGENTS.items():
-            auc, control, effects, steps, done = (
-                values(frame, metric, world, agent, variant)
-                for metric in ("auc", "goal/control", "mean_side_effects", STEPS, SUCCESS)
+            areas, control, effects, steps, returns = (
+                values_by_seed(frame, metric, world, agent, variant)
+                for metric in ("auc", "goal/control", "mean_side_effects", TASK_STEPS, TASK_RETURN)
             )
             if steps:
                 rows.append(
                     [
-                        NAMES[world], name, mean_shown(control, 3, 0, 1), mean_shown(effects, 3),
-                        mean_shown(auc), mean_shown(steps, 1, 0, STEP_LIMITS[world]),
-                        count_shown(done), str(len(steps)),
+                        WORLD_NAMES[world], name, format_mean(control, 3, 0, 1),
+                        format_mean(effects, 3), format_mean(areas),
+                        format_mean(steps, 1, 0, STEP_LIMITS[world]), format_count(returns),
+                        str(len(steps)),
                     ]
                 )  # fmt: skip
-        found += _vanishes(frame, world)
+        claims += _permuted_claims(frame, world)
     columns = [
         "world", "skills", "a goal's best skill changes it", "side effects per skill",
         "area of coverage", "steps", "seeds that learn the task", "seeds",
     ]  # fmt: skip
-    tables = [Table("Controls of focused VIC", columns, rows, _NOTE)] if rows else []
-    return Analysis(found + _identical(frame), tables)
+    tables = [Table("Controls of focused VIC", columns, rows, NOTE)] if rows else []
+    return Analysis(claims + _identical_claim(frame), tables)
 
 
-_NOTE = (
-    "An oracle's position skills go to a region that was dealt to them, wherever they start, so "
-    "that chains of them come to fewer cells than those of skills that were discovered."
-)
+def _permuted_claims(frame: pl.DataFrame, world: str) -> list[Claim]:
+    """With permuted targets, control over goals is gone, and with it the benefit for the task."""
 
-
-def _vanishes(frame: pl.DataFrame, world: str) -> list[Claim]:
-    """With permuted targets, control of the goals is gone, and with it what it is good for."""
-
-    def both(metric: str) -> tuple[BySeed, BySeed]:
+    def pair(metric: str) -> tuple[SeedValues, SeedValues]:
         permuted, focused = (
-            values(frame, metric, world, AGENTS[name][0])
-            for name in ("permuted targets", "focused VIC")
+            values_by_seed(frame, metric, world, agent) for agent in (PERMUTED, FOCUS)
         )
         return permuted, focused
 
-    found = []
-    permuted, focused = both("goal/control")
-    if (less := difference(permuted, focused)) is not None:
-        n, gone = n_pairs(permuted, focused), max(permuted.values()) <= LITTLE
-        found.append(
+    claims = []
+    permuted, focused = pair("goal/control")
+    if (less := mean_difference(permuted, focused)) is not None:
+        n, gone = count_pairs(permuted, focused), max(permuted.values()) <= NEGLIGIBLE_CONTROL
+        claims.append(
             Claim(
                 f"control-permuted-{world}",
-                f"{NAMES[world]}: with permuted targets, no skill changes its goal: how often a "
-                f"goal's best skill does, less than with focused VIC",
-                None, less, judged(less, -1, gone, n), n,
-                f"{mean_shown(permuted, 3)} and {mean_shown(focused, 3)}", source="control",
+                f"{WORLD_NAMES[world]}: with permuted targets, no skill changes its goal: how "
+                f"often a goal's best skill does, less than with focused VIC",
+                None, less, judge_difference(less, -1, gone, n), n,
+                f"{format_mean(permuted, 3)} and {format_mean(focused, 3)}", source="control",
             )
         )  # fmt: skip
-    permuted, focused = both(STEPS)
-    if (more := difference(permuted, focused)) is not None:
-        n = n_pairs(permuted, focused)
-        found.append(
+    permuted, focused = pair(TASK_STEPS)
+    if (more := mean_difference(permuted, focused)) is not None:
+        n = count_pairs(permuted, focused)
+        claims.append(
             Claim(
                 f"control-benefit-{world}",
-                f"{NAMES[world]}: with permuted targets the task takes more steps than with "
+                f"{WORLD_NAMES[world]}: with permuted targets the task takes more steps than with "
                 f"focused VIC: the difference",
-                None, more, judged(more, 1, True, n), n,
-                f"{mean_shown(permuted, 1)} and {mean_shown(focused, 1)} steps", source="control",
+                None, more, judge_difference(more, 1, True, n), n,
+                f"{format_mean(permuted, 1)} and {format_mean(focused, 1)} steps",
+                source="control",
             )
         )  # fmt: skip
-    return found
+    return claims
 
 
-def _identical(frame: pl.DataFrame) -> list[Claim]:
-    same = frame.filter(pl.col("metric") == "identical")
-    if same.is_empty():
+def _identical_claim(frame: pl.DataFrame) -> list[Claim]:
+    """All pairs of policies must be identical; worlds and objectives count as seeds."""
+    rows = frame.filter(pl.col("metric") == "identical")
+    if rows.is_empty():
         return []
-    found = dict(enumerate(same["value"].to_list()))
-    _, n, share = successes(found)
+    _, n, share = count_successes(dict(enumerate(rows["value"].to_list())))
     holds = share.estimate == 1
     return [
         Claim(
             "control-zero",
             "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
             "the policies are the same",
-            None, share, verdict(holds, holds, n), n, f"{n} pairs of policies", source="control",
+            None, share, judge(holds, holds, n), n, f"{n} pairs of policies", source="control",
         )
     ]  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    "controls",
+    "Controls",
+    cases,
+    analyze,
+    presets=("paper",),
+    seed_share=0.2,
+    explanations=(
+        Explanation(
+            "control-benefit-forage-world",
+            "Focused VIC itself hardly learns this task with the paper's learner (see there), so "
+            "there is little to lose.",
+        ),
+        Explanation(
+            "control-benefit-.*",
+            "In some seeds moves alone, with position skills, find the way.",
+        ),
+    ),
+)

@@ -1,5 +1,7 @@
-"""Where this departs from the paper, in a line each; docs/deviations.md explains every one under
-the same number."""
+"""Deviations from the paper, one line each.
+
+docs/deviations.md explains every one under the same number; the report lists them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The gallery: the skills of eight algorithms in the paper's three worlds, to be watched.
+"""The gallery: a page on which the skills of eight algorithms play in the paper's three worlds.
 
-A folder of runs may hold them already: `reproduce` discovers the same skills, and what it kept is
-not done again. What skills do is read from the runs' results.
+`reproduce` discovers the same skills, so a folder of its runs may hold them already. What skills
+do is read from the runs' results.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Setup
-from skillfocus.experiments.claims import agent_name
+from skillfocus.experiments.formatting import agent_name
 from skillfocus.experiments.presets import OBJECTIVES, WORLDS, task_learner
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.folder_store import Store
@@ -25,27 +25,33 @@ FAMILIES = tuple(
     tuple(name for name in (base, f"dusdi-{base}", f"focused-{base}") if name in OBJECTIVES)
     for base in ("vic", "diayn", "lsd")
 )
-"""An algorithm plain, with DUSDi if there is such a thing, and focused."""
+"""Each algorithm plain, with DUSDi where the paper has that, and focused."""
 ALGORITHMS = tuple(name for family in FAMILIES for name in family)
 
 
 def gallery_runs(
     store: Store, worlds: Iterable[str] = WORLDS, objectives: Iterable[str] = ALGORITHMS
 ) -> list[Discovery]:
-    """The first seed's runs with the paper's settings, world by world."""
+    """Return the first seed's runs with the paper's settings, world by world.
+
+    Args:
+        store: The folder of runs, which decides the kind of run: see `_gallery_run`.
+        worlds: Short names of worlds.
+        objectives: Names of objectives.
+    """
     objectives = list(objectives)
-    return [_run(store, world, objective) for world in worlds for objective in objectives]
+    return [_gallery_run(store, world, objective) for world in worlds for objective in objectives]
 
 
-def _run(store: Store, world: str, objective: str) -> Discovery:
-    """The run that `reproduce` makes, where its skills were kept; else the discovery in it."""
-    whole = Setup().case(world, objective, SEED).run
-    assert isinstance(whole, Discovery)
-    if store.skills_path(whole).exists() and whole in store:
-        return whole
+def _gallery_run(store: Store, world: str, objective: str) -> Discovery:
+    """The run of `reproduce` if it is finished and has its skills, else the discovery in it."""
+    pipeline = Setup().case(world, objective, SEED).run
+    assert isinstance(pipeline, Discovery)
+    if store.skills_path(pipeline).exists() and pipeline in store:
+        return pipeline
     return Discovery(
-        whole.world, whole.objective, whole.seed, whole.learner, targets=whole.targets,
-        coverage=whole.coverage,
+        pipeline.world, pipeline.objective, pipeline.seed, pipeline.learner,
+        targets=pipeline.targets, coverage=pipeline.coverage,
     )  # fmt: skip
 
 
@@ -55,8 +61,19 @@ def gallery_sets(
     first: Sequence[str] = FAMILIES[0],
     report: Progress = no_progress,
 ) -> list[SkillSetView]:
-    """The finished ones among these runs as a page shows them, each with its world's task learned
-    as the preset `best` learns it. Of each world, a page begins with the algorithms `first`."""
+    """Return the skill sets of the finished ones of these runs, for a page.
+
+    Each comes with its world's task, learned with the settings of the preset `best`.
+
+    Args:
+        store: The folder of runs.
+        runs: The runs (see `gallery_runs`).
+        first: Objectives that a page shows first.
+        report: Progress callback.
+
+    Raises:
+        UserError: If none of the runs is finished.
+    """
     frame = store.frame(runs)
     finished = set(frame["run"])
     runs = [run for run in runs if run.id in finished]

@@ -1,12 +1,14 @@
-"""The runs behind the paper's figures: each is one seed's whole pipeline.
+"""The runs behind the paper's figures: each is the whole pipeline of one seed.
 
-`Pipeline` discovers skills and measures everything that any experiment asks of them, so that all
-experiments share their runs; `Primitives` is the agent without skills. Both learn their world's
-task as every preset says, from its true reward and, where that is another, from its proxy:
+`Pipeline` discovers skills and measures everything that any experiment needs, so that experiments
+share their runs; `Primitives` is the agent without skills. Both learn their world's task with the
+settings of every preset, from its true reward and, if there is one, from its proxy reward. Metrics
+beside those of `Discovery`:
 
-    paper/true/steps, best/proxy/true_return, …      step: episodes learned from so far
-    path/3                                           step: time; the states' numbers on skill 3's
-                                                     likeliest way from the world's showcase
+    paper/true/steps, best/proxy/true_return, …    learning curves; step: number of episodes
+    path/3                                         state numbers on the likeliest path of skill 3
+                                                   from the world's showcase; step: time
+    optimum/true/steps, …                          the optimum over primitive actions
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.experiments.presets import PRESETS, PRIMITIVES, task_learner
-from skillfocus.runs.discovery_run import PLANNING, Discovery, cached_mdp, cached_world
+from skillfocus.runs.discovery_run import PLANNING, Discovery
 from skillfocus.runs.run import Result, Row, Run, Setting
+from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import highest_return, optimum, task_of
@@ -29,31 +32,36 @@ from skillfocus.worlds.grid import GridWorld
 
 @dataclass(frozen=True)
 class Pipeline(Discovery):
-    """A discovery, and what its skills are good for."""
+    """A discovery, and what its skills are worth for the world's task."""
 
     version = 100 * Discovery.version + 1
 
     def execute(self, report: Progress) -> Result:
-        """With the skills of the one seed that the gallery shows: fifty would fill a disk."""
+        """Run the pipeline.
+
+        Only the skills that the gallery shows (planned, first seed) are stored: those of fifty
+        seeds would fill a disk.
+        """
         result = super().execute(report)
         usual = self.learner == PLANNING and self.non_default_settings().keys() <= {"coverage"}
         return result if usual and self.seed == 0 else Result(result.rows)
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
-        """What the skills do, without their ways and what was learned with them."""
-        beside = [pl.col("metric").str.starts_with(f"{part}/") for part in ("path", *PRESETS)]
-        return super().record(frame.filter(~pl.any_horizontal(beside)))
+        """Return the record of the discovery, without paths and learning curves."""
+        extra = [pl.col("metric").str.starts_with(f"{part}/") for part in ("path", *PRESETS)]
+        return super().record(frame.filter(~pl.any_horizontal(extra)))
 
     def measure(self, skills: Skills, report: Progress) -> list[Row]:
+        """Return the rows of the discovery, of the skills' paths, and of the task."""
         rows = super().measure(skills, report)
         report(0.95, "learning the task")
-        rows += _paths(skills)
+        rows += _path_rows(skills)
         return rows + _task_rows(self.make_world(), skills.mdp, skills, self.objective, self.seed)
 
 
 @dataclass(frozen=True)
 class Primitives(Run):
-    """The agent that has the primitive moves alone, and the optimum of its task."""
+    """The agent that has the primitive actions alone, and the optimum of its task."""
 
     world: str
     seed: int
@@ -61,12 +69,15 @@ class Primitives(Run):
     version = Pipeline.version + 1
 
     def settings(self) -> dict[str, Setting]:
+        """Return the settings that identify the run."""
         return {"world": self.make_world().id, "objective": PRIMITIVES, "seed": self.seed}
 
     def make_world(self) -> World:
+        """Return the world."""
         return cached_world(self.world, "{}")
 
     def execute(self, report: Progress) -> Result:
+        """Compute the optimum, and learn the task."""
         world, mdp = self.make_world(), cached_mdp(self.world, "{}")
         report(0.0, "learning the task")
         task, rows = task_of(world, mdp), []
@@ -81,24 +92,25 @@ class Primitives(Run):
 def _task_rows(
     world: World, mdp: TabularMDP, skills: Skills | None, agent: str, seed: int
 ) -> list[Row]:
+    """Learning curves of the task, with every preset's settings and every kind of reward."""
     task = task_of(world, mdp)
     rows: list[Row] = []
     for preset in PRESETS:
         settings = task_learner(preset, world.id, agent)
         for kind in task.kinds:
-            found = solve(mdp, task, skills, seed=seed, reward=kind, settings=settings)
-            curves = {"steps": found.steps, "true_return": found.true_return}
+            solution = solve(mdp, task, skills, seed=seed, reward=kind, settings=settings)
+            curves = {"steps": solution.steps, "true_return": solution.true_return}
             if kind == "proxy":
-                curves["proxy_return"] = found.proxy_return
+                curves["proxy_return"] = solution.proxy_return
             rows += [
                 (f"{preset}/{kind}/{name}", int(episode), float(value))
                 for name, curve in curves.items()
-                for episode, value in zip(found.episodes, curve, strict=True)
+                for episode, value in zip(solution.episodes, curve, strict=True)
             ]
     return rows
 
 
-def _paths(skills: Skills) -> list[Row]:
+def _path_rows(skills: Skills) -> list[Row]:
     if not isinstance(skills.world, GridWorld):
         return []
     mdp, start = skills.mdp, skills.world.showcase

@@ -1,4 +1,4 @@
-"""Players of the report's worlds, from the skills that a folder of runs holds."""
+"""Players of the report: one per world, from the skills that a folder of runs holds."""
 
 from __future__ import annotations
 
@@ -10,28 +10,34 @@ from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.folder_store import Store
 from skillfocus.viewer.page import frame_html
 
-WATCHED = FAMILIES[1]
-"""DIAYN plain, with DUSDi and focused: of the families with all three, the one whose policies are
-small. VIC's would make a report five times as large."""
+PLAYED_OBJECTIVES = FAMILIES[1]
+"""DIAYN plain, with DUSDi and focused: the family with all three whose policies are small. VIC's
+would make a report five times as large."""
 
 
-def watched_runs(store: Store) -> list[Discovery]:
-    """The runs whose skills are played."""
-    return gallery_runs(store, WORLDS, WATCHED)
+def player_runs(store: Store) -> list[Discovery]:
+    """Return the runs whose skills the players show."""
+    return gallery_runs(store, WORLDS, PLAYED_OBJECTIVES)
 
 
-def players(store: Store, report: Progress = no_progress) -> list[Player]:
-    """One player per world of which the folder holds skills."""
-    runs = [run for run in watched_runs(store) if run in store]
+def make_players(store: Store, progress: Progress = no_progress) -> list[Player]:
+    """Return one player for every world whose skills the folder holds.
+
+    Args:
+        store: The folder of runs.
+        progress: Progress callback.
+    """
+    runs = [run for run in player_runs(store) if run in store]
     worlds = list(dict.fromkeys(run.world for run in runs))
-    made = []
-    for place, world in enumerate(worlds):
-        report(place / len(worlds), f"making the player of {world}")
-        sets = gallery_sets(store, [run for run in runs if run.world == world], WATCHED)
+    players = []
+    for number, world in enumerate(worlds):
+        progress(number / len(worlds), f"making the player of {world}")
+        own_runs = [run for run in runs if run.world == world]
+        sets = gallery_sets(store, own_runs, PLAYED_OBJECTIVES)
         name = sets[0].skills.world.id
         caption = (
             f"{name}: {', '.join(one.label for one in sets)}; planned with the paper's settings, "
             f"the first seed. Click a cell to begin there."
         )
-        made.append(Player(caption, frame_html(sets, f"Skills in {name}")))
-    return made
+        players.append(Player(caption, frame_html(sets, f"Skills in {name}")))
+    return players

@@ -1,8 +1,9 @@
-"""Which settings the experiments run with.
+"""Agents, worlds and hyperparameters of the experiments.
 
-`paper`: the paper's, as near as they can be taken (docs/deviations.md has the list). `best`: what
-was found to work best on tuning seeds, the same for every agent of a comparison. A preset says how
-skills are discovered, by either learner, and how a task is learned with them.
+There are two presets. `paper` uses the paper's hyperparameters, as closely as possible
+(docs/deviations.md lists the differences). `best` uses the settings that worked best on tuning
+seeds, the same for every agent of a comparison. A preset determines how each learner discovers
+skills and how a task is learned with them.
 """
 
 from __future__ import annotations
@@ -12,33 +13,54 @@ from skillfocus.learners.base import Learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning
+from skillfocus.tasks.task import TASKS
 from skillfocus.worlds import registry
 
 PRESETS = ("paper", "best")
 LEARNERS = ("planning", "q-learning")
+
 WORLDS = tuple(registry.WORLDS)
+WORLD_NAMES = {world: kind.__name__ for world, kind in registry.WORLDS.items()}
+STEP_LIMITS = {world: TASKS[kind.id].max_episode_steps for world, kind in registry.WORLDS.items()}
+"""Steps after which an episode of a world's task is cut off; a failure counts as this many."""
 FORAGE_WORLD = ("forage-world", "ForageWorld-v0")
+
 FOCUSED = ("focused-vic", "focused-diayn", "focused-lsd")
 DUSDI = ("dusdi-vic", "dusdi-diayn")
 PLAIN = ("vic", "diayn", "lsd")
 OBJECTIVES = (*FOCUSED, *DUSDI, *PLAIN)
 PRIMITIVES = "primitives"
+"""The agent without skills, which has the primitive actions alone."""
 AGENTS = (*OBJECTIVES, PRIMITIVES)
-ON_TWO = "-on-two"
-"""Ends the name of an agent whose skills have two targets each, a tool and the position."""
+IDEAL = "ideal"
+"""Faultless skills that nobody learned: an upper bound for coverage."""
+BASELINES = (PRIMITIVES, IDEAL)
+"""Agents that discover no skills, so that their results are the same for every learner."""
+
+TWO_TARGETS = "-on-two"
+"""Suffix of an agent whose skills have two targets each, a tool and the position."""
 SCATTERED = "scattered-focused-vic"
-OURS = {
+OUR_AGENTS = {
     SCATTERED: {"gamma": 0.995, "strength": 2.0},
-    SCATTERED + ON_TWO: {},
-    "focused-vic" + ON_TWO: {},
+    SCATTERED + TWO_TARGETS: {},
+    "focused-vic" + TWO_TARGETS: {},
 }
-"""Agents that the paper does not have, and their settings: the best of four points (gamma 0.995
-and 0.998, strength 2 and 4) by the area of coverage, on one tuning seed."""
+"""Agents that the paper does not have, with their settings. Scattered focused VIC uses the best of
+four points (gamma 0.995 and 0.998, strength 2 and 4) by area of coverage, on one tuning seed."""
 
 
 def discovery_learner(preset: str, learner: str) -> Learner:
-    """How skills are discovered. Planning has no settings in the paper, so both presets share
-    its own."""
+    """Return the learner that discovers skills.
+
+    The paper has no planning, so both presets plan with the library's defaults.
+
+    Args:
+        preset: One of `PRESETS`.
+        learner: One of `LEARNERS`.
+
+    Raises:
+        UserError: If the preset or the learner is unknown.
+    """
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
     if learner not in LEARNERS:
@@ -49,17 +71,23 @@ def discovery_learner(preset: str, learner: str) -> Learner:
 
 
 def task_learner(preset: str, world: str, agent: str) -> SMDPQLearning:
-    """How a task is learned: the paper's decay of exploration was chosen per world and agent."""
+    """Return the learner of a downstream task.
+
+    The paper chose the decay of exploration per world and agent.
+    """
     if preset == "best":
         return SMDPQLearning(intra_option=True, epsilon_decay=0.0002, alpha_decay=0.0001)
     slow = world in FORAGE_WORLD and "focused" not in agent
     return SMDPQLearning(epsilon_decay=0.0005 if slow else 0.001)
 
 
-def targets(preset: str, world: str, agent: str) -> str | None:
-    """Which skills target what, if not as in the paper. There a goal gets two skills; where it has
-    three values (a resource), `best` gives it three, so that one can be to fetch both units."""
-    if agent.endswith(ON_TWO):
+def skill_targets(preset: str, world: str, agent: str) -> str | None:
+    """Return the assignment of skills to targets, or None for the paper's.
+
+    The paper gives every goal two skills. A resource has three values (0, 1 or 2 units), so `best`
+    gives it three skills: one of them can fetch both units.
+    """
+    if agent.endswith(TWO_TARGETS):
         return ",".join(f"tool_{i}+position=4" for i in (1, 2, 3, 4))
     if preset == "best" and world in FORAGE_WORLD and agent not in PLAIN:
         return "resource_1=3,resource_2=3,position=10"

@@ -1,83 +1,235 @@
-"""From everything that runs measured to what the analyses and figures ask for: small enough to
-keep beside the code. Numbers per skill become, per case,
+"""Reduce everything that runs measured to what analyses and figures need.
 
-    goal/side_effects, roam/side_effects, any/side_effects       the mean over the skills that
-                                                                 target a goal, the position,
-                                                                 or nothing in particular
-    goal/worst/side_effects, …                                   the largest
-    goal/control                                                 how often a goal's best skill
-                                                                 changes it, the mean over goals
+A `Metric` declares how the rows of a metric become part of the reduced results, which are small
+enough to be committed. A metric that nobody declared is kept as it is, so nothing gets lost. Rows
+per skill become, per case:
+
+    goal/side_effects, roam/side_effects, any/side_effects    the mean over the skills that target
+                                                              a goal, the position, or nothing
+    goal/worst/side_effects, …                                the largest
+    goal/control                                              how often a goal's best skill
+                                                              changes it, the mean over goals
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+
 import polars as pl
 
-from skillfocus.experiments.cases import LABELS, RESULTS, Case
+from skillfocus.experiments.cases import Case
+from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.results import LABELS, RESULTS
 from skillfocus.runs.discovery_run import Discovery
 
-PER_SKILL = ("side_effects", "changes_target")
-BY_VARIABLE = "side_effects_by_variable/"
-WHOLE = ("auc", "coverage", "mean_side_effects", "identical")
-CURVES = ("true/steps", "true/true_return", "proxy/true_return", "proxy/proxy_return")
+TASK_STEPS, TASK_RETURN = "task/true/steps", "task/true/true_return"
+"""Reduced learning curves of a task: steps per episode, and its return (1 if accomplished)."""
+PROXY_TRUE_RETURN, PROXY_RETURN = "task/proxy/true_return", "task/proxy/proxy_return"
+"""Reduced learning curves of an agent that is trained on the proxy reward."""
+
+Reduction = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+"""`reduction(rows, roles)`: from all rows of a metric to its reduced rows, both with the columns
+`RESULTS`. `roles` (see `skill_roles`) says what each skill is for."""
 
 
-def reduce_results(frame: pl.DataFrame, cases: list[Case]) -> pl.DataFrame:
-    """The part of the cases' results that is analysed. Of the two ways to learn a task, each
-    preset keeps its own; of the paths, those of the first seed."""
+# -------------------------------------------------------------------- reductions
+
+
+def keep(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """Keep all rows."""
+    del roles
+    return rows
+
+
+def drop(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """Drop all rows: no analysis needs them, and the runs still have them."""
+    del roles
+    return rows.clear()
+
+
+def first_seed(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """Keep the rows of the first seed."""
+    del roles
+    return rows.filter(pl.col("seed") == pl.col("seed").min())
+
+
+def own_preset(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """Keep `PRESET/…` of each case's own preset, as `task/…`.
+
+    Every run learns its task with the settings of all presets, so that presets can share runs.
+    """
+    del roles
     metric = pl.col("metric")
-    whole = frame.filter(metric.is_in(WHOLE) | metric.str.starts_with("optimum/"))
-    own = pl.concat_str(pl.col("preset"), pl.lit("/"))
-    curves = frame.filter(
-        pl.any_horizontal(metric == own + pl.lit(curve) for curve in CURVES)
-    ).with_columns(metric.str.replace(r"^[a-z]+/", "task/"))
-    paths = frame.filter(metric.str.starts_with("path/") & (pl.col("seed") == pl.col("seed").min()))
-    return pl.concat([whole, curves, _per_skill(frame, cases), paths]).sort(
-        *LABELS, "metric", "step", nulls_last=False
-    )
+    mine = rows.filter(metric.str.starts_with(pl.concat_str("preset", pl.lit("/"))))
+    return mine.with_columns(metric.str.replace(r"^[^/]+/", "task/"))
 
 
-def _per_skill(frame: pl.DataFrame, cases: list[Case]) -> pl.DataFrame:
-    metric = pl.col("metric")
-    chosen = frame.filter(
-        metric.is_in(PER_SKILL) | metric.str.starts_with(BY_VARIABLE), pl.col("step").is_not_null()
-    )
-    kinds = pl.DataFrame(
-        [(*case.labels, z, *kind) for case in cases for z, kind in enumerate(_kinds(case))],
-        schema={**LABELS, "step": pl.Int64, "of": pl.String, "target": pl.String}, orient="row",
-    )  # fmt: skip
-    labelled = chosen.join(kinds, on=[*LABELS, "step"], how="inner")
-    by = labelled.group_by(*LABELS, "metric", "of", maintain_order=True)
-    means = by.agg(pl.col("value").mean()).with_columns(
-        metric=pl.concat_str("of", pl.lit("/"), "metric")
-    )
-    worst = (
-        by.agg(pl.col("value").max())
-        .filter(metric == "side_effects")
-        .with_columns(metric=pl.concat_str("of", pl.lit("/worst/"), "metric"))
-    )
+def mean_by_role(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """Average a metric per skill over the skills of a role, as `ROLE/metric`.
+
+    Rows of runs whose skills have no known role are kept as they are.
+    """
+    unassigned = rows.join(roles, on=[*LABELS, "step"], how="anti")
+    return pl.concat([_by_role(rows, roles, pl.col("value").mean(), "/"), unassigned])
+
+
+def mean_and_worst_by_role(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """As `mean_by_role`; also the largest value, as `ROLE/worst/metric`."""
+    worst = _by_role(rows, roles, pl.col("value").max(), "/worst/")
+    return pl.concat([mean_by_role(rows, roles), worst])
+
+
+def mean_by_role_and_control(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
+    """As `mean_by_role`; also the best skill of a goal, averaged over goals, as `goal/control`."""
     control = (
-        labelled.filter((metric == "changes_target") & (pl.col("of") == "goal"))
+        rows.join(roles.filter(pl.col("role") == "goal"), on=[*LABELS, "step"], how="inner")
         .group_by(*LABELS, "target", maintain_order=True)
         .agg(pl.col("value").max())
         .group_by(*LABELS, maintain_order=True)
         .agg(pl.col("value").mean())
-        .with_columns(metric=pl.lit("goal/control"))
+        .with_columns(metric=pl.lit("goal/control"), step=pl.lit(None, dtype=pl.Int64))
     )
-    found = [part.select(*LABELS, "metric", "value") for part in (means, worst, control)]
-    nowhere = pl.lit(None, dtype=pl.Int64).alias("step")
-    return pl.concat(found).with_columns(nowhere).select(*RESULTS)
+    return pl.concat([mean_by_role(rows, roles), control.select(*RESULTS)])
 
 
-def _kinds(case: Case) -> list[tuple[str, str]]:
-    """What each skill is for, and its targets."""
+def _by_role(
+    rows: pl.DataFrame, roles: pl.DataFrame, statistic: pl.Expr, separator: str
+) -> pl.DataFrame:
+    labelled = rows.join(roles, on=[*LABELS, "step"], how="inner")
+    by_role = labelled.group_by(*LABELS, "metric", "role", maintain_order=True).agg(statistic)
+    return by_role.with_columns(
+        metric=pl.concat_str("role", pl.lit(separator), "metric"),
+        step=pl.lit(None, dtype=pl.Int64),
+    ).select(*RESULTS)
+
+
+# -------------------------------------------------------------------- metrics
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric of runs becomes part of the reduced results, and of the report.
+
+    register_metric(Metric("novelty", mean_by_role, title="Novelty of skills"))
+    """
+
+    name: str
+    """Its name in runs, or a pattern such as `optimum/*`."""
+    reduction: Reduction = keep
+    title: str = ""
+    """The title of a table of this metric in the report; empty if its experiments show it."""
+
+    def matches(self, name: str) -> bool:
+        """Return whether this declares the metric of that name."""
+        return fnmatchcase(name, self.name)
+
+    def matches_reduced(self, name: str) -> bool:
+        """Return whether a metric of reduced results comes from this one, such as `goal/…`."""
+        return self.matches(name) or fnmatchcase(name, f"*/{self.name}")
+
+
+def _curve_metrics(preset: str) -> list[Metric]:
+    metric = partial(Metric, reduction=own_preset)
+    curves = ("true/steps", "true/true_return", "proxy/true_return", "proxy/proxy_return")
+    return [*(metric(f"{preset}/{c}") for c in curves), Metric(f"{preset}/proxy/steps", drop)]
+
+
+METRICS: list[Metric] = [
+    # Per run: `Discovery`, `Ideal`, `Primitives`, `NoStrength`.
+    Metric("auc"),
+    Metric("coverage"),
+    Metric("mean_side_effects"),
+    Metric("optimum/*"),
+    Metric("identical"),
+    Metric("control", drop),
+    Metric("focus", drop),
+    Metric("coverage_exact", drop),
+    # Per skill: `Discovery`.
+    Metric("side_effects", mean_and_worst_by_role),
+    Metric("changes_target", mean_by_role_and_control),
+    Metric("side_effects_by_variable/*", mean_by_role),
+    Metric("side_effects_interval/*", drop),
+    Metric("side_effects_interval", drop),
+    Metric("mean_change_by_variable/*", drop),
+    Metric("steps", drop),
+    Metric("starts", drop),
+    Metric("exact", drop),
+    Metric("all_starts/*", drop),
+    # `Pipeline`, and learning curves of `Primitives`.
+    Metric("path/*", first_seed),
+    *(metric for preset in PRESETS for metric in _curve_metrics(preset)),
+]
+"""All declared metrics. The first one that matches a name applies."""
+UNDECLARED = Metric("*", keep)
+
+
+def register_metric(metric: Metric) -> None:
+    """Declare a metric, before all others; one of the same name is replaced."""
+    unregister_metric(metric.name)
+    METRICS.insert(0, metric)
+
+
+def unregister_metric(name: str) -> None:
+    """Remove the declaration of a metric."""
+    METRICS[:] = [metric for metric in METRICS if metric.name != name]
+
+
+def find_metric(name: str) -> Metric:
+    """Return the declaration of a metric, or one that keeps it as it is."""
+    return next((metric for metric in METRICS if metric.matches(name)), UNDECLARED)
+
+
+# -------------------------------------------------------------------- reducing
+
+
+def reduce_results(frame: pl.DataFrame, cases: Sequence[Case]) -> pl.DataFrame:
+    """Reduce the results of cases, each metric as it is declared.
+
+    Args:
+        frame: Everything that the cases measured (`results.collect_results`).
+        cases: The cases.
+
+    Returns:
+        Reduced results with the same columns, sorted.
+    """
+    roles = skill_roles(cases)
+    names: dict[Metric, list[str]] = {}
+    for name in frame["metric"].unique().sort():
+        names.setdefault(find_metric(name), []).append(name)
+    parts = [
+        metric.reduction(frame.filter(pl.col("metric").is_in(mine)), roles).select(*RESULTS)
+        for metric, mine in names.items()
+    ]
+    reduced = pl.concat(parts) if parts else frame
+    return reduced.sort(*LABELS, "metric", "step", nulls_last=False)
+
+
+def skill_roles(cases: Sequence[Case]) -> pl.DataFrame:
+    """Return the role and the targets of every skill, by case and skill (`step`).
+
+    A skill has the role `any` without targets, `roam` if its only target is the world's default
+    (the position), and `goal` otherwise.
+    """
+    rows = [
+        (*case.labels, skill, role, target)
+        for case in cases
+        for skill, (role, target) in enumerate(_roles_of(case))
+    ]
+    schema = {**LABELS, "step": pl.Int64, "role": pl.String, "target": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _roles_of(case: Case) -> list[tuple[str, str]]:
     run = case.run
     if not isinstance(run, Discovery):
         return []
     world = run.make_world()
-    default_target = world.space.index(world.default_target)
-    skills = run.assignment().skills
+    default = {world.space.index(world.default_target)}
     return [
-        ("any" if not s else "roam" if set(s) == {default_target} else "goal", str(sorted(s)))
-        for s in skills
-    ]
+        ("any" if not targets else "roam" if set(targets) == default else "goal",
+         str(sorted(targets)))
+        for targets in run.assignment().skills
+    ]  # fmt: skip

@@ -1,88 +1,221 @@
-"""All experiments together: which cases there are, and what is found in their results."""
+"""`reproduce`: run experiments, analyze their results, and write the report.
+
+reproduction = reproduce(["coverage"], seeds=5, preset="paper", learner="planning")
+for claim in reproduction.claims:
+    print(claim.id, claim.verdict)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from pathlib import Path
 
 import polars as pl
 
+from skillfocus._internal.atomic_io import require_writable_folder
+from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
-from skillfocus.experiments import (
-    NAMES,
-    ablation,
-    controls,
-    coverage,
-    downstream,
-    side_effects,
-    skill_count,
-    trajectories,
-    underspecified,
-)
-from skillfocus.experiments.cases import Case, Setup, share_of
-from skillfocus.experiments.claims import Analysis
+from skillfocus.experiments.cases import SETUPS, Setup
+from skillfocus.experiments.claim_blocks import VERDICT_CLASSES
+from skillfocus.experiments.claims import Claim
+from skillfocus.experiments.experiment import Experiment
+from skillfocus.experiments.players import make_players, player_runs
 from skillfocus.experiments.presets import LEARNERS, PRESETS
+from skillfocus.experiments.reduce import reduce_results
+from skillfocus.experiments.registry import select_experiments
+from skillfocus.experiments.report import TITLE, build_report
+from skillfocus.experiments.results import (
+    collect_costs,
+    collect_results,
+    load_results,
+    save_results,
+)
+from skillfocus.experiments.sections import Section, all_cases
+from skillfocus.report.writing import write_markdown, write_report
+from skillfocus.runs.folder_store import Store
+from skillfocus.runs.job import Job
+from skillfocus.runs.status import JobStatus
+from skillfocus.sweeps.seeds import reporting_seeds
 
-_MODULES = (
-    trajectories, coverage, downstream, underspecified, ablation, skill_count, side_effects,
-    controls,
-)  # fmt: skip
-EXPERIMENTS: dict[str, ModuleType] = dict(zip(NAMES, _MODULES, strict=True))
-SHARES = {"ablation": 0.2, "controls": 0.2, "skill-count": 0.2}
-"""Of the seeds, those that the experiments beside the main one get."""
-PAPER_ONLY = ("ablation", "skill-count", "side-effects", "controls")
-"""Experiments that would say nothing new with the preset `best`."""
-SETUPS = tuple(Setup(preset, learner) for learner in LEARNERS for preset in PRESETS)
-
-
-def check_experiments(names: Sequence[str]) -> list[str]:
-    for name in names:
-        if name not in (*EXPERIMENTS, "all"):
-            raise unknown("experiment", name, (*EXPERIMENTS, "all"))
-    chosen = [name for name in EXPERIMENTS if name in names or "all" in names]
-    if not chosen:
-        raise UserError(f"name an experiment: {', '.join(EXPERIMENTS)}, or all")
-    return chosen
-
-
-def _of(setup: Setup, names: Sequence[str]) -> list[str]:
-    """Those of the experiments that a setup has."""
-    return [name for name in names if setup.preset == "paper" or name not in PAPER_ONLY]
-
-
-def cases(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> list[Case]:
-    """Every case of these experiments, once, the first seeds' first: an interrupted job has all
-    experiments with fewer seeds, not fewer experiments."""
-    made: dict[tuple, Case] = {}
-    for name in _of(setup, names):
-        for case in EXPERIMENTS[name].cases(setup, share_of(seeds, SHARES.get(name, 1))):
-            if made.setdefault(case.labels, case).run.id != case.run.id:
-                raise ValueError(f"two different runs are called {case.labels}")
-    return sorted(made.values(), key=lambda case: case.seed)
+RUNS, PLAYERS = 0.85, 0.87
+"""Where on the progress bar the cases' runs end, and then those of the players."""
 
 
 @dataclass(frozen=True)
-class Section:
-    """What one experiment found with one setup."""
+class Reproduction:
+    """What `reproduce` did and concluded."""
 
-    experiment: str
-    setup: Setup
-    analysis: Analysis
-    frame: pl.DataFrame
+    sections: list[Section]
+    """The analysis of every experiment with every setup."""
+    report: Path
+    """The report as an HTML page; report.md and figures/ are beside it."""
+    status: JobStatus | None
+    """How the runs went; None if nothing was run."""
 
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims of all sections."""
+        return [claim for section in self.sections for claim in section.analysis.claims]
 
-def analyze(frame: pl.DataFrame, names: Sequence[str]) -> list[Section]:
-    """What is found in condensed results, setup by setup; setups without skills are left out."""
-    sections = []
-    for setup in SETUPS:
-        mine = frame.filter(
-            (pl.col("preset") == setup.preset) & (pl.col("learner") == setup.learner)
-        )
-        if mine.filter(pl.col("metric") == "mean_side_effects").is_empty():
-            continue
-        sections += [
-            Section(name, setup, EXPERIMENTS[name].analyze(mine), mine)
-            for name in _of(setup, names)
+    def records(self) -> list[dict[str, object]]:
+        """Return the claims with their preset and learner, as JSON can hold them."""
+        return [
+            _record(section.setup, claim)
+            for section in self.sections
+            for claim in section.analysis.claims
         ]
-    return sections
+
+
+def reproduce(
+    experiments: Sequence[str] | str = ("all",),
+    *,
+    seeds: int = 5,
+    preset: str = "both",
+    learner: str = "both",
+    out: str | Path = "out",
+    from_: str | Path | None = None,
+    finished: bool = False,
+    keep: str | Path | None = None,
+    markdown: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    retry_failed: bool = False,
+    progress: Progress = no_progress,
+) -> Reproduction:
+    """Run the paper's experiments and write a report.
+
+    Finished runs in `out` are not run again, so an interrupted call resumes where it was.
+
+    Args:
+        experiments: Names of experiments, or one name; "all" stands for all of them.
+        seeds: Number of seeds, from 0 up. Some cases get fewer; see docs/reproduction.md.
+        preset: "paper", "best" or "both".
+        learner: "planning", "q-learning" or "both".
+        out: Folder for runs and report.
+        from_: Folder of results that `keep` saved: report these, and run nothing.
+        finished: Run nothing: report what has finished in `out`.
+        keep: Folder to save reduced results to, for `from_`.
+        markdown: File to also write the report to as Markdown.
+        workers: Number of worker processes (default: one per core).
+        cluster: Address of a Dask scheduler to use instead, such as "tcp://10.0.0.1:8786".
+        retry_failed: Run again what failed before.
+        progress: Callback for the fraction done.
+
+    Returns:
+        Claims, analyses, the report's path, and how the runs went. Runs that failed are in
+        `status.failures`; the report is written without them.
+
+    Raises:
+        UserError: If an argument is wrong, or there is nothing to report.
+        Interrupted: After Ctrl-C, once the runs in flight have finished.
+    """
+    out, markdown = Path(out), None if markdown is None else Path(markdown)
+    chosen = select_experiments([experiments] if isinstance(experiments, str) else experiments)
+    setups = _select_setups(preset, learner)
+    for folder in (out, keep, markdown and markdown.parent):
+        if folder is not None:
+            require_writable_folder(Path(folder))
+    store, status = Store(out), None
+    if from_ is not None:
+        frame, costs = (_rows_of(setups, table) for table in load_results(Path(from_)))
+    else:
+        cases = [
+            case for setup in setups for case in all_cases(setup, chosen, reporting_seeds(seeds))
+        ]
+        cases.sort(key=lambda case: case.seed)
+        if not cases:
+            names = ", ".join(experiment.name for experiment in chosen)
+            raise UserError(f"{names} has no cases with preset {preset}; try paper")
+        if not finished:
+            with Job(store, workers=workers, cluster=cluster, retry_failed=retry_failed) as job:
+                job.execute([case.run for case in cases], part_of(progress, 0.0, RUNS))
+                if any(experiment.illustration for experiment in chosen) and Setup() in setups:
+                    # Which runs these are depends on what is in the store by now.
+                    job.execute(player_runs(store), part_of(progress, RUNS, PLAYERS))
+            status = job.status
+        frame = reduce_results(collect_results(store, cases), cases)
+        costs = collect_costs(store, cases)
+    if frame.is_empty():
+        failures = status.failures if status else {}
+        cause = f"; {len(failures)} runs failed, see {out / 'failed'}" if failures else ""
+        raise UserError(
+            f"there are no results with preset {preset} and learner {learner}, so there is "
+            f"nothing to report{cause}"
+        )
+    if keep is not None:
+        save_results(Path(keep), frame, costs)
+        frame, costs = load_results(Path(keep))  # the same report as --from will write
+    first = 0.0 if status is None else PLAYERS
+    sections, page = _write(
+        frame, costs, chosen, store, out, markdown, part_of(progress, first, 1.0)
+    )
+    return Reproduction(sections, page, status)
+
+
+def _select_setups(preset: str, learner: str) -> list[Setup]:
+    for kind, value, known in (("preset", preset, PRESETS), ("learner", learner, LEARNERS)):
+        if value not in (*known, "both"):
+            raise unknown(kind, value, (*known, "both"))
+    return [
+        setup
+        for setup in SETUPS
+        if preset in (setup.preset, "both") and learner in (setup.learner, "both")
+    ]
+
+
+def _rows_of(setups: list[Setup], table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of saved results that belong to these setups."""
+    return table.filter(
+        pl.col("preset").is_in([setup.preset for setup in setups])
+        & pl.col("learner").is_in([setup.learner for setup in setups])
+    )
+
+
+def _write(
+    frame: pl.DataFrame,
+    costs: pl.DataFrame,
+    experiments: list[Experiment],
+    store: Store,
+    out: Path,
+    markdown: Path | None,
+    progress: Progress,
+) -> tuple[list[Section], Path]:
+    """Build the report and write it; return the analyses and the path of the page."""
+    players, start = [], 0.0
+    if any(experiment.illustration for experiment in experiments):
+        start = 0.25
+        players = make_players(store, part_of(progress, 0.0, start))
+    blocks, sections = build_report(
+        frame, costs, experiments, part_of(progress, start, 0.5), players
+    )
+    tables = [table for section in sections for table in section.analysis.tables]
+    claims = [claim for section in sections for claim in section.analysis.claims]
+    illustrations = all(experiment.illustration for experiment in experiments)
+    if not illustrations and not claims and not any(table.rows for table in tables):
+        names = ", ".join(experiment.name for experiment in experiments)
+        raise UserError(f"there are no results of {names} among these")
+    page = write_report(
+        blocks, out, TITLE, cell_classes=VERDICT_CLASSES, progress=part_of(progress, 0.5, 1.0)
+    )
+    if markdown is not None:
+        write_markdown(blocks, markdown)
+    return sections, page
+
+
+def _record(setup: Setup, claim: Claim) -> dict[str, object]:
+    """A claim as `skillfocus reproduce --json` prints it."""
+    return {
+        "id": claim.id, "preset": setup.preset, "learner": setup.learner,
+        "statement": claim.statement, "source": claim.source,
+        "paper": claim.reference if claim.source == "paper" else None,
+        "aim": claim.reference if claim.source == "aim" else None,
+        "ours": claim.ours.estimate,
+        "interval": [_finite(claim.ours.low), _finite(claim.ours.high)],
+        "evidence": claim.evidence, "verdict": claim.verdict, "seeds": claim.seeds,
+    }  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity: a single seed has no interval."""
+    return value if abs(value) < float("inf") else None

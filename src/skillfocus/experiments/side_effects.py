@@ -1,81 +1,108 @@
-"""Equation 1 for every family and world: the paper argues that focused skills have the fewest side
-effects; here they are counted, exactly where the world allows."""
+"""Side effects (Equation 1) of every agent in every world.
+
+The paper argues that focused skills have the fewest side effects; here they are computed, exactly
+where the world allows. Claims, with W a world, A a focused agent and B its DUSDi or plain
+counterpart:
+
+    effects-W-A-B   A's skills have fewer side effects than B's; with DUSDi, only the skills for
+                    goals are compared
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.claims import (
-    Analysis,
-    Claim,
-    Table,
-    agent_name,
-    difference,
-    judged,
-    mean_of,
-    mean_shown,
-    n_pairs,
-    shown,
-    values,
-    worst_skill,
+from skillfocus.experiments.by_seed import (
+    SeedValues,
+    count_pairs,
+    mean_difference,
+    mean_over_seeds,
+    values_by_seed,
+    worst_side_effects,
 )
-from skillfocus.experiments.downstream import NAMES
-from skillfocus.experiments.presets import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLDS
+from skillfocus.experiments.cases import Case, Setup, main_cases
+from skillfocus.experiments.claims import Analysis, Claim, judge_difference
+from skillfocus.experiments.experiment import ClaimGroup, Experiment
+from skillfocus.experiments.formatting import MISSING, agent_name, format_interval, format_mean
+from skillfocus.experiments.presets import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLD_NAMES, WORLDS
+from skillfocus.report.document import Table
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PER_SKILL = "mean_side_effects"
+"""Side effects per skill, the mean over all skills."""
 BY_VARIABLE = "goal/side_effects_by_variable/"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Return the main cases."""
     return main_cases(setup, WORLDS, OBJECTIVES, seeds)
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    found, tables = [], []
+    """Compare focused skills with DUSDi's, goals' skills alone, and with plain ones.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and per world a table of agents and one of variables.
+    """
+    claims, tables = [], []
     for world in WORLDS:
-        every = {a: values(frame, "mean_side_effects", world, a) for a in OBJECTIVES}
-        goal = {a: values(frame, "goal/side_effects", world, a) for a in (*FOCUSED, *DUSDI)}
+        per_skill = {a: values_by_seed(frame, PER_SKILL, world, a) for a in OBJECTIVES}
+        of_goals = {
+            a: values_by_seed(frame, "goal/side_effects", world, a) for a in (*FOCUSED, *DUSDI)
+        }
         for agent in FOCUSED:
             base = agent.removeprefix("focused-")
-            found += _fewer(world, agent, f"dusdi-{base}", goal)
-            found += _fewer(world, agent, base, every)
-        tables += [_table(frame, world, every), _by_variable(frame, world)]
-    return Analysis(found, [table for table in tables if table.rows])
+            claims += _fewer_claim(world, agent, f"dusdi-{base}", of_goals)
+            claims += _fewer_claim(world, agent, base, per_skill)
+        tables += [_agent_table(frame, world, per_skill), _variable_table(frame, world)]
+    return Analysis(claims, [table for table in tables if table.rows])
 
 
-def _fewer(world: str, agent: str, other: str, effects: dict[str, dict]) -> list[Claim]:
-    less = difference(effects[agent], effects.get(other, {}))
-    if less is None:
+def _fewer_claim(world: str, agent: str, other: str, effects: dict[str, SeedValues]) -> list[Claim]:
+    difference = mean_difference(effects[agent], effects.get(other, {}))
+    if difference is None:
         return []
-    n = n_pairs(effects[agent], effects[other])
+    n = count_pairs(effects[agent], effects[other])
     which = "skills for goals" if other in DUSDI else "skills"
     counted = "" if other in DUSDI else " (which have no targets, so that all they change counts)"
     return [
         Claim(
             f"effects-{world}-{agent}-{other}",
-            f"{NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those of "
-            f"{agent_name(other)}{counted}: the difference per skill",
-            None, less, judged(less, -1, True, n), n,
-            f"{mean_shown(effects[agent], 3)} and {mean_shown(effects[other], 3)}",
+            f"{WORLD_NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those "
+            f"of {agent_name(other)}{counted}: the difference per skill",
+            None, difference, judge_difference(difference, -1, True, n), n,
+            f"{format_mean(effects[agent], 3)} and {format_mean(effects[other], 3)}",
         )
     ]  # fmt: skip
 
 
-def _table(frame: pl.DataFrame, world: str, every: dict[str, dict[int, float]]) -> Table:
+def _agent_table(frame: pl.DataFrame, world: str, per_skill: dict[str, SeedValues]) -> Table:
+    """Control and side effects of each agent, by the role of skills."""
     rows = []
     for agent in OBJECTIVES:
-        if not every[agent]:
+        if not per_skill[agent]:
             continue
-        parts = ["any"] if agent in PLAIN else ["goal", "roam"]
-        shares = [mean_shown(values(frame, f"{p}/side_effects", world, agent), 3) for p in parts]
-        worst = worst_skill(frame, world, agent)
+        control = values_by_seed(frame, "goal/control", world, agent)
+        by_role = [
+            MISSING
+            if agent in PLAIN
+            else format_mean(values_by_seed(frame, f"{role}/side_effects", world, agent), 3)
+            for role in ("goal", "roam")
+        ]
         rows.append(
             [
-                agent_name(agent), mean_shown(values(frame, "goal/control", world, agent), 3, 0, 1),
-                shown(mean_of(every[agent]), 3), *(["–", "–"] if agent in PLAIN else shares),
-                mean_shown(worst, 3), str(len(every[agent])),
+                agent_name(agent), format_mean(control, 3, 0, 1),
+                format_interval(mean_over_seeds(per_skill[agent]), 3), *by_role,
+                format_mean(worst_side_effects(frame, world, agent), 3),
+                str(len(per_skill[agent])),
             ]
         )  # fmt: skip
     columns = [
@@ -89,17 +116,66 @@ def _table(frame: pl.DataFrame, world: str, every: dict[str, dict[int, float]]) 
             "skill. Nobody can take the treasure without tracking mud: a focused skill that takes "
             "it changes muddy_cells always."
         )
-    return Table(f"{NAMES[world]}: expected number of other variables changed", columns, rows, note)
+    title = f"{WORLD_NAMES[world]}: expected number of other variables changed"
+    return Table(title, columns, rows, note)
 
 
-def _by_variable(frame: pl.DataFrame, world: str) -> Table:
+def _variable_table(frame: pl.DataFrame, world: str) -> Table:
+    """Which variables the skills for goals change beside their targets."""
     mine = frame.filter((pl.col("world") == world) & pl.col("metric").str.starts_with(BY_VARIABLE))
-    names = mine["metric"].str.strip_prefix(BY_VARIABLE).unique().sort().to_list()
+    variables = mine["metric"].str.strip_prefix(BY_VARIABLE).unique().sort().to_list()
     rows = []
     for agent in (*FOCUSED, *DUSDI):
-        found = [values(frame, BY_VARIABLE + name, world, agent) for name in names]
-        if any(found):
-            rows.append([agent_name(agent), *(mean_shown(by_seed, 3) for by_seed in found)])
-    title = f"{NAMES[world]}: how often a goal's skill changes each other variable"
+        changes = [values_by_seed(frame, BY_VARIABLE + name, world, agent) for name in variables]
+        if any(changes):
+            rows.append([agent_name(agent), *(format_mean(by_seed, 3) for by_seed in changes)])
+    title = f"{WORLD_NAMES[world]}: how often a goal's skill changes each other variable"
     note = "The mean over a goal's skills, of which one mostly leaves it alone and changes nothing."
-    return Table(title, ["agent", *names], rows, note)
+    return Table(title, ["agent", *variables], rows, note)
+
+
+def figure(frame: pl.DataFrame) -> Figure:
+    """Draw side effects per skill, a panel per world: a bar per agent, and every seed as a point.
+
+    DUSDi's bars are hatched, plain ones pale.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
+    from matplotlib.figure import Figure
+
+    from skillfocus.experiments.drawing import agent_style
+    from skillfocus.figures.style import label_panel
+
+    figure = Figure(figsize=(11.5, 3.4), layout="constrained")
+    for panel, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
+        for place, agent in enumerate(OBJECTIVES):
+            effects = values_by_seed(frame, PER_SKILL, world, agent)
+            if not effects:
+                continue
+            colour, hatch = str(agent_style(agent)["color"]), "//" if agent in DUSDI else None
+            alpha = 0.35 if agent in PLAIN else 0.9
+            mean = mean_over_seeds(effects).estimate
+            panel.bar(place, mean, color=colour, alpha=alpha, hatch=hatch)
+            panel.plot([place] * len(effects), list(effects.values()), ".", color="black", ms=3)
+        names = [agent_name(agent) for agent in OBJECTIVES]
+        panel.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7.5)
+        panel.set(yscale="log", ylim=(3e-3, 6))
+        label_panel(panel, WORLD_NAMES[world], "", "other variables changed, per skill")
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "side-effects",
+    "Side effects (Equation 1)",
+    cases,
+    analyze,
+    figure,
+    caption="Bars are means over seeds, points single seeds.",
+    presets=("paper",),
+    claim_groups=(
+        ClaimGroup(
+            "effects-", "Focused skills have fewer side effects than DUSDi's and plain ones"
+        ),
+    ),
+)

@@ -1,35 +1,42 @@
-"""The appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position)."""
+"""The appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position).
+
+Claims, with A an agent and N a number of skills other than the default 16:
+
+    skills-N-A   A, if focused or DUSDi, learns the task in most seeds; if plain, it does not
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from skillfocus.experiments.by_seed import SeedValues, count_successes, values_by_seed
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.claims import (
-    Analysis,
-    Claim,
-    Table,
-    agent_name,
-    count_shown,
-    majority,
-    mean_shown,
-    successes,
-    values,
-)
-from skillfocus.experiments.downstream import STEP_LIMITS, STEPS, SUCCESS
-from skillfocus.experiments.presets import OBJECTIVES, PLAIN
+from skillfocus.experiments.claims import Analysis, Claim, judge_majority
+from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
+from skillfocus.experiments.explanations import REMEMBERED_START, STRONGER_SKILLS
+from skillfocus.experiments.formatting import agent_name, format_count, format_mean
+from skillfocus.experiments.presets import OBJECTIVES, PLAIN, STEP_LIMITS
+from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
+from skillfocus.report.document import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WORLD = "four-rooms"
 COUNTS = (8, 16, 24)
+DEFAULT_COUNT = 16
 
 
 def variant(count: int) -> str:
-    return "" if count == 16 else f"skills={count}"
+    """Return the variant of a number of skills; the default number is none."""
+    return "" if count == DEFAULT_COUNT else f"skills={count}"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Return every agent with every number of skills."""
     return [
         setup.case(WORLD, agent, seed, variant(n), skills=n)
         for seed in seeds
@@ -39,36 +46,89 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    rows, found = [], []
+    """Check that focused and DUSDi skills learn the task with 8 and 24 skills, and plain ones fail.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of agents and numbers of skills.
+    """
+    rows, claims = [], []
     for agent in OBJECTIVES:
-        steps = {n: values(frame, STEPS, WORLD, agent, variant(n)) for n in COUNTS}
+        steps, returns, areas = (
+            {n: values_by_seed(frame, metric, WORLD, agent, variant(n)) for n in COUNTS}
+            for metric in (TASK_STEPS, TASK_RETURN, "auc")
+        )
         if not steps[8] and not steps[24]:
             continue
-        other = steps[8].keys() | steps[24].keys()  # of 16 skills, which have more seeds, these
-        steps[16] = {seed: value for seed, value in steps[16].items() if seed in other}
-        done = {n: values(frame, SUCCESS, WORLD, agent, variant(n)) for n in COUNTS}
-        done[16] = {seed: value for seed, value in done[16].items() if seed in other}
-        auc = {n: values(frame, "auc", WORLD, agent, variant(n)) for n in COUNTS}
+        # The default count has more seeds than the others: keep those that another count has.
+        seeds = steps[8].keys() | steps[24].keys()
+        for values in (steps, returns):
+            by_seed = values[DEFAULT_COUNT]
+            values[DEFAULT_COUNT] = {s: value for s, value in by_seed.items() if s in seeds}
         rows += [
             [
-                agent_name(agent), str(n), mean_shown(steps[n], 1, 0, STEP_LIMITS[WORLD]),
-                count_shown(done[n]), mean_shown(auc[n]), str(len(steps[n])),
+                agent_name(agent), str(n), format_mean(steps[n], 1, 0, STEP_LIMITS[WORLD]),
+                format_count(returns[n]), format_mean(areas[n]), str(len(steps[n])),
             ]
             for n in COUNTS
             if steps[n]
         ]  # fmt: skip
-        found += [_finding(agent, count, done[count]) for count in (8, 24) if done[count]]
+        claims += [_claim(agent, count, returns[count]) for count in (8, 24) if returns[count]]
     columns = ["agent", "skills", "steps", "seeds that learn it", "area of coverage", "seeds"]
-    return Analysis(found, [Table("FourRooms over the number of skills", columns, rows)])
+    return Analysis(claims, [Table("FourRooms over the number of skills", columns, rows)])
 
 
-def _finding(agent: str, count: int, done: dict[int, float]) -> Claim:
-    _, n, share = successes(done)
+def _claim(agent: str, count: int, returns: SeedValues) -> Claim:
+    """Direction: more (or fewer) than half of the seeds. Size: all (or none)."""
+    _, n, share = count_successes(returns)
     fails = agent in PLAIN
     return Claim(
         f"skills-{count}-{agent}",
         f"With {count} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}learned: "
         f"the share of seeds in which it is",
-        0.0 if fails else 1.0, share, majority(share, not fails), n,
-        f"learned in {count_shown(done)} seeds",
+        0.0 if fails else 1.0, share, judge_majority(share, not fails), n,
+        f"learned in {format_count(returns)} seeds",
     )  # fmt: skip
+
+
+def figure(frame: pl.DataFrame) -> Figure:
+    """Draw steps over the number of skills, and the optimum as a line.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
+    from matplotlib.figure import Figure
+
+    from skillfocus.experiments.drawing import draw_optimum, draw_setting_curve
+    from skillfocus.figures.style import label_panel
+
+    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
+    panel = figure.subplots()
+    for agent in OBJECTIVES:
+        steps = {n: values_by_seed(frame, TASK_STEPS, WORLD, agent, variant(n)) for n in COUNTS}
+        draw_setting_curve(panel, agent, steps, STEP_LIMITS[WORLD])
+    panel.set_xticks(COUNTS)
+    panel.set_ylim(0, STEP_LIMITS[WORLD] * 1.03)
+    draw_optimum(panel, frame, "true/steps", WORLD)
+    label_panel(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
+    if len(panel.get_lines()):
+        figure.legend(loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "skill-count",
+    "The number of skills (appendix)",
+    cases,
+    analyze,
+    figure,
+    presets=("paper",),
+    seed_share=0.2,
+    claim_groups=(ClaimGroup("skills-", "With 8 or 24 skills the same"),),
+    explanations=(
+        Explanation(r"skills-\d+-.*", REMEMBERED_START, "planning"),
+        Explanation(r"skills-\d+-.*", STRONGER_SKILLS, "q-learning"),
+    ),
+)

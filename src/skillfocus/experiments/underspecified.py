@@ -1,33 +1,48 @@
-"""Figure 4: trained on a proxy reward that forgets the side effects, judged by the true one."""
+"""Figure 4: trained on a proxy reward that ignores side effects, evaluated by the true one.
+
+An agent that uses focused skills should earn the true return though it learns from the proxy.
+Claims, with W a world and A an agent:
+
+    proxy-W-A     A focused: the true return is at least the paper's, and more than plain skills
+                  earn; A another: the true return is less than the proxy's, and as little as in
+                  the paper
+    aim-proxy-W   our aim for the true return of the best focused agent
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.claims import (
-    Analysis,
-    BySeed,
-    Claim,
-    Table,
-    agent_name,
-    aim,
-    at_least,
-    difference,
-    judged,
-    mean_of,
-    mean_shown,
-    n_pairs,
-    number,
-    shown,
-    values,
+from skillfocus.experiments.by_seed import (
+    SeedValues,
+    count_pairs,
+    mean_difference,
+    mean_over_seeds,
+    values_by_seed,
 )
-from skillfocus.experiments.downstream import NAMES
-from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN
+from skillfocus.experiments.cases import Case, Setup, main_cases
+from skillfocus.experiments.claims import Analysis, Claim, aim_claim, at_least, judge_difference
+from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
+from skillfocus.experiments.explanations import UNFINISHED_SKILLS
+from skillfocus.experiments.formatting import (
+    MISSING,
+    agent_name,
+    format_interval,
+    format_mean,
+    format_number,
+)
+from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, WORLD_NAMES
+from skillfocus.experiments.reduce import PROXY_RETURN, PROXY_TRUE_RETURN
+from skillfocus.report.document import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WORLDS = ("forage-world", "mud-world")
+"""The worlds whose proxy reward differs from the true one."""
 PAPER = {
     "forage-world": {
         "focused-vic": (0.89, 0.81), "focused-diayn": (0.92, 0.90), "focused-lsd": (0.96, 0.86),
@@ -41,97 +56,114 @@ PAPER = {
     },
 }  # fmt: skip
 """Proxy and true return, read from Figure 4."""
-READING = 0.02
-NEAR = 0.1
-"""A true return that is no more than this above the paper's is as little."""
+READING_ERROR = 0.02
+LITTLE_MORE = 0.1
+"""A true return that exceeds the paper's by no more than this counts as as little."""
 AIMS = {"forage-world": 0.85, "mud-world": 0.95}
-TRUE, PROXY = "task/proxy/true_return", "task/proxy/proxy_return"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Return the main cases of the worlds that have a proxy reward."""
     return main_cases(setup, WORLDS, AGENTS, seeds)
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    found, tables = [], []
+    """Compare true returns: focused with plain skills, and all others with their proxy return.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table per world.
+    """
+    claims, tables = [], []
     for world in WORLDS:
-        true = {agent: values(frame, TRUE, world, agent) for agent in AGENTS}
-        proxy = {agent: values(frame, PROXY, world, agent) for agent in AGENTS}
-        found += [*_focused(world, true), *_others(world, true, proxy), *_aims(world, true)]
+        true, proxy = (
+            {agent: values_by_seed(frame, metric, world, agent) for agent in AGENTS}
+            for metric in (PROXY_TRUE_RETURN, PROXY_RETURN)
+        )
+        claims += [
+            *_focused_claims(world, true), *_other_claims(world, true, proxy), *_aim(world, true),
+        ]  # fmt: skip
         tables.append(_table(world, true, proxy))
-    return Analysis(found, tables)
+    return Analysis(claims, tables)
 
 
-def _focused(world: str, true: dict[str, BySeed]) -> list[Claim]:
-    """The direction: more than the plain objective's. The size: at least the paper's."""
-    found = []
+def _focused_claims(world: str, true: dict[str, SeedValues]) -> list[Claim]:
+    """Direction: more than the plain objective's. Size: at least the paper's."""
+    claims = []
     for agent in FOCUSED:
-        more = difference(true[agent], true[agent.removeprefix("focused-")])
+        plain = agent.removeprefix("focused-")
+        more = mean_difference(true[agent], true[plain])
         if more is None:
             continue
-        ours, paper = mean_of(true[agent], 0, 1), PAPER[world][agent][1]
-        n = n_pairs(true[agent], true[agent.removeprefix("focused-")])
-        size = at_least(ours.estimate, paper, READING)
-        found.append(
+        ours, paper = mean_over_seeds(true[agent], 0, 1), PAPER[world][agent][1]
+        n = count_pairs(true[agent], true[plain])
+        size = at_least(ours.estimate, paper, READING_ERROR)
+        verdict = judge_difference(more, 1, size, n, paper - PAPER[world][plain][1])
+        claims.append(
             Claim(
                 f"proxy-{world}-{agent}",
-                f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true return, "
-                f"and more of it than plain ones",
-                paper, ours, judged(more, 1, size, n, paper - _plain(world, agent)), n,
-                f"{shown(more)} more than plain",
+                f"{WORLD_NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true "
+                f"return, and more of it than plain ones",
+                paper, ours, verdict, n, f"{format_interval(more)} more than plain",
             )
         )  # fmt: skip
-    return found
+    return claims
 
 
-def _plain(world: str, agent: str) -> float:
-    return PAPER[world][agent.removeprefix("focused-")][1]
-
-
-def _others(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> list[Claim]:
-    """The direction: less true than proxy return. The size: as little as in the paper."""
-    found = []
+def _other_claims(
+    world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]
+) -> list[Claim]:
+    """Direction: less true than proxy return. Size: as little as in the paper."""
+    claims = []
     for agent in (*DUSDI, *PLAIN):
-        less = difference(true[agent], proxy[agent])
+        less = mean_difference(true[agent], proxy[agent])
         if less is None:
             continue
-        ours, paper, n = mean_of(true[agent], 0, 1), PAPER[world][agent][1], len(true[agent])
-        size = ours.estimate <= paper + NEAR
-        found.append(
+        ours, paper, n = (
+            mean_over_seeds(true[agent], 0, 1),
+            PAPER[world][agent][1],
+            len(true[agent]),
+        )
+        size = ours.estimate <= paper + LITTLE_MORE
+        claims.append(
             Claim(
                 f"proxy-{world}-{agent}",
-                f"{NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy at the "
-                f"expense of the true return",
-                paper, ours, judged(less, -1, size, n), n,
-                f"true minus proxy return {shown(less)}",
+                f"{WORLD_NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy "
+                f"at the expense of the true return",
+                paper, ours, judge_difference(less, -1, size, n), n,
+                f"true minus proxy return {format_interval(less)}",
             )
         )  # fmt: skip
-    return found
+    return claims
 
 
-def _aims(world: str, true: dict[str, BySeed]) -> list[Claim]:
-    means = {agent: mean_of(true[agent], 0, 1) for agent in FOCUSED if true[agent]}
+def _aim(world: str, true: dict[str, SeedValues]) -> list[Claim]:
+    """The aim is one for all focused agents: the best of them must reach it in the mean."""
+    means = {agent: mean_over_seeds(true[agent], 0, 1) for agent in FOCUSED if true[agent]}
     if not means:
         return []
     agent = max(means, key=lambda name: means[name].estimate)
     statement = (
-        f"{NAMES[world]}, told the proxy: true return of the best focused skills "
+        f"{WORLD_NAMES[world]}, told the proxy: true return of the best focused skills "
         f"({agent_name(agent)}), at least"
     )
     holds = means[agent].estimate >= AIMS[world]
     n = len(true[agent])
-    return [aim(f"aim-proxy-{world}", statement, AIMS[world], means[agent], holds, n)]
+    return [aim_claim(f"aim-proxy-{world}", statement, AIMS[world], means[agent], holds, n)]
 
 
-def _table(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> Table:
+def _table(world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]) -> Table:
     rows = []
     for agent in AGENTS:
         if true[agent]:
-            papers = [number(x) for x in PAPER[world].get(agent, ())] or ["–", "–"]
+            paper = [format_number(x) for x in PAPER[world].get(agent, ())] or [MISSING, MISSING]
             rows.append(
                 [
-                    agent_name(agent), papers[0], mean_shown(proxy[agent], 2, 0, 1), papers[1],
-                    mean_shown(true[agent], 2, 0, 1), shown(difference(true[agent], proxy[agent])),
+                    agent_name(agent), paper[0], format_mean(proxy[agent], 2, 0, 1), paper[1],
+                    format_mean(true[agent], 2, 0, 1),
+                    format_interval(mean_difference(true[agent], proxy[agent])),
                     str(len(true[agent])),
                 ]
             )  # fmt: skip
@@ -139,4 +171,64 @@ def _table(world: str, true: dict[str, BySeed], proxy: dict[str, BySeed]) -> Tab
         "agent", "proxy, paper", "proxy, ours", "true, paper", "true, ours", "true − proxy",
         "seeds",
     ]  # fmt: skip
-    return Table(f"{NAMES[world]}: returns after 20,000 episodes of the proxy", columns, rows)
+    return Table(f"{WORLD_NAMES[world]}: returns after 20,000 episodes of the proxy", columns, rows)
+
+
+def figure(frame: pl.DataFrame) -> Figure:
+    """Draw proxy and true return while the proxy is learned, two panels per world.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
+    from matplotlib.figure import Figure
+
+    from skillfocus.experiments.drawing import draw_optimum, draw_task_curve
+    from skillfocus.figures.style import label_panel
+
+    figure = Figure(figsize=(11, 3.2), layout="constrained")
+    panels = figure.subplots(1, 4, sharey=True)
+    kinds = (("proxy", PROXY_RETURN), ("true", PROXY_TRUE_RETURN))
+    contents = [(world, kind, metric) for world in WORLDS for kind, metric in kinds]
+    for panel, (world, kind, metric) in zip(panels, contents, strict=True):
+        for agent in AGENTS:
+            draw_task_curve(panel, frame, metric, world, agent)
+        draw_optimum(panel, frame, f"{kind}/return", world)
+        title = f"{WORLD_NAMES[world]}: {kind} return"
+        label_panel(panel, title, "episodes of the proxy", "return")
+        panel.set_ylim(0, 1.02)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "underspecified",
+    "Under-specified goals (Figure 4)",
+    cases,
+    analyze,
+    figure,
+    figure_name="figure-4-underspecified",
+    claim_groups=(
+        ClaimGroup("proxy-.*-focused", "Told the proxy, focused skills earn the true return"),
+        ClaimGroup("proxy-(?!.*focused)", "Told the proxy, other skills do not"),
+    ),
+    explanations=(
+        Explanation("proxy-.*focused.*|aim-proxy-.*", UNFINISHED_SKILLS, "q-learning"),
+        Explanation(
+            "proxy-forage-world-focused-vic",
+            "It does not learn the proxy either, for the reason given for its task: its skills "
+            "fetch one unit a trip.",
+            "planning",
+        ),
+        Explanation(
+            "proxy-forage-world-focused-.*",
+            "In the seeds that fall short the proxy is learned all the same, by a way that "
+            "destroys a plant: nothing forces the learner to use the skills alone.",
+            "planning",
+        ),
+        Explanation(
+            "proxy-.*",
+            "In some seeds, skills and moves happen to find a way that does no harm, and the "
+            "proxy's agent takes it.",
+        ),
+    ),
+)

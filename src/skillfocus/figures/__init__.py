@@ -1,0 +1,1 @@
+"""Figures and terminal tables: generic drawing. Experiments draw their own figures with it."""

@@ -1,4 +1,4 @@
-"""Figures to files: the suffix says which format, and a file that is there is whole."""
+"""Save figures to files; the suffix selects the format."""
 
 from __future__ import annotations
 
@@ -13,10 +13,17 @@ from skillfocus.errors import UserError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SUFFIXES = (".png", ".svg", ".pdf")
+DPI = 130
+
 
 def check_path(path: Path) -> None:
-    """Say now what would stop `save_figure` later."""
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+    """Check, before anything is drawn, that `save_figure` will be able to write there.
+
+    Raises:
+        UserError: If the suffix is not one of `SUFFIXES`, or the folder is missing or read-only.
+    """
+    if path.suffix.lower() not in SUFFIXES:
         raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
@@ -25,8 +32,14 @@ def check_path(path: Path) -> None:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure atomically. SVG files carry no date, so that equal figures are equal files.
+
+    Raises:
+        UserError: See `check_path`.
+    """
     check_path(path)
-    drawn = io.BytesIO()
+    buffer = io.BytesIO()
     kind = path.suffix.lower().removeprefix(".")
-    figure.savefig(drawn, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None)
-    write_atomically(path, drawn.getvalue())
+    metadata = {"Date": None} if kind == "svg" else None
+    figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+    write_atomically(path, buffer.getvalue())

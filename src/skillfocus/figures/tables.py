@@ -10,6 +10,7 @@ from rich.table import Table
 
 
 def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
+    """Return a table of plain text; square brackets are not markup."""
     made = Table(
         title=title and escape(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0), pad_edge=False,
@@ -22,7 +23,14 @@ def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table
 
 
 def effects_tables(runs: list[dict]) -> Iterator[Table]:
-    """What skills do: skill by skill for one run, target by target over several."""
+    """Yield tables of what skills do.
+
+    One run is shown skill by skill. Several are grouped by settings and shown target by target,
+    averaged over seeds.
+
+    Args:
+        runs: Records of runs (`Discovery.record`).
+    """
     if len(runs) == 1:
         yield _one_run(runs[0])
         return
@@ -37,7 +45,7 @@ def effects_tables(runs: list[dict]) -> Iterator[Table]:
 
 
 def _unusual(run: dict) -> str:
-    """What was set otherwise than usual, where that is known."""
+    """Settings that differ from the defaults, if known; the strength is shown elsewhere."""
     others = {k: v for k, v in run.get("unusual", {}).items() if k != "strength"}
     return "".join(f", {name}={value}" for name, value in others.items())
 
@@ -75,7 +83,7 @@ def _one_run(run: dict) -> Table:
 
 
 def _over_seeds(title: str, runs: list[dict]) -> Table:
-    """Per target: the better skill's control, and side effects of all its skills."""
+    """Per target: how often its best skill changes it, and the side effects of all its skills."""
     rows = []
     targets = dict.fromkeys(tuple(s["targets"]) for run in runs for s in run["skills"])
     for target in targets:

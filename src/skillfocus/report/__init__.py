@@ -1,1 +1,1 @@
-"""The report: what was found, as one page of HTML and the same in Markdown."""
+"""Reports: a list of blocks, written as one self-contained HTML page and as Markdown."""

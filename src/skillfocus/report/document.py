@@ -1,4 +1,4 @@
-"""A report as a list of blocks, and its two forms: Markdown, and one self-contained HTML page."""
+"""A report as a list of blocks, rendered as Markdown and as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import base64
 import html
 import io
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-from skillfocus.experiments.claims import DIRECTION, MISSED, NOT, REACHED, REPRODUCED, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,55 +17,79 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heading:
+    """A heading of level 1 (the report's title) to 4."""
+
     text: str
     level: int = 2
 
     @property
     def anchor(self) -> str:
-        """As Markdown's readers make it."""
+        """The name that a link to it uses, as Markdown renderers derive it from the text."""
         return re.sub(r"[^a-z0-9 -]", "", self.text.lower()).replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class Paragraph:
+    """A paragraph of text."""
+
     text: str
-    """May hold `code` and **bold**, as in Markdown."""
+    """May contain `code`, **bold**, *emphasis* and [links](#anchor), as in Markdown."""
 
 
 @dataclass(frozen=True)
 class Listing:
+    """A list of items."""
+
     items: list[str]
     numbered: bool = False
 
 
 @dataclass(frozen=True)
+class Table:
+    """A table of text with a title, and a note below it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Picture:
+    """A figure with a caption."""
+
     name: str
+    """Name of its file, without suffix."""
     caption: str
     figure: Figure
 
     @cached_property
     def png(self) -> bytes:
-        """Drawn once, however often it is used."""
-        drawn = io.BytesIO()
-        self.figure.savefig(drawn, format="png", dpi=130, metadata={"Software": None})
-        return drawn.getvalue()
+        """The figure as PNG, drawn once."""
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
+        return buffer.getvalue()
 
 
 @dataclass(frozen=True)
 class Player:
-    """Something to watch. Markdown cannot hold it."""
+    """An interactive player, such as the viewer's. Markdown leaves it out."""
 
     caption: str
     frame: str
-    """HTML (`viewer.page.frame_html`)."""
+    """Its HTML (`viewer.page.frame_html`)."""
 
 
 Block = Heading | Paragraph | Listing | Table | Picture | Player
 
 
-def to_markdown(blocks: list[Block], figures: str) -> str:
-    """Pictures are linked to `figures`/NAME.png; players are left out."""
+def to_markdown(blocks: Sequence[Block], figures: str) -> str:
+    """Render blocks as Markdown.
+
+    Args:
+        blocks: The report.
+        figures: Folder of the pictures, which are linked as `figures/NAME.png`.
+    """
     parts = []
     for block in blocks:
         if isinstance(block, Player):
@@ -89,10 +112,21 @@ def to_markdown(blocks: list[Block], figures: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def to_html(blocks: list[Block], title: str) -> str:
+def to_html(
+    blocks: Sequence[Block], title: str, cell_classes: Mapping[str, str] | None = None
+) -> str:
+    """Render blocks as one HTML page that loads nothing else.
+
+    Args:
+        blocks: The report.
+        title: Title of the page.
+        cell_classes: CSS classes of table cells by their text; `yes`, `partly` and `no` are
+            green, yellow and red.
+    """
     parts = []
     for number, block in enumerate(blocks):
         if isinstance(block, Heading):
+            # Headings below level 2 repeat, so their anchors need a number.
             anchor = block.anchor if block.level < 3 else f"{block.anchor}-{number}"
             parts.append(f'<h{block.level} id="{anchor}">{_inline(block.text)}</h{block.level}>')
         elif isinstance(block, Paragraph):
@@ -102,21 +136,22 @@ def to_html(blocks: list[Block], title: str) -> str:
             items = "\n".join(f"<li>{_inline(item)}</li>" for item in block.items)
             parts.append(f"<{kind}>{items}</{kind}>")
         elif isinstance(block, Picture):
-            drawn = base64.b64encode(block.png).decode()
+            png = base64.b64encode(block.png).decode()
             parts.append(
                 f'<figure><img alt="{html.escape(block.caption)}" '
-                f'src="data:image/png;base64,{drawn}">'
+                f'src="data:image/png;base64,{png}">'
                 f"<figcaption>{_inline(block.caption)}</figcaption></figure>"
             )
         elif isinstance(block, Player):
             caption = f"<figcaption>{_inline(block.caption)}</figcaption>"
             parts.append(f"<figure class=player>{block.frame}{caption}</figure>")
         else:
-            parts.append(_table(block))
+            parts.append(_table(block, cell_classes or {}))
     return _PAGE.replace("TITLE", html.escape(title)).replace("BODY", "\n".join(parts))
 
 
 def _inline(text: str) -> str:
+    """Render Markdown's inline markup. Links to other files become plain text."""
     escaped = html.escape(text, quote=False)
     escaped = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
     escaped = re.sub(r"\[([^\]]+)\]\((#[^)]+)\)", r'<a href="\2">\1</a>', escaped)
@@ -125,23 +160,18 @@ def _inline(text: str) -> str:
     return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escaped)
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, cell_classes: Mapping[str, str]) -> str:
+    def cell_html(cell: str) -> str:
+        attribute = f' class="{cell_classes[cell]}"' if cell in cell_classes else ""
+        return f"<td{attribute}>{_inline(cell)}</td>"
+
     head = "".join(f"<th>{_inline(column)}</th>" for column in table.columns)
-    rows = "\n".join(
-        "<tr>" + "".join(f"<td{_class(cell)}>{_inline(cell)}</td>" for cell in row) + "</tr>"
-        for row in table.rows
-    )
+    rows = "\n".join("<tr>" + "".join(map(cell_html, row)) + "</tr>" for row in table.rows)
     note = f"<p>{_inline(table.note)}</p>" if table.note else ""
     return (
         f"<div class=table><table><caption>{_inline(table.title)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>{note}"
     )
-
-
-def _class(cell: str) -> str:
-    """Verdicts have colours."""
-    kinds = {REPRODUCED: "yes", REACHED: "yes", DIRECTION: "partly", NOT: "no", MISSED: "no"}
-    return f' class="{kinds[cell]}"' if cell in kinds else ""
 
 
 _PAGE = """<!doctype html>

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from frames import make_results
+from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.reduce import (
+    UNDECLARED,
+    Metric,
+    find_metric,
+    mean_by_role,
+    reduce_results,
+    skill_roles,
+)
+from skillfocus.experiments.results import RESULTS
+
+
+def test_results_are_reduced_by_hand():
+    """Two goals' skills and two for the position; each preset its own way to learn the task."""
+    made = [
+        Setup(p).case("four-rooms", "focused-vic", s, skills=10) for p in PRESETS for s in (0, 1)
+    ]
+    rows = []
+    for case in made:
+        effects = [("side_effects", z, float(z)) for z in range(10)]
+        effects += [("changes_target", z, z / 10) for z in range(10)]
+        task = [(f"{p}/true/steps", n, 10.0 * k) for k, p in enumerate(PRESETS) for n in (1, 2)]
+        others = [("path/0", 0, 3.0), ("auc", None, 1.5), ("starts", 0, 9.0)]
+        rows += [(*case.labels, *row) for row in [*effects, *task, *others]]
+    small = reduce_results(pl.DataFrame(rows, schema=make_results([]).schema, orient="row"), made)
+    paper = small.filter((pl.col("preset") == "paper") & (pl.col("seed") == 1))
+    kept = {(m, s): v for m, s, v in paper.select("metric", "step", "value").iter_rows()}
+    assert kept == pytest.approx({
+        ("goal/side_effects", None): 3.5, ("goal/worst/side_effects", None): 7.0,
+        ("roam/side_effects", None): 8.5, ("roam/worst/side_effects", None): 9.0,
+        ("goal/changes_target", None): 0.35, ("roam/changes_target", None): 0.85,
+        ("goal/control", None): 0.4,  # the mean of 0.1, 0.3, 0.5, 0.7
+        ("task/true/steps", 1): 0.0, ("task/true/steps", 2): 0.0, ("auc", None): 1.5,
+    })  # fmt: skip
+    assert small.filter(pl.col("metric") == "path/0")["seed"].unique().to_list() == [0]
+    best = small.filter((pl.col("preset") == "best") & (pl.col("metric") == "task/true/steps"))
+    assert set(best["value"]) == {10.0}
+
+
+@pytest.fixture
+def case():
+    """FourRooms with ten skills: two for each of four tools, two for the position."""
+    return Setup().case("four-rooms", "focused-vic", 0, skills=10)
+
+
+def rows_of(case, rows):
+    return pl.DataFrame([(*case.labels, *row) for row in rows], schema=RESULTS, orient="row")
+
+
+def reduced(case, rows):
+    frame = reduce_results(rows_of(case, rows), [case])
+    return {(m, s): v for m, s, v in frame.select("metric", "step", "value").iter_rows()}
+
+
+def test_a_metric_that_nobody_declared_is_kept(case):
+    rows = [("novelty", 3, 0.5), ("novelty", None, 1.0), ("paper/other/curve", 200, 2.0)]
+    assert reduced(case, rows) == {(metric, step): value for metric, step, value in rows}
+
+
+def test_a_metric_is_dropped_only_if_that_is_declared(case):
+    assert reduced(case, [("focus", None, 1.0), ("all_starts/steps", 0, 3.0)]) == {}
+
+
+def test_every_metric_of_a_run_is_declared():
+    """What `Discovery.metrics` lists, and the learning curves of `Pipeline`."""
+    run = Setup().case("four-rooms", "focused-vic", 0).run
+    curves = [f"{p}/{kind}/steps" for p in PRESETS for kind in ("true", "proxy")]
+    others = ["path/3", "optimum/true/return", "identical", "side_effects_interval/0"]
+    for name in (*run.metrics(), *curves, *others):
+        assert find_metric(name) is not UNDECLARED, name
+
+
+def test_roles_follow_from_targets(case):
+    roles = skill_roles([case]).sort("step")
+    assert roles["role"].to_list() == ["goal"] * 8 + ["roam"] * 2
+    assert roles["target"].n_unique() == 5
+    plain = skill_roles([Setup().case("four-rooms", "vic", 0)])
+    assert set(plain["role"]) == {"any"}
+    assert skill_roles([Setup().case("four-rooms", "primitives", 0)]).is_empty()
+
+
+def test_by_role_by_hand(case):
+    """Tools' skills 0 to 7 and position's 8 and 9; a missing value does not count."""
+    rows = [("side_effects_by_variable/x", z, float(z)) for z in range(9)]
+    rows += [("side_effects_by_variable/x", 9, None)]
+    assert reduced(case, rows) == {
+        ("goal/side_effects_by_variable/x", None): 3.5,
+        ("roam/side_effects_by_variable/x", None): 8.0,
+    }
+
+
+def test_skills_without_a_known_role_are_kept_as_they_are():
+    case = Setup().case("four-rooms", "primitives", 0)
+    assert reduced(case, [("side_effects", 2, 0.5)]) == {("side_effects", 2): 0.5}
+
+
+def test_curves_of_other_presets_are_dropped():
+    case = Setup("best").case("mud-world", "primitives", 0)
+    rows = [("paper/true/steps", 200, 60.0), ("best/true/steps", 200, 30.0)]
+    assert reduced(case, rows) == {("task/true/steps", 200): 30.0}
+
+
+def test_reduced_names_belong_to_their_metric():
+    metric = Metric("side_effects", mean_by_role)
+    assert metric.matches_reduced("goal/worst/side_effects")
+    assert metric.matches_reduced("side_effects")
+    assert not metric.matches_reduced("mean_side_effects")
+
+
+def test_nothing_is_reduced_to_nothing(case):
+    assert reduce_results(rows_of(case, []), [case]).is_empty()

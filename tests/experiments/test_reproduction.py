@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from inspect import signature
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from commands import command
+from frames import make_costs, sample_results
+from runs_for_tests import Raises, Tiny
+from skillfocus.cli.reproduce import Reproduce
+from skillfocus.errors import UserError
+from skillfocus.experiments import reproduction
+from skillfocus.experiments.by_seed import mean_over_seeds, values_by_seed
+from skillfocus.experiments.cases import Case
+from skillfocus.experiments.claims import Analysis, Claim, judge_difference
+from skillfocus.experiments.experiment import Experiment
+from skillfocus.experiments.registry import register_experiment, unregister_experiment
+from skillfocus.experiments.reproduction import reproduce
+from skillfocus.experiments.results import save_results
+from skillfocus.report.document import Table
+from skillfocus.runs.folder_store import Store
+from skillfocus.runs.status import Interrupted, Status
+
+
+@pytest.mark.slow
+def test_the_command_reports_from_kept_results(tmp_path):
+    save_results(tmp_path / "results", sample_results(), make_costs(sample_results()))
+    (tmp_path / "twin").mkdir()
+    (tmp_path / "twin" / "old.png").write_bytes(b"")
+    coverage = ["reproduce", "coverage", "--from", "results"]
+    done = command(*coverage, "--json", "--markdown", "twin.md", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (claim,) = [c for c in document["claims"] if c["id"] == "coverage-vic"]
+    assert claim["ours"] == pytest.approx(22**0.5, rel=1e-5)
+    assert claim["interval"] == pytest.approx([3.13293, 7.02219], rel=1e-4)
+    assert (claim["paper"], claim["verdict"]) == (5.3, "direction only")
+    assert (tmp_path / document["report"]).is_file()
+    assert "![" in (tmp_path / "twin.md").read_text()
+    (picture,) = (tmp_path / "twin").iterdir()  # the old one is gone
+    assert picture.name == "paper-planning-figure-2-coverage.png"
+    table = command(*coverage, cwd=tmp_path)
+    assert "coverage-vic" in table.stdout
+    assert "report: out/report.html" in table.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["figure-9"], "unknown experiment 'figure-9'"), (["--from", "nowhere"], "no results.parquet"),
+     (["--seeds", "0"], "0 reporting seeds"), (["--seeds", "2000"], "tuning seed"),
+     (["--out", "taken"], "taken is a file, not a folder"),
+     (["controls", "--preset", "best"], "has no cases with preset best"),
+     (["ablation", "--from", "results"], "no results of ablation"),
+     (["--from", "results", "--learner", "q-learning"], "no results with preset both and learner q-"),
+     (["--finished"], "no results with preset both and learner both")],
+)  # fmt: skip
+def test_mistakes_have_one_sentence(arguments, message, tmp_path):
+    (tmp_path / "taken").write_text("")
+    save_results(tmp_path / "results", sample_results(), make_costs(sample_results()))
+    done = command("reproduce", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+# -------------------------------------------------------------------- from Python
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A folder of saved results."""
+    save_results(tmp_path / "results", sample_results(), make_costs(sample_results()))
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """The experiment `tiny`: quick runs; its claim is that draws are positive."""
+    experiment = Experiment("tiny", "Tiny", tiny_cases, tiny_analysis, presets=("paper",))
+    register_experiment(experiment)
+    yield experiment
+    unregister_experiment("tiny")
+
+
+def tiny_cases(setup, seeds):
+    return [Case(setup.preset, setup.learner, "w", "a", "", seed, Tiny(seed)) for seed in seeds]
+
+
+def tiny_analysis(frame):
+    draws = values_by_seed(frame, "draw", "w", "a", step=0)
+    mean = mean_over_seeds(draws)
+    verdict = judge_difference(mean, 1, True, len(draws))
+    claim = Claim("tiny-draws", "Draws are positive", None, mean, verdict, len(draws))
+    return Analysis([claim], [Table("Draws", ["n"], [[str(len(draws))]])])
+
+
+TINY = {"preset": "paper", "learner": "planning", "workers": 1}
+
+
+def test_saved_results_are_reported_from_python(saved, tmp_path):
+    seen = []
+    made = reproduce(
+        ["coverage"], from_=saved, out=tmp_path / "out", progress=lambda *what: seen.append(what)
+    )
+    assert made.status is None
+    assert made.report == tmp_path / "out" / "report.html"
+    assert [s.experiment.name for s in made.sections] == ["coverage"]
+    assert {claim.id for claim in made.claims} == {"coverage-vic", "coverage-dusdi-vic"}
+    (record,) = [r for r in made.records() if r["id"] == "coverage-vic"]
+    assert (record["preset"], record["learner"], record["aim"]) == ("paper", "planning", None)
+    fractions = [fraction for fraction, _ in seen]
+    assert fractions == sorted(fractions)
+    assert "drawing coverage" in [activity for _, activity in seen]
+
+
+def test_one_seed_has_no_interval_in_json(saved, tmp_path):
+    frame = sample_results().filter(pl.col("seed") == 0)
+    save_results(saved, frame, make_costs(frame))
+    made = reproduce(["coverage"], from_=saved, out=tmp_path / "out")
+    assert [record["interval"] for record in made.records()] == [[0.0, None]] * 2  # of ratios
+    json.dumps(made.records(), allow_nan=False)
+
+
+def test_runs_are_executed_once_and_watched(tiny, tmp_path):
+    seen = []
+    made = reproduce(["tiny"], seeds=3, out=tmp_path, **TINY, watch=lambda s: seen.append(s.over))
+    assert (made.status.total, made.status.done) == (3, 3)
+    assert seen[-1] == 3
+    (claim,) = made.claims
+    assert claim.seeds == 3
+    again = reproduce(["tiny"], seeds=4, out=tmp_path, **TINY)
+    assert (again.status.done, again.status.found) == (1, 3)
+    part = reproduce("tiny", seeds=9, out=tmp_path, finished=True, **TINY)
+    assert part.status is None
+    assert part.claims[0].seeds == 4
+
+
+def test_runs_that_fail_are_left_out_and_exit_with_1(tiny, tmp_path):
+    def cases(setup, seeds):
+        bad = Case("paper", "planning", "w", "a", "", 9, Raises(9))
+        return [*tiny_cases(setup, seeds), bad]
+
+    register_experiment(replace(tiny, cases=cases))
+    made = reproduce(["tiny"], seeds=2, out=tmp_path / "out", **TINY)
+    assert made.claims[0].seeds == 2
+    (error,) = made.status.failures.values()
+    assert "seed 9 cannot be divided" in error
+    asked = ["reproduce", "tiny", "--preset", "paper", "--learner", "planning", "--seeds", "2"]
+    done = command(*asked, "--workers", "1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "3 runs: 2 found in out, 1 failed" in done.stderr
+    assert "tracebacks are in out/failed; --retry-failed tries again" in done.stderr
+    assert "report: out/report.html" in done.stderr
+
+
+def test_a_job_that_fails_as_a_whole_says_where_to_look(tiny, tmp_path):
+    bad = [Case("paper", "planning", "w", "a", "", 0, Raises(0))]
+    register_experiment(replace(tiny, cases=lambda setup, seeds: bad))
+    with pytest.raises(UserError, match=r"nothing to report; 1 runs failed, see .*failed"):
+        reproduce(["tiny"], out=tmp_path / "out", **TINY)
+    asked = ["reproduce", "tiny", "--preset", "paper", "--learner", "planning"]
+    done = command(*asked, "--workers", "1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "1 run: 1 failed" in done.stderr
+    assert "failed: Raises_0_" in done.stderr
+
+
+def test_ctrl_c_says_how_to_resume(tiny, tmp_path, monkeypatch):
+    def interrupted(runs, store, **options):
+        options["watch"](Status(len(runs), done=1))
+        raise Interrupted(Status(len(runs), done=1, stopping=True, seconds=1.0))
+
+    monkeypatch.setattr(reproduction, "run_all", interrupted)
+    with pytest.raises(Interrupted, match="1 of 5 runs are done, 4 are left"):
+        reproduce(["tiny"], out=tmp_path / "out", **TINY)
+    asked = ["reproduce", "tiny", "--preset", "paper", "--learner", "planning"]
+    done = command(*asked, "--workers", "1", cwd=tmp_path)
+    assert done.returncode == 130
+    assert "interrupted. 5 runs: 1 done now (1.0 s, CPU 0.0 s), 4 left to do" in done.stderr
+    assert "The same command goes on from here" in done.stderr
+
+
+def test_the_status_counts_the_runs_that_are_played(tmp_path, monkeypatch):
+    """Two batches: the cases, then the players' runs; the first must not look like all."""
+    seen = []
+
+    def run_two(runs, store, *, watch, **options):
+        watch(Status(len(runs), done=1, running={"x": 0.5}))
+        return Status(len(runs), done=len(runs))
+
+    monkeypatch.setattr(reproduction, "run_all", run_two)
+    total = reproduction._execute(
+        [Tiny(0), Tiny(1)], lambda store: [Tiny(2)], Store(tmp_path), 1, None, False, seen.append
+    )
+    assert [(s.total, s.done) for s in seen] == [(3, 1), (3, 3)]
+    assert seen[0].running == {"x": 0.5}
+    assert (total.total, total.done) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"preset": "papr"}, "unknown preset 'papr': did you mean 'paper'"),
+     ({"learner": "sarsa"}, "unknown learner 'sarsa'"),
+     ({"workers": 2, "cluster": "tcp://localhost:1"}, "a cluster has its own"),
+     ({"seeds": 0}, "0 reporting seeds")],
+)  # fmt: skip
+def test_wrong_arguments_are_usage_errors(arguments, message, tmp_path):
+    with pytest.raises(UserError, match=message):
+        reproduce(["ablation"], out=tmp_path / "out", **arguments)
+
+
+def test_the_command_has_the_function_s_options():
+    """Same names and defaults, but for --json and what Python alone has."""
+    options = {field.name: field.default for field in fields(Reproduce)}
+    parameters = signature(reproduce).parameters
+    assert options.keys() - parameters.keys() == {"json"}
+    assert parameters.keys() - options.keys() == {"watch", "progress"}
+    for name in options.keys() & parameters.keys() - {"out"}:
+        assert parameters[name].default == options[name], name
+    assert Path(parameters["out"].default) == options["out"]
