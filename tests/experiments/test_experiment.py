@@ -12,10 +12,12 @@ def experiment(**fields):
     return Experiment("a-b", "A and B", lambda setup, seeds: [], lambda frame: Analysis(), **fields)
 
 
-def test_claims_are_grouped_under_the_title_by_default():
-    assert experiment().groups() == (ClaimGroup("", "A and B"),)
-    own = (ClaimGroup("a-", "A"), ClaimGroup("b-", "B"))
-    assert experiment(claim_groups=own).groups() == own
+def test_claims_of_no_group_count_under_the_title():
+    assert experiment().group_titles == ["A and B"]
+    assert experiment().group_title("anything") == "A and B"
+    own = experiment(claim_groups=(ClaimGroup("a-", "A"), ClaimGroup("b-", "B")))
+    assert own.group_titles == ["A", "B", "A and B"]
+    assert [own.group_title(name) for name in ("a-1", "b-1", "c-a-1")] == ["A", "B", "A and B"]
 
 
 @pytest.mark.parametrize(

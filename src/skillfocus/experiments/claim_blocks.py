@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
@@ -18,7 +17,7 @@ from skillfocus.experiments.claims import (
     UNDECIDED,
     Claim,
 )
-from skillfocus.experiments.experiment import ClaimGroup, Experiment
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import MISSING, capitalize, format_interval, setup_name
 from skillfocus.experiments.sections import Section
 from skillfocus.report.document import Block, Heading, Listing, Table
@@ -44,21 +43,22 @@ def verdict_blocks(sections: list[Section], experiments: Sequence[Experiment]) -
     by_setup = _by_setup(sections)
     rows = []
     for experiment in experiments:
-        for group in experiment.groups():
+        for title in experiment.group_titles:
             for setup, members in by_setup:
-                mine = [s for s in members if s.experiment is experiment]
-                rows += _verdict_row(group, setup, [c for c in _claims(mine) if c.source != "aim"])
+                claims = _claims([s for s in members if s.experiment is experiment])
+                mine = [c for c in claims if experiment.group_title(c.id) == title]
+                rows += _verdict_row(title, setup, [c for c in mine if c.source != "aim"])
     for setup, members in by_setup:
         aims = [claim for claim in _claims(members) if claim.source == "aim"]
-        rows += _verdict_row(ClaimGroup("", AIMS_TITLE), setup, aims)
+        rows += _verdict_row(AIMS_TITLE, setup, aims)
     return [Heading("In short"), Table("Verdicts", ["claims", "settings", *VERDICTS], rows)]
 
 
-def _verdict_row(group: ClaimGroup, setup: Setup, claims: list[Claim]) -> list[list[str]]:
-    counts = Counter(claim.verdict for claim in claims if re.match(group.pattern, claim.id))
+def _verdict_row(title: str, setup: Setup, claims: list[Claim]) -> list[list[str]]:
+    counts = Counter(claim.verdict for claim in claims)
     if not counts:
         return []
-    return [[group.title, setup_name(setup), *(str(counts[name] or "") for name in VERDICTS)]]
+    return [[title, setup_name(setup), *(str(counts[name] or "") for name in VERDICTS)]]
 
 
 def _by_setup(sections: list[Section]) -> list[tuple[Setup, list[Section]]]:

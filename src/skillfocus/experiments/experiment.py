@@ -75,7 +75,7 @@ class Experiment:
     seed_share: float = 1.0
     """The share of the seeds to run it with."""
     claim_groups: Sequence[ClaimGroup] = ()
-    """Rows of the table of verdicts (default: one row, titled like the experiment)."""
+    """Rows of the table of verdicts; other claims count in a row with the experiment's title."""
     explanations: Sequence[Explanation] = ()
     """Why claims fall short; the first that matches applies."""
     closing: Callable[[pl.DataFrame], list[Block]] | None = None
@@ -84,9 +84,15 @@ class Experiment:
     """Whether the figure is the result: it is drawn without tables, and the report plays the
     skills beside it."""
 
-    def groups(self) -> Sequence[ClaimGroup]:
-        """Return the rows that this experiment adds to the table of verdicts."""
-        return self.claim_groups or (ClaimGroup("", self.title),)
+    @property
+    def group_titles(self) -> list[str]:
+        """The rows that this experiment may add to the table of verdicts."""
+        return [*(group.title for group in self.claim_groups), self.title]
+
+    def group_title(self, claim: str) -> str:
+        """Return the row of the table of verdicts in which a claim counts, by its id."""
+        titles = (group.title for group in self.claim_groups if re.match(group.pattern, claim))
+        return next(titles, self.title)
 
     def explain(self, claim: str, setup: Setup) -> str:
         """Return why a claim falls short with a setup, or `UNEXPLAINED`."""
