@@ -14,13 +14,14 @@ import re
 import signal
 import sys
 import threading
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any, Protocol
 
 from skillfocus.errors import UserError
-from skillfocus.runs.execution import use_slots
+from skillfocus.runs.execution import perform, use_slots
+from skillfocus.runs.run import Run
 
 
 class WorkerPool(Protocol):
@@ -71,6 +72,16 @@ def restart_pool(pool: Executor) -> None:
     if restart is None:
         raise UserError("the workers died; finished runs are stored: rerun to resume")
     restart()
+
+
+def submit_run(pool: Executor, run: Run, number: int) -> Future:
+    """Submit a run to an executor; failing to start a worker for it counts as a broken executor."""
+    try:
+        return pool.submit(perform, run, number)
+    except (BrokenExecutor, EOFError, OSError) as error:
+        future = Future()
+        future.set_exception(BrokenExecutor(str(error)))
+        return future
 
 
 class Processes(Executor):

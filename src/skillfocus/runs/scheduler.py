@@ -9,12 +9,10 @@ the one that kills its worker.
 from __future__ import annotations
 
 import logging
-import signal
-import threading
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -23,12 +21,18 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from contextlib import contextmanager
 from pickle import PicklingError
 
 from skillfocus.errors import UserError
-from skillfocus.runs.execution import Failed, Finished, perform
-from skillfocus.runs.executors import Processes, pool_fractions, pool_width, restart_pool
+from skillfocus.runs.execution import Failed, Finished
+from skillfocus.runs.executors import (
+    Processes,
+    pool_fractions,
+    pool_width,
+    restart_pool,
+    submit_run,
+)
+from skillfocus.runs.interrupts import count_interrupts
 from skillfocus.runs.run import Run
 from skillfocus.runs.status import Interrupted, JobStatus
 from skillfocus.runs.store import RunStore
@@ -70,7 +74,7 @@ def run_all(
         raise UserError(f"{workers} workers were asked for; at least 1 is needed")
     distinct = list({run.id: run for run in runs}.values())
     try:
-        with _count_interrupts() as interrupts:
+        with count_interrupts() as interrupts:
             schedule = _Schedule(len(distinct), store, interrupts, retry_failed, watch)
             schedule.look_up(distinct)
             schedule.execute(executor, workers)
@@ -80,28 +84,6 @@ def run_all(
     if schedule.status.stopping:
         raise Interrupted(schedule.status, store)
     return schedule.status
-
-
-@contextmanager
-def _count_interrupts() -> Iterator[list[int]]:
-    """Yield a list that grows with every Ctrl-C; the third one raises KeyboardInterrupt."""
-    signals: list[int] = []
-
-    def handle(number: int, frame: object) -> None:
-        del frame
-        signals.append(number)
-        if len(signals) > 2:
-            raise KeyboardInterrupt
-
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield signals
-        return
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield signals
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class _Schedule:
@@ -171,7 +153,7 @@ class _Schedule:
                 if len(self.interrupts) > 1:
                     return
                 while len(in_flight) < pool_width(pool) and (run := self._next(bool(in_flight))):
-                    in_flight[_submit(pool, run, number)] = number, run
+                    in_flight[submit_run(pool, run, number)] = number, run
                     number += 1
                 self.status.waiting_for_others = not in_flight
                 if not in_flight:
@@ -294,13 +276,3 @@ def _attribute(run: Run, error: BaseException) -> Failed:
             f"the executor gave up ({' '.join(line.split())}); finished runs are stored"
         )
     return Failed(run.id, line, "".join(traceback.format_exception(error)))
-
-
-def _submit(pool: Executor, run: Run, number: int) -> Future:
-    """Submit a run; failing to start a process for it counts as the death of the pool."""
-    try:
-        return pool.submit(perform, run, number)
-    except (BrokenExecutor, EOFError, OSError) as error:
-        future = Future()
-        future.set_exception(BrokenExecutor(str(error)))
-        return future
