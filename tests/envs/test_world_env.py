@@ -95,7 +95,7 @@ def chain() -> ExploredWorld:
         yield ModelOutcome(1.0, (max(place, 0),), place == 3)
 
     return ExploredWorld(
-        "chain", names=["place"], actions=["on", "back"], starts=[(1,), (2,)], follow=follow
+        "chain", names=["place"], actions=["on", "back"], starts=[(1,), (2,)], model=follow
     )
 
 

@@ -17,7 +17,7 @@ def test_stored_pipelines_do_not_outlive_their_settings():
     learners = [
         task_learner(p, w, "vic") for p in PRESETS for w in ("FourRooms-v0", "ForageWorld-v0")
     ]
-    assert [(h.decay, h.slowing, h.intra_option) for h in learners] == [
+    assert [(h.epsilon_decay, h.alpha_decay, h.intra_option) for h in learners] == [
         (0.001, 0.0, False), (0.0005, 0.0, False), (0.0002, 0.0001, True), (0.0002, 0.0001, True),
     ]  # fmt: skip
 

@@ -14,9 +14,9 @@ from skillfocus.experiments.presets import (
 
 def test_whoever_has_a_penalty_explores_as_the_paper_s_focused_skills_do():
     agents = ("focused-vic", "permuted-focused-vic", "focused-oracle", "dusdi-vic", "primitives")
-    decays = [task_learner("paper", "ForageWorld-v0", agent).decay for agent in agents]
+    decays = [task_learner("paper", "ForageWorld-v0", agent).epsilon_decay for agent in agents]
     assert decays == [0.001, 0.001, 0.001, 0.0005, 0.0005]
-    assert task_learner("paper", "forage-world", "vic").decay == 0.0005
+    assert task_learner("paper", "forage-world", "vic").epsilon_decay == 0.0005
 
 
 def test_only_three_valued_goals_get_a_third_skill():

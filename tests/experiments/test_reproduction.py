@@ -13,7 +13,6 @@ from frames import make_costs, sample_results
 from runs_for_tests import Raises, Tiny
 from skillfocus.cli.reproduce import Reproduce
 from skillfocus.errors import UserError
-from skillfocus.experiments import reproduction
 from skillfocus.experiments.by_seed import mean_over_seeds, values_by_seed
 from skillfocus.experiments.cases import Case
 from skillfocus.experiments.claims import Analysis, Claim, judge_difference
@@ -22,8 +21,7 @@ from skillfocus.experiments.registry import register_experiment, unregister_expe
 from skillfocus.experiments.reproduction import reproduce
 from skillfocus.experiments.results import save_results
 from skillfocus.report.document import Table
-from skillfocus.runs.folder_store import Store
-from skillfocus.runs.status import Interrupted, Status
+from skillfocus.runs.status import Interrupted, JobStatus
 
 
 @pytest.mark.slow
@@ -128,9 +126,11 @@ def test_one_seed_has_no_interval_in_json(saved, tmp_path):
 
 def test_runs_are_executed_once_and_watched(tiny, tmp_path):
     seen = []
-    made = reproduce(["tiny"], seeds=3, out=tmp_path, **TINY, watch=lambda s: seen.append(s.over))
+    made = reproduce(
+        ["tiny"], seeds=3, out=tmp_path, **TINY, progress=lambda *said: seen.append(said)
+    )
     assert (made.status.total, made.status.done) == (3, 3)
-    assert seen[-1] == 3
+    assert any("3 of 3 runs" in activity for _, activity in seen)
     (claim,) = made.claims
     assert claim.seeds == 3
     again = reproduce(["tiny"], seeds=4, out=tmp_path, **TINY)
@@ -161,45 +161,40 @@ def test_runs_that_fail_are_left_out_and_exit_with_1(tiny, tmp_path):
 def test_a_job_that_fails_as_a_whole_says_where_to_look(tiny, tmp_path):
     bad = [Case("paper", "planning", "w", "a", "", 0, Raises(0))]
     register_experiment(replace(tiny, cases=lambda setup, seeds: bad))
-    with pytest.raises(UserError, match=r"nothing to report; 1 runs failed, see .*failed"):
+    with pytest.raises(
+        UserError, match=r"nothing to report; 1 runs failed, such as Raises_0_.* see .*failed"
+    ):
         reproduce(["tiny"], out=tmp_path / "out", **TINY)
     asked = ["reproduce", "tiny", "--preset", "paper", "--learner", "planning"]
     done = command(*asked, "--workers", "1", cwd=tmp_path)
     assert done.returncode == 2
-    assert "1 run: 1 failed" in done.stderr
-    assert "failed: Raises_0_" in done.stderr
+    assert "such as Raises_0_" in done.stderr
 
 
 def test_ctrl_c_says_how_to_resume(tiny, tmp_path, monkeypatch):
     def interrupted(runs, store, **options):
-        options["watch"](Status(len(runs), done=1))
-        raise Interrupted(Status(len(runs), done=1, stopping=True, seconds=1.0))
+        options["watch"](JobStatus(len(runs), done=1))
+        raise Interrupted(JobStatus(len(runs), done=1, stopping=True, seconds=1.0), store)
 
-    monkeypatch.setattr(reproduction, "run_all", interrupted)
-    with pytest.raises(Interrupted, match="1 of 5 runs are done, 4 are left"):
+    monkeypatch.setattr("skillfocus.runs.job.run_all", interrupted)
+    with pytest.raises(Interrupted, match="5 runs: 1 done now"):
         reproduce(["tiny"], out=tmp_path / "out", **TINY)
     asked = ["reproduce", "tiny", "--preset", "paper", "--learner", "planning"]
     done = command(*asked, "--workers", "1", cwd=tmp_path)
     assert done.returncode == 130
-    assert "interrupted. 5 runs: 1 done now (1.0 s, CPU 0.0 s), 4 left to do" in done.stderr
-    assert "The same command goes on from here" in done.stderr
+    assert "5 runs: 1 done now (1.0 s, CPU 0.0 s), 4 left to do" in done.stderr
+    assert "Rerun to resume" in done.stderr
 
 
-def test_the_status_counts_the_runs_that_are_played(tmp_path, monkeypatch):
-    """Two batches: the cases, then the players' runs; the first must not look like all."""
-    seen = []
-
-    def run_two(runs, store, *, watch, **options):
-        watch(Status(len(runs), done=1, running={"x": 0.5}))
-        return Status(len(runs), done=len(runs))
-
-    monkeypatch.setattr(reproduction, "run_all", run_two)
-    total = reproduction._execute(
-        [Tiny(0), Tiny(1)], lambda store: [Tiny(2)], Store(tmp_path), 1, None, False, seen.append
-    )
-    assert [(s.total, s.done) for s in seen] == [(3, 1), (3, 3)]
-    assert seen[0].running == {"x": 0.5}
-    assert (total.total, total.done) == (3, 3)
+def test_progress_never_goes_back(tiny, tmp_path):
+    """Two batches of runs, then the report: one bar over all of it."""
+    fractions = []
+    reproduce(
+        ["tiny"], out=tmp_path / "out", progress=lambda fraction, _: fractions.append(fraction),
+        **TINY,
+    )  # fmt: skip
+    assert fractions == sorted(fractions)
+    assert fractions[0] < 0.1 < 0.86 < fractions[-1] <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -219,7 +214,7 @@ def test_the_command_has_the_function_s_options():
     options = {field.name: field.default for field in fields(Reproduce)}
     parameters = signature(reproduce).parameters
     assert options.keys() - parameters.keys() == {"json"}
-    assert parameters.keys() - options.keys() == {"watch", "progress"}
+    assert parameters.keys() - options.keys() == {"progress"}
     for name in options.keys() & parameters.keys() - {"out"}:
         assert parameters[name].default == options[name], name
     assert Path(parameters["out"].default) == options["out"]

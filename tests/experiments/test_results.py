@@ -14,7 +14,8 @@ from skillfocus.experiments.results import (
     save_results,
 )
 from skillfocus.runs.folder_store import Store
-from skillfocus.runs.run import Header, encode, settings_of
+from skillfocus.runs.run import settings_of
+from skillfocus.runs.run_file import Header, encode
 
 
 def test_results_and_costs_are_joined_to_the_labels_of_finished_cases(tmp_path):

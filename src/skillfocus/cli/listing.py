@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillfocus.cli.options import LEARNERS
 from skillfocus.cli.output import print_json, print_table
+from skillfocus.learners.registry import LEARNERS
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from skillfocus.errors import UserError
+from skillfocus.learners.registry import LEARNERS, make_learner
 
 if TYPE_CHECKING:
     from skillfocus.core.mdp import TabularMDP
@@ -30,36 +30,6 @@ OptionalPath = Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="")
 SkillFiles = Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
 
 
-@dataclass(frozen=True)
-class LearnerChoice:
-    """A learner that `--learner` offers.
-
-    Attributes:
-        make: Function that makes it from `gamma` and those of its own options that were given.
-        options: Names of the options that only this learner has.
-    """
-
-    make: Callable[..., Learner]
-    options: tuple[str, ...]
-
-
-def _make_planning(**settings: Any) -> Learner:
-    from skillfocus.learners.tabular.planning import Planning
-
-    return Planning(**settings)
-
-
-def _make_q_learning(preset: str = "default", **settings: Any) -> Learner:
-    from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
-
-    return paper_q_learning(**settings) if preset == "paper" else QLearning(**settings)
-
-
-LEARNERS = {
-    "planning": LearnerChoice(_make_planning, ("rounds",)),
-    "q-learning": LearnerChoice(_make_q_learning, ("episodes", "preset")),
-}
-"""The learners that commands offer, by name."""
 if TYPE_CHECKING:
     LearnerName = str
 else:
@@ -113,13 +83,15 @@ class DiscoveryOptions:
         Raises:
             UserError: If an option of another learner is given.
         """
-        choice = LEARNERS[self.learner]
+        entry = LEARNERS[self.learner]
+        if self.preset != "default" and entry.paper is None:
+            raise UserError(f"--preset belongs to --learner {_with_preset()}")
         for name, other in LEARNERS.items():
             for option in other.options:
-                if option not in choice.options and self._given(option):
+                if option not in entry.options and self._given(option):
                     raise UserError(f"--{option} belongs to --learner {name}")
-        own = {option: getattr(self, option) for option in choice.options if self._given(option)}
-        return choice.make(gamma=self.gamma, **own)
+        own = {option: getattr(self, option) for option in entry.options if self._given(option)}
+        return make_learner(self.learner, paper=self.preset == "paper", gamma=self.gamma, **own)
 
     def _given(self, option: str) -> bool:
         return getattr(self, option) != getattr(type(self), option)
@@ -131,6 +103,10 @@ class DiscoveryOptions:
 
         for remark in remarks(*explore(self.world, self.world_settings)):
             say(f"note: {remark}")
+
+
+def _with_preset() -> str:
+    return " or ".join(name for name, entry in LEARNERS.items() if entry.paper is not None)
 
 
 @dataclass(frozen=True, kw_only=True)

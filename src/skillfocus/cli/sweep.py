@@ -9,7 +9,6 @@ from tyro.conf import UseAppendAction
 
 from skillfocus.cli.job_options import JobOptions, exit_if_failed, report_job
 from skillfocus.cli.options import (
-    LEARNERS,
     DiscoveryOptions,
     OptionalInt,
     OptionalPath,
@@ -17,6 +16,7 @@ from skillfocus.cli.options import (
 )
 from skillfocus.cli.output import print_json, print_table, progress_on_stderr, say
 from skillfocus.errors import UserError
+from skillfocus.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from skillfocus.sweeps.grid import Axis

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from skillfocus.errors import unknown
 from skillfocus.learners.base import Learner
-from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
+from skillfocus.learners.registry import make_learner
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning
 from skillfocus.tasks.task import TASKS
 from skillfocus.worlds import registry
@@ -63,11 +62,7 @@ def discovery_learner(preset: str, learner: str) -> Learner:
     """
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
-    if learner not in LEARNERS:
-        raise unknown("learner", learner, LEARNERS)
-    if learner == "planning":
-        return Planning()
-    return paper_q_learning() if preset == "paper" else QLearning()
+    return make_learner(learner, paper=preset == "paper")
 
 
 def task_learner(preset: str, world: str, agent: str) -> SMDPQLearning:

@@ -138,7 +138,10 @@ def reproduce(
         costs = collect_costs(store, cases)
     if frame.is_empty():
         failures = status.failures if status else {}
-        cause = f"; {len(failures)} runs failed, see {out / 'failed'}" if failures else ""
+        cause = ""
+        if failures:
+            run, error = next(iter(failures.items()))
+            cause = f"; {len(failures)} runs failed, such as {run} ({error}): see {out / 'failed'}"
         raise UserError(
             f"there are no results with preset {preset} and learner {learner}, so there is "
             f"nothing to report{cause}"

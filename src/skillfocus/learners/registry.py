@@ -1,24 +1,44 @@
-"""Learners by name, as the command line and experiments use them.
+"""Learners by name, as commands and experiments use them.
 
-A new learner is one file with a frozen dataclass (see `base.py`) and one entry here.
+A new learner is one file with a frozen dataclass (see `base.py`) and one entry here. Entries name
+their factories as text, so that listing learners imports none of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from skillfocus.errors import unknown
-from skillfocus.learners.base import Learner
-from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.q_learning import QLearning, paper_q_learning
 
-LEARNERS: dict[str, Callable[..., Learner]] = {
-    "planning": Planning,
-    "q-learning": QLearning,
+if TYPE_CHECKING:
+    from skillfocus.learners.base import Learner
+
+
+@dataclass(frozen=True)
+class LearnerEntry:
+    """A learner that can be asked for by name.
+
+    Attributes:
+        factory: `"module:name"` of a class or function that makes it from settings.
+        paper: The same for the paper's settings, where it has any.
+        options: Settings besides `gamma` that commands offer for this learner.
+    """
+
+    factory: str
+    paper: str | None = None
+    options: tuple[str, ...] = ()
+
+
+LEARNERS = {
+    "planning": LearnerEntry("skillfocus.learners.tabular.planning:Planning", options=("rounds",)),
+    "q-learning": LearnerEntry(
+        "skillfocus.learners.tabular.q_learning:QLearning",
+        paper="skillfocus.learners.tabular.q_learning:paper_q_learning",
+        options=("episodes",),
+    ),
 }
-"""Factories of learners at their best settings."""
-PAPER_LEARNERS: dict[str, Callable[..., Learner]] = {**LEARNERS, "q-learning": paper_q_learning}
-"""Factories of learners at the paper's settings; planning has none there."""
 
 
 def make_learner(name: str, *, paper: bool = False, **settings: object) -> Learner:
@@ -26,9 +46,14 @@ def make_learner(name: str, *, paper: bool = False, **settings: object) -> Learn
 
     Args:
         name: Such as "planning".
-        paper: Whether to take the paper's settings where it has any.
+        paper: Whether to take the paper's settings, if it has any for this learner.
         settings: Settings that differ, by name.
+
+    Raises:
+        UserError: If the name or a setting's value is wrong.
     """
     if name not in LEARNERS:
         raise unknown("learner", name, LEARNERS)
-    return (PAPER_LEARNERS if paper else LEARNERS)[name](**settings)
+    entry = LEARNERS[name]
+    module, _, factory = ((paper and entry.paper) or entry.factory).partition(":")
+    return getattr(import_module(module), factory)(**settings)

@@ -13,7 +13,7 @@ from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP, tabulate
-from skillfocus.core.rollout import PolicyArrays, mdp_arrays, run_many
+from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, run_many
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -158,17 +158,9 @@ class Skills:
 
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome."""
-        mdp = self.mdp
-        path = [mdp.number(start)]
-        context = self.contexts[skill, path[0]]
-        policy = self.policy_of(skill, mode)
-        for _ in range(self.step_limit):
-            action = policy[path[-1], context]
-            if action == mdp.n_actions:
-                break
-            outcome = mdp.probabilities[path[-1], action].argmax()
-            path.append(int(mdp.successors[path[-1], action, outcome]))
-        states = (mdp.state(s) for s in path)
+        first = self.mdp.number(start)
+        path = most_likely_path(self.mdp, self.arrays, skill, first, mode, self.step_limit)
+        states = (self.mdp.state(s) for s in path)
         return Trajectory(states, self.world, skill, self.targets[skill])
 
     def run(
