@@ -5,8 +5,8 @@ import pytest
 import skillfocus as sf
 from commands import command
 from skillfocus.cli.discover import Discover
-from skillfocus.cli.options import LEARNERS, LearnerChoice
 from skillfocus.errors import UserError
+from skillfocus.learners.registry import LEARNERS, LearnerEntry
 from skillfocus.runs.discovery_run import Discovery
 
 
@@ -49,11 +49,9 @@ def test_an_unknown_learner_is_a_usage_error(tmp_path):
 
 def test_a_learner_is_registered_in_one_place(monkeypatch):
     """An entry in LEARNERS is enough for `make_learner`; names in help are read at import."""
-    eager = LearnerChoice(
-        lambda gamma, rounds=1: sf.Planning(rounds=rounds, gamma=gamma), ("rounds",)
-    )
+    eager = LearnerEntry("skillfocus:Planning", options=("rounds",))
     monkeypatch.setitem(LEARNERS, "eager", eager)
-    assert options(learner="eager").make_learner() == sf.Planning(rounds=1)
+    assert options(learner="eager", rounds=1).make_learner() == sf.Planning(rounds=1)
 
 
 def test_defaults_are_those_of_the_library():
