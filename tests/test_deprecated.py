@@ -62,6 +62,27 @@ def test_old_arguments():
             assert not learner(teachable=False).start_where_controllable
 
 
+def test_old_arguments_and_attributes_of_tasks_and_runs(four_rooms_table):
+    mdp = sf.tabulate(corridor())
+    with pytest.warns(DeprecationWarning, match=r"make_task\(cap=…\) is deprecated"):
+        task = sf.make_task(mdp, "end", (0, 0), cap=9, true=lambda state: state["tool_1"] == 1)
+    with pytest.warns(DeprecationWarning, match=r"Task\.cap is deprecated"):
+        assert task.cap == task.max_episode_steps == 9
+    with pytest.warns(DeprecationWarning, match=r"SMDPQLearning\(decay=…\) is deprecated"):
+        learner = sf.SMDPQLearning(decay=0.5)
+    with pytest.warns(DeprecationWarning, match="use epsilon_decay"):
+        assert learner.decay == 0.5
+    with pytest.warns(DeprecationWarning, match=r"WorldEnv\(table=…\) is deprecated"):
+        sf.WorldEnv(corridor(), table=mdp)
+    with pytest.warns(DeprecationWarning, match="use pristine"):
+        assert four_rooms_table.untouched is four_rooms_table.pristine
+    run = sf.Discovery("four-rooms", "vic", 0)
+    with pytest.warns(DeprecationWarning, match="use with_settings"):
+        assert run.changed({"seed": 3}).seed == 3
+    with pytest.warns(DeprecationWarning, match="use non_default_settings"):
+        assert run.unusual() == {}
+
+
 def at_its_value(params, values, skill, start, value):
     return 1.0 if value == skill else 0.0
 

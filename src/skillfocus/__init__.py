@@ -1,7 +1,13 @@
 """skillfocus: discover focused skills, and measure exactly what else they change.
 
-Names are loaded when first used, so that `import skillfocus` costs next to nothing; it also lets
-Gymnasium know the environments in `skillfocus.envs`.
+    import skillfocus as sf
+
+    world = sf.make("FourRooms-v0")
+    skills = sf.discover(world, sf.focused(sf.vic()), seed=0)
+    effects = sf.metrics.side_effects(skills)
+
+Names are imported when first used, so `import skillfocus` is fast. It also registers the
+environments of `skillfocus.envs` with Gymnasium.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ from skillfocus._internal.old_modules import install
 from skillfocus.core import display
 
 if TYPE_CHECKING:
+    __version__: str
     from skillfocus import metrics as metrics
     from skillfocus import testing as testing
     from skillfocus.core.factored import FactoredSpace as FactoredSpace
@@ -27,13 +34,17 @@ if TYPE_CHECKING:
     from skillfocus.envs import SkillVectorEnv as SkillVectorEnv
     from skillfocus.envs import WorldEnv as WorldEnv
     from skillfocus.errors import UserError as UserError
+    from skillfocus.experiments.reproduction import reproduce as reproduce
+    from skillfocus.learners.base import Learner as Learner
     from skillfocus.learners.discovery import discover as discover
     from skillfocus.learners.discovery import discover_many as discover_many
     from skillfocus.learners.tabular.planning import Planning as Planning
     from skillfocus.learners.tabular.q_learning import QLearning as QLearning
     from skillfocus.learners.tabular.q_learning import paper_q_learning as paper_q_learning
+    from skillfocus.metrics.evaluation import evaluate as evaluate
     from skillfocus.objectives.objective import Objective as Objective
     from skillfocus.objectives.penalties import Penalty as Penalty
+    from skillfocus.objectives.penalties import StatePenalty as StatePenalty
     from skillfocus.objectives.penalties import changed_variables as changed_variables
     from skillfocus.objectives.penalties import check_penalty as check_penalty
     from skillfocus.objectives.penalties import weighted_norm as weighted_norm
@@ -53,12 +64,16 @@ if TYPE_CHECKING:
     from skillfocus.runs.run import Run as Run
     from skillfocus.runs.scheduler import run_all as run_all
     from skillfocus.runs.status import Interrupted as Interrupted
+    from skillfocus.runs.store import RunStore as RunStore
+    from skillfocus.skills.policy import Policy as Policy
     from skillfocus.skills.skills import Skills as Skills
+    from skillfocus.sweeps.running import sweep as sweep
     from skillfocus.tasks.smdp_q_learning import SMDPQLearning as SMDPQLearning
     from skillfocus.tasks.smdp_q_learning import solve as solve
     from skillfocus.tasks.task import make_task as make_task
     from skillfocus.tasks.task import optimum as optimum
     from skillfocus.tasks.task import task_of as task_of
+    from skillfocus.viewer.viewing import view as view
     from skillfocus.worlds import adapters as adapters
     from skillfocus.worlds.registry import make as make
 
@@ -75,47 +90,65 @@ _HOMES = {
     "objectives.variants.focused": ["focused"],
     "objectives.variants.dusdi": ["dusdi"],
     "objectives.variants.scattered": ["scattered"],
-    "objectives.penalties": ["Penalty", "weighted_norm", "changed_variables", "check_penalty"],
+    "objectives.penalties": [
+        "Penalty",
+        "StatePenalty",
+        "weighted_norm",
+        "changed_variables",
+        "check_penalty",
+    ],
     "objectives.targets": ["assign"],
+    "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],
     "learners.tabular.q_learning": ["QLearning", "paper_q_learning"],
-    "skills.skills": ["Skills"],
     "learners.discovery": ["discover", "discover_many"],
+    "skills.skills": ["Skills"],
+    "skills.policy": ["Policy"],
+    "metrics.evaluation": ["evaluate"],
     "tasks.task": ["task_of", "make_task", "optimum"],
     "tasks.smdp_q_learning": ["SMDPQLearning", "solve"],
     "envs": ["SkillEnv", "SkillVectorEnv", "WorldEnv"],
     "runs.run": ["Run", "Result"],
+    "runs.discovery_run": ["Discovery"],
     "runs.folder_store": ["Store"],
+    "runs.store": ["RunStore"],
     "runs.scheduler": ["run_all"],
     "runs.status": ["Interrupted"],
     "runs.progress_bar": ["progress_bar"],
-    "runs.discovery_run": ["Discovery"],
+    "sweeps.running": ["sweep"],
+    "viewer.viewing": ["view"],
+    "experiments.reproduction": ["reproduce"],
     "errors": ["UserError"],
 }
-_OLD_NAMES = {"Table": "TabularMDP", "Hierarchy": "SMDPQLearning"}
-_PARTS = {
+"""Public names by the module that defines them, in the order of the data flow."""
+_SUBPACKAGES = {
     "adapters": "worlds.adapters",
     "executors": "runs.executors",
     "metrics": "metrics",
     "testing": "testing",
 }
+_RENAMED = {"Table": "TabularMDP", "Hierarchy": "SMDPQLearning"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = [*_HOME_OF, *_PARTS]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOME_OF, *_SUBPACKAGES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
-    if name in _OLD_NAMES:
-        warn(f"sf.{name} is deprecated; use sf.{_OLD_NAMES[name]}")
-        name = _OLD_NAMES[name]
-    if name in _PARTS:
-        return import_module(f"skillfocus.{_PARTS[name]}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("skillfocus")
+    if name in _RENAMED:
+        warn(f"sf.{name} is deprecated; use sf.{_RENAMED[name]}")
+        name = _RENAMED[name]
+    if name in _SUBPACKAGES:
+        return import_module(f"skillfocus.{_SUBPACKAGES[name]}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'skillfocus' has no attribute {name!r}")
     return getattr(import_module(f"skillfocus.{_HOME_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])
 
 
 register()

@@ -80,7 +80,10 @@ NAMES = {
     "Hierarchy": "SMDPQLearning",
     "LearnedReward": "IntrinsicReward",
     "Numbering": "ValueIndex",
+    "Shown": "SkillSetView",
+    "Status": "JobStatus",
     "Table": "TabularMDP",
+    "Following": "ModelOutcome",
     "number_values": "index_values",
     "write_whole": "write_atomically",
 }

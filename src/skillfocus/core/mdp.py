@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.enumeration import StateGraph, Successor, Transition, enumerate_states
 from skillfocus.core.factored import FactoredSpace, State
 from skillfocus.core.world import MAX_ACTIONS, Outcome, World
@@ -169,6 +170,9 @@ class TabularMDP:
                 never_entered = np.arange(len(change)) == 0
             columns.append(never_entered[self.values[:, j]])
         return np.stack(columns, axis=1)
+
+    left_for_good = renamed_attribute("left_for_good", "irrecoverable_values")
+    untouched = renamed_attribute("untouched", "pristine")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.mdp import TabularMDP, tabulate
 from skillfocus.core.world import World
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
@@ -13,6 +14,7 @@ from skillfocus.tasks.task import Task
 from skillfocus.worlds.registry import make
 
 
+@renamed_arguments(table="mdp")
 class WorldEnv(SingleEpisodeEnv):
     """A world as a Gymnasium environment, one primitive action per step.
 

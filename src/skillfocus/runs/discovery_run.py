@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import polars as pl
 
+from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.world import World
@@ -239,6 +240,9 @@ class Discovery(Run):
         """Raise `UserError` if there is no setting of that name."""
         if name not in self.setting_types():
             raise unknown("setting", name, self.setting_types())
+
+    changed = renamed_attribute("changed", "with_settings")
+    unusual = renamed_attribute("unusual", "non_default_settings")
 
     def with_settings(self, changes: Mapping[str, Setting]) -> Discovery:
         """Return a copy with other settings, its own or its learner's, by name.

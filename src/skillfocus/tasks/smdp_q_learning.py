@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
@@ -33,6 +34,7 @@ from skillfocus.tasks.episodes import (
 from skillfocus.tasks.task import Task, optimum
 
 
+@renamed_arguments(slowing="alpha_decay", decay="epsilon_decay", runs="evaluation_runs")
 @dataclass(frozen=True)
 class SMDPQLearning:
     """Settings of SMDP Q-learning; the defaults are the paper's.
@@ -59,6 +61,10 @@ class SMDPQLearning:
     """Runs per evaluation, except the last."""
     final_runs: int = 1000
     """Runs of the last evaluation."""
+
+    slowing = renamed_attribute("slowing", "alpha_decay")
+    decay = renamed_attribute("decay", "epsilon_decay")
+    runs = renamed_attribute("runs", "evaluation_runs")
 
     def __post_init__(self) -> None:
         counts = ("episodes", "evaluations", "evaluation_runs", "final_runs")

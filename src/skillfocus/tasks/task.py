@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
@@ -33,6 +34,7 @@ Condition = Callable[[dict], bool]
 """Whether a state, given as {variable: value}, accomplishes a task."""
 
 
+@renamed_arguments(cap="max_episode_steps")
 @dataclass(frozen=True, eq=False)
 class Task:
     """A task in one world, by numbered states; `make_task` and `task_of` make them.
@@ -52,6 +54,8 @@ class Task:
     proxy: np.ndarray
     """bool [n_states]: whether the proxy reward is paid."""
 
+    cap = renamed_attribute("cap", "max_episode_steps")
+
     @property
     def kinds(self) -> tuple[str, ...]:
         """The distinct rewards to learn from: "true", and "proxy" if it differs."""
@@ -64,6 +68,7 @@ class Task:
         return self.true if kind == "true" else self.proxy
 
 
+@renamed_arguments(cap="max_episode_steps")
 def make_task(
     mdp: TabularMDP,
     name: str,

@@ -1,0 +1,59 @@
+"""Objectives by name."""
+
+from __future__ import annotations
+
+import pytest
+
+import skillfocus as sf
+from commands import command
+from skill_sets import CORRIDOR
+from skillfocus.errors import UserError
+from skillfocus.objectives.presets import learning_rate
+from skillfocus.objectives.registry import ALGORITHMS, make_objective, objective_names
+
+
+def test_names_are_algorithms_with_their_variants():
+    assert objective_names() == (
+        "vic", "diayn", "lsd", "dusdi-vic", "dusdi-diayn",
+        "focused-vic", "focused-diayn", "focused-lsd",
+    )  # fmt: skip
+
+
+def test_variants_are_applied_from_the_inside_out():
+    assert make_objective("focused-vic", strength=3.0) == sf.focused(sf.vic(), strength=3.0)
+    assert make_objective("dusdi-diayn", weight=0.3) == sf.dusdi(sf.diayn(), weight=0.3)
+    scattered = make_objective("scattered-focused-lsd", rate=0.2)
+    assert scattered == sf.scattered(sf.focused(sf.lsd(0.2)))
+    assert scattered.reward.estimate.rate == 0.2
+
+
+def reach(rate: float = 0.0) -> sf.Objective:
+    """Skill k is to end at value k."""
+    del rate
+    return sf.Objective(
+        "reach",
+        sf.Reward("reach", lambda component, start, value: 1.0 * (value == component)),
+    )
+
+
+def test_one_entry_adds_an_algorithm_everywhere(monkeypatch, tmp_path):
+    """As CONTRIBUTING.md says: a file with a factory, and one entry of ALGORITHMS."""
+    monkeypatch.setitem(ALGORITHMS, "reach", reach)
+    assert {"reach", "focused-reach"} <= set(objective_names())
+    assert "dusdi-reach" not in objective_names()  # it has no discriminator
+    assert make_objective("focused-reach").penalty.strength == 4.0
+    listed = command("list", cwd=tmp_path)
+    assert "focused-reach" in listed.stdout
+    run = sf.Discovery(
+        "four-rooms", "focused-reach", 0, sf.Planning(rounds=1), targets="tool_1=2",
+        world_settings=CORRIDOR,
+    )  # fmt: skip
+    rows = {(m, s): v for m, s, v in run.execute(lambda *_: None).rows}
+    assert rows["changes_target", 1] > 0.9
+    assert rows["changes_target", 0] == 0.0
+
+
+def test_a_reward_without_a_rate_needs_a_known_name():
+    nameless = sf.Objective("own", sf.Reward("own", lambda q, nu: q - nu, sf.vic().reward.estimate))
+    with pytest.raises(UserError, match="own has no learning rate, and the paper has none"):
+        learning_rate(nameless, "FourRooms-v0")
