@@ -22,7 +22,7 @@ from rich.console import Console
 import skillfocus as sf
 from skillfocus.core.rollout import mdp_arrays, step
 from skillfocus.figures.tables import table as make_table
-from skillfocus.learners.tabular import planning
+from skillfocus.learners.tabular import value_iteration
 from skillfocus.learners.tabular.kernels import state_reward
 from skillfocus.runs.executors import Processes
 
@@ -120,16 +120,16 @@ def q_learning_kernel(rows: list[list[str]]) -> None:
 
 def planning_sweeps(rows: list[list[str]]) -> None:
     one = problem({"tool_1": 2})
-    model = planning.Model(one, 0.99)
+    model = value_iteration.Model(one, 0.99)
     params = one.initial_params(np.random.default_rng(0))
     t = state_reward(one, params, 0)
     v, backup = t.copy(), model.backup(0, params)
-    planning.sweep(v, t, backup, False)
+    value_iteration.sweep(v, t, backup, False)
 
     def sweeps() -> float:
         began = time.perf_counter()
         for number in range(20):
-            planning.sweep(v, t, backup, number % 2 == 1)
+            value_iteration.sweep(v, t, backup, number % 2 == 1)
         return 20 * t.size / (time.perf_counter() - began)
 
     (speed,) = best_of(10, sweeps)

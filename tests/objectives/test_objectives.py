@@ -6,44 +6,18 @@ States are (cell, tool); the largest distance between cells is 2, between tool v
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import skillfocus as sf
-from probes import corridor
-from problems import learn_rewards, make_problem
+from problems import corridor_problem as setup
+from problems import make_problem, reward, with_probability
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.discriminator import DenseDiscriminator, SparseDiscriminator
-from skillfocus.learners.tabular.kernels import skill_prior as prior
-from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.planning import draw_starts
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import make_objective, objective_names
-from skillfocus.objectives.targets import assign, untargeted
-
-TARGETS = {"tool_1": 2, "position": 2}
-
-
-def setup(objective, targets=TARGETS, n_skills=3, **options):
-    world = corridor()
-    mdp = sf.tabulate(world)
-    assignment = assign(world, targets=targets) if objective.targeted else untargeted(n_skills)
-    problem = make_problem(mdp, objective, assignment, step_limit=6, world_id=world.id, **options)
-    return mdp, problem
-
-
-def reward(mdp, problem, params, z, first, now):
-    skill = problem.skills[z]
-    context = skill.context.of_state[mdp.number(first)]
-    return skill_reward(problem, params, z)[mdp.number(now), context]
-
-
-def with_probability(params, group, value, start, probabilities):
-    """Set d(.|value, start) of a group by hand."""
-    params[group][:, value, start] = np.log(probabilities)
+from skillfocus.objectives.targets import assign
 
 
 def test_plain_vic_by_hand(rng):
@@ -163,141 +137,6 @@ def test_strength_zero_is_the_sum_of_components_alone(rng):
     params = problem.initial_params(rng)
     assert all((skill.event_cost == 0).all() for skill in problem.skills)
     assert reward(mdp, problem, params, 0, (0, 0), (2, 1)) == 0.0
-
-
-def test_a_ewma_by_hand(rng):
-    """Weight 0.7: d = 1/2 -> 0.3 * 0.5 + 0.7 = 0.85 for the skill seen, 0.15 for the other."""
-    mdp, problem = setup(sf.focused(sf.vic(random_start=False)))
-    params = problem.initial_params(rng)
-    paths = np.array([[mdp.number((0, 0)), mdp.number((0, 1))]])
-    learn_rewards(problem, params, np.array([0]), paths, 0.7, rng)
-    tool = problem.skills[0].terms[0].group
-    assert np.exp(params[tool][:, 1, 0]) == pytest.approx([0.85, 0.15])
-    assert np.exp(params[tool][:, 0, 0]) == pytest.approx([0.5, 0.5])
-    learn_rewards(problem, params, np.array([1]), paths, 0.7, rng)
-    assert np.exp(params[tool][:, 1, 0]) == pytest.approx([0.255, 0.745])
-
-
-def test_diayn_learns_from_every_state_entered(rng):
-    mdp, problem = setup(sf.diayn(random_start=False), n_skills=2)
-    params = problem.initial_params(rng)
-    states = [mdp.number(s) for s in ((0, 0), (1, 0), (1, 0))]
-    learn_rewards(problem, params, np.array([1]), np.array([states]), 0.05, rng)
-    d = np.exp(params[0][1, :-1, 0])
-    here = problem.groups[0].values.of_state[states[1]]
-    assert d[here] == pytest.approx(1 - 0.5 * 0.95**2, rel=1e-6)
-    assert np.delete(d, here) == pytest.approx(0.5)
-
-
-def test_random_discriminators_deal_values_out_to_skills(rng):
-    _, problem = setup(sf.vic(), n_skills=5)
-    d = np.exp(problem.initial_params(rng)[0][:, :-1])
-    assert d.sum(axis=0) == pytest.approx(1.0, abs=2e-3)
-    owner = d.argmax(axis=0)
-    stays = np.diagonal(owner)
-    assert (stays == stays[0]).all()
-    assert d.std() > 0.1
-    for start in range(6):  # six values, five skills: each owns one, one of them two
-        assert len(set(owner[:, start])) == 5
-
-
-def test_two_skills_of_a_binary_variable_begin_with_a_value_each(rng):
-    for objective in (sf.focused(sf.vic()), sf.focused(sf.diayn())):
-        _, problem = setup(objective)
-        for _ in range(20):
-            d = problem.initial_params(rng)[problem.skills[0].terms[0].group]
-            assert d[:, 0, 0].argmax() != d[:, 1, 0].argmax()
-
-
-def test_spectral_normalisation_keeps_phi_lipschitz(rng):
-    _, problem = setup(sf.lsd(rate=0.05), n_skills=4)
-    params = problem.initial_params(rng)
-    assert np.linalg.svd(params[0][0, :4])[1][0] == pytest.approx(1.0, rel=1e-5)
-    n = problem.mdp.n_states
-    for _ in range(300):
-        skill, path = rng.integers(4, size=1), rng.integers(n, size=(1, 2))
-        learn_rewards(problem, params, skill, path, 0.05, rng)
-        assert params[0][0, -2] == pytest.approx(params[0][0, :4].sum(axis=0), abs=1e-5)
-    # one power iteration per step follows the largest singular value closely
-    assert np.linalg.svd(params[0][0, :4])[1][0] == pytest.approx(1.0, abs=0.1)
-
-
-def test_lsd_ascends_its_reward(rng):
-    mdp, problem = setup(sf.focused(sf.lsd()))
-    params = problem.initial_params(rng)
-    picks = np.array([[mdp.number((0, 0)), mdp.number((0, 1))]])
-    for _ in range(50):
-        learn_rewards(problem, params, np.array([0]), picks, 0.1, rng)
-    best = reward(mdp, problem, params, 0, (0, 0), (0, 1))
-    assert best == pytest.approx(math.sqrt(2), rel=1e-3)  # W = (1, -1) / sqrt 2
-
-
-def test_the_learned_prior_favours_what_pays(rng):
-    mdp, problem = setup(sf.focused(sf.vic(random_start=False, prior="learned")))
-    params = problem.initial_params(rng)
-    tool = problem.skills[0].terms[0].group
-    with_probability(params, tool, 1, 0, [0.9, 0.1])
-    before = np.exp(params[tool][:, -1, 0])
-    assert before == pytest.approx([0.5, 0.5])
-    path = np.array([[mdp.number((0, 0)), mdp.number((0, 1))]])
-    learn_rewards(problem, params, np.array([0]), path, 0.7, rng)
-    grown = 0.5 * math.exp(0.01 * math.log(1.8))  # one step of exponentiated gradient
-    nu = np.exp(params[tool][:, -1, 0])
-    assert nu == pytest.approx([grown / (grown + 0.5), 0.5 / (grown + 0.5)], rel=1e-6)
-    shares = prior(problem, params)
-    assert shares.sum(axis=0) == pytest.approx(1.0)
-    assert shares[0, mdp.number((0, 0))] == pytest.approx(nu[0] / 2, rel=1e-5)
-
-
-def test_skills_are_drawn_by_the_learned_prior(rng):
-    _, problem = setup(sf.focused(sf.vic(prior="learned")))
-    params = problem.initial_params(rng)
-    tool = problem.skills[0].terms[0].group
-    params[tool][:, -1, :] = np.log([[0.9], [0.1]])
-    skills, starts = draw_starts(problem, params, 5000, rng)
-    counts = np.bincount(skills, minlength=4) / len(skills)
-    assert counts == pytest.approx([0.45, 0.05, 0.25, 0.25], abs=0.02)
-    for z, skill in enumerate(problem.skills):
-        assert np.isin(starts[skills == z], skill.starts).all()
-
-
-def test_sparse_discriminators_equal_dense_ones(rng):
-    mdp, problem = setup(sf.vic(random_start=False), n_skills=3)
-    twin = replace(problem, estimator=SparseDiscriminator())
-    params, other = problem.initial_params(rng), twin.initial_params(rng)
-    for _ in range(200):
-        skill, path = rng.integers(3, size=1), rng.integers(mdp.n_states, size=(1, 2))
-        learn_rewards(problem, params, skill, path, 0.7, rng)
-        learn_rewards(twin, other, skill, path, 0.7, rng)
-    for z in range(3):
-        expected = skill_reward(problem, params, z)
-        assert skill_reward(twin, other, z) == pytest.approx(expected, abs=1e-5)
-    assert abs(expected).max() > 0.5
-
-
-def test_a_sparse_table_forgets_rather_than_grows(rng, monkeypatch):
-    monkeypatch.setattr("skillfocus.learners.tabular.discriminator.SPARSE_SLOTS", 8)
-    mdp, problem = setup(sf.vic(random_start=False), n_skills=3)
-    problem = replace(problem, estimator=SparseDiscriminator())
-    params = problem.initial_params(rng)
-    for first in range(mdp.n_states):
-        for last in range(mdp.n_states):
-            learn_rewards(problem, params, np.array([0]), np.array([[first, last]]), 0.7, rng)
-    assert params[0].shape == (5, 8, 1)
-    newest = skill_reward(problem, params, 0)[mdp.n_states - 1]
-    assert newest[problem.skills[0].context.of_state[mdp.n_states - 1]] > 0.5
-
-
-def test_joint_tables_too_large_are_sparse(monkeypatch):
-    _, problem = setup(sf.vic(), n_skills=3)
-    assert problem.estimator == DenseDiscriminator()
-    monkeypatch.setattr("skillfocus.learners.tabular.estimators.DENSE_LIMIT", 10)
-    _, problem = setup(sf.vic(), n_skills=3)
-    assert problem.estimator == SparseDiscriminator()
-    _, problem = setup(
-        sf.vic(prior="learned"), n_skills=3
-    )  # which the sparse table has no room for
-    assert problem.estimator == DenseDiscriminator(learns_prior=True)
 
 
 @pytest.mark.parametrize("name", objective_names())

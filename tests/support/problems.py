@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from skillfocus.learners.tabular.kernels import update_estimates
-from skillfocus.learners.tabular.problem import build_problem
+import skillfocus as sf
+from probes import corridor
+from skillfocus.learners.tabular.kernels import state_reward, update_estimates
+from skillfocus.learners.tabular.problem_builder import build_problem
 from skillfocus.objectives.presets import learning_rate
+from skillfocus.objectives.targets import assign, untargeted
 
 
 def make_problem(mdp, objective, assignment, *, step_limit, world_id, **options):
@@ -21,3 +24,27 @@ def learn_rewards(problem, params, skills, paths, rate, rng):
     """Update the estimates with a rate of the test's own, from paths that are all steps."""
     steps = np.full(len(paths), paths.shape[1] - 1)
     update_estimates(replace(problem, rate=rate), params, skills, paths, steps, rng)
+
+
+TARGETS = {"tool_1": 2, "position": 2}
+
+
+def corridor_problem(objective, targets=TARGETS, n_skills=3, **options):
+    """The corridor's MDP, and a problem of skills for tool and position in it."""
+    world = corridor()
+    mdp = sf.tabulate(world)
+    assignment = assign(world, targets=targets) if objective.targeted else untargeted(n_skills)
+    problem = make_problem(mdp, objective, assignment, step_limit=6, world_id=world.id, **options)
+    return mdp, problem
+
+
+def reward(mdp, problem, params, z, first, now):
+    """What skill z earns in a state, having started in another."""
+    skill = problem.skills[z]
+    context = skill.context.of_state[mdp.number(first)]
+    return state_reward(problem, params, z)[mdp.number(now), context]
+
+
+def with_probability(params, group, value, start, probabilities):
+    """Set d(.|value, start) of a group by hand."""
+    params[group][:, value, start] = np.log(probabilities)

@@ -34,7 +34,7 @@ MODULES = {
     "learners.chance": "learners.tabular.random_policy",
     "learners.numbering": "core.indexing",
     "learners.planning": "learners.tabular.planning",
-    "learners.problem": "learners.tabular.problem",
+    "learners.problem": "learners.tabular.problem_builder",
     "learners.q_learning": "learners.tabular.q_learning",
     "metrics.intervals": "metrics.statistics",
     "metrics.reach": "metrics.reachability",

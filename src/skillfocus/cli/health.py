@@ -48,12 +48,12 @@ def check_installation() -> tuple[dict[str, object], bool]:
 def _check_kernels() -> str:
     """Compile the kernels, and return how long that took and where they are cached."""
     start = time.perf_counter()
-    from skillfocus.learners.tabular import planning
+    from skillfocus.learners.tabular import value_iteration
     from skillfocus.runs.precompile import compile_kernels
 
     compile_kernels()
     seconds = time.perf_counter() - start
-    folder = Path(planning.sweep.stats.cache_path or "")  # pyright: ignore[reportFunctionMemberAccess]
+    folder = Path(value_iteration.sweep.stats.cache_path or "")  # pyright: ignore[reportFunctionMemberAccess]
     writable = os.access(folder, os.W_OK)
     cache = f"cached in {folder}" if writable else f"not cached ({folder} is read-only)"
     return f"work ({seconds:.1f} s), {cache}"

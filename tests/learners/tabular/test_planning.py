@@ -11,7 +11,7 @@ from problems import make_problem
 from reference import plain_values
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.planning import BLOCK, Model, greedy, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, sweep
 from skillfocus.objectives.targets import assign, untargeted
 
 OBJECTIVES = [

@@ -1,179 +1,27 @@
-"""Planning: exact value-iteration sweeps that alternate with updates of the rewards.
+"""Planning: exact value iteration that alternates with updates of the rewards.
 
-Each round, every skill's values over (state, context) are swept towards the optimum of its
-current reward T(s, c):
-
-    V(s, c) = max( T(s, c),  e T(s, c) + later( max_a sum_m p_m [V(s_m, c) - cost_m] ) )
-
-Terminating earns T. Of what comes a step later, gains are multiplied by gamma, and losses by
-1 / gamma: if losses were discounted, a skill that can only lose would postpone its end forever.
-For rewards earned at the end, e = 0. For rewards earned at every step, e = 1 - gamma, gains and
-losses are both multiplied by gamma, and a skill that terminates goes on earning, which in these
-units is worth T too. Rewards of transitions are negative costs. Then the skills are run, and what
-they did updates the rewards' parameters. At the end the values are solved from scratch, because a
-warm start forgets rewards that have dropped only slowly.
+Each round, the values of every skill are swept towards the optimum of its current reward (see
+`value_iteration.py`), the skills are run, and what they did updates the rewards' parameters. At the
+end the values are solved from scratch, because a warm start forgets rewards that have dropped only
+slowly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress
-from skillfocus.core.rollout import PolicyArrays, mdp_arrays, run_many
+from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
 from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
-from skillfocus.learners.tabular.kernels import (
-    Params,
-    outcome_cost,
-    skill_prior,
-    state_reward,
-    update_estimates,
-)
-from skillfocus.learners.tabular.problem import TabularProblem, check_problem, tabular_problem
-from skillfocus.objectives.reward import Timing
-
-TOLERANCE = 1e-5
-BLOCK = 256
-"""Contexts swept together: few enough for their values to stay in the cache."""
-MAX_GAMMA = 0.9999
-"""With gamma = 1, paths that never arrive tie with the best."""
-
-
-class Backup(NamedTuple):
-    """What a sweep needs of the MDP and of one skill.
-
-    Attributes:
-        successors: int32 [n_states, n_actions, n_outcomes], outcomes padded to a multiple of four.
-        probabilities: float32 [n_states, n_actions, n_outcomes].
-        costs: float32 [n_states, n_actions], expected cost of each action.
-        gamma: Factor of gains that come a step later.
-        waiting: Factor of losses that come a step later.
-        earned: Share e of its reward that a skill earns by passing through a state.
-    """
-
-    successors: np.ndarray
-    probabilities: np.ndarray
-    costs: np.ndarray
-    gamma: np.float32
-    waiting: np.float32
-    earned: np.float32
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def action_values(v, s, a, model, value):
-    """value[c] = sum_m p_m v[s_m, c] - cost"""
-    successors, probabilities, costs = model.successors, model.probabilities, model.costs
-    for m in range(0, successors.shape[2], 4):
-        p0 = probabilities[s, a, m]
-        p1 = probabilities[s, a, m + 1]
-        p2 = probabilities[s, a, m + 2]
-        p3 = probabilities[s, a, m + 3]
-        v0 = v[successors[s, a, m]]
-        v1 = v[successors[s, a, m + 1]]
-        v2 = v[successors[s, a, m + 2]]
-        v3 = v[successors[s, a, m + 3]]
-        if m == 0:
-            cost = costs[s, a]
-            for c in range(value.shape[0]):
-                value[c] = p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c] - cost
-        else:
-            for c in range(value.shape[0]):
-                value[c] += p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def sweep(v, t, model, backwards):
-    """Sweep the values [n_states, n_contexts] of all states in place, and return the largest
-    change; t are the values of terminating. (Plain loops over c are what vectorises.)"""
-    successors, probabilities, costs = model.successors, model.probabilities, model.costs
-    gamma, waiting, earned = model.gamma, model.waiting, model.earned
-    n, width = v.shape
-    best = np.empty(width, np.float32)
-    value = np.empty(width, np.float32)
-    change = np.zeros(width, np.float32)
-    for i in range(n):
-        s = n - 1 - i if backwards else i
-        action_values(v, s, 0, model, best)
-        for a in range(1, successors.shape[1]):
-            if successors.shape[2] == 4:  # the same as below in one pass: twice as fast
-                cost = costs[s, a]
-                p0 = probabilities[s, a, 0]
-                p1 = probabilities[s, a, 1]
-                p2 = probabilities[s, a, 2]
-                p3 = probabilities[s, a, 3]
-                v0 = v[successors[s, a, 0]]
-                v1 = v[successors[s, a, 1]]
-                v2 = v[successors[s, a, 2]]
-                v3 = v[successors[s, a, 3]]
-                for c in range(width):
-                    q = p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c] - cost
-                    best[c] = max(best[c], q)
-            else:
-                action_values(v, s, a, model, value)
-                for c in range(width):
-                    best[c] = max(best[c], value[c])
-        row = v[s]
-        stop = t[s]
-        for c in range(width):
-            later = min(gamma * best[c], waiting * best[c])
-            new = max(stop[c], earned * stop[c] + later)
-            change[c] = max(change[c], abs(new - row[c]))
-            row[c] = new
-    return change.max()
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def greedy(v, t, model):
-    """Return the best action, uint8 [n_states, n_contexts]; terminate unless another is better."""
-    gamma, waiting, earned = model.gamma, model.waiting, model.earned
-    n, width = v.shape
-    n_actions = model.successors.shape[1]
-    policy = np.empty((n, width), np.uint8)
-    best = np.empty(width, np.float32)
-    value = np.empty(width, np.float32)
-    choice = np.empty(width, np.int32)
-    tolerance = np.float32(TOLERANCE)
-    for s in range(n):
-        choice[:] = 0
-        action_values(v, s, 0, model, best)
-        for a in range(1, n_actions):
-            action_values(v, s, a, model, value)
-            for c in range(width):
-                better = value[c] > best[c] + tolerance
-                best[c] = value[c] if better else best[c]
-                choice[c] = a if better else choice[c]
-        stop = t[s]
-        for c in range(width):
-            later = min(gamma * best[c], waiting * best[c])
-            stops = earned * stop[c] + later <= stop[c] + tolerance
-            policy[s, c] = n_actions if stops else choice[c]
-    return policy
-
-
-@njit(cache=True, nogil=True)
-def pick(values, columns):
-    """Return values[:, columns], faster than numpy."""
-    out = np.empty((values.shape[0], columns.shape[0]), values.dtype)
-    for s in range(out.shape[0]):
-        row, into = values[s], out[s]
-        for i in range(columns.shape[0]):
-            into[i] = row[columns[i]]
-    return out
-
-
-@njit(cache=True, nogil=True)
-def put(values, columns, out):
-    """Do out[:, columns] = values, faster than numpy."""
-    for s in range(out.shape[0]):
-        row, into = values[s], out[s]
-        for i in range(columns.shape[0]):
-            into[columns[i]] = row[i]
+from skillfocus.learners.tabular.kernels import Params, skill_prior, update_estimates
+from skillfocus.learners.tabular.problem import TabularProblem
+from skillfocus.learners.tabular.problem_builder import check_problem, tabular_problem
+from skillfocus.learners.tabular.value_iteration import Model, check_gamma
 
 
 @renamed_arguments(teachable="start_where_controllable")
@@ -235,92 +83,6 @@ class Planning(Learner):
             model.improve(z, params, self.final_sweeps)
         policies = tabular.policy(model.actions, problem.modes)
         return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
-
-
-def check_gamma(gamma: float) -> None:
-    """Raise a `UserError` unless gamma is a discount."""
-    if not 0 < gamma <= 1:
-        raise UserError(f"gamma is {gamma}; it must be above 0 and at most 1")
-
-
-def earned_share(timing: Timing, gamma: float) -> float:
-    """Return e, the share of its reward that a skill earns by passing through a state."""
-    return 1 - gamma if timing == "step" else 0.0
-
-
-class Model:
-    """A learning problem laid out for sweeps, with the values and policies found so far.
-
-    Args:
-        problem: The learning problem.
-        gamma: Discount.
-    """
-
-    def __init__(self, problem: TabularProblem, gamma: float) -> None:
-        gamma = min(gamma, MAX_GAMMA)
-        self.problem = problem
-        self.gamma = np.float32(gamma)
-        self.earned = np.float32(earned_share(problem.objective.reward.timing, gamma))
-        # What is earned at every step does not wait for the end, so its losses are discounted.
-        self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
-        mdp = problem.mdp
-        padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))
-        self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
-        self.probabilities = np.pad(mdp.probabilities, padding).astype(np.float32)
-        size = problem.index.offsets[-1]
-        self.values = np.zeros(size, dtype=np.float32)
-        self.actions = np.zeros(size, dtype=np.uint8)
-        self.known = [np.zeros(width, dtype=bool) for width in problem.index.widths]
-        """[skill][context]: whether values have been swept. Those that have not start as what
-        terminating at once would earn."""
-        self._costs: dict[int, np.ndarray] = {}
-
-    @property
-    def policy_arrays(self) -> PolicyArrays:
-        """The policies found so far, for kernels."""
-        index = self.problem.index
-        return PolicyArrays(
-            self.actions, index.offsets, index.widths, index.contexts, index.n_modes
-        )
-
-    def backup(self, z: int, params: Params) -> Backup:
-        """Return what sweeps of skill z need."""
-        return Backup(
-            self.successors, self.probabilities, self._expected_costs(z, params), self.gamma,
-            self.waiting, self.earned,
-        )  # fmt: skip
-
-    def _expected_costs(self, z: int, params: Params) -> np.ndarray:
-        """Return the expected cost of each action, float32 [n_states, n_actions]."""
-        fixed = self.problem.objective.reward.timing != "transition"
-        if not fixed or z not in self._costs:
-            costs = outcome_cost(self.problem, params, z)
-            self._costs[z] = (self.problem.mdp.probabilities * costs).sum(axis=2).astype(np.float32)
-        return self._costs[z]
-
-    def improve(
-        self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
-    ) -> None:
-        """Sweep skill z's values in some contexts (default: all), and find its policy there."""
-        problem, known = self.problem, self.known[z]
-        if contexts is None:
-            contexts = np.arange(len(known))
-        part = slice(problem.index.offsets[z], problem.index.offsets[z + 1])
-        shape = problem.mdp.n_states, len(known)
-        values, actions = self.values[part].reshape(shape), self.actions[part].reshape(shape)
-        backup = self.backup(z, params)
-        for first in range(0, len(contexts), BLOCK):
-            block = contexts[first : first + BLOCK]
-            t = state_reward(problem, params, z, block)
-            here = pick(values, block)
-            if not known[block].all():
-                np.copyto(here, t, where=~known[block])
-            for number in range(sweeps):
-                if sweep(here, t, backup, number % 2 == 1) < TOLERANCE:
-                    break
-            put(here, block, values)
-            put(greedy(here, t, backup), block, actions)
-        known[contexts] = True
 
 
 def draw_starts(

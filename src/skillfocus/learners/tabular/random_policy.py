@@ -8,7 +8,7 @@ import numpy as np
 
 from skillfocus.core.progress import Progress
 from skillfocus.learners.base import Learned, Learner, Problem
-from skillfocus.learners.tabular.problem import tabular_problem
+from skillfocus.learners.tabular.problem_builder import tabular_problem
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def test_transition_values_by_hand():
     """gamma 0.9, no penalty: two moves to the right from the first cell are worth 0.9 + 0.81; a
     penalty of strength 2 on the tool makes the second one not worth it."""
     from problems import make_problem
-    from skillfocus.learners.tabular.planning import Model
+    from skillfocus.learners.tabular.value_iteration import Model
     from skillfocus.objectives.targets import assign
 
     world = corridor()

@@ -1,0 +1,206 @@
+"""From a learning problem to the arrays that kernels use (see `problem.py`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skillfocus.core.indexing import ValueIndex, index_values
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.errors import UserError
+from skillfocus.learners.base import Problem
+from skillfocus.learners.tabular.costs import between_states, of_outcomes
+from skillfocus.learners.tabular.estimators import tabular_estimator
+from skillfocus.learners.tabular.problem import Group, SkillProblem, SkillTerm, TabularProblem
+from skillfocus.objectives.decomposition import Term
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.targets import Assignment
+
+CELL_LIMIT = 128_000_000
+"""Entries of all policies above which contexts leave out variables."""
+MAX_CELLS = 512_000_000
+"""Most entries of all policies. Planning takes five bytes for each: these are 2.6 GB."""
+
+
+def tabular_problem(
+    problem: Problem, *, use_context: bool = True, start_where_controllable: bool = True
+) -> TabularProblem:
+    """Turn a learning problem into arrays.
+
+    Args:
+        problem: What to learn.
+        use_context: Whether policies see contexts.
+        start_where_controllable: Whether training starts only where the targets can still change.
+    """
+    return build_problem(
+        problem.mdp, problem.objective, problem.assignment, step_limit=problem.step_limit,
+        rate=problem.rate, use_context=use_context,
+        start_where_controllable=start_where_controllable,
+    )  # fmt: skip
+
+
+def build_problem(
+    mdp: TabularMDP,
+    objective: Objective,
+    assignment: Assignment,
+    *,
+    step_limit: int,
+    rate: float,
+    use_context: bool = True,
+    start_where_controllable: bool = True,
+    cell_limit: int = CELL_LIMIT,
+    max_cells: int = MAX_CELLS,
+) -> TabularProblem:
+    """`tabular_problem` from its parts, with limits on the policies' entries."""
+    builder = _Builder(mdp, objective, assignment)
+    if use_context:
+        builder.forget_down_to(cell_limit, max_cells)
+    skills = tuple(
+        builder.skill(z, use_context, start_where_controllable) for z in range(len(assignment))
+    )
+    groups = tuple(builder.groups)
+    estimate = objective.reward.estimate
+    estimator = tabular_estimator(estimate, max(group.entries for group in groups))
+    return TabularProblem(mdp, objective, estimator, groups, skills, step_limit, rate, use_context)
+
+
+def check_problem(problem: Problem, *, use_context: bool = True) -> None:
+    """Raise now what learning would raise: policies that are too large, targets that no action
+    changes."""
+    builder = _Builder(problem.mdp, problem.objective, problem.assignment)
+    if use_context:
+        builder.forget_down_to(CELL_LIMIT, MAX_CELLS)
+    for z in range(len(problem.assignment)):
+        _require_change(problem.mdp, problem.assignment.targets(z))
+
+
+def _require_change(mdp: TabularMDP, targets: tuple[int, ...]) -> None:
+    if targets and not mdp.can_change[:, list(targets)].all(axis=1).any():
+        names = ", ".join(mdp.space.names[i] for i in targets)
+        raise UserError(f"no action ever changes {names}, so no skill can target it")
+
+
+class _Builder:
+    """Builds groups and skills; skills that look at the same variables share a group."""
+
+    def __init__(self, mdp: TabularMDP, objective: Objective, assignment: Assignment) -> None:
+        self.mdp, self.objective, self.assignment = mdp, objective, assignment
+        self.groups: list[Group] = []
+        self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
+        self.indices: dict[tuple[int, ...], ValueIndex] = {}
+        self.penalties: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        self.forgotten: frozenset[int] = frozenset()
+
+    def index(self, variables: tuple[int, ...]) -> ValueIndex:
+        if variables not in self.indices:
+            self.indices[variables] = index_values(self.mdp, variables)
+        return self.indices[variables]
+
+    def start_variables(self, term: Term) -> tuple[int, ...]:
+        """Return what a term sees of the start state: everything it looks at; of a discriminator
+        of the other variables (negative weight), what can be changed back."""
+        if not self.objective.reward.uses_start:
+            return ()
+        seen = term.variables
+        if term.weight < 0:
+            seen = tuple(j for j in seen if self.mdp.reversible[j])
+        return tuple(j for j in seen if j not in self.forgotten)
+
+    def context_variables(self, z: int) -> tuple[int, ...]:
+        targets = self.assignment.targets(z)
+        needed: set[int] = set()
+        if self.objective.reward.timing != "transition":  # those compare with the state before
+            for term in self.objective.decomposition.terms(targets, len(self.mdp.space)):
+                needed.update(self.start_variables(term))
+        needed.update(np.flatnonzero(self._compared(self._watched(targets))).tolist())
+        return tuple(sorted(needed))
+
+    def _watched(self, targets: tuple[int, ...]) -> np.ndarray:
+        """Return which variables a skill with these targets must not change."""
+        n, penalty = len(self.mdp.space), self.objective.penalty
+        return np.zeros(n, dtype=bool) if penalty is None else penalty.watched(targets, n)
+
+    def _compared(self, watched: np.ndarray) -> np.ndarray:
+        """Return the variables whose start value the penalty compares with."""
+        penalty = self.objective.penalty
+        return watched if penalty is None else penalty.remembered(watched, self.mdp.reversible)
+
+    def _cells(self) -> int:
+        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
+        return self.mdp.n_states * sum(self.index(each).size for each in contexts)
+
+    def forget_down_to(self, cell_limit: int, max_cells: int) -> None:
+        """Leave variables that only move on out of contexts, the largest first, until they fit."""
+        sizes = self.mdp.space.sizes
+        candidates = [j for j in range(len(sizes)) if not self.mdp.reversible[j]]
+        for largest in sorted(candidates, key=lambda j: -sizes[j]):
+            if self._cells() <= cell_limit:
+                return
+            self.forgotten |= {largest}
+        if self._cells() > max_cells:
+            raise UserError(
+                f"{len(self.assignment)} skills need {self._cells():,} cells of policy, one for "
+                f"each state and each first state they must tell apart, more than "
+                f"{max_cells:,}: use fewer skills (targets=…), or fewer variables that can change "
+                f"back"
+            )
+
+    def group(self, term: Term) -> int:
+        key = (term.variables, term.target)
+        if key not in self.known:
+            remembered = self.start_variables(term)
+            # Forgotten variables first: a start's number is then the number of the value with
+            # the forgotten ones at their first value. Their coordinates are 0: they do not count.
+            ordered = tuple(j for j in term.variables if j not in remembered) + remembered
+            values, starts = self.index(ordered), self.index(remembered)
+            points = [
+                self.mdp.space.variables[j].coordinates[self.mdp.values[values.example, j]]
+                * (j not in self.forgotten)
+                for j in ordered
+            ]
+            n = (
+                len(self.assignment)
+                if term.target is None
+                else self.assignment.n_components(term.target)
+            )
+            self.known[key] = len(self.groups)
+            coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
+            if (
+                self.forgotten
+                and not self.objective.reward.estimate.discriminates
+                and not np.array_equal(coordinates[starts.of_state], coordinates[values.of_state])
+            ):
+                raise UserError(
+                    f"{self.objective.name} needs more of the first state than fits in memory: "
+                    f"use fewer skills, or a smaller world"
+                )
+            self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
+        return self.known[key]
+
+    def skill(self, z: int, use_context: bool, start_where_controllable: bool) -> SkillProblem:
+        mdp, penalty = self.mdp, self.objective.penalty
+        targets = self.assignment.targets(z)
+        visible = self.context_variables(z) if use_context else ()
+        context = self.index(visible)
+        terms = []
+        for term in self.objective.decomposition.terms(targets, len(mdp.space)):
+            place = self.group(term)
+            component = z if term.target is None else self.assignment.skills[z][term.target]
+            in_context = self.groups[place].starts.of_state[context.example]
+            terms.append(SkillTerm(place, component, term.weight, in_context))
+        watched = self._watched(targets)
+        compared = self._compared(watched)
+        now = self.index(tuple(np.flatnonzero(compared).tolist()))
+        if targets not in self.penalties:
+            self.penalties[targets] = (
+                between_states(mdp, now.example, penalty, watched & compared),
+                of_outcomes(mdp, penalty, watched & ~compared),
+            )
+        penalties, event_costs = self.penalties[targets]
+        starts = np.arange(mdp.n_states)
+        if start_where_controllable and targets:
+            _require_change(mdp, targets)
+            starts = np.flatnonzero(mdp.can_change[:, list(targets)].all(axis=1))
+        return SkillProblem(
+            targets, visible, context, tuple(terms), penalties, now.of_state,
+            now.of_state[context.example], event_costs, starts.astype(np.int64),
+        )  # fmt: skip
