@@ -120,3 +120,10 @@ def test_public_names_are_there():
         assert getattr(sf, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = sf.nothing
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert sf.__version__ == project
+    assert f"version: {project}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {project}\n" in (ROOT / "CHANGELOG.md").read_text()
