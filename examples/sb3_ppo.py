@@ -29,17 +29,17 @@ MakeEnv = Callable[[], gymnasium.Env]
 
 
 class Budget(BaseCallback):
-    """Stops learning after so many primitive steps, and counts the successes on the way."""
+    """Stops learning after a number of primitive steps, and counts the successes on the way."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_steps: int) -> None:
         super().__init__()
-        self.most, self.used, self.successes = most, 0, 0
+        self.max_steps, self.used, self.successes = max_steps, 0, 0
 
     def _on_step(self) -> bool:
         infos = self.locals["infos"]
         self.used += sum(info.get("steps", 1) for info in infos)
         self.successes += sum(info["success"] for info in infos)
-        return self.used < self.most
+        return self.used < self.max_steps
 
 
 def with_skills(skills: sf.Skills) -> gymnasium.Env:
@@ -59,7 +59,7 @@ def learn(make_env: MakeEnv, budget: int, seed: int) -> tuple[PPO, Budget]:
 
 
 def evaluate(agent: PPO, env: gymnasium.Env, episodes: int, seed: int) -> tuple[float, float]:
-    """The share of episodes that succeed, and the mean primitive steps (the cap for a failure)."""
+    """Return the share of episodes that succeed, and the mean primitive steps of all of them."""
     set_random_seed(seed)
     successes = steps = 0
     for number in range(episodes):
@@ -75,7 +75,7 @@ def evaluate(agent: PPO, env: gymnasium.Env, episodes: int, seed: int) -> tuple[
 
 
 def compare(budget: int = 200_000, episodes: int = 50, seed: int = 0) -> dict[str, float]:
-    """Train and evaluate both agents: the share of successes of each."""
+    """Train and evaluate both agents, and return the share of successes of each."""
     skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=seed)
     shares = {}
     for name, make_env in (("skills", with_skills), ("moves", with_moves)):

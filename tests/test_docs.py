@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,11 @@ def test_examples_run(example, tmp_path):
         ("minigrid", 1, "yellow_door 0.58, side effects 0.000"),
         ("rddl", 1, "elevator-closed(e0) 0.99, side effects 0.05"),
         ("notebooks", None, "changed: treasure muddy_cells | side effects: muddy_cells"),
+        ("focused", None, "✓ Focused: it changed tool_1"),
+        ("own-learner", 1, "tool_1 changed 1.00, side effects 0.00"),
+        ("own-learner", None, "counted: [0.0, 1.0,"),
         ("own-world", 1, ""),
+        ("planning", None, "0 [1, 2]\n1 [1, 0]"),
         ("skill-env", None, ""),
     ],
 )
@@ -92,6 +97,33 @@ def test_links_lead_somewhere(page):
     assert len(page.read_text()) > 300, f"{page.name} is a stub"
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
         assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+WRITTEN = [page for page in PAGES if page.stem not in ("CHANGELOG", "report")]
+"""Pages that name the present code: no history, nothing generated."""
+PATH = re.compile(r"(?:src|tests|docs|examples|benchmarks)/[\w./-]*|\w[\w./-]*/[\w.-]+\.(?:py|js)")
+"""A path in the repository, or below `src/skillfocus/`."""
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda p: p.name)
+def test_paths_exist(page):
+    for path in re.findall(r"`([^`\n]+)`", page.read_text()):
+        if PATH.fullmatch(path):
+            places = [ROOT / path, ROOT / "src" / "skillfocus" / path]
+            assert any(place.exists() for place in places), f"{page.name} names {path}"
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda p: p.name)
+def test_names_exist(page):
+    """`sf.name` and `skillfocus.module.name`; a deprecated one warns, which is an error."""
+    for name in re.findall(r"`(?:sf|skillfocus)\.([\w.]*\w)", page.read_text()):
+        found: object = sf
+        for place, part in enumerate(name.split("."), start=1):
+            if not hasattr(found, part):
+                module = ".".join(["skillfocus", *name.split(".")[:place]])
+                found = import_module(module)
+                continue
+            found = getattr(found, part)
 
 
 def test_deviations_are_numbered_without_gaps_and_cited_ones_exist():
