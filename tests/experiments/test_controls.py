@@ -21,7 +21,7 @@ from skillfocus.experiments.claims import (
 from skillfocus.experiments.controls import NoStrength
 from skillfocus.learners.tabular.compiled import compiled_reward
 from skillfocus.learners.tabular.estimators import tabular_estimator
-from skillfocus.learners.tabular.random_policy import RandomPolicy
+from skillfocus.learners.tabular.random_learner import RandomLearner
 from skillfocus.metrics.summary import overall, skill_records
 from skillfocus.objectives.controls import oracle, permuted
 from skillfocus.objectives.registry import make_objective
@@ -86,7 +86,7 @@ def test_permuted_skills_do_not_control_their_targets():
 def test_chance_draws_moves_and_never_terminates():
     made = [
         sf.discover(
-            corridor(), sf.focused(sf.vic()), seed=s, targets=SKILLS, learner=RandomPolicy()
+            corridor(), sf.focused(sf.vic()), seed=s, targets=SKILLS, learner=RandomLearner()
         )
         for s in (0, 0, 1)
     ]
@@ -143,7 +143,7 @@ def test_every_control_is_a_case():
     made = controls.cases(Setup(), range(2))
     assert len(made) == 2 * 3 * 4 + 9
     random = [c for c in made if c.variant == "learner=chance"]
-    assert {c.run.learner for c in random} == {RandomPolicy()}
+    assert {c.run.learner for c in random} == {RandomLearner()}
     by_q_learning = controls.cases(Setup(learner="q-learning"), range(2))
     assert not [c for c in by_q_learning if isinstance(c.run, NoStrength)]
 

@@ -133,7 +133,7 @@ def test_leaving_early_stops_the_rest(four_rooms):
         ({"step_limit": -1}, "step limit"),
         ({"step_limit": 0}, "step limit"),
         ({"step_limit": 10**6}, "step limit"),
-        ({"seed": -1}, "seed is -1"),
+        ({"seed": -1}, "seed must be a non-negative integer, got -1"),
     ],
 )
 def test_bad_requests_are_refused(settings, message):

@@ -216,3 +216,27 @@ def test_a_transition_reward_needs_two_states():
         sf.Reward("ahead", ahead, timing="transition", uses_start=False)
     with pytest.raises(sf.UserError, match="timing is 'often'; it must be one of final, step"):
         sf.Reward("ahead", ahead, timing="often")  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True)
+class RatedLearner(ErrandLearner):
+    """A learner whose setting has the name of one of the run's."""
+
+    rate: float = 0.5
+
+
+def test_settings_of_learner_and_run_may_not_share_a_name():
+    """They would share a column, and two different runs an identity."""
+    run = sf.Discovery("four-rooms", "focused-vic", 0, RatedLearner(), targets="tool_1=2")
+    with pytest.raises(TypeError, match="both have a setting named rate"):
+        _ = run.id
+
+
+@pytest.mark.parametrize(
+    ("seed", "message"),
+    [("0", r"seed must be a non-negative integer, got '0'; try seed=0"),
+     (-1, "got -1"), (0.5, "got 0.5")],
+)  # fmt: skip
+def test_a_seed_that_is_none_is_named(seed, message):
+    with pytest.raises(sf.UserError, match=message):
+        sf.discover(corridor(), sf.focused(sf.vic()), seed=seed)

@@ -1,36 +1,23 @@
+"""Records of skills, taken apart into rows and put together again."""
+
 from __future__ import annotations
 
-import pytest
-
-from skillfocus.metrics.summary import overall, records_of, rows_of
-
-
-def test_records_without_starts_and_odd_names_come_back():
-    nothing = {"changes_target": None, "side_effects": None, "side_effects_interval": None,
-               "steps": None, "side_effects_by_variable": {"a/b": None, "starts": 0.5, "targets": 0.25},
-               "mean_change_by_variable": {"a/b": None}, "starts": 0, "exact": False}  # fmt: skip
-    record = {"skill": 0, "targets": ["a/b", "c"], **nothing, "all_starts": nothing}
-    assert records_of(rows_of([record]), [["a/b", "c"]]) == [record]
+from probes import corridor
+from skill_sets import random_skills
+from skillfocus.metrics.summary import records_of, rows_of, skill_records
 
 
-def test_a_run_in_three_numbers():
-    def skill(targets, changes, effects, starts=1):
-        return {
-            "targets": targets,
-            "changes_target": changes,
-            "side_effects": effects,
-            "starts": starts,
-        }
+def test_rows_become_the_same_records():
+    skills = random_skills(0, corridor())
+    records = skill_records(skills)
+    assert records_of(rows_of(records), skills.targets) == records
 
-    records = [
-        skill(["a"], 0.2, 0.1),
-        skill(["a"], 0.9, 0.3),
-        skill(["b"], 0.5, 0.2),
-        skill(["c"], None, None, 0),
-    ]
-    numbers = {name: value for name, _, value in overall(records)}
-    assert numbers["control"] == pytest.approx((0.9 + 0.5) / 2)
-    assert numbers["mean_side_effects"] == pytest.approx(0.2)
-    assert numbers["focus"] == pytest.approx(0.5)
-    plain = {name: value for name, _, value in overall([skill([], None, 0.4)])}
-    assert plain == {"control": None, "mean_side_effects": 0.4, "focus": None}
+
+def test_only_metrics_of_skills_become_records():
+    """Steps of `curve` are no skills; `extra` has a value for each of the three."""
+    skills = random_skills(0, corridor())
+    records = skill_records(skills)
+    rows = [*rows_of(records), *(("curve", n, 0.5) for n in (1, 2, 3, 40)), ("whole", None, 1.0)]
+    assert records_of(rows, skills.targets) == records
+    rows += [("extra", z, float(z)) for z in range(3)]
+    assert [record["extra"] for record in records_of(rows, skills.targets)] == [0.0, 1.0, 2.0]

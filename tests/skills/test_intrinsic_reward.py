@@ -13,7 +13,7 @@ from skillfocus.errors import UserError
 from skillfocus.learners.tabular import intrinsic as learned_module
 from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.random_policy import RandomPolicy
+from skillfocus.learners.tabular.random_learner import RandomLearner
 from skillfocus.objectives.controls import permuted
 from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.objectives.registry import make_objective
@@ -239,7 +239,7 @@ def test_rewards_that_are_not_finite_are_not_kept():
 
 def test_skills_that_learned_nothing_have_none():
     skills = sf.discover(
-        corridor(), sf.focused(sf.vic()), seed=0, learner=RandomPolicy(), n_skills=4
+        corridor(), sf.focused(sf.vic()), seed=0, learner=RandomLearner(), n_skills=4
     )
     assert skills.intrinsic_reward is None
 

@@ -30,6 +30,10 @@ def file(skills, tmp_path):
     return skills.save(tmp_path / "a.skills")
 
 
+def test_bytes_come_back_as_the_same_skills(focused_vic):
+    assert sf.Skills.from_bytes(focused_vic.to_bytes()) == focused_vic
+
+
 def test_saved_and_loaded_are_equal(skills, file):
     loaded = sf.Skills.load(file)
     assert loaded == skills

@@ -63,7 +63,11 @@ def test_one_entry_adds_a_built_in_world_or_a_source(monkeypatch):
 
     monkeypatch.setitem(SOURCES, "tiny", registry.Source(make_tiny, "tiny:N"))
     assert list(make("tiny:1").states()) == [(1,)]
+    assert not can_remake("tiny:1"), "files make nothing that was not declared safe"
+    safe = registry.Source(make_tiny, "tiny:N", lambda rest: rest == "1")
+    monkeypatch.setitem(SOURCES, "tiny", safe)
     assert can_remake("tiny:1")
+    assert not can_remake("tiny:2")
     with pytest.raises(sf.UserError, match=r"known: .*tiny:N"):
         make("nowhere")
     with pytest.raises(sf.UserError, match="tiny:1 does not take these settings"):

@@ -31,7 +31,7 @@ MODULES = {
     "hierarchy": "tasks.smdp_q_learning",
     "jobs": "runs.scheduler",
     "learned": "skills.intrinsic_reward",
-    "learners.chance": "learners.tabular.random_policy",
+    "learners.chance": "learners.tabular.random_learner",
     "learners.numbering": "core.indexing",
     "learners.planning": "learners.tabular.planning",
     "learners.problem": "learners.tabular.problem_builder",
@@ -74,7 +74,7 @@ MODULES = {
 }
 """Old path -> new path, both below `skillfocus`."""
 NAMES = {
-    "Chance": "RandomPolicy",
+    "Chance": "RandomLearner",
     "DrawnState": "WorldState",
     "FoundWorld": "ExploredWorld",
     "Hierarchy": "SMDPQLearning",

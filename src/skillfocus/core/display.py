@@ -14,7 +14,7 @@ _hooks: dict[str, str] = {}
 
 
 def register(name: str, entry_point: str) -> None:
-    """Let the function `"module:function"` answer to a name."""
+    """Register a display hook: the function `"module:function"` for a name."""
     _hooks[name] = entry_point
 
 

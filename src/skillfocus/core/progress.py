@@ -1,4 +1,4 @@
-"""How long work says how far it is: one callback type, and one that says nothing."""
+"""Progress callbacks: the type, a no-op, and parts of a whole."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from skillfocus.experiments.presets import FOCUSED, STEP_LIMITS, WORLD_NAMES, WO
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
 from skillfocus.learners.discovery import discover
 from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.random_policy import RandomPolicy
+from skillfocus.learners.tabular.random_learner import RandomLearner
 from skillfocus.objectives.penalties import Penalty
 from skillfocus.objectives.registry import make_objective
 from skillfocus.report.document import Table
@@ -99,7 +99,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
             for agent, variant in AGENTS.values():
                 case = setup.case(world, agent, seed, variant)
                 if variant and isinstance(case.run, Discovery):
-                    case = replace(case, run=replace(case.run, learner=RandomPolicy()))
+                    case = replace(case, run=replace(case.run, learner=RandomLearner()))
                 listed.append(case)
     if setup.learner != "planning":
         return listed

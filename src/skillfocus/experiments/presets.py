@@ -18,9 +18,10 @@ from skillfocus.worlds import registry
 PRESETS = ("paper", "best")
 LEARNERS = ("planning", "q-learning")
 
-WORLDS = tuple(registry.WORLDS)
-WORLD_NAMES = {world: kind.__name__ for world, kind in registry.WORLDS.items()}
-STEP_LIMITS = {world: TASKS[kind.id].max_episode_steps for world, kind in registry.WORLDS.items()}
+WORLDS = ("four-rooms", "forage-world", "mud-world")
+"""The paper's worlds; others may be registered."""
+WORLD_NAMES = {world: registry.WORLDS[world].__name__ for world in WORLDS}
+STEP_LIMITS = {world: TASKS[registry.WORLDS[world].id].max_episode_steps for world in WORLDS}
 """Steps after which an episode of a world's task is cut off; a failure counts as this many."""
 FORAGE_WORLD = ("forage-world", "ForageWorld-v0")
 

@@ -86,7 +86,7 @@ class Learner(Protocol):
     name: str
 
     def check(self, problem: Problem) -> None:
-        """Raise now what would make `learn` fail at once, such as policies that are too large."""
+        """Validate a problem before learning; raise `UserError` if it cannot be learned."""
 
     @abstractmethod
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
@@ -95,6 +95,6 @@ class Learner(Protocol):
         Args:
             problem: What to learn.
             rng: Source of every random draw: equal generators give equal policies, bit for bit.
-            progress: Told how far learning is.
+            progress: Progress callback.
         """
         ...

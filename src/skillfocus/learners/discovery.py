@@ -33,7 +33,7 @@ def make_problem(
     step_limit: int | None = None,
     mdp: TabularMDP | None = None,
 ) -> Problem:
-    """Say what a learner is to learn. Arguments are those of `discover`.
+    """Build the learning problem. Arguments are those of `discover`.
 
     Raises:
         UserError: If objective, targets and world do not fit together.
@@ -43,6 +43,14 @@ def make_problem(
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)
     return Problem(world, objective, parts, modes, limit, mdp)
+
+
+def check_seed(seed: object) -> None:
+    """Raise a `UserError` unless this is a seed."""
+    if isinstance(seed, int | np.integer) and seed >= 0:
+        return
+    advice = f"; try seed={int(seed)}" if isinstance(seed, str) and seed.isdecimal() else ""
+    raise UserError(f"seed must be a non-negative integer, got {seed!r}{advice}")
 
 
 @renamed_arguments(table="mdp")
@@ -70,11 +78,10 @@ def discover(
             paper's assignment).
         step_limit: Most steps a skill may take (default: the world's).
         mdp: The world's tabular MDP, to save tabulating it again.
-        progress: Told how far learning is.
+        progress: Progress callback.
     """
     learner = learner or Planning()
-    if seed < 0:
-        raise UserError(f"seed is {seed}; it must be 0 or more")
+    check_seed(seed)
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )

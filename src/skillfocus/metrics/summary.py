@@ -84,17 +84,40 @@ def _leaves(tree: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
             yield f"{prefix}{name}", None if value is None else float(value)
 
 
+EFFECTS = frozenset(
+    {
+        "changes_target", "side_effects", "side_effects_interval", "side_effects_by_variable",
+        "mean_change_by_variable", "steps", "starts", "exact",
+    }
+)  # fmt: skip
+"""What `SkillEffects.summary` holds. Not every skill has all of it: a target's own change is no
+side effect."""
+
+
 def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[dict]:
     """Return the records that `rows_of` took apart.
 
     Args:
-        rows: The rows, in any order; those without a step are ignored.
+        rows: The rows, in any order. Ignored are rows without a step, and metrics of another
+            kind, whose steps are not the skills (coverage by chain length, learning curves).
         targets: The target variables of each skill, which rows cannot hold.
     """
     records: list[dict] = [{"skill": z, "targets": list(t)} for z, t in enumerate(targets)]
-    for metric, skill, value in rows:
-        if skill is None:
-            continue
+    by_metric: dict[str, dict[int, float | None]] = {}
+    for metric, step, value in rows:
+        if step is not None:
+            by_metric.setdefault(metric, {})[step] = value
+    per_skill = {
+        metric: values
+        for metric, values in by_metric.items()
+        if metric.removeprefix("all_starts/").partition("/")[0] in EFFECTS
+        or values.keys() == set(range(len(records)))
+    }
+    for metric, skill, value in (
+        (metric, skill, value)
+        for metric, values in per_skill.items()
+        for skill, value in values.items()
+    ):
         summary, path = records[skill], metric
         if path.startswith("all_starts/"):
             summary, path = summary.setdefault("all_starts", {}), path.removeprefix("all_starts/")

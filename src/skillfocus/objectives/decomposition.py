@@ -40,8 +40,9 @@ class Decomposition(Protocol):
         """Return the terms of a skill with these targets."""
         ...
 
-    def describe(self) -> dict[str, object]:
-        """Return the settings that files and reports record."""
+    @property
+    def others_weight(self) -> float | None:
+        """DUSDi's weight on everything but the target; None where there is no such term."""
         ...
 
 
@@ -50,13 +51,12 @@ class WholeState:
     """One copy of the reward, on all variables: skills have no targets."""
 
     targeted = False
+    others_weight = None
 
     def terms(self, targets: Sequence[int], n_variables: int) -> list[Term]:
+        """Return one term, on all variables."""
         del targets
         return [Term(tuple(range(n_variables)), 1.0, None)]
-
-    def describe(self) -> dict[str, object]:
-        return {"others_weight": 0.0}
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,15 @@ class PerTarget:
     """One copy per target variable and, with `others_weight`, one on everything but the target.
 
     Attributes:
-        others_weight: DUSDi's weight on decoding the skill from the variables that are no target.
+        others_weight: DUSDi's weight on decoding the skill from the variables that are no target;
+            None without such a term.
     """
 
-    others_weight: float = 0.0
+    others_weight: float | None = None
     targeted = True
 
     def terms(self, targets: Sequence[int], n_variables: int) -> list[Term]:
+        """Return one term per target and, with a weight, one on the other variables."""
         terms = [Term((i,), 1.0, i) for i in targets]
         if self.others_weight:
             terms += [
@@ -78,6 +80,3 @@ class PerTarget:
                 for i in targets
             ]
         return terms
-
-    def describe(self) -> dict[str, object]:
-        return {"others_weight": self.others_weight}

@@ -93,7 +93,7 @@ class Objective:
             "name": self.name,
             "rate": self.reward.estimate.rate,
             "learns_prior": self.reward.estimate.learns_prior,
-            **self.decomposition.describe(),
+            "others_weight": self.decomposition.others_weight or 0.0,
             "penalty": None if self.penalty is None else self.penalty.name,
             "strength": None if self.penalty is None else self.penalty.strength,
             **({"scattered": True} if self.modes == "scattered" else {}),

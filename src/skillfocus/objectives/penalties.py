@@ -73,7 +73,7 @@ class Penalty:
         """Return which variables a skill with these targets must not change, bool [n_variables]."""
         return ~np.isin(np.arange(n_variables), self.unpenalized(targets, n_variables))
 
-    def remembered(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+    def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
         """Return the variables whose start value the penalty compares with at the end.
 
         The other watched variables only ever move on: their penalty is paid when they change.
@@ -102,7 +102,7 @@ class StatePenalty(Penalty):
     ) -> np.ndarray:
         return self.strength * self.measure(mdp, start, end, watched)
 
-    def remembered(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+    def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
         del reversible
         return np.ones_like(watched)
 

@@ -33,9 +33,9 @@ class Reward:
         formula: The equation as a function of scalars. It must work for any numeric type, so that
             tabular learners can compile it and others can trace it: arithmetic and `math` only.
         estimate: What supplies the formula's arguments (see `estimates.py`).
-        timing: When it is earned: "final", in the last state; "step", in every state on the way,
-            and on and on once the skill has terminated; "transition", on every move, where the
-            state before the move takes the place of the start.
+        timing: When it is earned: "final", in the last state; "step", at every step, where the last
+            state's reward continues after termination; "transition", on every transition, where
+            the state before it takes the place of the start.
         uses_start: Whether the formula looks at the start. If not, policies need not know it.
         penalty_strength: Strength that `focused` gives its penalty by default. It depends on the
             scale of the reward.

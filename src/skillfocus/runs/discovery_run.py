@@ -161,7 +161,7 @@ class Discovery(Run):
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
             "settings": settings,
             "unusual": self.non_default_settings(),
-            "skills": records_of(rows.filter(pl.col("metric") != "coverage").iter_rows(), targets),
+            "skills": records_of(rows.iter_rows(), targets),
         }
         if self.coverage:
             of_run = rows.filter(pl.col("step").is_null()).select("metric", "value")
@@ -177,7 +177,7 @@ class Discovery(Run):
         """Return all settings, with defaults filled in: naming a default gives the same run."""
         world, objective = self.make_world(), self.make_objective()
         learner = flatten(self.learner)
-        return {
+        own = {
             "world": world.id,
             "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
             "objective": self.objective,
@@ -187,13 +187,11 @@ class Discovery(Run):
             "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
             "rate": learning_rate(objective, world.id),
             "strength": None if objective.penalty is None else float(objective.penalty.strength),
-            "weight": float(str(objective.decomposition.describe()["others_weight"]))
-            if "dusdi-" in self.objective
-            else None,
-            **learner,
-            "coverage": self.coverage,
-            "seed": self.seed,
+            "weight": objective.decomposition.others_weight,
         }
+        if twice := own.keys() & learner.keys():
+            raise TypeError(f"learner and run both have a setting named {min(twice)}")
+        return {**own, **learner, "coverage": self.coverage, "seed": self.seed}
 
     def _world_settings(self, world: World) -> dict[str, object]:
         """Return the settings that identify the world.
@@ -238,8 +236,17 @@ class Discovery(Run):
 
     def check_setting(self, name: str) -> None:
         """Raise `UserError` if there is no setting of that name."""
-        if name not in self.setting_types():
+        if self._field_of(name) not in self.setting_types():
             raise unknown("setting", name, self.setting_types())
+
+    def _field_of(self, setting: str) -> str:
+        """Return the field that a setting is stored from, which may have a new name."""
+        stored = {
+            field.metadata["stored_as"]: field.name
+            for field in fields(self.learner)  # pyright: ignore[reportArgumentType]
+            if "stored_as" in field.metadata
+        }
+        return stored.get(setting, setting)
 
     changed = renamed_attribute("changed", "with_settings")
     unusual = renamed_attribute("unusual", "non_default_settings")
@@ -251,6 +258,7 @@ class Discovery(Run):
             UserError: If a setting is unknown or its value has the wrong type.
         """
         types = self.setting_types()
+        changes = {self._field_of(name): value for name, value in changes.items()}
         for name, value in changes.items():
             self.check_setting(name)
             int_as_float = type(value) is int and "float" in types[name]

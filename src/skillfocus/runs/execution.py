@@ -58,11 +58,12 @@ def perform(run: Run, number: int = 0) -> Finished | Failed:
         run: The run.
         number: The scheduler's number of the run, under which its progress is reported.
     """
-    # Not run.id, which was cached where the run was made, perhaps by another version of the code.
-    own_id = identify(run)
+    own_id = run.id
     started, cpu_start, wall_start = time.time(), time.thread_time(), time.perf_counter()
     _reset_peak_memory()
     try:
+        # run.id was cached where the run was made, perhaps by another version of the code.
+        own_id = identify(run)
         result = run.execute(_slot_progress(number))
         record = {
             **package_versions(),

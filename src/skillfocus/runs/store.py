@@ -1,8 +1,9 @@
-"""`RunStore`: what the scheduler, `discover`, sweeps and experiments need of a store of runs.
+"""`RunStore`: what `run_all` and `Job` need of a store of runs.
 
 `folder_store.Store` implements it with a folder of files. Another backend (a database, an object
-store) implements these methods and is passed wherever a store is expected; `run_file.build_frame`
-and `run_file.build_records` make its frames.
+store) implements these methods and is passed to them; `run_file.build_frame` and
+`run_file.build_records` make its frames. `sweep`, `reproduce` and the commands take a folder, and
+use the folder store.
 """
 
 from __future__ import annotations

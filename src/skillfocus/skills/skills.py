@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -237,6 +238,14 @@ class Skills:
         path = Path(path)
         write_atomically(path, self.to_bytes())
         return path
+
+    @staticmethod
+    def from_bytes(content: bytes, world: World | None = None) -> Skills:
+        """Restore skills from `to_bytes`, for example out of a database; see `load`."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "content.skills"
+            path.write_bytes(content)
+            return Skills.load(path, world)
 
     @staticmethod
     def load(path: str | Path, world: World | None = None) -> Skills:

@@ -46,6 +46,11 @@ def _always(name: str) -> bool:
     return True
 
 
+def _never(rest: str) -> bool:
+    del rest
+    return False
+
+
 class Source(NamedTuple):
     """Where worlds with a prefix such as `gymnasium:` come from."""
 
@@ -53,15 +58,15 @@ class Source(NamedTuple):
     """`make(rest, **settings)`, where `rest` is what follows the prefix."""
     form: str
     """How users write such a name, for error messages."""
-    can_remake: Callable[[str], bool] = _always
+    can_remake: Callable[[str], bool] = _never
     """Whether a world may be made from what a skills file says: it must not run foreign code."""
 
 
 SOURCES = {
     "gymnasium": Source(gymnasium.make_by_id, "gymnasium:ID", gymnasium.is_bundled),
-    "minigrid": Source(minigrid.from_minigrid, "minigrid:ID"),
-    "rddl": Source(rddl.make_by_name, "rddl:DOMAIN/INSTANCE"),
-    "map": Source(parser.make_map, "FILE.txt"),
+    "minigrid": Source(minigrid.from_minigrid, "minigrid:ID", _always),
+    "rddl": Source(rddl.make_by_name, "rddl:DOMAIN/INSTANCE", _always),
+    "map": Source(parser.make_map, "FILE.txt", _always),
 }
 """Sources by the prefix of their names."""
 

@@ -14,7 +14,7 @@ from problems import learn_rewards, with_probability
 from skillfocus.learners.tabular.discriminator import (
     DenseDiscriminator,
     SparseDiscriminator,
-    deal,
+    assign_owners,
     find_slot,
     insert_pair,
     predict_dense,
@@ -152,7 +152,7 @@ def test_predictions_are_log_q_and_log_nu():
 
 
 def test_values_are_dealt_in_turn():
-    owner = deal(3, 7, np.random.default_rng(0))
+    owner = assign_owners(3, 7, np.random.default_rng(0))
     assert sorted(owner[:3]) == sorted(owner[3:6]) == [0, 1, 2]
     assert len(owner) == 7
 

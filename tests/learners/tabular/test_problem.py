@@ -66,7 +66,7 @@ def test_forgotten_variables_keep_the_coordinates_of_starts():
 
 
 def test_too_large_to_remember_is_said(four_rooms):
-    with pytest.raises(UserError, match="cells of policy"):
+    with pytest.raises(UserError, match="policy entries"):
         remembered(four_rooms, sf.vic(), cell_limit=1000, max_cells=1000)
 
 

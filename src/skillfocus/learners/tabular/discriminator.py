@@ -11,12 +11,11 @@ The parameters hold log q, and log nu beside it:
              seen, params[z, slot, 0] = log q, with the pair's key in the last two rows; pairs not
              in it are uniform. A full neighbourhood drops its first entry, so memory is bounded.
 
-The initial q is random, because skills that start out equal stay equal (a uniform start is
-available): a Dirichlet draw per entry, its largest share given to the entry's owner. Values are
-dealt to owners in turn, counted from the start's own value, so that the skill that stays where it
-is does so from every start, and with as many skills as values each gets one. A skill that owned
-nothing would earn less than nothing wherever it ended, and a discount would make it postpone its
-end forever.
+The initial q is random, because skills that start out equal stay equal (a uniform q is available):
+a Dirichlet draw per entry, its largest share given to the entry's owner. Values are assigned to
+owners round-robin, counted from the start's own value, so that the skill that stays where it is
+does so from every start, and with as many skills as values each owns one. A skill that owned no
+value would have a negative reward everywhere.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ class DenseDiscriminator:
         n, n_values = n_components, len(coordinates)
         params = np.full((n, n_values + 1, n_starts), -math.log(n), dtype=np.float32)
         if self.random_init:
-            owner = deal(n, n_values, rng)
+            owner = assign_owners(n, n_values, rng)
             starts = np.arange(n_starts)
             for value in range(n_values):
                 q = rng.standard_exponential((n, n_starts), dtype=np.float32)
@@ -121,8 +120,8 @@ class DenseDiscriminator:
         return params[:, -1] if self.learns_prior else None
 
 
-def deal(n: int, n_values: int, rng: np.random.Generator) -> np.ndarray:
-    """Return an owner for each value, int [n_values]: all n in turn, in random order."""
+def assign_owners(n: int, n_values: int, rng: np.random.Generator) -> np.ndarray:
+    """Return an owner for each value, int [n_values]: all n round-robin, in random order."""
     rounds = -(-n_values // n)
     return np.concatenate([rng.permutation(n) for _ in range(rounds)])[:n_values]
 

@@ -33,7 +33,9 @@ _FLOATS3 = types.Array(types.float32, 3, "C")
     ),
     cache=True, nogil=True,
 )  # fmt: skip
-def _earn(row, params, coordinates, component, states, begins, columns, starts, weight, out):
+def _add_state_rewards(
+    row, params, coordinates, component, states, begins, columns, starts, weight, out
+):
     """out[s, c] += weight * reward(value of s, start of c). The states that have a value are
     contiguous in `states`; `starts` are those that occur in `columns`, sorted."""
     scratch = np.empty(starts[-1] + 1, np.float32)
@@ -52,7 +54,9 @@ def _earn(row, params, coordinates, component, states, begins, columns, starts, 
     ),
     cache=True, nogil=True,
 )  # fmt: skip
-def _earn_moves(row, params, coordinates, component, value_of, start_of, successors, weight, out):
+def _add_transition_rewards(
+    row, params, coordinates, component, value_of, start_of, successors, weight, out
+):
     """out[s, a, m] += weight * reward(value of the successor, start of s)"""
     start = np.empty(1, np.uint32)
     scratch = np.empty(start_of.max() + 1, np.float32)
@@ -69,13 +73,13 @@ def _earn_moves(row, params, coordinates, component, value_of, start_of, success
     types.void(UPDATE_POINTER, PARAMS, COORDINATES, _INTS, _INTS, _INTS, types.float64),
     cache=True, nogil=True,
 )  # fmt: skip
-def _learn(update, params, coordinates, components, starts, values, rate):
+def _update_all(update, params, coordinates, components, starts, values, rate):
     for i in range(components.shape[0]):
         update(params, coordinates, components[i], starts[i], values[i], rate)
 
 
 @njit(cache=True, nogil=True)
-def _add(out, table, rows, columns, weight):
+def _add_gathered(out, table, rows, columns, weight):
     """out[s, c] += weight * table[rows[s], columns[c]]"""
     for s in range(out.shape[0]):
         row = table[rows[s]]
@@ -111,12 +115,14 @@ def state_reward(
         for term in skill.terms:
             group = problem.groups[term.group]
             columns = term.start_in_context[contexts].astype(np.uint32)
-            _earn(
+            _add_state_rewards(
                 row, params[term.group], group.coordinates, term.component, *group.values.states,
                 columns, np.unique(columns), np.float32(term.weight), out,
             )  # fmt: skip
     if problem.objective.penalty is not None:
-        _add(out, skill.penalty, skill.penalty_now, skill.penalty_then[contexts], np.float32(-1.0))
+        _add_gathered(
+            out, skill.penalty, skill.penalty_now, skill.penalty_then[contexts], np.float32(-1.0)
+        )
     return out
 
 
@@ -129,7 +135,7 @@ def outcome_cost(problem: TabularProblem, params: Params, z: int) -> np.ndarray:
     row, rewards = reward_row(problem), np.zeros_like(skill.event_cost)
     for term in skill.terms:
         group = problem.groups[term.group]
-        _earn_moves(
+        _add_transition_rewards(
             row, params[term.group], group.coordinates, term.component, group.values.of_state,
             group.starts.of_state, problem.mdp.successors, np.float32(term.weight), rewards,
         )  # fmt: skip
@@ -155,7 +161,7 @@ def group_reward(
     every = np.arange(group.values.size + 1, dtype=np.int32)
     out = np.zeros((group.values.size, len(starts)), dtype=np.float32)
     starts = starts.astype(np.uint32)
-    _earn(
+    _add_state_rewards(
         reward_row(problem), params[place], group.coordinates, component, every[:-1],
         every, starts, np.unique(starts), np.float32(1.0), out,
     )  # fmt: skip
@@ -201,7 +207,7 @@ def update_estimates(
                 if term.group == place:
                     component[z] = term.component
         mine = component[skills] >= 0
-        _learn(
+        _update_all(
             update,
             params[place],
             group.coordinates,

@@ -81,9 +81,8 @@ class LinearMap:
     ) -> np.ndarray:
         """Return float32 [1, n_components + 3, n_dimensions].
 
-        Directions are random, add up to nothing and reach equally far along every axis: with fewer
-        skills one way than another, those that go the same way would drive the others off it, and
-        leave a corner of the world to nobody.
+        Directions are random, centred and isotropic. Otherwise skills that share a direction push
+        the others away from it, and some directions end up with no skill.
         """
         del n_starts
         weights = rng.standard_normal((n_components, coordinates.shape[1]))

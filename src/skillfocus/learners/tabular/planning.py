@@ -2,8 +2,8 @@
 
 Each round, the values of every skill are swept towards the optimum of its current reward (see
 `value_iteration.py`), the skills are run, and what they did updates the rewards' parameters. At the
-end the values are solved from scratch, because a warm start forgets rewards that have dropped only
-slowly.
+end the values are solved from scratch, because warm-started values adapt slowly to rewards that
+fell.
 """
 
 from __future__ import annotations

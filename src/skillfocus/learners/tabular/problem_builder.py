@@ -53,7 +53,7 @@ def build_problem(
     """`tabular_problem` from its parts, with limits on the policies' entries."""
     builder = _Builder(mdp, objective, assignment)
     if use_context:
-        builder.forget_down_to(cell_limit, max_cells)
+        builder.shrink_contexts(cell_limit, max_cells)
     skills = tuple(
         builder.skill(z, use_context, start_where_controllable) for z in range(len(assignment))
     )
@@ -64,11 +64,11 @@ def build_problem(
 
 
 def check_problem(problem: Problem, *, use_context: bool = True) -> None:
-    """Raise now what learning would raise: policies that are too large, targets that no action
-    changes."""
+    """Validate a problem: raise `UserError` for policies that are too large and for targets that no
+    action changes."""
     builder = _Builder(problem.mdp, problem.objective, problem.assignment)
     if use_context:
-        builder.forget_down_to(CELL_LIMIT, MAX_CELLS)
+        builder.shrink_contexts(CELL_LIMIT, MAX_CELLS)
     for z in range(len(problem.assignment)):
         _require_change(problem.mdp, problem.assignment.targets(z))
 
@@ -88,7 +88,7 @@ class _Builder:
         self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
         self.indices: dict[tuple[int, ...], ValueIndex] = {}
         self.penalties: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
-        self.forgotten: frozenset[int] = frozenset()
+        self.dropped: frozenset[int] = frozenset()
 
     def index(self, variables: tuple[int, ...]) -> ValueIndex:
         if variables not in self.indices:
@@ -103,7 +103,7 @@ class _Builder:
         seen = term.variables
         if term.weight < 0:
             seen = tuple(j for j in seen if self.mdp.reversible[j])
-        return tuple(j for j in seen if j not in self.forgotten)
+        return tuple(j for j in seen if j not in self.dropped)
 
     def context_variables(self, z: int) -> tuple[int, ...]:
         targets = self.assignment.targets(z)
@@ -122,39 +122,42 @@ class _Builder:
     def _compared(self, watched: np.ndarray) -> np.ndarray:
         """Return the variables whose start value the penalty compares with."""
         penalty = self.objective.penalty
-        return watched if penalty is None else penalty.remembered(watched, self.mdp.reversible)
+        return (
+            watched
+            if penalty is None
+            else penalty.compared_with_start(watched, self.mdp.reversible)
+        )
 
     def _cells(self) -> int:
         contexts = [self.context_variables(z) for z in range(len(self.assignment))]
         return self.mdp.n_states * sum(self.index(each).size for each in contexts)
 
-    def forget_down_to(self, cell_limit: int, max_cells: int) -> None:
+    def shrink_contexts(self, cell_limit: int, max_cells: int) -> None:
         """Leave variables that only move on out of contexts, the largest first, until they fit."""
         sizes = self.mdp.space.sizes
         candidates = [j for j in range(len(sizes)) if not self.mdp.reversible[j]]
         for largest in sorted(candidates, key=lambda j: -sizes[j]):
             if self._cells() <= cell_limit:
                 return
-            self.forgotten |= {largest}
+            self.dropped |= {largest}
         if self._cells() > max_cells:
             raise UserError(
-                f"{len(self.assignment)} skills need {self._cells():,} cells of policy, one for "
-                f"each state and each first state they must tell apart, more than "
-                f"{max_cells:,}: use fewer skills (targets=…), or fewer variables that can change "
-                f"back"
+                f"{len(self.assignment)} skills need {self._cells():,} policy entries (states "
+                f"times contexts), more than {max_cells:,}: use fewer skills (targets=…), or fewer "
+                f"variables that can change back"
             )
 
     def group(self, term: Term) -> int:
         key = (term.variables, term.target)
         if key not in self.known:
             remembered = self.start_variables(term)
-            # Forgotten variables first: a start's number is then the number of the value with
-            # the forgotten ones at their first value. Their coordinates are 0: they do not count.
+            # Dropped variables first: a start's number is then the number of the value with the
+            # dropped ones at their first value. Their coordinates are 0: they do not count.
             ordered = tuple(j for j in term.variables if j not in remembered) + remembered
             values, starts = self.index(ordered), self.index(remembered)
             points = [
                 self.mdp.space.variables[j].coordinates[self.mdp.values[values.example, j]]
-                * (j not in self.forgotten)
+                * (j not in self.dropped)
                 for j in ordered
             ]
             n = (
@@ -165,7 +168,7 @@ class _Builder:
             self.known[key] = len(self.groups)
             coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
             if (
-                self.forgotten
+                self.dropped
                 and not self.objective.reward.estimate.discriminates
                 and not np.array_equal(coordinates[starts.of_state], coordinates[values.of_state])
             ):

@@ -28,7 +28,11 @@ from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
 from skillfocus.learners.tabular.kernels import Params, reward_row, skill_prior
 from skillfocus.learners.tabular.problem import TabularProblem
 from skillfocus.learners.tabular.problem_builder import check_problem, tabular_problem
-from skillfocus.learners.tabular.q_learning_kernels import Switches, episodes_kernel, skill_arrays
+from skillfocus.learners.tabular.q_learning_kernels import (
+    KernelSettings,
+    episodes_kernel,
+    skill_arrays,
+)
 from skillfocus.learners.tabular.value_iteration import MAX_GAMMA, check_gamma, earned_share
 from skillfocus.objectives.objective import Objective
 
@@ -129,7 +133,7 @@ class QLearning(Learner):
         row, update = reward_row(problem), compiled_update(problem.estimator.update)
         gamma = min(self.gamma, MAX_GAMMA)
         skill = skill_arrays(problem, params, z)
-        switches = Switches(
+        settings = KernelSettings(
             gamma=np.float32(gamma), earned=np.float32(earned_share(reward.timing, gamma)),
             rate=float(problem.rate * self.pace), epsilon=float(self.epsilon),
             greedy_share=float(self.greedy_share), at_steps=reward.timing == "step",
@@ -137,10 +141,10 @@ class QLearning(Learner):
             hindsight=self.hindsight and problem.uses_context, walk=self.walk,
             own_behaviour=self.own_behaviour, counterfactual=self.counterfactual,
         )  # fmt: skip
-        kernel = episodes_kernel(typeof(skill), typeof(q), typeof(switches))
+        kernel = episodes_kernel(typeof(skill), typeof(q), typeof(settings))
 
         def run(count: int, step_size: np.float32) -> None:
-            kernel(row, update, count, skill, q, step_size, switches, rng)
+            kernel(row, update, count, skill, q, step_size, settings, rng)
 
         return run
 

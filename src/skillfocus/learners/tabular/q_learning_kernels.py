@@ -67,7 +67,7 @@ class SkillArrays(NamedTuple):
     n_marks: int
 
 
-class Switches(NamedTuple):
+class KernelSettings(NamedTuple):
     """Settings of the kernel; see `QLearning`."""
 
     gamma: np.float32
@@ -152,7 +152,7 @@ def best_action(values, c):
     return choice
 
 
-def episodes(row, update, count, skill, q, step_size, switches, rng):
+def episodes(row, update, count, skill, q, step_size, settings, rng):
     """Run `count` episodes of one skill and learn from them; q is float32 [n_states, n_actions + 1,
     n_contexts]."""
     mdp, terms, bonus, penalty_now = skill.mdp, skill.terms, skill.bonus, skill.penalty_now
@@ -164,30 +164,30 @@ def episodes(row, update, count, skill, q, step_size, switches, rng):
     marked = np.zeros(skill.n_marks, np.uint8)
     path = np.empty(limit + 1, np.int64)
     for _ in range(count):
-        greedy = rng.random() < switches.greedy_share
-        if switches.hindsight and not greedy:  # every context learns from it
+        greedy = rng.random() < settings.greedy_share
+        if settings.hindsight and not greedy:  # every context learns from it
             s = int(rng.random() * n_states)
         else:
             s = starts[int(rng.random() * starts.shape[0])]
         own = skill.contexts[s]
-        low, high = (0, width) if switches.hindsight else (own, own + 1)
-        if not switches.uses_context:  # the only context stands for this episode's start
+        low, high = (0, width) if settings.hindsight else (own, own + 1)
+        if not settings.uses_context:  # the only context stands for this episode's start
             bonus[:, 0] = -skill.penalty[:, penalty_now[s]]
             for term in terms:
                 term.start_in_context[0] = term.start_of[s]
         reset_marks(mdp.marks_in, s, marked, rng)
         steps = 0
         path[0] = s
-        here = q[s, terminate] if switches.counterfactual else spare[0]
+        here = q[s, terminate] if settings.counterfactual else spare[0]
         state_values(
-            row, terms, switches.on_transitions, bonus[penalty_now[s]], s, low, high, scratch, here
+            row, terms, settings.on_transitions, bonus[penalty_now[s]], s, low, high, scratch, here
         )
         while steps < limit:
-            if not greedy and rng.random() < switches.epsilon:
-                a = int(rng.random() * (terminate if switches.walk else terminate + 1))
+            if not greedy and rng.random() < settings.epsilon:
+                a = int(rng.random() * (terminate if settings.walk else terminate + 1))
             else:
                 a = best_action(q[s], own)
-                if a == terminate and switches.walk and not greedy:
+                if a == terminate and settings.walk and not greedy:
                     a = int(rng.random() * terminate)
             if a == terminate:
                 break
@@ -195,47 +195,47 @@ def episodes(row, update, count, skill, q, step_size, switches, rng):
             cost = np.float32(0.0)
             if following == mdp.successors[s, a, m]:
                 cost = skill.event_cost[s, a, m]
-            if switches.on_transitions:
+            if settings.on_transitions:
                 cost -= transition_value(row, terms, s, following, scratch)
-            there = q[following, terminate] if switches.counterfactual else spare[(steps + 1) % 2]
+            there = q[following, terminate] if settings.counterfactual else spare[(steps + 1) % 2]
             state_values(
-                row, terms, switches.on_transitions, bonus[penalty_now[following]], following, low,
+                row, terms, settings.on_transitions, bonus[penalty_now[following]], following, low,
                 high, scratch, there,
             )  # fmt: skip
             improve(
-                q[s, a], q[following], here, switches.earned, switches.gamma, cost, step_size, low,
+                q[s, a], q[following], here, settings.earned, settings.gamma, cost, step_size, low,
                 high, best,
             )  # fmt: skip
             here = there
             s = following
             steps += 1
             path[steps] = s
-        if not switches.counterfactual:
+        if not settings.counterfactual:
             for c in range(low, high):
                 q[s, terminate, c] += step_size * (here[c] - q[s, terminate, c])
-        if greedy or not switches.own_behaviour:
+        if greedy or not settings.own_behaviour:
             for term in terms:
-                if switches.on_transitions:
+                if settings.on_transitions:
                     for t in range(steps):
                         start, value = term.start_of[path[t]], term.value_of[path[t + 1]]
                         update(
                             term.params, term.coordinates, term.component, start, value,
-                            switches.rate,
+                            settings.rate,
                         )  # fmt: skip
                     continue
                 start = term.start_of[path[0]]
-                for t in range(1 if switches.at_steps else limit, limit + 1):
+                for t in range(1 if settings.at_steps else limit, limit + 1):
                     value = term.value_of[path[min(t, steps)]]
                     update(
-                        term.params, term.coordinates, term.component, start, value, switches.rate
+                        term.params, term.coordinates, term.component, start, value, settings.rate
                     )
 
 
 @cache
-def episodes_kernel(skill: types.Type, q: types.Type, switches: types.Type) -> Callable:
+def episodes_kernel(skill: types.Type, q: types.Type, settings: types.Type) -> Callable:
     """Return `episodes` compiled for arguments of these types, cached on disk."""
     signature = types.void(
-        ROW_POINTER, UPDATE_POINTER, types.int64, skill, q, types.float32, switches, types.npy_rng
+        ROW_POINTER, UPDATE_POINTER, types.int64, skill, q, types.float32, settings, types.npy_rng
     )
     return njit(signature, cache=True, nogil=True)(episodes)
 

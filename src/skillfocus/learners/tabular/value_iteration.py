@@ -143,7 +143,7 @@ def greedy(v, t, model):
 
 
 @njit(cache=True, nogil=True)
-def pick(values, columns):
+def gather_columns(values, columns):
     """Return values[:, columns], faster than numpy."""
     out = np.empty((values.shape[0], columns.shape[0]), values.dtype)
     for s in range(out.shape[0]):
@@ -154,7 +154,7 @@ def pick(values, columns):
 
 
 @njit(cache=True, nogil=True)
-def put(values, columns, out):
+def scatter_columns(values, columns, out):
     """Do out[:, columns] = values, faster than numpy."""
     for s in range(out.shape[0]):
         row, into = values[s], out[s]
@@ -237,12 +237,12 @@ class Model:
         for first in range(0, len(contexts), BLOCK):
             block = contexts[first : first + BLOCK]
             t = state_reward(problem, params, z, block)
-            here = pick(values, block)
+            here = gather_columns(values, block)
             if not known[block].all():
                 np.copyto(here, t, where=~known[block])
             for number in range(sweeps):
                 if sweep(here, t, backup, number % 2 == 1) < TOLERANCE:
                     break
-            put(here, block, values)
-            put(greedy(here, t, backup), block, actions)
+            scatter_columns(here, block, values)
+            scatter_columns(greedy(here, t, backup), block, actions)
         known[contexts] = True
