@@ -15,9 +15,10 @@ reach = sf.Objective("reach", sf.Reward("reach", at_its_value, uses_start=False)
 
 world = sf.make("FourRooms-v0")
 targets = {"tool_1": 2, "tool_4": 2}
-for objective in (sf.focused(reach), sf.focused(reach, strength=0.0)):
+for strength in (4.0, 0.0):
+    objective = sf.focused(reach, strength=strength)
     skills = sf.discover(world, objective, seed=0, targets=targets, learner=sf.Planning(rounds=1))
-    print(f"penalty strength {objective.penalty.strength:g}")
+    print(f"penalty strength {strength:g}")
     for effects in sf.metrics.side_effects(skills):
         print(
             f"  {effects.targets[0]}: fetched {effects.changes_target:.2f},"

@@ -12,5 +12,5 @@ for z, effects in enumerate(sf.metrics.side_effects(skills)):  # exact, nothing 
         f"skill {z:2} for {effects.targets[0]:8}: changes it {effects.changes_target:.2f},"
         f" side effects {effects.side_effects:.3f}, {effects.steps.mean():4.1f} steps"
     )
-path = skills.rollout(1, world.showcase, np.random.default_rng(0))
+path = skills.rollout(1, world.state(position=(6, 9)), np.random.default_rng(0))
 print(world.draw(path[-1]))

@@ -11,6 +11,7 @@ import skillfocus as sf
 from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.testing import check_objective, check_world
 from skillfocus.worlds.adapters import from_object
+from skillfocus.worlds.four_rooms import FourRooms
 
 
 class Pair(sf.World):
@@ -111,7 +112,7 @@ def test_steps_that_seeds_do_not_decide_are_found():
 
 
 def test_settings_that_make_another_world_are_found():
-    class Slippery(type(sf.make("four-rooms"))):
+    class Slippery(FourRooms):
         @property
         def settings(self):
             return {**super().settings, "slip": 0.5}

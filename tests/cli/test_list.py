@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from commands import command
-from skillfocus.cli.options import LEARNERS
+from skillfocus.learners.registry import LEARNERS
 from skillfocus.sweeps.paper_grids import PAPER_GRIDS
 
 

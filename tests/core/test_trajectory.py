@@ -14,7 +14,7 @@ from skillfocus.core.trajectory import Trajectory, join_names
 from skillfocus.core.world import WorldState
 
 
-def ended(before, after, targets, skill=3):
+def ended(before, after, targets, skill: int | None = 3):
     """A way that changes a and b from state to state; c stays."""
     world = RandomWorld(0)
     world.space = sf.FactoredSpace(tuple(sf.Variable(name, (0, 1)) for name in "abc"))

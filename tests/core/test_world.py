@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 import textwrap
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_the_example_in_the_docstring_is_a_world():
     doc = inspect.getdoc(World)
     assert doc is not None
     code = textwrap.dedent(doc.split("::")[1].split("Everything else")[0])
-    names = {"sf": sf}
+    names: dict[str, Any] = {"sf": sf}
     exec(code, names)
     assert names["Lamp"]().goals == ("bulb",)
     assert len(names["skills"]) == 2
@@ -121,7 +122,7 @@ def test_overriding_roams_warns_and_works():
     with pytest.warns(DeprecationWarning, match="overrides roams"):
 
         class Attribute(Pair):
-            roams = "a"
+            roams = "a"  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
 
     assert Attribute().default_target == "a"
     assert sf.testing.check_world(Attribute()).n_states == 6
@@ -131,7 +132,8 @@ def test_default_target_wins_over_roams():
     with pytest.warns(DeprecationWarning, match="overrides roams"):
 
         class Both(Pair):
-            roams, default_target = "a", "b"
+            roams = "a"  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
+            default_target = "b"  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
 
     assert Both().default_target == "b"
 

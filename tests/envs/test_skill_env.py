@@ -150,6 +150,8 @@ def test_mistakes_are_told():
 def test_stable_baselines3_learns_with_skills(focused_vic):
     pytest.importorskip("stable_baselines3", reason="pip install stable-baselines3 to run this")
     spec = importlib.util.spec_from_file_location("sb3_ppo", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     skills = focused_vic

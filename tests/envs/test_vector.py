@@ -126,7 +126,7 @@ def test_seeds_of_numpy_and_episodes_that_never_began():
     with pytest.raises(ResetNeeded):
         env.reset(options={"reset_mask": np.array([True, False])})
     other = SkillVectorEnv(walkers(), "true", 2)
-    env.reset(seed=np.int64(3))
+    env.reset(seed=np.int64(3))  # pyright: ignore[reportArgumentType]
     other.reset(seed=3)
     assert [g.random() for g in env.np_random] == [g.random() for g in other.np_random]
 

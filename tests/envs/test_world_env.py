@@ -51,6 +51,7 @@ def test_a_dict_holds_the_variables_by_name():
     env = WorldEnv(corridor(), "true", observation="dict")
     observation, _ = env.reset(options={"state": (2, 1)})
     assert observation == {"position": 2, "tool_1": 1}
+    assert isinstance(env.observation_space, gymnasium.spaces.Dict)
     assert list(env.observation_space) == ["position", "tool_1"]
 
 

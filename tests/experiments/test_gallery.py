@@ -119,6 +119,7 @@ def test_coverage_comes_from_the_runs_too(tmp_path):
     do(store, run)
     (one,) = gallery_sets(store, [run])
     assert one.coverage == run.record(store.frame())["coverage"]
+    assert one.coverage is not None
     assert len(one.coverage) == 5
 
 

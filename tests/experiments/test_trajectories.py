@@ -8,7 +8,7 @@ from frames import (
 from skillfocus.experiments import trajectories
 from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.drawing import GREY
-from skillfocus.runs.discovery_run import cached_mdp
+from skillfocus.runs.world_cache import cached_mdp
 
 
 def test_trajectories_are_the_paths_that_change_a_goal():
@@ -52,7 +52,7 @@ def test_the_trajectories_figure_draws_two_plain_paths_and_their_last_cells():
     assert figure.axes[8].get_title() == "MudWorld, LSD"
     lines = figure.axes[0].get_lines()
     assert len(lines) == 4  # two paths, two last cells
-    assert [len(line.get_xdata()) for line in lines] == [2, 1, 2, 1]
+    assert [np.size(line.get_xdata()) for line in lines] == [2, 1, 2, 1]
     assert {line.get_color() for line in lines} == {GREY}
     assert not figure.axes[1].get_lines()
 

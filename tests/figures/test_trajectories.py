@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import Collection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
@@ -45,6 +47,16 @@ def map_of(world, state):
     return panel, shapes
 
 
+def points_of(line: Line2D) -> np.ndarray:
+    """The points of a line, `[n_points, 2]`."""
+    return np.asarray(line.get_xydata())
+
+
+def colours_of(shapes: Collection) -> tuple[np.ndarray, np.ndarray]:
+    """The RGBA colours of the shapes' faces and edges, `[n_shapes, 4]` each."""
+    return np.asarray(shapes.get_facecolor()), np.asarray(shapes.get_edgecolor())
+
+
 def test_the_likely_path_is_the_one_without_slips(fetch):
     paths = [fetch.likely_path(z, (0, 0)) for z in range(2)]
     assert sorted(paths, key=len) == [
@@ -54,7 +66,9 @@ def test_the_likely_path_is_the_one_without_slips(fetch):
 
 def test_panels_show_the_paths_rows_down_columns_across(fetch):
     figure = skills_figure(fetch, (0, 0))
-    longest = max((panel.lines[0] for panel in figure.axes), key=lambda line: len(line.get_xdata()))
+    longest = max(
+        (panel.lines[0] for panel in figure.axes), key=lambda line: np.size(line.get_xdata())
+    )
     across, down = np.array(longest.get_xdata()), np.array(longest.get_ydata())
     assert np.floor(across).tolist() == [1, 2, 3, 3, 2, 1]  # columns of the map
     assert np.floor(down).tolist() == [1] * 6  # its only free row
@@ -71,7 +85,7 @@ def test_the_start_is_a_filled_cell_and_the_end_a_dot(fetch):
         path, end = panel.lines
         assert (path.get_color(), end.get_color()) == (PATH, END)
         assert end.get_marker() == "o"
-        assert path.get_xydata()[-1].tolist() == end.get_xydata()[0].tolist()
+        assert points_of(path)[-1].tolist() == points_of(end)[0].tolist()
 
 
 def test_the_map_is_the_scene_in_cells():
@@ -82,17 +96,19 @@ def test_the_map_is_the_scene_in_cells():
     items = [i for i in Stage(world, cards=False).items(state) if isinstance(i, PlacedShape)]
     assert len(shapes.get_paths()) == len(items)
     assert (panel.get_xlim(), panel.get_ylim()) == ((0, 13), (13, 0))
-    assert to_hex(shapes.get_facecolor()[0]) == PALETTES["light"]["floor"]
+    faces, edges = colours_of(shapes)
+    assert to_hex(faces[0]) == PALETTES["light"]["floor"]
     tool = next(i for i, item in enumerate(items) if item.shape == icons.TOOL[0])
     corner = items[tool].y / icons.BOX, items[tool].x / icons.BOX
     assert corner in world.tools[1:]
     low, high = shapes.get_paths()[tool].get_extents().get_points()[:, ::-1]
     assert (np.floor([low, high]) == corner).all()
-    assert to_hex(shapes.get_facecolor()[tool]) == icons.TOOL[0].fill
+    assert to_hex(faces[tool]) == icons.TOOL[0].fill
     (gone,) = [i for i, item in enumerate(items) if item.faint]
-    assert shapes.get_facecolor()[gone][3] == 0
-    assert 0 < shapes.get_edgecolor()[gone][3] < 1
-    assert np.floor(shapes.get_paths()[gone].vertices[0][::-1]).tolist() == list(world.tools[0])
+    assert faces[gone][3] == 0
+    assert 0 < edges[gone][3] < 1
+    vertices = np.asarray(shapes.get_paths()[gone].vertices)
+    assert np.floor(vertices[0][::-1]).tolist() == list(world.tools[0])
 
 
 def test_curves_stay_curves():
@@ -118,7 +134,7 @@ def test_kinds_of_a_custom_map_are_shown_by_letter_and_colour():
     world = make_map("room", text="K = pick-up $x^$\nmap:\n#####\n#..K#\n#####\n")
     panel, shapes = map_of(world, world.state())
     assert [(text.get_text(), int(text.get_position()[0])) for text in panel.texts] == [("K", 3)]
-    fills = [to_hex(colour) for colour in shapes.get_facecolor()]
+    fills = [to_hex(colour) for colour in colours_of(shapes)[0]]
     assert plate_colour(world, "K") in fills
 
 
@@ -129,7 +145,7 @@ def test_skills_with_modes_have_a_faint_path_for_each(fetch):
     skills = make_skills(world, mdp, ((),), ((),), actions.ravel(), 3, modes=(2,))
     (panel,) = skills_figure(skills, (0, 0)).axes
     paths = panel.lines[::2]
-    assert [len(path.get_xdata()) for path in paths] == [1, 2]
+    assert [np.size(path.get_xdata()) for path in paths] == [1, 2]
     assert all(path.get_alpha() < 1 for path in paths)
     assert panel.get_title() == "skill 0 for any\nchanges position"
 

@@ -12,6 +12,7 @@ import pytest
 
 import skillfocus as sf
 from probes import CORRIDOR, corridor
+from skill_sets import target_change
 from skillfocus.learners.base import Learned, Learner
 from skillfocus.objectives.penalties import StatePenalty, check_penalty
 from skillfocus.objectives.rewards.vic import log_ratio
@@ -127,7 +128,7 @@ def test_a_third_estimator_learns_with_every_variant_and_learner(variant, learne
         corridor(slip=0.1, step_limit=12), variant(counted), seed=0, targets={"tool_1": 2},
         learner=learner,
     )  # fmt: skip
-    effects = max(sf.metrics.side_effects(skills), key=lambda e: e.changes_target)
+    effects = max(sf.metrics.side_effects(skills), key=target_change)
     assert effects.changes_target > 0.95
     if variant is sf.focused:
         assert effects.side_effects < 0.1

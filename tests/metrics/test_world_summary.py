@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import skillfocus as sf
 from skillfocus.core.world import Outcome
@@ -30,7 +31,7 @@ class Door(sf.World):
 
 
 def test_a_description_says_so():
-    found = describe(Door(), sf.tabulate(Door()))
+    found: Any = describe(Door(), sf.tabulate(Door()))
     assert {v["name"]: v["changes"] for v in found["variables"]} == {
         "door": "partly for good", "wall": "never", "light": "for good",
     }  # fmt: skip
@@ -67,7 +68,7 @@ def test_many_names_are_cut_and_the_world_s_own_notes_come_first():
 
 
 def test_a_description_fits_into_json(four_rooms, four_rooms_table):
-    summary = describe(four_rooms, four_rooms_table)
+    summary: Any = describe(four_rooms, four_rooms_table)
     assert json.loads(json.dumps(summary)) == summary
     assert summary["variables"][0]["listed"] == "(1, 1) … (11, 11)"
     assert [v["skills"] for v in summary["variables"]] == [8, 2, 2, 2, 2]

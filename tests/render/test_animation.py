@@ -220,7 +220,7 @@ def test_exported_pictures_end_with_the_verdict(runs, tmp_path):
     run = runs()
     root = parsed(export(run, tmp_path / "a.svg").read_text())
     last = len(run) - 1
-    assert f"{last} steps. {run.verdict[:6]}" in root[0].text
+    assert f"{last} steps. {run.verdict[:6]}" in (root[0].text or "")
     (line,) = (
         g for g in root.iter(f"{SVG}g") if run.verdict[:6] in (g.findtext(f"{SVG}text") or "")
     )

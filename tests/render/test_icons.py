@@ -9,6 +9,7 @@ import numpy as np
 import skillfocus as sf
 from skillfocus.render import icons, raster
 from skillfocus.render.palette import PALETTES, THING_COLOURS
+from skillfocus.worlds.mud_world import MudWorld
 
 
 def test_every_thing_that_has_a_colour_has_an_icon_that_all_painters_understand():
@@ -39,6 +40,7 @@ def test_a_muddy_agent_has_another_icon():
 
 def test_the_treasure_of_mud_world_stands_on_mud():
     world = sf.make("MudWorld-v0")
+    assert isinstance(world, MudWorld)
     ground = icons.ground_glyphs(world)
     (chest,) = world.map.find("X")
     assert world.legend[ground[chest]] == "mud"

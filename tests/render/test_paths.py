@@ -16,6 +16,8 @@ from skillfocus.render.paths import (
     path_points,
 )
 from skillfocus.render.scene import Stage
+from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.mud_world import MudWorld
 
 
 def test_tracks_lie_where_a_muddy_agent_went():
@@ -55,6 +57,8 @@ def test_one_way_has_one_line():
 
 def test_every_cell_that_can_be_tracked_has_its_mark():
     world = sf.make("MudWorld-v0")
+    assert isinstance(world, MudWorld)
     assert mark_of_cell(world, sf.tabulate(world)) == world.mark_of
     rooms = sf.make("FourRooms-v0")
+    assert isinstance(rooms, FourRooms)
     assert mark_of_cell(rooms, sf.tabulate(rooms)) == {}

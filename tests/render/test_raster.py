@@ -8,6 +8,7 @@ import skillfocus as sf
 from skillfocus.render import icons, raster, scene
 from skillfocus.render.palette import PALETTES
 from skillfocus.render.paths import mark_of_cell
+from skillfocus.worlds.mud_world import MudWorld
 
 
 def test_curves_end_where_they_should_and_bend():
@@ -46,6 +47,7 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     world = sf.make("MudWorld-v0")
     mdp = sf.tabulate(world)
     state = world.state(position=(8, 3), muddy=1, muddy_cells=1)
+    assert isinstance(world, MudWorld)
     (cell, mark), *_ = mark_of_cell(world, mdp).items()
     marked = np.zeros(mdp.n_marks, np.uint8)
     marked[mark] = 1

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -98,7 +99,7 @@ def test_the_run_s_skills_are_discover_s(store):
 
 def test_the_record_comes_back_from_the_table(store):
     run = TINY.with_settings({"seed": 1001})
-    record = run.record(store.frame())
+    record: Any = run.record(store.frame())
     again = skill_records(store.skills(run))
     assert record["skills"] == again
     assert type(again[0]["starts"]) is type(record["skills"][0]["starts"])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from runs_for_tests import Tiny
 from skillfocus._internal.environment_info import package_versions
@@ -16,7 +17,7 @@ def test_performing_records_what_varies():
     header = decode(outcome.table)
     assert (header.id, header.kind, header.version) == (Tiny(4, seconds=0.05).id, "Tiny", 1)
     assert header.settings == {"scale": 1.0, "seconds": 0.05, "seed": 4}
-    record = header.record
+    record: Any = header.record
     assert package_versions().items() <= record.items()
     assert 0.05 <= record["wall_seconds"] < 5
     assert 0 <= record["cpu_seconds"] <= record["wall_seconds"] + 0.05
@@ -32,7 +33,7 @@ def test_the_peak_is_the_run_s_own():
         def execute(self, report):
             return Result([("sum", None, float(sum(bytearray(self.size)[:10])))])
 
-    def peak(run):
+    def peak(run) -> Any:
         return decode(perform(run).table).record["peak_memory_mb"]
 
     before = peak(Big(10))
@@ -65,6 +66,6 @@ def test_rows_of_the_wrong_shape_are_that_run_s_failure():
     @dataclass(frozen=True)
     class Odd(Run):
         def execute(self, report):
-            return Result([("metric", "not a step", 1.0)])
+            return Result([("metric", "not a step", 1.0)])  # pyright: ignore[reportArgumentType]
 
     assert isinstance(perform(Odd()), Failed)

@@ -139,7 +139,8 @@ def test_what_cannot_be_sent_is_that_run_s_failure(tmp_path):
 
 def test_a_worker_of_another_version_is_refused(tmp_path):
     class Old(ThreadPoolExecutor):
-        def submit(self, fn, run, number):
+        def submit(self, fn, /, *args, **kwargs):
+            run, number = args
             return super().submit(perform, Tiny(run.seed, scale=2.0), number)
 
     with pytest.raises(UserError, match="another version"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from polars.testing import assert_frame_equal
@@ -142,4 +143,5 @@ def test_discovered_skills_come_back_from_any_store(memory):
     with Job(memory, executor=ThreadPoolExecutor(1)) as job:
         job.execute([TINY])
     assert memory.skills(TINY).info["seed"] == TINY.seed
-    assert TINY.record(memory.frame())["skills"][0]["skill"] == 0
+    record: Any = TINY.record(memory.frame())
+    assert record["skills"][0]["skill"] == 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,9 +39,10 @@ def test_saved_and_loaded_are_equal(skills, file):
     loaded = sf.Skills.load(file)
     assert loaded == skills
     assert loaded.info == skills.info
-    assert loaded.info["seed"] == 2
-    assert loaded.info["objective"]["name"] == "focused-vic"
-    assert set(loaded.info["versions"]) == {"skillfocus", "numpy", "numba", "python"}
+    info: Any = loaded.info
+    assert info["seed"] == 2
+    assert info["objective"]["name"] == "focused-vic"
+    assert set(info["versions"]) == {"skillfocus", "numpy", "numba", "python"}
     assert [f.name for f in file.parent.iterdir()] == ["a.skills"]
 
 

@@ -5,14 +5,26 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 try:
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import sync_playwright
 except ImportError:
     sync_playwright = None
+
+if TYPE_CHECKING:
+    from playwright.sync_api import (
+        Browser,
+        BrowserContext,
+        ConsoleMessage,
+        Page,
+        Request,
+        WebSocket,
+    )
 
 NEEDED = "SKILLFOCUS_NEED_BROWSER"
 """If set, a missing browser is an error instead of a skipped test."""
@@ -41,7 +53,7 @@ def chromium() -> str:
     return path
 
 
-def missing(what: str):
+def missing(what: str) -> NoReturn:
     """Skip the test, or fail it if a browser is required."""
     if os.environ.get(NEEDED):
         pytest.fail(f"{what} ({NEEDED} is set)", pytrace=False)
@@ -49,7 +61,7 @@ def missing(what: str):
 
 
 @contextmanager
-def launched():
+def launched() -> Iterator[Browser]:
     """Launch the browser with an empty profile that is discarded at the end."""
     path = chromium()
     with sync_playwright() as playwright:
@@ -59,7 +71,7 @@ def launched():
 
 
 @contextmanager
-def quiet_page(browser):
+def quiet_page(browser: Browser) -> Iterator[Page]:
     """Open an empty page in its own profile; fail at the end if it was not quiet."""
     with browser.new_context(viewport={"width": 1280, "height": 800}, offline=True) as context:
         record = Record(context)
@@ -77,7 +89,7 @@ class Record:
     not be sent alone.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: BrowserContext) -> None:
         self.errors: list[str] = []
         self.requests: list[str] = []
         context.route(OUTSIDE, lambda route: route.abort())
@@ -86,15 +98,15 @@ class Record:
         context.on("request", self._request)
         context.on("page", lambda page: page.on("websocket", self._socket))
 
-    def _console(self, message):
+    def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.errors.append(f"console: {message.text}")
 
-    def _request(self, request):
+    def _request(self, request: Request) -> None:
         if not (request.url.startswith("file:") and opens_a_page(request)):
             self.requests.append(request.url)
 
-    def _socket(self, socket):
+    def _socket(self, socket: WebSocket) -> None:
         self.requests.append(socket.url)
 
     @property
@@ -102,14 +114,16 @@ class Record:
         """One line for each error and request; empty if the pages were quiet."""
         return "\n".join([*self.errors, *(f"asked for {url}" for url in self.requests)])
 
-    def check(self):
+    def check(self) -> None:
         """Fail the test if there was an error or a request."""
         if self.said:
             pytest.fail(f"the page was not quiet:\n{self.said}", pytrace=False)
 
 
-def opens_a_page(request) -> bool:
+def opens_a_page(request: Request) -> bool:
     """Return whether a request is for a whole page, not for a part of one."""
+    from playwright.sync_api import Error
+
     try:
         return request.is_navigation_request() and request.frame.parent_frame is None
     except Error:  # a window that is about to open has no frame yet

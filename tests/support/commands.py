@@ -44,6 +44,7 @@ def command(*arguments: str, cwd) -> CompletedProcess[str]:
         try:
             main()
         except SystemExit as ended:
+            assert not isinstance(ended.code, str), ended.code
             status = ended.code or 0
     return CompletedProcess(sys.argv, status, stdout.getvalue(), stderr.getvalue())
 

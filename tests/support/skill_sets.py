@@ -8,6 +8,7 @@ import numpy as np
 
 import skillfocus as sf
 from probes import corridor
+from skillfocus.metrics.side_effects import SkillEffects
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.skills.policy import TabularPolicy
 
@@ -28,6 +29,12 @@ def random_skills(seed: int, world) -> sf.Skills:
     rng = np.random.default_rng(seed)
     policy = rng.integers(mdp.n_actions + 1, size=3 * mdp.n_states * width).astype(np.uint8)
     return make_skills(world, mdp, ((name,),) * 3, ((name,),) * 3, policy, world.step_limit)
+
+
+def target_change(effects: SkillEffects) -> float:
+    """How often a skill changes its target; it must have one."""
+    assert effects.changes_target is not None
+    return effects.changes_target
 
 
 def matrices(skills):

@@ -249,7 +249,7 @@ def test_hidden_marks_last_from_option_to_option():
             options, task_arrays(task), GREEDY, q, workspace_of(mdp, options),
             np.random.default_rng(seed),
         )  # fmt: skip
-        assert (steps, mdp.state(last)) == (3, (1, 1, 0, 1))
+        assert (steps, mdp.state(int(last))) == (3, (1, 1, 0, 1))
 
 
 def test_a_task_that_is_done_where_it_starts():

@@ -42,7 +42,7 @@ def accomplished(world, kind):
     made = sf.make(world)
     mdp = sf.tabulate(made)
     states = np.flatnonzero(task_of(made, mdp).reward(kind))
-    return [made.space.labels(mdp.state(s)) for s in states]
+    return [made.space.labels(mdp.state(s)) for s in states.tolist()]
 
 
 def test_what_accomplishes_the_tasks():

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -49,7 +50,7 @@ def run_in_node(script):
     return done.stdout.strip()
 
 
-def _missing(what):
+def _missing(what) -> NoReturn:
     if os.environ.get(NEED_NODE):
         pytest.fail(f"{what} ({NEED_NODE} is set)", pytrace=False)
     pytest.skip(what)

@@ -23,7 +23,7 @@ def test_it_begins_where_slips_can_be_made_up_for(name, trip, cells):
     skills = make_skills(world, mdp, ((),), ((),), nothing, world.step_limit)
     start = choose_start_state(skills)
     goals = [[mdp.space.index(goal)] for goal in world.goals]
-    assert max(round_trips(mdp, goal, [start])[0] for goal in goals) == trip
+    assert max(round_trips(mdp, goal, np.array([start]))[0] for goal in goals) == trip
     assert trip <= AMPLE_SHARE * world.step_limit
     (here, *others), (usual, *as_usual) = mdp.state(start), world.showcase
     assert others == as_usual

@@ -238,7 +238,8 @@ def test_old_names_warn(old, new):
 def test_old_methods_warn():
     world = row()
     with pytest.warns(DeprecationWarning, match="find is now named state_of"):
-        assert world.find((1, True)) == (1, 1)
+        state = world.find((1, True))  # pyright: ignore[reportCallIssue]
+    assert state == (1, 1)
     with pytest.raises(AttributeError, match="no attribute 'finals'"):
         _ = world.finals
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -118,4 +119,5 @@ def test_the_showcase_falls_back_to_the_first_cell():
 def test_settings_make_the_same_world_again():
     world = FourRooms("####\n#.T#\n####", slip=0.3, step_limit=5)
     assert world.settings == {"drawing": "####\n#.T#\n####", "slip": 0.3, "step_limit": 5}
-    assert sf.tabulate(FourRooms(**world.settings)).fingerprint == sf.tabulate(world).fingerprint
+    settings: Any = world.settings
+    assert sf.tabulate(FourRooms(**settings)).fingerprint == sf.tabulate(world).fingerprint

@@ -11,7 +11,7 @@ import pytest
 import skillfocus as sf
 from skillfocus._internal import gymnasium_ids
 from skillfocus.core.world import World
-from skillfocus.runs import discovery_run as discovery
+from skillfocus.runs import world_cache
 from skillfocus.worlds import registry
 from skillfocus.worlds.adapters import from_object
 from skillfocus.worlds.registry import SOURCES, WORLD_IDS, WORLDS, can_remake, make
@@ -201,8 +201,8 @@ def test_a_run_knows_when_a_world_of_the_same_name_has_changed(file):
     assert set(settings) == {"fingerprint"}
     assert run.non_default_settings() == {"skills": 2, "targets": '{"lamp": 2}'}
     file.write_text(FILE.replace('{**state, "lamp": "on"}', '{**state, "lamp": "on", "hand": 0}'))
-    discovery.cached_world.cache_clear()
-    discovery.cached_mdp.cache_clear()
+    world_cache.cached_world.cache_clear()
+    world_cache.cached_mdp.cache_clear()
     assert sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="lamp=2").id != before
 
 

@@ -9,6 +9,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor
 from problems import make_problem
 from reference import plain_values
+from skill_sets import target_change
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
 from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, sweep
@@ -182,6 +183,6 @@ def test_without_a_discount_skills_still_arrive(base):
         corridor(slip=0.1, step_limit=20), sf.focused(base()), seed=0, targets={"tool_1": 2},
         learner=sf.Planning(gamma=1.0),
     )  # fmt: skip
-    best = max(sf.metrics.side_effects(skills), key=lambda e: e.changes_target)
+    best = max(sf.metrics.side_effects(skills), key=target_change)
     assert best.changes_target > 0.99
     assert best.side_effects < 0.05

@@ -7,6 +7,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor, tiny_mud
 from problems import make_problem
 from reference import PlainQ
+from skill_sets import target_change
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.q_learning import QLearning, greedy_policy, paper_q_learning
 from skillfocus.objectives.targets import assign
@@ -86,7 +87,7 @@ def test_it_fetches_and_returns_in_four_rooms(four_rooms):
         four_rooms, sf.focused(sf.vic()), seed=0, targets={"tool_2": 2},
         learner=QLearning(episodes=100_000, pace=0.002),
     )  # fmt: skip
-    effects = max(sf.metrics.side_effects(skills), key=lambda e: e.changes_target)
+    effects = max(sf.metrics.side_effects(skills), key=target_change)
     assert effects.changes_target > 0.9
     assert effects.side_effects < 0.3
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,8 @@ def test_door_key(door_key):
     assert "yellow_door: once it has left locked it never comes back" in list(
         remarks(door_key, mdp)
     )
-    kinds = {v["name"]: v["changes"] for v in describe(door_key, mdp)["variables"]}
+    summary: Any = describe(door_key, mdp)
+    kinds = {v["name"]: v["changes"] for v in summary["variables"]}
     assert kinds["yellow_door"] == "partly for good"
     assert kinds["yellow_key"] == "and back"
 
@@ -147,6 +150,9 @@ def test_settings_are_kept(tmp_path):
 
 
 def test_what_has_no_meaning_for_minigrid_is_said():
+    def place(env, state):
+        env.agent_pos, env.agent_dir = (state["x"], state["y"]), state["d"]
+
     with pytest.raises(sf.UserError, match="have variables of their own"):
         from_gymnasium("MiniGrid-Empty-5x5-v0", variables=("u", "v"))
     world = from_gymnasium(
@@ -156,10 +162,7 @@ def test_what_has_no_meaning_for_minigrid_is_said():
             "y": int(env.agent_pos[1]),
             "d": env.agent_dir,
         },
-        set_state=lambda env, s: (
-            setattr(env, "agent_pos", (s["x"], s["y"])),
-            setattr(env, "agent_dir", s["d"]),
-        ),
+        set_state=place,
     )
     assert world.space.names == ("x", "y", "d")
     assert world.id == "environment:MiniGrid-Empty-5x5-v0"

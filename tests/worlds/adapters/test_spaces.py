@@ -81,4 +81,5 @@ def test_single_values_need_a_meaning():
 def test_numpy_values_become_python_values():
     value = to_python([np.int64(1), (np.bool_(True), np.array([0.5]))])
     assert value == (1, (True, (0.5,)))
+    assert isinstance(value, tuple)
     assert [type(value[0]), type(value[1][0])] == [int, bool]
