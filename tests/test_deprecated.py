@@ -66,11 +66,11 @@ def test_old_arguments():
 def test_old_arguments_and_attributes_of_tasks_and_runs(four_rooms_table):
     mdp = sf.tabulate(corridor())
     with pytest.warns(DeprecationWarning, match=r"make_task\(cap=…\) is deprecated"):
-        task = sf.make_task(mdp, "end", (0, 0), cap=9, true=lambda state: state["tool_1"] == 1)
+        task = sf.make_task(mdp, "end", (0, 0), cap=9, true=lambda state: state["tool_1"] == 1)  # pyright: ignore[reportCallIssue]
     with pytest.warns(DeprecationWarning, match=r"Task\.cap is deprecated"):
         assert task.cap == task.max_episode_steps == 9
     with pytest.warns(DeprecationWarning, match=r"SMDPQLearning\(decay=…\) is deprecated"):
-        learner = sf.SMDPQLearning(decay=0.5)
+        learner = sf.SMDPQLearning(decay=0.5)  # pyright: ignore[reportCallIssue]
     with pytest.warns(DeprecationWarning, match="use epsilon_decay"):
         assert learner.decay == 0.5
     with pytest.warns(DeprecationWarning, match=r"WorldEnv\(table=…\) is deprecated"):

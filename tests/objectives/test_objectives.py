@@ -157,7 +157,7 @@ def test_every_name_makes_its_objective(name):
         (lambda: sf.dusdi(sf.vic(), weight=float("inf")), "finite"),
         (lambda: sf.dusdi(sf.vic(prior="learned")), "no learned prior"),
         (lambda: sf.vic(1.5), "above 0 and at most 1"),
-        (lambda: sf.vic(prior="guess"), "'uniform' or 'learned'"),
+        (lambda: sf.vic(prior="guess"), "'uniform' or 'learned'"),  # pyright: ignore[reportArgumentType]
         (lambda: sf.diayn(0.0), "above 0"),
         (lambda: sf.lsd(-0.1), "positive"),
         (lambda: make_objective("focused-vix"), "did you mean 'focused-vic'"),
