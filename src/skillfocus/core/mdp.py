@@ -220,16 +220,21 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     return mdp
 
 
-def _expand(world: World, state: State) -> Iterator[list[Successor[State]]]:
+def _expand(world: World, state: State) -> Iterator[Sequence[Successor[State]]]:
     """Yield the checked outcomes of each action in a state."""
     _check_state(world, state)
     for action in range(len(world.actions)):
         outcomes = world.transition(state, action)
         _check_outcomes(world, state, action, outcomes)
-        yield [
-            (o.probability, tuple(o.state), o.mark, None if o.again is None else tuple(o.again))
-            for o in outcomes
-        ]
+        # A world may return states as lists; the first outcome shows which it does.
+        yield (
+            outcomes
+            if isinstance(outcomes[0].state, tuple)
+            else [
+                (o.probability, tuple(o.state), o.mark, None if o.again is None else tuple(o.again))
+                for o in outcomes
+            ]
+        )
 
 
 def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
@@ -260,7 +265,7 @@ def _check_outcomes(
             f"{world.space.labels(state)} have probabilities {probabilities}, which must be 0 or "
             f"more and sum to 1"
         )
-    highest_mark = max(o.mark for o in outcomes)
+    highest_mark = max([o.mark for o in outcomes])
     if highest_mark >= world.n_marks:
         raise UserError(f"{world.id} sets mark {highest_mark} but has n_marks = {world.n_marks}")
 
