@@ -30,6 +30,7 @@ def test_old_names_in_old_modules_are_the_new_ones():
     with pytest.warns(DeprecationWarning, match="use skillfocus.core.mdp"):
         from skillfocus.table import Table  # pyright: ignore[reportMissingImports]
     assert Table is sf.TabularMDP
+    assert sys.modules["skillfocus.table"].tabulate is sf.tabulate
 
 
 @pytest.mark.parametrize(("old", "new"), [("Table", "TabularMDP"), ("Hierarchy", "SMDPQLearning")])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillfocus.core.factored import FactoredSpace as FactoredSpace
     from skillfocus.core.factored import Variable as Variable
     from skillfocus.core.mdp import TabularMDP as TabularMDP
-    from skillfocus.core.mdp import tabulate as tabulate
+    from skillfocus.core.tabulation import tabulate as tabulate
     from skillfocus.core.world import Outcome as Outcome
     from skillfocus.core.world import World as World
     from skillfocus.envs import SkillEnv as SkillEnv
@@ -81,7 +81,8 @@ _HOMES = {
     "core.factored": ["FactoredSpace", "Variable"],
     "core.world": ["Outcome", "World"],
     "worlds.registry": ["make"],
-    "core.mdp": ["TabularMDP", "tabulate"],
+    "core.mdp": ["TabularMDP"],
+    "core.tabulation": ["tabulate"],
     "objectives.objective": ["Objective"],
     "objectives.reward": ["Reward"],
     "objectives.rewards.vic": ["vic"],
@@ -96,7 +97,7 @@ _HOMES = {
         "weighted_norm",
         "changed_variables",
         "check_penalty",
-    ],
+    ],  # fmt: skip
     "objectives.targets": ["assign"],
     "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],

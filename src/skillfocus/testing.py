@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from skillfocus.core.factored import FactoredSpace, State
-from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import discover

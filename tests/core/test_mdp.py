@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillfocus as sf
-from probes import RandomWorld, corridor
+from probes import Door, RandomWorld, corridor
 from skillfocus.core.rollout import mdp_arrays, reset_marks, step
 from skillfocus.core.world import Outcome
 from skillfocus.errors import UserError
@@ -148,28 +148,6 @@ def test_marks_shown_are_set_at_random(rng):
         assert marked.sum() == 7
         seen += marked
     assert (seen > 0).all()
-
-
-class Door(sf.World):
-    """A door that is unlocked for good and then opened and shut; a painted wall."""
-
-    id, actions = "Door-v0", ("turn", "push")
-    space = sf.FactoredSpace(
-        (
-            sf.Variable("door", ("locked", "shut", "open")),
-            sf.Variable("wall", ("red", "blue")),
-            sf.Variable("light", (0, 1)),
-        )
-    )
-
-    def states(self):
-        return [(0, wall, 0) for wall in range(2)]
-
-    def transition(self, state, action):
-        door, wall, light = state
-        if action == 0:
-            return [Outcome(1.0, (max(door, 1), wall, light))]
-        return [Outcome(1.0, (3 - door if door else 0, wall, 1))]
 
 
 def test_what_never_changes_and_what_never_comes_back():

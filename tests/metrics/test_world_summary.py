@@ -4,30 +4,9 @@ import json
 from typing import Any
 
 import skillfocus as sf
+from probes import Door
 from skillfocus.core.world import Outcome
 from skillfocus.metrics.world_summary import describe, list_values, remarks
-
-
-class Door(sf.World):
-    """A door that is unlocked for good and then opened and shut; a painted wall."""
-
-    id, actions = "Door-v0", ("turn", "push")
-    space = sf.FactoredSpace(
-        (
-            sf.Variable("door", ("locked", "shut", "open")),
-            sf.Variable("wall", ("red", "blue")),
-            sf.Variable("light", (0, 1)),
-        )
-    )
-
-    def states(self):
-        return [(0, wall, 0) for wall in range(2)]
-
-    def transition(self, state, action):
-        door, wall, light = state
-        if action == 0:
-            return [Outcome(1.0, (max(door, 1), wall, light))]
-        return [Outcome(1.0, (3 - door if door else 0, wall, 1))]
 
 
 def test_a_description_says_so():

@@ -60,3 +60,25 @@ class RandomWorld(World):
 
     def transition(self, state, action):
         return self.follows[state, action]
+
+
+class Door(World):
+    """A door that is unlocked for good and then opened and shut; a painted wall."""
+
+    id, actions = "Door-v0", ("turn", "push")
+    space = FactoredSpace(
+        (
+            Variable("door", ("locked", "shut", "open")),
+            Variable("wall", ("red", "blue")),
+            Variable("light", (0, 1)),
+        )
+    )
+
+    def states(self):
+        return [(0, wall, 0) for wall in range(2)]
+
+    def transition(self, state, action):
+        door, wall, light = state
+        if action == 0:
+            return [Outcome(1.0, (max(door, 1), wall, light))]
+        return [Outcome(1.0, (3 - door if door else 0, wall, 1))]

@@ -90,6 +90,10 @@ NAMES = {
 """Old name -> new name, in any of these modules."""
 
 
+MOVED = {"tabulate": "core.tabulation"}
+"""Names that are now in another module than the rest of their old one."""
+
+
 class _OldModules(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -109,6 +113,8 @@ class _OldModules(MetaPathFinder, Loader):
         def get(name: str) -> object:
             if name.startswith("__"):
                 raise AttributeError(name)
+            if name in MOVED:
+                return getattr(import_module(f"skillfocus.{MOVED[name]}"), name)
             return getattr(new, NAMES.get(name, name))
 
         module.__dict__["__getattr__"] = get

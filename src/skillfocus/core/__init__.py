@@ -1,0 +1,1 @@
+"""The base of everything: variables, worlds, tabular MDPs, rollouts, contexts, progress."""

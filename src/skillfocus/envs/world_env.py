@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from skillfocus._internal.deprecated import renamed_arguments
-from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
 from skillfocus.envs.goal import Start, make_goal

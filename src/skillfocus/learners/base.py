@@ -22,8 +22,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress
+from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate

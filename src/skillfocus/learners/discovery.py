@@ -12,8 +12,9 @@ import numpy as np
 
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
-from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learner, Problem

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.worlds.registry import make

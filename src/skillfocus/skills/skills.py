@@ -13,8 +13,9 @@ from skillfocus._internal.atomic_io import write_atomically
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
 from skillfocus.core.factored import State
-from skillfocus.core.mdp import TabularMDP, tabulate
+from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, run_many
+from skillfocus.core.tabulation import tabulate
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
