@@ -97,7 +97,7 @@ _HOMES = {
         "weighted_norm",
         "changed_variables",
         "check_penalty",
-    ],  # fmt: skip
+    ],
     "objectives.targets": ["assign"],
     "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],

@@ -64,6 +64,7 @@ class Discriminator:
 
     @property
     def learns_prior(self) -> bool:
+        """Whether nu is learned."""
         return self.prior == "learned"
 
 

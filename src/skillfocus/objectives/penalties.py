@@ -100,9 +100,11 @@ class StatePenalty(Penalty):
     def between(
         self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
     ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, state numbers [n]."""
         return self.strength * self.measure(mdp, start, end, watched)
 
     def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+        """Return all variables: the whole start state is compared with."""
         del reversible
         return np.ones_like(watched)
 

@@ -117,10 +117,12 @@ class TabularPolicy(Policy):
 
     @property
     def mdp(self) -> TabularMDP:
+        """The MDP whose states are the rows."""
         return self._mdp
 
     @property
     def n_modes(self) -> np.ndarray:
+        """int64 [n_skills]: how many modes each skill draws from when it starts."""
         return self.index.n_modes
 
     @property
@@ -148,6 +150,7 @@ class TabularPolicy(Policy):
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:
+        """Look actions up; see `Policy.actions`."""
         first = np.array([self.mdp.number(state) for state in starts], dtype=np.int64)
         now = np.array([self.mdp.number(state) for state in states], dtype=np.int64)
         column = self.contexts[skill, first] * self.n_modes[skill] + mode

@@ -94,6 +94,7 @@ class DenseDiscriminator:
 
     @property
     def update(self) -> Callable:
+        """Moving average, with the prior if it is learned."""
         return ewma_and_prior if self.learns_prior else ewma
 
     def init(

@@ -47,9 +47,14 @@ class Estimator(Protocol):
     """
 
     @property
-    def predict(self) -> Callable: ...
+    def predict(self) -> Callable:
+        """The estimate, as a function of parameters and indices."""
+        ...
+
     @property
-    def update(self) -> Callable | None: ...
+    def update(self) -> Callable | None:
+        """Learning from one observation."""
+        ...
 
     def init(
         self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
@@ -103,6 +108,7 @@ class NoPrior:
     """Part of estimators that leave the prior uniform."""
 
     def log_prior(self, params: np.ndarray) -> np.ndarray | None:
+        """Return None: the prior is uniform."""
         del params
         return None
 
@@ -140,6 +146,7 @@ class OwnedValueTable(NoPrior):
     def init(
         self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
+        """Return float32 [n_components, n_values, 1]: 1 where a component owns a value."""
         del n_starts, rng
         owner = np.arange(len(coordinates)) * n_components // len(coordinates)
         owned = owner == np.arange(n_components)[:, None]
@@ -160,15 +167,18 @@ class FunctionEstimator(NoPrior):
 
     @property
     def predict(self) -> Callable:
+        """The user's function, returning a tuple of one number."""
         return _as_tuple(self.estimate.predict)
 
     @property
     def update(self) -> Callable | None:
+        """The user's update, if there is one."""
         return self.estimate.update
 
     def init(
         self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
+        """Return the user's initial parameters."""
         return self.estimate.init(n_components, n_starts, coordinates, rng)
 
 

@@ -55,9 +55,11 @@ class Planning(Learner):
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
 
     def check(self, problem: Problem) -> None:
+        """Raise `UserError` for policies that are too large."""
         check_problem(problem)
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        """Alternate value iteration and updates of the rewards; see `Learner.learn`."""
         tabular = tabular_problem(problem, start_where_controllable=self.start_where_controllable)
         model = Model(tabular, self.gamma)
         params = tabular.initial_params(rng)

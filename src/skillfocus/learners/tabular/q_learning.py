@@ -95,9 +95,11 @@ class QLearning(Learner):
         return self.remember and objective.targeted
 
     def check(self, problem: Problem) -> None:
+        """Raise `UserError` for policies that are too large."""
         check_problem(problem, use_context=self.uses_context(problem.objective))
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        """Run episodes of all skills, in blocks; see `Learner.learn`."""
         tabular = tabular_problem(
             problem,
             use_context=self.uses_context(problem.objective),

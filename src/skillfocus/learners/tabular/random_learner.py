@@ -21,6 +21,7 @@ class RandomLearner(Learner):
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        """Draw an action for every state; see `Learner.learn`."""
         del progress
         tabular = tabular_problem(problem, use_context=False)
         size = tabular.index.offsets[-1]
