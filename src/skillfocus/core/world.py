@@ -48,6 +48,7 @@ class WorldState(tuple[int, ...]):
     world: World
 
     def __new__(cls, values: Iterable[int], world: World) -> WorldState:
+        """Make a state from value indices and its world."""
         state = super().__new__(cls, values)
         state.world = world
         return state
@@ -63,6 +64,7 @@ class WorldState(tuple[int, ...]):
         return WorldState, (tuple(self), self.world)
 
     def __deepcopy__(self, memo: object) -> WorldState:
+        """Return itself: states do not change."""
         return self
 
     def _repr_html_(self) -> str:

@@ -31,9 +31,11 @@ class EnvFactory:
         self._env_class, self._arguments, self._fixed = env_class, arguments, fixed
 
     def __call__(self, **settings: object) -> gymnasium.Env:
+        """Make the environment."""
         return self._env_class(*self._arguments, **self._fixed, **settings)
 
     def __deepcopy__(self, memo: dict) -> EnvFactory:
+        """Return itself: copies share the arguments, which may be large."""
         return self
 
 

@@ -94,6 +94,7 @@ class StatePenalty(Penalty):
     """
 
     def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
+        """Refuse: values of variables are not whole states."""
         del space, start, end, watched
         raise UserError(f"{self.name} compares whole states: use between(mdp, start, end, watched)")
 
