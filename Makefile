@@ -9,7 +9,7 @@ EXTRA = dev
 
 .PHONY: help reproduce paper test test-others lint bench clean
 
-help:  ## what can be made
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 $(READY): pyproject.toml constraints.txt
@@ -18,21 +18,21 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --no-compile -e '.[$(EXTRA)]'
 	@touch $(READY)
 
-reproduce: $(READY)  ## the paper's experiments with 5 seeds: figures, a report and a gallery of skills in out/
+reproduce: $(READY)  ## run the paper's experiments with 5 seeds: report, figures and a gallery of skills in out/
 	$(BIN)/skillfocus reproduce --learner planning --seeds 5 --out out
 	$(BIN)/skillfocus view --gallery --out out/gallery.html --no-open
 	@echo 'report: out/report.html, and skills to watch: out/gallery.html'
 
-paper: $(READY)  ## all of it with 50 seeds and both learners (hours; interrupt it and go on), kept in results/
+paper: $(READY)  ## everything with 50 seeds and both learners (hours; rerun to resume), saved in results/
 	$(BIN)/skillfocus reproduce --seeds 50 --out out/paper --keep results --markdown docs/report.md
 
-lint: $(READY)  ## formatting, lint, types, the direction of imports
+lint: $(READY)  ## formatting, lint, types, the import contract
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
 
-test: $(READY) lint  ## everything that must hold; also under the oldest and newest Pythons, if found
+test: $(READY) lint  ## run all checks, also under the oldest and newest Pythons if installed
 	$(BIN)/python -m pytest $(TWO)
 	@$(MAKE) --no-print-directory test-others
 
@@ -52,6 +52,6 @@ test-others: $(READY)
 bench: $(READY)  ## speed, as ratios within one run
 	$(BIN)/python -W ignore benchmarks/bench.py
 
-clean:  ## remove what make made
+clean:  ## remove everything that make made
 	rm -rf .venv .venv-* out build *.egg-info src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
