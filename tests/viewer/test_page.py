@@ -218,11 +218,11 @@ def test_scattered_skills_have_modes_on_the_page_too(page, tmp_path):
     world = sf.make("ForageWorld-v0")
     objective = sf.scattered(sf.focused(sf.vic()))
     skills = quick(world, objective)
-    assert max(skills.modes) > 1
+    assert max(skills.n_modes) > 1
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page([view_without_effects(skills)], tmp_path / "m.html").as_uri())
     page.wait_for_selector(READY)
-    many = int(np.argmax(skills.modes))
+    many = int(np.argmax(skills.n_modes))
     for seed in range(30):
         found = page.evaluate(
             """async ([z, seed]) => {
