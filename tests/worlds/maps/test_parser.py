@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillfocus as sf
+from map_walks import column, parse, walk
 from paths import ROOT
 from skillfocus.errors import UserError
 from skillfocus.worlds.maps.parser import make_map, read_map
@@ -17,26 +18,6 @@ from skillfocus.worlds.maps.parser import make_map, read_map
 MAPS = ROOT / "examples" / "maps"
 PAPER = ("four-rooms", "forage-world", "mud-world")
 UP, RIGHT, DOWN, LEFT = range(4)
-
-
-def parse(text: str):
-    """A world without slips unless the text says otherwise."""
-    return make_map("probe", text=text if "slip" in text else f"slip = 0\n{text}")
-
-
-def walk(world, moves: str, **first):
-    """The labels of every state on a way written as `>`, `<`, `^` and `v`, moves being certain."""
-    state = world.space.state(**first)
-    labels = [world.space.labels(state)]
-    for move in moves:
-        (outcome,) = world.transition(state, "^>v<".index(move))
-        state = outcome.state
-        labels.append(world.space.labels(state))
-    return labels
-
-
-def column(labels, name):
-    return [row[name] for row in labels]
 
 
 @pytest.mark.parametrize("name", PAPER)

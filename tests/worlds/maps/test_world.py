@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import skillfocus as sf
+from map_walks import column, parse, walk
 from paths import ROOT
 from skillfocus.worlds.maps.parser import make_map, read_map
 from skillfocus.worlds.maps.world import Feature
@@ -35,26 +36,6 @@ def test_repr_shows_the_size_of_the_map():
         "<map:museum: 4 actions, position (52) × key (2) × painting (2) × vase (2) × lamp (2), "
         "map of 9 × 11 cells>"
     )
-
-
-def parse(text: str):
-    """A world without slips unless the text says otherwise."""
-    return make_map("probe", text=text if "slip" in text else f"slip = 0\n{text}")
-
-
-def walk(world, moves: str, **first):
-    """The labels of every state on a way written as `>`, `<`, `^` and `v`, moves being certain."""
-    state = world.space.state(**first)
-    labels = [world.space.labels(state)]
-    for move in moves:
-        (outcome,) = world.transition(state, "^>v<".index(move))
-        state = outcome.state
-        labels.append(world.space.labels(state))
-    return labels
-
-
-def column(labels, name):
-    return [row[name] for row in labels]
 
 
 def test_slips_by_hand():
