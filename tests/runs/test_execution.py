@@ -69,3 +69,22 @@ def test_rows_of_the_wrong_shape_are_that_run_s_failure():
             return Result([("metric", "not a step", 1.0)])  # pyright: ignore[reportArgumentType]
 
     assert isinstance(perform(Odd()), Failed)
+
+
+def test_a_run_that_cannot_be_identified_here_is_a_failed_run():
+    """A worker may lack what the run's settings need, such as a registered world."""
+
+    @dataclass(frozen=True)
+    class Local(Run):
+        seed: int
+
+        def settings(self):
+            if "id" in self.__dict__:
+                raise LookupError("this worker does not know that world")
+            return {"seed": self.seed}
+
+    run = Local(0)
+    known = run.id
+    outcome = perform(run)
+    assert isinstance(outcome, Failed)
+    assert (outcome.id, "does not know that world" in outcome.error) == (known, True)

@@ -1,8 +1,7 @@
 """Old names that still work for one release, each with a DeprecationWarning.
 
-Module paths, top-level names, attributes and keyword arguments of earlier versions are listed
-where they are handled: the tables for modules and top-level names stand here, attributes and
-arguments beside the class that has them.
+Old module paths are listed in `old_modules.py`, old top-level names in the package's `__init__`,
+and old attributes and arguments beside the class or function that has them.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Penalty:
 
     name: str
     strength: float
-    measure: Callable[..., np.ndarray]
+    measure: Measure
     target_offset: int = 0
 
     def __post_init__(self) -> None:
@@ -92,6 +92,8 @@ class StatePenalty(Penalty):
     Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices.
     Policies remember the whole start state, so memory grows with the square of the states.
     """
+
+    measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
         """Refuse: values of variables are not whole states."""

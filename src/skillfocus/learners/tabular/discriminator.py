@@ -38,6 +38,15 @@ _SPLIT = 1 << 12
 """Keys are stored as two float32 numbers, quotient and remainder of this, to be exact."""
 
 
+class UniformPrior:
+    """Part of estimators that leave the prior nu uniform."""
+
+    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
+        """Return None: the prior is uniform."""
+        del params
+        return None
+
+
 @njit(cache=True, nogil=True)
 def _move(params, n, component, row, column, rate):
     """q <- (1 - rate) q + rate [component], in one entry."""
@@ -179,7 +188,7 @@ def sparse_ewma(params, coordinates, component, start, value, rate):
 
 
 @dataclass(frozen=True)
-class SparseDiscriminator:
+class SparseDiscriminator(UniformPrior):
     """log q for the pairs of start and value that were seen, in a hash table; nu is uniform."""
 
     predict = staticmethod(predict_sparse)
@@ -193,8 +202,3 @@ class SparseDiscriminator:
         params = np.zeros((n_components + 2, SPARSE_SLOTS, 1), dtype=np.float32)
         params[n_components:] = -1.0
         return params
-
-    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
-        """Return None: the prior is uniform."""
-        del params
-        return None

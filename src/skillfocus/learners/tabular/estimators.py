@@ -20,7 +20,11 @@ from numba import njit
 
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.compiled import REWARD, compile_function
-from skillfocus.learners.tabular.discriminator import DenseDiscriminator, SparseDiscriminator
+from skillfocus.learners.tabular.discriminator import (
+    DenseDiscriminator,
+    SparseDiscriminator,
+    UniformPrior,
+)
 from skillfocus.learners.tabular.linear_map import LinearMap
 from skillfocus.objectives.controls import OwnedValues
 from skillfocus.objectives.estimates import (
@@ -104,21 +108,12 @@ def _(estimate: Representation, n_entries: int) -> Estimator:
     return LinearMap()
 
 
-class NoPrior:
-    """Part of estimators that leave the prior uniform."""
-
-    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
-        """Return None: the prior is uniform."""
-        del params
-        return None
-
-
 @njit(cache=True, nogil=True)
 def _numbers(params, coordinates, component, start, value):
     return component, start, value
 
 
-class NumberEstimator(NoPrior):
+class NumberEstimator(UniformPrior):
     """Passes the component, the start and the value on."""
 
     predict = staticmethod(_numbers)
@@ -137,7 +132,7 @@ def _owned(params, coordinates, component, start, value):
     return (params[component, value, 0],)
 
 
-class OwnedValueTable(NoPrior):
+class OwnedValueTable(UniformPrior):
     """Assigns a variable's V values to its K components in order, V / K to each."""
 
     predict = staticmethod(_owned)
@@ -160,7 +155,7 @@ def _(estimate: OwnedValues, n_entries: int) -> Estimator:
 
 
 @dataclass(frozen=True)
-class FunctionEstimator(NoPrior):
+class FunctionEstimator(UniformPrior):
     """An estimate of the user's, written as functions on arrays."""
 
     estimate: FunctionEstimate

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from skillfocus.learners.tabular.compiled import update_function
+from skillfocus.learners.tabular.discriminator import UniformPrior
 
 VECTOR, SUM, WORK = -3, -2, -1
 """Rows of params[0] after those of W."""
@@ -70,7 +71,7 @@ def ascend(params, coordinates, component, start, value, rate):
 
 
 @dataclass(frozen=True)
-class LinearMap:
+class LinearMap(UniformPrior):
     """The projection of a group's change on each component's direction."""
 
     predict = staticmethod(project)
@@ -93,8 +94,3 @@ class LinearMap:
         weights = left[:, proper] @ right[proper]
         rows = [*weights, right[0], weights.sum(axis=0), np.zeros(coordinates.shape[1])]
         return np.array([rows], dtype=np.float32)
-
-    def log_prior(self, params: np.ndarray) -> np.ndarray | None:
-        """Return None: the prior is uniform."""
-        del params
-        return None
