@@ -11,7 +11,7 @@ import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis
-from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.readings import PRESETS
 from skillfocus.report.document import Block
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Experiment:
     """Name of the figure's file, without suffix (default: the experiment's name)."""
     caption: str = CAPTION
     """How to read the figure."""
-    presets: Sequence[str] = PRESETS
+    presets: Sequence[str] = tuple(PRESETS)
     """The presets to run it with."""
     seed_share: float = 1.0
     """The share of the seeds to run it with."""

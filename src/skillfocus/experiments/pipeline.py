@@ -2,10 +2,11 @@
 
 `Pipeline` discovers skills and measures everything that any experiment needs, so that experiments
 share their runs; `Primitives` is the agent without skills. Both learn their world's task with the
-settings of every preset, from its true reward and, if there is one, from its proxy reward. Metrics
-beside those of `Discovery`:
+settings of every preset and reading, from its true reward and, if there is one, from its proxy
+reward. Metrics beside those of `Discovery`:
 
     paper/true/steps, best/proxy/true_return, …    learning curves; step: number of episodes
+    ties=random/true/steps, …                      the same at the end of learning alone
     path/3                                         state numbers on the likeliest path of skill 3
                                                    from the world's showcase; step: time
     optimum/true/steps, …                          the optimum over primitive actions
@@ -13,14 +14,15 @@ beside those of `Discovery`:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
-from skillfocus.experiments.presets import PRESETS, PRIMITIVES, task_learner
+from skillfocus.experiments.presets import PRIMITIVES, task_learner
+from skillfocus.experiments.readings import PRESETS, TASK_READINGS
 from skillfocus.runs.discovery_run import PLANNING, Discovery
 from skillfocus.runs.run import Result, Row, Run, Setting
 from skillfocus.runs.world_cache import cached_mdp, cached_world
@@ -48,7 +50,7 @@ class Pipeline(Discovery):
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
         """Return the record of the discovery, without paths and learning curves."""
-        extra = [pl.col("metric").str.starts_with(f"{part}/") for part in ("path", *PRESETS)]
+        extra = [pl.col("metric").str.starts_with(f"{part}/") for part in ("path", *TASK_READINGS)]
         return super().record(frame.filter(~pl.any_horizontal(extra)))
 
     def measure(self, skills: Skills, report: Progress) -> list[Row]:
@@ -92,20 +94,22 @@ class Primitives(Run):
 def _task_rows(
     world: World, mdp: TabularMDP, skills: Skills | None, agent: str, seed: int
 ) -> list[Row]:
-    """Learning curves of the task, with every preset's settings and every kind of reward."""
+    """Learning curves of the task with every reading's settings and every kind of reward."""
     task = task_of(world, mdp)
     rows: list[Row] = []
-    for preset in PRESETS:
-        settings = task_learner(preset, world.id, agent)
+    for name in TASK_READINGS:
+        settings = task_learner(name, world.id, agent)
+        if name not in PRESETS:
+            settings = replace(settings, evaluations=1)
         for kind in task.kinds:
             solution = solve(mdp, task, skills, seed=seed, reward=kind, settings=settings)
             curves = {"steps": solution.steps, "true_return": solution.true_return}
             if kind == "proxy":
                 curves["proxy_return"] = solution.proxy_return
             rows += [
-                (f"{preset}/{kind}/{name}", int(episode), float(value))
-                for name, curve in curves.items()
-                for episode, value in zip(solution.episodes, curve, strict=True)
+                (f"{name}/{kind}/{curve}", int(episode), float(value))
+                for curve, values in curves.items()
+                for episode, value in zip(solution.episodes, values, strict=True)
             ]
     return rows
 

@@ -1,22 +1,29 @@
 """Agents, worlds and hyperparameters of the experiments.
 
-There are two presets. `paper` uses the paper's hyperparameters, as closely as possible
-(docs/deviations.md lists the differences). `best` uses the settings that worked best on tuning
-seeds, the same for every agent of a comparison. A preset determines how each learner discovers
-skills and how a task is learned with them.
+There are two presets. `paper` uses the paper's hyperparameters, and reads what the text leaves open
+in the way whose numbers are nearest to the paper's (`readings`). `best` uses the settings that
+worked best on tuning seeds, the same for every agent of a comparison. A preset determines how each
+learner discovers skills and how a task is learned with them.
 """
 
 from __future__ import annotations
 
-from skillfocus.errors import unknown
+from dataclasses import replace
+
+from skillfocus.experiments.readings import reading_of
 from skillfocus.learners.base import Learner
 from skillfocus.learners.registry import make_learner
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.tabular.q_learning import QLearning
+from skillfocus.objectives.registry import make_objective
+from skillfocus.runs.run import Setting
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning
 from skillfocus.tasks.task import TASKS
 from skillfocus.worlds import registry
+from skillfocus.worlds.registry import make
 
-PRESETS = ("paper", "best")
-LEARNERS = ("planning", "q-learning")
+LEARNERS = ("literal", "q-learning", "planning")
+DEFAULT_SKILLS = 16
 
 WORLDS = ("four-rooms", "forage-world", "mud-world")
 """The paper's worlds; others may be registered."""
@@ -37,6 +44,8 @@ IDEAL = "ideal"
 BASELINES = (PRIMITIVES, IDEAL)
 """Agents that discover no skills, so that their results are the same for every learner."""
 
+WITH_MEMORY = "-with-memory"
+"""Suffix of a plain agent whose policies see where they began: stronger than the published ones."""
 TWO_TARGETS = "-on-two"
 """Suffix of an agent whose skills have two targets each, a tool and the position."""
 SCATTERED = "scattered-focused-vic"
@@ -49,21 +58,47 @@ OUR_AGENTS = {
 four points (gamma 0.995 and 0.998, strength 2 and 4) by area of coverage, on one tuning seed."""
 
 
-def discovery_learner(preset: str, learner: str) -> Learner:
+def discovery_learner(preset: str, learner: str, agent: str) -> Learner:
     """Return the learner that discovers skills.
 
-    The paper has no planning, so both presets plan with the library's defaults.
+    Settings that make no difference to an agent keep their defaults, so that readings share runs.
 
     Args:
-        preset: One of `PRESETS`.
+        preset: A preset, or one of `readings.READINGS`.
         learner: One of `LEARNERS`.
+        agent: Name of an objective.
 
     Raises:
         UserError: If the preset or the learner is unknown.
     """
-    if preset not in PRESETS:
-        raise unknown("preset", preset, PRESETS)
-    return make_learner(learner, paper=preset == "paper")
+    reading, objective = reading_of(preset), make_objective(agent)
+    if learner == "planning":
+        forgets = reading.memory == "none" or (
+            reading.memory == "targets" and not objective.targeted
+        )
+        looks_back = objective.reward.uses_start or objective.penalty is not None
+        ends = reading.stopping == "ends" and objective.reward.timing == "step"
+        anywhere = reading.starts == "any" and objective.targeted
+        return Planning(
+            memory=not (forgets and looks_back), keeps_earning=not ends,
+            start_where_controllable=not anywhere,
+        )  # fmt: skip
+    made = make_learner(learner, paper=True)
+    assert isinstance(made, QLearning)
+    return replace(made, update_first=reading.order == "update")
+
+
+def discovery_settings(preset: str, world: str, agent: str) -> dict[str, Setting]:
+    """Return the settings of a discovery, besides its learner's, that a preset changes."""
+    reading, settings = reading_of(preset), {}
+    objective = make_objective(agent)
+    if reading.strength == "text" and "focused" in agent and objective.reward.name != "lsd":
+        settings["strength"] = 10.0
+    if reading.prior == "all" and objective.targeted and objective.reward.estimate.discriminates:
+        settings["prior"] = 1 / DEFAULT_SKILLS
+    if reading.steps != 1:
+        settings["step_limit"] = round(reading.steps * make(world).step_limit)
+    return settings
 
 
 def task_learner(preset: str, world: str, agent: str) -> SMDPQLearning:
@@ -71,10 +106,15 @@ def task_learner(preset: str, world: str, agent: str) -> SMDPQLearning:
 
     The paper chose the decay of exploration per world and agent.
     """
-    if preset == "best":
-        return SMDPQLearning(intra_option=True, epsilon_decay=0.0002, alpha_decay=0.0001)
+    reading = reading_of(preset)
     slow = world in FORAGE_WORLD and "focused" not in agent
-    return SMDPQLearning(epsilon_decay=0.0005 if slow else 0.001)
+    paper_decay = 0.0005 if slow else 0.001
+    return SMDPQLearning(
+        epsilon_decay=paper_decay if reading.epsilon_decay is None else reading.epsilon_decay,
+        alpha_decay=reading.alpha_decay, ties=reading.ties,
+        primitives=reading.choices == "both" or agent == PRIMITIVES,
+        intra_option=reading.updates == "intra-option",
+    )  # fmt: skip
 
 
 def skill_targets(preset: str, world: str, agent: str) -> str | None:

@@ -21,7 +21,7 @@ from functools import partial
 import polars as pl
 
 from skillfocus.experiments.cases import Case
-from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.readings import TASK_READINGS, task_key
 from skillfocus.experiments.results import LABELS, RESULTS
 from skillfocus.runs.discovery_run import Discovery
 
@@ -57,13 +57,15 @@ def first_seed(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
 
 
 def own_preset(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """Keep `PRESET/…` of each case's own preset, as `task/…`.
+    """Keep `NAME/…` of the way in which each case's own preset learns a task, as `task/…`.
 
-    Every run learns its task with the settings of all presets, so that presets can share runs.
+    Every run learns its task in all ways, so that presets and readings can share runs.
     """
     del roles
+    keys = {preset: task_key(preset) for preset in rows["preset"].unique()}
     metric = pl.col("metric")
-    mine = rows.filter(metric.str.starts_with(pl.concat_str("preset", pl.lit("/"))))
+    own = pl.concat_str(pl.col("preset").replace_strict(keys, return_dtype=pl.String), pl.lit("/"))
+    mine = rows.filter(metric.str.starts_with(own))
     return mine.with_columns(metric.str.replace(r"^[^/]+/", "task/"))
 
 
@@ -131,10 +133,10 @@ class Metric:
         return self.matches(name) or fnmatchcase(name, f"*/{self.name}")
 
 
-def _curve_metrics(preset: str) -> list[Metric]:
+def _curve_metrics(name: str) -> list[Metric]:
     metric = partial(Metric, reduction=own_preset)
     curves = ("true/steps", "true/true_return", "proxy/true_return", "proxy/proxy_return")
-    return [*(metric(f"{preset}/{c}") for c in curves), Metric(f"{preset}/proxy/steps", drop)]
+    return [*(metric(f"{name}/{c}") for c in curves), Metric(f"{name}/proxy/steps", drop)]
 
 
 METRICS: list[Metric] = [
@@ -160,7 +162,7 @@ METRICS: list[Metric] = [
     Metric("all_starts/*", drop),
     # `Pipeline`, and learning curves of `Primitives`.
     Metric("path/*", first_seed),
-    *(metric for preset in PRESETS for metric in _curve_metrics(preset)),
+    *(metric for name in TASK_READINGS for metric in _curve_metrics(name)),
 ]
 """All declared metrics. The first one that matches a name applies."""
 UNDECLARED = Metric("*", keep)

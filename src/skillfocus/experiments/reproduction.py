@@ -21,7 +21,8 @@ from skillfocus.experiments.claim_blocks import VERDICT_CLASSES
 from skillfocus.experiments.claims import Claim
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.players import make_players, player_runs
-from skillfocus.experiments.presets import LEARNERS, PRESETS
+from skillfocus.experiments.presets import LEARNERS
+from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.reduce import reduce_results
 from skillfocus.experiments.registry import select_experiments
 from skillfocus.experiments.report import TITLE, build_report

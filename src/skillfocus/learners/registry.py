@@ -38,6 +38,9 @@ LEARNERS = {
         paper="skillfocus.learners.tabular.q_learning:paper_q_learning",
         options=("episodes",),
     ),
+    "literal": LearnerEntry(
+        "skillfocus.learners.tabular.q_learning:literal_q_learning", options=("episodes",)
+    ),
 }
 
 

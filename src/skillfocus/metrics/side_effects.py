@@ -34,13 +34,8 @@ DEFAULT_SAMPLE = 4000
 
 
 @dataclass(frozen=True, eq=False)
-class SkillEffects:
-    """What one skill does, per first state and on average.
-
-    Example:
-        >>> effects = sf.metrics.side_effects(skills)[0]
-        >>> effects.changes_target, effects.side_effects, effects.by_variable
-    """
+class StartAverages:
+    """What one skill does, per first state and on average."""
 
     targets: tuple[str, ...]
     """The skill's target variables."""
@@ -56,10 +51,16 @@ class SkillEffects:
     """float64 [n_starts]: the probability that every target ends changed."""
     steps: np.ndarray
     """float64 [n_starts]: expected steps."""
-    ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts."""
     exact: bool
     """False if rollouts or first states were sampled."""
+
+    def restricted_to(self, starts: np.ndarray, exact: bool) -> StartAverages:
+        """Return the same for some of the first states, which must be among these and sorted."""
+        kept = np.searchsorted(self.starts, starts)
+        return StartAverages(
+            self.targets, self.variables, starts, self.changed[kept], self.amount[kept],
+            self.controlled[kept], self.steps[kept], exact,
+        )  # fmt: skip
 
     @property
     def per_start(self) -> np.ndarray:
@@ -126,6 +127,19 @@ class SkillEffects:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class SkillEffects(StartAverages):
+    """What one skill does, and where it ends.
+
+    Example:
+        >>> effects = sf.metrics.side_effects(skills)[0]
+        >>> effects.changes_target, effects.side_effects, effects.by_variable
+    """
+
+    ends: np.ndarray
+    """float64 [n_states]: the distribution of the last state, averaged over starts."""
+
+
 def side_effects(
     skills: Skills,
     starts: str | np.ndarray = "fair",
@@ -164,6 +178,36 @@ def side_effects(
         else:
             results.append(_sampled(skills, z, chosen, sample, rng))
     return results
+
+
+def fair_and_all_effects(
+    skills: Skills, *, sample: int | None = None, seed: int = 0
+) -> list[tuple[StartAverages, StartAverages]]:
+    """Return the effects of each skill over fair starts and over all, as `side_effects` would.
+
+    Where effects are exact, those over fair starts are part of the others, and computed once.
+
+    Args:
+        skills: The skills to evaluate.
+        sample: Evaluate so many sampled rollouts per skill.
+        seed: Seed of the sampling.
+    """
+    everywhere = side_effects(skills, "all", sample=sample, rng=np.random.default_rng(seed))
+    if sample is not None or skills.mdp.n_marks:
+        fair = side_effects(skills, "fair", sample=sample, rng=np.random.default_rng(seed))
+        return list(zip(fair, everywhere, strict=True))
+    starts_of = {names: _starts(skills, names, "fair") for names in dict.fromkeys(skills.targets)}
+    pairs: list[tuple[StartAverages, StartAverages]] = []
+    for z, effects in enumerate(everywhere):
+        starts, complete = starts_of[skills.targets[z]]
+        among = np.isin(starts, effects.starts, assume_unique=True).all()
+        fair = (
+            effects.restricted_to(starts, complete)
+            if among
+            else _exact(skills, z, starts, complete)
+        )
+        pairs.append((fair, effects))
+    return pairs
 
 
 def _starts(
@@ -214,7 +258,10 @@ def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillE
     effects = StartEffects(
         *(sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True))
     )
-    return SkillEffects(skills.targets[z], names, starts, *effects, exact=complete)
+    return SkillEffects(
+        skills.targets[z], names, starts, effects.changed, effects.amount, effects.controlled,
+        effects.steps, complete, effects.ends,
+    )  # fmt: skip
 
 
 def _sampled(
@@ -233,5 +280,5 @@ def _sampled(
     ends = np.bincount(paths[:, -1], minlength=mdp.n_states) / max(n, 1)
     return SkillEffects(
         skills.targets[z], names, drawn, changed.astype(float), amount,
-        changed[:, targets].all(axis=1).astype(float), steps.astype(float), ends, exact=False,
+        changed[:, targets].all(axis=1).astype(float), steps.astype(float), False, ends,
     )  # fmt: skip

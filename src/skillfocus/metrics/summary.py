@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from skillfocus.core.rows import Row
-from skillfocus.metrics.side_effects import SkillEffects, side_effects
+from skillfocus.metrics.side_effects import fair_and_all_effects
 from skillfocus.skills.skills import Skills
 
 
@@ -27,10 +25,6 @@ def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> l
         Records with `skill`, `targets`, the fields of `SkillEffects.summary()` over fair starts,
         and under `all_starts` the same fields over all start states.
     """
-
-    def effects_from(starts: str) -> list[SkillEffects]:
-        return side_effects(skills, starts, sample=sample, rng=np.random.default_rng(seed))
-
     return [
         {
             "skill": z,
@@ -39,7 +33,7 @@ def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> l
             "all_starts": everywhere.summary(),
         }
         for z, (fair, everywhere) in enumerate(
-            zip(effects_from("fair"), effects_from("all"), strict=True)
+            fair_and_all_effects(skills, sample=sample, seed=seed)
         )
     ]
 

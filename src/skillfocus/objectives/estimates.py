@@ -45,18 +45,23 @@ class Discriminator:
 
     Attributes:
         rate: Weight of a new observation in the moving average; None takes the paper's.
-        prior: "uniform", fixed as in the paper's experiments, or "learned" (its Algorithm 1).
+        prior: "uniform" over the skills that share the target, fixed as in the paper's
+            experiments; "learned" (its Algorithm 1); or the probability of a skill as a number,
+            such as 1/16 for a prior that is uniform over all sixteen skills.
         random_init: Start from a random q. A uniform q never breaks the symmetry between skills.
     """
 
     rate: float | None = None
-    prior: Literal["uniform", "learned"] = "uniform"
+    prior: Literal["uniform", "learned"] | float = "uniform"
     random_init: bool = True
     discriminates = True
 
     def __post_init__(self) -> None:
-        if self.prior not in ("uniform", "learned"):
-            raise UserError(f"prior is {self.prior!r}; it must be 'uniform' or 'learned'")
+        known = self.prior in ("uniform", "learned")
+        if not known and not (isinstance(self.prior, float) and 0 < self.prior <= 1):
+            raise UserError(
+                f"prior is {self.prior!r}; it must be 'uniform', 'learned' or a probability"
+            )
         if self.rate is not None and not 0 < self.rate <= 1:
             raise UserError(
                 f"a discriminator's weight must be above 0 and at most 1, not {self.rate}"
@@ -74,9 +79,11 @@ class Representation:
 
     Attributes:
         rate: Step size of stochastic gradient ascent; None takes the paper's.
+        from_mean: Whether changes are measured from the mean of all values instead of the start.
     """
 
     rate: float | None = None
+    from_mean: bool = False
     discriminates = False
     learns_prior = False
 

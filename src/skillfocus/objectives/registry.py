@@ -47,6 +47,7 @@ def make_objective(
     rate: float | None = None,
     strength: float | None = None,
     weight: float | None = None,
+    prior: float | None = None,
 ) -> Objective:
     """Make the objective of a name.
 
@@ -55,13 +56,15 @@ def make_objective(
         rate: Learning rate of its estimate (default: the paper's).
         strength: Strength of the penalty, for `focused-…` (default: the paper's).
         weight: DUSDi's weight, for `dusdi-…` (default: 0.1).
+        prior: Probability of each skill under nu, for objectives with a discriminator (default:
+            uniform over the skills that share a target).
 
     Raises:
         UserError: If the name is unknown, or a setting does not apply to it.
     """
     outer, _, inner = name.partition("-")
     if outer in OUTER_VARIANTS:
-        plain = make_objective(inner, rate=rate, strength=strength, weight=weight)
+        plain = make_objective(inner, rate=rate, strength=strength, weight=weight, prior=prior)
         return OUTER_VARIANTS[outer](plain)
     factories = {**ALGORITHMS, **CONTROLS}
     variant, _, base = name.rpartition("-")
@@ -73,7 +76,12 @@ def make_objective(
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
     if rate is not None and base in CONTROLS:
         raise UserError(f"{name} learns nothing, so it takes no rate")
-    objective = factories[base]() if rate is None else factories[base](rate)
+    settings = {
+        key: value for key, value in (("rate", rate), ("prior", prior)) if value is not None
+    }
+    if "prior" in settings and not factories[base]().reward.estimate.discriminates:
+        raise UserError(f"{name} has no discriminator, so it takes no prior")
+    objective = factories[base](**settings)
     if variant == "focused":
         return focused(objective, strength=strength)
     if variant == "dusdi":

@@ -9,11 +9,11 @@ formula does not know which (see `decomposition.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from skillfocus.errors import UserError
-from skillfocus.objectives.estimates import Estimate, ValueNumbers
+from skillfocus.objectives.estimates import Estimate, Representation, ValueNumbers
 
 Timing = Literal["final", "step", "transition"]
 TIMINGS: tuple[Timing, ...] = ("final", "step", "transition")
@@ -57,3 +57,16 @@ class Reward:
             raise UserError(
                 f"{self.name}: a transition reward compares two states; leave out uses_start"
             )
+
+    def without_start(self) -> Reward:
+        """Return the reward of the last state alone, for policies that do not see their start.
+
+        A discriminator then tells skills by the last state, and a representation measures changes
+        from the mean. Rewards of transitions look at no start, and stay as they are.
+        """
+        if self.timing == "transition" or not self.uses_start:
+            return self
+        estimate = self.estimate
+        if isinstance(estimate, Representation):
+            estimate = replace(estimate, from_mean=True)
+        return replace(self, estimate=estimate, uses_start=False)

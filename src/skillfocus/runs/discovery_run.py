@@ -54,6 +54,7 @@ class Discovery(Run):
         rate: Weight of the discriminator's moving average, or LSD's step size.
         strength: Strength of the penalty for side effects.
         weight: DUSDi's weight on the other variables.
+        prior: Probability of each skill under nu.
         step_limit: Maximum number of steps of a skill.
         world_settings: The world's arguments as a JSON object.
         coverage: Whether to measure the coverage of skill chains too.
@@ -68,11 +69,12 @@ class Discovery(Run):
     rate: float | None = None
     strength: float | None = None
     weight: float | None = None
+    prior: float | None = None
     step_limit: int | None = None
     world_settings: str = "{}"
     coverage: bool = False
 
-    version = 4
+    version = 5
 
     def __post_init__(self) -> None:
         self.assignment()
@@ -94,8 +96,9 @@ class Discovery(Run):
     def make_objective(self) -> Objective:
         """Return the objective with this run's settings."""
         return make_objective(
-            self.objective, rate=self.rate, strength=self.strength, weight=self.weight
-        )
+            self.objective, rate=self.rate, strength=self.strength, weight=self.weight,
+            prior=self.prior,
+        )  # fmt: skip
 
     def assignment(self) -> Assignment:
         """Return which skill targets what."""
@@ -188,6 +191,7 @@ class Discovery(Run):
             "rate": learning_rate(objective, world.id),
             "strength": None if objective.penalty is None else float(objective.penalty.strength),
             "weight": objective.decomposition.others_weight,
+            "prior": self.prior,
         }
         if twice := own.keys() & learner.keys():
             raise TypeError(f"learner and run both have a setting named {min(twice)}")

@@ -42,10 +42,11 @@ class Schedule(NamedTuple):
     gamma: float
     epsilon_decay: float
     intra_option: bool
+    first_ties: bool
 
 
 class Learning(NamedTuple):
-    """How one episode learns."""
+    """How one episode chooses and learns."""
 
     active: bool
     """False for a greedy episode that learns nothing."""
@@ -57,10 +58,18 @@ class Learning(NamedTuple):
     """Probability of a random option."""
     intra_option: bool
     """Whether steps inside skills also update the values of primitive actions."""
+    first_ties: bool
+    """Whether the first of several best options is taken; otherwise one of them at random."""
 
 
-GREEDY = Learning(active=False, alpha=0.0, gamma=1.0, epsilon=0.0, intra_option=False)
-"""An episode that takes the best option everywhere and learns nothing."""
+def greedy_learning(first_ties: bool) -> Learning:
+    """Return an episode that takes the best option everywhere and learns nothing."""
+    return Learning(
+        active=False, alpha=0.0, gamma=1.0, epsilon=0.0, intra_option=False, first_ties=first_ties
+    )
+
+
+GREEDY = greedy_learning(first_ties=False)
 
 
 class Workspace(NamedTuple):
@@ -99,13 +108,15 @@ def workspace_of(mdp: TabularMDP, options: Options) -> Workspace:
 
 
 @njit(cache=True, nogil=True)
-def choose(values, rng):
-    """Return the index of the largest value, ties broken uniformly."""
+def choose(values, first_ties, rng):
+    """Return the index of the largest value: the first of several, or one of them at random."""
     best = values.max()
     count = 0
     choice = 0
     for o in range(values.shape[0]):
         if values[o] == best:
+            if first_ties:
+                return o
             count += 1
             if rng.random() * count < 1.0:
                 choice = o
@@ -125,7 +136,7 @@ def episode(options, task, learning, q, workspace, rng):
         options: `Options`.
         task: `TaskArrays`.
         learning: `Learning`.
-        q: float64 [n_states, n_skills + n_actions], updated.
+        q: float64 [n_states, n_skills + n_actions], or without the actions; updated.
         workspace: `Workspace`.
         rng: Generator.
 
@@ -135,7 +146,7 @@ def episode(options, task, learning, q, workspace, rng):
     mdp, policy, step_limit = options
     n_skills = policy.n_modes.shape[0]
     start, max_steps, done, _, _ = task
-    active, alpha, gamma, epsilon, intra_option = learning
+    active, alpha, gamma, epsilon, intra_option, first_ties = learning
     marked, path, actions = workspace
     s = start
     reset_marks(mdp.marks_in, s, marked, rng)
@@ -144,7 +155,7 @@ def episode(options, task, learning, q, workspace, rng):
         if active and rng.random() < epsilon:
             o = int(rng.random() * q.shape[1])
         else:
-            o = choose(q[s], rng)
+            o = choose(q[s], first_ties, rng)
         first = s
         if o < n_skills:
             limit = min(step_limit, max_steps - steps)
@@ -184,13 +195,20 @@ def learn(options, task, schedule, q, first, last, workspace, rng):
     for n in range(first, last):
         alpha = schedule.alpha * np.exp(-schedule.alpha_decay * n)
         epsilon = np.exp(-schedule.epsilon_decay * n)
-        learning = Learning(True, alpha, schedule.gamma, epsilon, schedule.intra_option)
+        learning = Learning(
+            True, alpha, schedule.gamma, epsilon, schedule.intra_option, schedule.first_ties
+        )
         episode(options, task, learning, q, workspace, rng)
 
 
 @njit(cache=True, nogil=True)
-def evaluate_greedy(options, task, q, n_runs, workspace, rng):
-    """Run the greedy policy of `q` `n_runs` times; other arguments as for `episode`.
+def evaluate_greedy(options, task, greedy, q, n_runs, workspace, rng):
+    """Run the greedy policy of `q` `n_runs` times.
+
+    Args:
+        greedy: `greedy_learning`.
+        n_runs: Number of runs.
+        options, task, q, workspace, rng: As for `episode`.
 
     Returns:
         float64 [3]: the mean number of steps (`max_episode_steps` for a failure), and the shares
@@ -198,7 +216,7 @@ def evaluate_greedy(options, task, q, n_runs, workspace, rng):
     """
     results = np.zeros(3)
     for _ in range(n_runs):
-        steps, s = episode(options, task, GREEDY, q, workspace, rng)
+        steps, s = episode(options, task, greedy, q, workspace, rng)
         results[0] += steps if task.done[s] else task.max_episode_steps
         results[1] += task.true[s]
         results[2] += task.proxy[s]

@@ -16,6 +16,7 @@ took (Sutton, Precup, Singh 1999): skills find the reward, primitive actions sho
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from skillfocus.skills.skills import Skills
 from skillfocus.tasks.episodes import (
     Schedule,
     evaluate_greedy,
+    greedy_learning,
     learn,
     options_of,
     task_arrays,
@@ -55,6 +57,11 @@ class SMDPQLearning:
     """In episode n, a random option is chosen with probability exp(-epsilon_decay n)."""
     intra_option: bool = False
     """Whether steps inside skills also update the values of primitive actions."""
+    ties: Literal["first", "random"] = "random"
+    """Which of several best options is taken. With "random", an agent that has found no reward
+    walks at random; with "first", as `argmax` has it, it repeats its first option for ever."""
+    primitives: bool = True
+    """Whether the agent may choose primitive actions beside skills."""
     evaluations: int = 50
     """How often the greedy policy is evaluated, evenly spaced over the episodes."""
     evaluation_runs: int = 20
@@ -67,6 +74,10 @@ class SMDPQLearning:
     runs = renamed_attribute("runs", "evaluation_runs")
 
     def __post_init__(self) -> None:
+        if self.ties not in ("first", "random"):
+            raise UserError(f"ties must be 'first' or 'random', got {self.ties!r}")
+        if self.intra_option and not self.primitives:
+            raise UserError("intra_option updates the values of primitives; set primitives=True")
         counts = ("episodes", "evaluations", "evaluation_runs", "final_runs")
         for name in counts:
             if getattr(self, name) < 1:
@@ -84,7 +95,7 @@ class Solution:
     """A learned solution of a task, and its learning curve over n_evaluations moments."""
 
     q: np.ndarray
-    """float64 [n_states, n_skills + n_actions]: option values, skills first."""
+    """float64 [n_states, n_options]: option values, skills first, then primitive actions."""
     episodes: np.ndarray
     """int [n_evaluations]: episodes learned from before each evaluation."""
     steps: np.ndarray
@@ -121,23 +132,27 @@ def solve(
         The option values and the learning curve.
 
     Raises:
-        UserError: If the skills belong to another world, or `reward` is unknown.
+        UserError: If the skills belong to another world, `reward` is unknown, or there is nothing
+            to choose among.
     """
     settings = settings or SMDPQLearning()
+    if skills is None and not settings.primitives:
+        raise UserError("an agent without skills needs primitives=True")
     if skills is not None and skills.mdp.fingerprint != mdp.fingerprint:
         raise UserError(
             f"the skills are for another world than the task {task.name}: pass the MDP they were "
             f"learned in, skills.mdp, and a task made from it"
         )
     n_skills = 0 if skills is None else len(skills)
-    q = np.zeros((mdp.n_states, n_skills + mdp.n_actions))
+    q = np.zeros((mdp.n_states, n_skills + mdp.n_actions * settings.primitives))
     options = options_of(mdp, skills)
     workspace = workspace_of(mdp, options)
     arrays = task_arrays(task, reward)
     schedule = Schedule(
         settings.alpha, settings.alpha_decay, settings.gamma, settings.epsilon_decay,
-        settings.intra_option,
+        settings.intra_option, settings.ties == "first",
     )  # fmt: skip
+    greedy = greedy_learning(schedule.first_ties)
     learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
     moments = np.arange(settings.evaluations + 1) * settings.episodes // settings.evaluations
     results = np.empty((settings.evaluations, 3))
@@ -146,6 +161,6 @@ def solve(
         learn(options, arrays, schedule, q, first, last, workspace, learning_rng)
         is_last = i + 1 == settings.evaluations
         n_runs = settings.final_runs if is_last else settings.evaluation_runs
-        results[i] = evaluate_greedy(options, arrays, q, n_runs, workspace, evaluation_rng)
+        results[i] = evaluate_greedy(options, arrays, greedy, q, n_runs, workspace, evaluation_rng)
     steps, true, proxy = results.T.copy()
     return Solution(q, moments[1:], steps, true, proxy, optimum(mdp, task, reward)[0])

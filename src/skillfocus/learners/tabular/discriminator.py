@@ -94,11 +94,13 @@ class DenseDiscriminator:
 
     Attributes:
         random_init: Whether q starts random; otherwise it starts uniform.
-        learns_prior: Whether nu is learned; otherwise it stays uniform.
+        learns_prior: Whether nu is learned; otherwise it stays as it is.
+        prior: Probability of each component under nu at first (default: uniform).
     """
 
     random_init: bool = True
     learns_prior: bool = False
+    prior: float | None = None
     predict = staticmethod(predict_dense)
 
     @property
@@ -109,9 +111,11 @@ class DenseDiscriminator:
     def init(
         self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Return float32 [n_components, n_values + 1, n_starts]; nu is uniform."""
+        """Return float32 [n_components, n_values + 1, n_starts]."""
         n, n_values = n_components, len(coordinates)
         params = np.full((n, n_values + 1, n_starts), -math.log(n), dtype=np.float32)
+        if self.prior is not None:
+            params[:, n_values] = math.log(self.prior)
         if self.random_init:
             owner = assign_owners(n, n_values, rng)
             starts = np.arange(n_starts)

@@ -97,15 +97,16 @@ def tabular_estimator(estimate: object, n_entries: int) -> Estimator:
 
 @tabular_estimator.register
 def _(estimate: Discriminator, n_entries: int) -> Estimator:
-    if n_entries > DENSE_LIMIT and not estimate.learns_prior:
+    if n_entries > DENSE_LIMIT and estimate.prior == "uniform":
         return SparseDiscriminator()
-    return DenseDiscriminator(estimate.random_init, estimate.learns_prior)
+    prior = estimate.prior if isinstance(estimate.prior, float) else None
+    return DenseDiscriminator(estimate.random_init, estimate.learns_prior, prior)
 
 
 @tabular_estimator.register
 def _(estimate: Representation, n_entries: int) -> Estimator:
-    del estimate, n_entries
-    return LinearMap()
+    del n_entries
+    return LinearMap(estimate.from_mean)
 
 
 @njit(cache=True, nogil=True)

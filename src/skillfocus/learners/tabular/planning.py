@@ -8,7 +8,7 @@ fell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,6 +38,9 @@ class Planning(Learner):
         gamma: Discount.
         final_sweeps: Most sweeps of the last solution.
         start_where_controllable: Whether runs start only where the skill's targets can change.
+        memory: Whether policies see where they began. Without, they see the current state alone,
+            and so do their rewards; penalties are as expected over all starts.
+        keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
         name: Name in files and tables.
     """
 
@@ -47,6 +50,8 @@ class Planning(Learner):
     gamma: float = 0.99
     final_sweeps: int = 300
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
+    memory: bool = True
+    keeps_earning: bool = True
     name: str = "planning"
 
     def __post_init__(self) -> None:
@@ -56,12 +61,12 @@ class Planning(Learner):
 
     def check(self, problem: Problem) -> None:
         """Raise `UserError` for policies that are too large."""
-        check_problem(problem)
+        check_problem(problem, use_context=self.memory)
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Alternate value iteration and updates of the rewards; see `Learner.learn`."""
-        tabular = tabular_problem(problem, start_where_controllable=self.start_where_controllable)
-        model = Model(tabular, self.gamma)
+        tabular = self._tabular_problem(problem)
+        model = Model(tabular, self.gamma, self.keeps_earning)
         params = tabular.initial_params(rng)
         n_skills = len(tabular.skills)
         for number in range(self.rounds):
@@ -85,6 +90,15 @@ class Planning(Learner):
             model.improve(z, params, self.final_sweeps)
         policies = tabular.policy(model.actions, problem.modes)
         return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
+
+    def _tabular_problem(self, problem: Problem) -> TabularProblem:
+        if not self.memory:
+            reward = problem.objective.reward.without_start()
+            problem = replace(problem, objective=replace(problem.objective, reward=reward))
+        tabular = tabular_problem(
+            problem, use_context=self.memory, start_where_controllable=self.start_where_controllable
+        )
+        return tabular if self.memory else tabular.average_penalties()
 
 
 def draw_starts(

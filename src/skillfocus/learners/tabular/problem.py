@@ -12,7 +12,7 @@ move on, the largest first. What still does not fit in `MAX_CELLS` is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -129,6 +129,22 @@ class TabularProblem:
             )
             for g in self.groups
         )
+
+    def average_penalties(self) -> TabularProblem:
+        """Return the problem with penalties as they are expected over each skill's starts, for
+        policies that do not see their start."""
+        skills = []
+        for skill in self.skills:
+            counts = np.bincount(skill.penalty_now[skill.starts], minlength=len(skill.penalty))
+            expected = skill.penalty @ (counts / counts.sum())
+            skills.append(
+                replace(
+                    skill,
+                    penalty=np.ascontiguousarray(expected[:, None], dtype=np.float32),
+                    penalty_then=np.zeros_like(skill.penalty_then),
+                )
+            )
+        return replace(self, skills=tuple(skills))
 
     @cached_property
     def index(self) -> ContextIndex:

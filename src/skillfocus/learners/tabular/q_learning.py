@@ -40,7 +40,10 @@ from skillfocus.objectives.objective import Objective
 @renamed_arguments(teachable="start_where_controllable")
 @dataclass(frozen=True)
 class QLearning(Learner):
-    """Tabular Q-learning; `paper_q_learning()` is the preset nearest to the paper's text.
+    """Tabular Q-learning.
+
+    `literal_q_learning()` follows the letter of the paper; `paper_q_learning()` adds the least that
+    makes focused skills learn.
 
         skills = sf.discover(world, objective, seed=0, learner=sf.QLearning(episodes=200_000))
 
@@ -59,6 +62,8 @@ class QLearning(Learner):
         own_behaviour: Whether only episodes without exploration update the rewards.
         counterfactual: Whether the value of terminating is set in every state entered.
         start_where_controllable: Whether greedy episodes start only where targets can change.
+        update_first: Whether a reward earned at the end is computed after the estimate has learned
+            from the episode, as in Algorithm 1.
         name: Name in files and tables.
     """
 
@@ -76,6 +81,7 @@ class QLearning(Learner):
     own_behaviour: bool = True
     counterfactual: bool = True
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
+    update_first: bool = False
     name: str = "q-learning"
 
     def __post_init__(self) -> None:
@@ -142,6 +148,7 @@ class QLearning(Learner):
             on_transitions=reward.timing == "transition", uses_context=problem.uses_context,
             hindsight=self.hindsight and problem.uses_context, walk=self.walk,
             own_behaviour=self.own_behaviour, counterfactual=self.counterfactual,
+            update_first=self.update_first and reward.timing == "final",
         )  # fmt: skip
         kernel = episodes_kernel(typeof(skill), typeof(q), typeof(settings))
 
@@ -173,6 +180,25 @@ def paper_q_learning(gamma: float = 0.99, episodes: int = 1_000_000) -> QLearnin
     return QLearning(
         gamma=gamma, episodes=episodes, own_behaviour=False, counterfactual=False,
         start_where_controllable=False,
+    )  # fmt: skip
+
+
+def literal_q_learning(gamma: float = 0.99, episodes: int = 1_000_000) -> QLearning:
+    """Return Q-learning by the letter of the paper's algorithms and appendix.
+
+    Nothing is added that makes skills learn: every episode is epsilon-greedy and may terminate at
+    any time, each transition updates its own start alone, and the discriminator learns from every
+    episode with its full weight. The paper gives no epsilon; 0.1 is a common one. Only the order
+    differs from Algorithm 1: with `update_first`, every skill ends up standing still.
+
+    Args:
+        gamma: Discount.
+        episodes: Episodes of all skills together.
+    """
+    return QLearning(
+        gamma=gamma, episodes=episodes, decay=0.0005, epsilon=0.1, greedy_share=0.0, pace=1.0,
+        hindsight=False, walk=False, own_behaviour=False, counterfactual=False,
+        start_where_controllable=False, name="literal",
     )  # fmt: skip
 
 

@@ -84,6 +84,7 @@ class KernelSettings(NamedTuple):
     walk: bool
     own_behaviour: bool
     counterfactual: bool
+    update_first: bool
 
 
 # Loops over contexts count from 0 over slices, and look-ups use unsigned numbers: the compiler then
@@ -152,6 +153,21 @@ def best_action(values, c):
     return choice
 
 
+@njit(nogil=True)
+def update_terms(update, terms, path, steps, limit, settings):
+    """Update the estimates from one episode: its last state, its states, or its transitions."""
+    for term in terms:
+        if settings.on_transitions:
+            for t in range(steps):
+                start, value = term.start_of[path[t]], term.value_of[path[t + 1]]
+                update(term.params, term.coordinates, term.component, start, value, settings.rate)
+            continue
+        start = term.start_of[path[0]]
+        for t in range(1 if settings.at_steps else limit, limit + 1):
+            value = term.value_of[path[min(t, steps)]]
+            update(term.params, term.coordinates, term.component, start, value, settings.rate)
+
+
 def episodes(row, update, count, skill, q, step_size, settings, rng):
     """Run `count` episodes of one skill and learn from them; q is float32 [n_states, n_actions + 1,
     n_contexts]."""
@@ -210,25 +226,16 @@ def episodes(row, update, count, skill, q, step_size, settings, rng):
             s = following
             steps += 1
             path[steps] = s
+        learns = greedy or not settings.own_behaviour
+        if learns and settings.update_first:
+            update_terms(update, terms, path, steps, limit, settings)
+            bonus_here = bonus[penalty_now[s]]
+            state_values(row, terms, False, bonus_here, s, low, high, scratch, here)
         if not settings.counterfactual:
             for c in range(low, high):
                 q[s, terminate, c] += step_size * (here[c] - q[s, terminate, c])
-        if greedy or not settings.own_behaviour:
-            for term in terms:
-                if settings.on_transitions:
-                    for t in range(steps):
-                        start, value = term.start_of[path[t]], term.value_of[path[t + 1]]
-                        update(
-                            term.params, term.coordinates, term.component, start, value,
-                            settings.rate,
-                        )  # fmt: skip
-                    continue
-                start = term.start_of[path[0]]
-                for t in range(1 if settings.at_steps else limit, limit + 1):
-                    value = term.value_of[path[min(t, steps)]]
-                    update(
-                        term.params, term.coordinates, term.component, start, value, settings.rate
-                    )
+        if learns and not settings.update_first:
+            update_terms(update, terms, path, steps, limit, settings)
 
 
 @cache

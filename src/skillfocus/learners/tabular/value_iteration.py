@@ -2,13 +2,14 @@
 
 Values are swept towards the optimum of the skill's current reward T(s, c):
 
-    V(s, c) = max( T(s, c),  e T(s, c) + later( max_a sum_m p_m [V(s_m, c) - cost_m] ) )
+    V(s, c) = max( k T(s, c),  e T(s, c) + later( max_a sum_m p_m [V(s_m, c) - cost_m] ) )
 
-Terminating earns T. Of what comes a step later, gains are multiplied by gamma, and losses by
+Terminating earns T: k = 1. Of what comes a step later, gains are multiplied by gamma, and losses by
 1 / gamma: if losses were discounted, a skill that can only lose would postpone its end forever.
 For rewards earned at the end, e = 0. For rewards earned at every step, e = 1 - gamma, gains and
 losses are both multiplied by gamma, and a skill that terminates goes on earning, which in these
-units is worth T too. Rewards of transitions are negative costs.
+units is worth T too; if it does not go on earning, k = e. Rewards of transitions are negative
+costs.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Backup(NamedTuple):
         gamma: Factor of gains that come a step later.
         waiting: Factor of losses that come a step later.
         earned: Share e of its reward that a skill earns by passing through a state.
+        kept: Share k of its reward that a skill earns by terminating in a state.
     """
 
     successors: np.ndarray
@@ -49,6 +51,7 @@ class Backup(NamedTuple):
     gamma: np.float32
     waiting: np.float32
     earned: np.float32
+    kept: np.float32
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -78,7 +81,7 @@ def sweep(v, t, model, backwards):
     """Sweep the values [n_states, n_contexts] of all states in place, and return the largest
     change; t are the values of terminating. (Plain loops over c are what vectorises.)"""
     successors, probabilities, costs = model.successors, model.probabilities, model.costs
-    gamma, waiting, earned = model.gamma, model.waiting, model.earned
+    gamma, waiting, earned, kept = model.gamma, model.waiting, model.earned, model.kept
     n, width = v.shape
     best = np.empty(width, np.float32)
     value = np.empty(width, np.float32)
@@ -108,7 +111,7 @@ def sweep(v, t, model, backwards):
         stop = t[s]
         for c in range(width):
             later = min(gamma * best[c], waiting * best[c])
-            new = max(stop[c], earned * stop[c] + later)
+            new = max(kept * stop[c], earned * stop[c] + later)
             change[c] = max(change[c], abs(new - row[c]))
             row[c] = new
     return change.max()
@@ -117,7 +120,7 @@ def sweep(v, t, model, backwards):
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def greedy(v, t, model):
     """Return the best action, uint8 [n_states, n_contexts]; terminate unless another is better."""
-    gamma, waiting, earned = model.gamma, model.waiting, model.earned
+    gamma, waiting, earned, kept = model.gamma, model.waiting, model.earned, model.kept
     n, width = v.shape
     n_actions = model.successors.shape[1]
     policy = np.empty((n, width), np.uint8)
@@ -137,7 +140,7 @@ def greedy(v, t, model):
         stop = t[s]
         for c in range(width):
             later = min(gamma * best[c], waiting * best[c])
-            stops = earned * stop[c] + later <= stop[c] + tolerance
+            stops = earned * stop[c] + later <= kept * stop[c] + tolerance
             policy[s, c] = n_actions if stops else choice[c]
     return policy
 
@@ -179,13 +182,15 @@ class Model:
     Args:
         problem: The learning problem.
         gamma: Discount.
+        keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
     """
 
-    def __init__(self, problem: TabularProblem, gamma: float) -> None:
+    def __init__(self, problem: TabularProblem, gamma: float, keeps_earning: bool = True) -> None:
         gamma = min(gamma, MAX_GAMMA)
         self.problem = problem
         self.gamma = np.float32(gamma)
         self.earned = np.float32(earned_share(problem.objective.reward.timing, gamma))
+        self.kept = self.earned if self.earned and not keeps_earning else np.float32(1)
         # What is earned at every step does not wait for the end, so its losses are discounted.
         self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
         mdp = problem.mdp
@@ -212,7 +217,7 @@ class Model:
         """Return what sweeps of skill z need."""
         return Backup(
             self.successors, self.probabilities, self._expected_costs(z, params), self.gamma,
-            self.waiting, self.earned,
+            self.waiting, self.earned, self.kept,
         )  # fmt: skip
 
     def _expected_costs(self, z: int, params: Params) -> np.ndarray:
@@ -239,7 +244,7 @@ class Model:
             t = state_reward(problem, params, z, block)
             here = gather_columns(values, block)
             if not known[block].all():
-                np.copyto(here, t, where=~known[block])
+                np.copyto(here, self.kept * t, where=~known[block])
             for number in range(sweeps):
                 if sweep(here, t, backup, number % 2 == 1) < TOLERANCE:
                     break

@@ -7,20 +7,28 @@ A skill that terminates stays where it is and keeps earning that state's reward.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.reward import Reward
 from skillfocus.objectives.rewards.vic import log_ratio
 
 
-def diayn(rate: float | None = None, *, random_start: bool = True) -> Objective:
+def diayn(
+    rate: float | None = None,
+    *,
+    prior: Literal["uniform"] | float = "uniform",
+    random_start: bool = True,
+) -> Objective:
     """Return the DIAYN objective.
 
     Args:
         rate: Weight of the discriminator's moving average (default: the paper's, 0.05).
+        prior: "uniform", or a fixed probability of each skill.
         random_start: Whether the discriminator starts random; False starts it uniform.
     """
-    discriminator = Discriminator(rate, random_init=random_start)
+    discriminator = Discriminator(rate, prior, random_start)
     return Objective(
         "diayn", Reward("diayn", log_ratio, discriminator, timing="step", uses_start=False)
     )

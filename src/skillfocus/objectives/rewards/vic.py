@@ -20,7 +20,7 @@ def log_ratio(log_q, log_nu):
 def vic(
     rate: float | None = None,
     *,
-    prior: Literal["uniform", "learned"] = "uniform",
+    prior: Literal["uniform", "learned"] | float = "uniform",
     random_start: bool = True,
 ) -> Objective:
     """Return the VIC objective.
@@ -28,7 +28,8 @@ def vic(
     Args:
         rate: Weight of the discriminator's moving average (default: the paper's, 0.7, and 0.5 in
             ForageWorld).
-        prior: "uniform", as in the paper's experiments, or "learned" (Algorithm 1).
+        prior: "uniform", as in the paper's experiments, "learned" (Algorithm 1), or a fixed
+            probability of each skill.
         random_start: Whether the discriminator starts random; False starts it uniform.
     """
     return Objective("vic", Reward("vic", log_ratio, Discriminator(rate, prior, random_start)))
