@@ -72,6 +72,14 @@ def test_markdown_has_its_pages_and_pictures_in_a_folder_beside_it(tmp_path):
     assert text == "[Back](../twin.md)\n\n![P](on-more.png)\n\n*P*\n"
 
 
+def test_links_to_a_folder_with_a_space_work(tmp_path):
+    write_markdown(make_report("dot"), tmp_path / "my report.md")
+    text = (tmp_path / "my report.md").read_text()
+    assert "(my%20report/dot.png)" in text
+    assert "(my%20report/more.md)" in text
+    assert "(../my%20report.md)" in (tmp_path / "my report" / "more.md").read_text()
+
+
 def test_markdown_deletes_what_it_wrote_and_nothing_else(tmp_path):
     path, folder = tmp_path / "report.md", tmp_path / "report"
     folder.mkdir()

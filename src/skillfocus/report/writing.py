@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from skillfocus._internal.atomic_io import make_folder, write_atomically
 from skillfocus.core.progress import Progress, no_progress
@@ -74,11 +75,12 @@ def write_markdown(report: Report, path: Path) -> None:
         path: File of the main page, such as `docs/report.md`.
     """
     folder = path.with_suffix("")
+    name = quote(folder.name)
     files = {f"{picture.name}.png": picture.png for picture in report.pictures()}
-    files |= _markdown_pages(report, "", path.name)
+    files |= _markdown_pages(report, "", quote(path.name))
     write_owned_files(folder, files, (".md", ".png"))
-    pages = _addresses(report, ".md", True, folder.name)
-    write_atomically(path, to_markdown(report.blocks, folder.name, pages).encode())
+    pages = _addresses(report, ".md", True, name)
+    write_atomically(path, to_markdown(report.blocks, name, pages).encode())
 
 
 def _markdown_pages(report: Report, figures: str, main: str = "report.md") -> dict[str, bytes]:
