@@ -92,7 +92,10 @@ def test_the_example_of_the_runs_page_runs(tmp_path):
     assert re.search("focused-vic.*0\\.", output)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+REPORT_PAGES = [*(ROOT / "docs" / "report").glob("*.md")]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *REPORT_PAGES], ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
     assert len(page.read_text()) > 300, f"{page.name} is a stub"
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):

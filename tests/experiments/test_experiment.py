@@ -2,38 +2,24 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.claims import Analysis
-from skillfocus.experiments.experiment import UNEXPLAINED, ClaimGroup, Experiment, Explanation
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.registry import select_experiments
+from skillfocus.report.document import Page
 
 
 def experiment(**fields):
     return Experiment("a-b", "A and B", lambda setup, seeds: [], lambda frame: Analysis(), **fields)
 
 
-def test_claims_of_no_group_count_under_the_title():
-    assert experiment().group_titles == ["A and B"]
-    assert experiment().group_title("anything") == "A and B"
-    own = experiment(claim_groups=(ClaimGroup("a-", "A"), ClaimGroup("b-", "B")))
-    assert own.group_titles == ["A", "B", "A and B"]
-    assert [own.group_title(name) for name in ("a-1", "b-1", "c-a-1")] == ["A", "B", "A and B"]
-
-
 @pytest.mark.parametrize(
-    ("claim", "setup", "expected"),
-    [("a-1", Setup(), "planned"), ("a-1", Setup("best"), "best"),
-     ("a-1", Setup(learner="q-learning"), "all"), ("a-", Setup(), "all"),
-     ("b-1", Setup(), UNEXPLAINED), ("xa-1", Setup(), UNEXPLAINED)],
+    ("fields", "page"),
+    [({}, "a-b"), ({"page": "figure-1"}, "figure-1"), ({"page": "my page/x"}, "my-page-x"),
+     ({"page": "../"}, "other")],
 )  # fmt: skip
-def test_the_first_explanation_that_matches_applies(claim, setup, expected):
-    """A pattern must match the whole id; `only` names a learner or a preset."""
-    explanations = (
-        Explanation("a-1", "best", "best"),
-        Explanation("a-.", "planned", "planning"),
-        Explanation("a-.*", "all"),
-    )
-    assert experiment(explanations=explanations).explain(claim, setup) == expected
+def test_an_experiment_has_a_page_of_its_own_unless_it_names_one(fields, page):
+    assert experiment(**fields).page_name == page
+    Page(experiment(**fields).page_name, "T", [])
 
 
 def test_figures_have_distinct_names():

@@ -32,7 +32,7 @@ from skillfocus.experiments.registry import (
 from skillfocus.experiments.report import build_report
 from skillfocus.experiments.reproduction import reproduce
 from skillfocus.experiments.results import load_results
-from skillfocus.report.document import to_markdown
+from skillfocus.report.markdown import to_markdown
 
 PAGE = (ROOT / "docs" / "reproduction.md").read_text()
 EXPERIMENT_CODE, METRIC_CODE = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
@@ -67,8 +67,10 @@ def test_an_experiment_from_outside_the_package_is_reproduced(recipe, tmp_path):
     difference = by_agent["focused-diayn"] - by_agent["diayn"]
     assert claim.ours.estimate == pytest.approx(difference)
 
-    text = (tmp_path / "out" / "report.md").read_text()
-    assert "| Length of skills | the paper's settings, planning |" in text  # its verdicts
+    main = (tmp_path / "out" / "report.md").read_text()
+    assert "- [Length of skills](report/skill-length.md): " in main
+    assert "| `length-diayn` | Focused skills take more steps |" in main
+    text = (tmp_path / "out" / "report" / "skill-length.md").read_text()
     assert "| `length-diayn` | Focused skills take more steps |" in text
     assert "skillfocus reproduce skill-length --preset paper --learner planning --seeds 2" in text
     assert "**Length of skills**\n\n| agent | steps |" in text
@@ -76,7 +78,7 @@ def test_an_experiment_from_outside_the_package_is_reproduced(recipe, tmp_path):
     assert (tmp_path / "out" / "figures" / "paper-planning-skill-length.svg").is_file()
     assert (tmp_path / "twin" / "paper-planning-skill-length.png").is_file()
     row = r"\| skill_length \| the paper's settings, planning \| four-rooms \| DIAYN, rounds=2 \|"
-    assert re.search(rf"\*\*Steps per skill\*\*.*{row} {by_agent['diayn']:.3f} ", text, flags=re.S)
+    assert re.search(rf"\*\*Steps per skill\*\*.*{row} {by_agent['diayn']:.3f} ", main, flags=re.S)
 
     again = reproduce(["skill-length"], from_=tmp_path / "kept", out=tmp_path / "again")
     assert again.status is None
@@ -111,12 +113,12 @@ def test_a_metric_is_one_declaration(recipe):
     frame = pl.concat([sample_results(), make_results(rows)])
     experiments = [get_experiment("coverage")]
     assert find_metric("skill_length").reduction is keep
-    text = to_markdown(build_report(frame, make_costs(frame), experiments)[0], "")
+    text = to_markdown(build_report(frame, make_costs(frame), experiments)[0].blocks, "")
     assert "skill_length" not in text
     register_metric(metric)
     assert find_metric("skill_length") is metric
-    text = to_markdown(build_report(frame, make_costs(frame), experiments)[0], "")
-    assert "[Other metrics](#other-metrics)" in text
+    text = to_markdown(build_report(frame, make_costs(frame), experiments)[0].blocks, "")
+    assert "### Other metrics" in text
     assert (
         "| goal/skill_length | the paper's settings, planning | mud-world | VIC | "
         "4.000 (−2.314 to 10.314) | 2 |"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.formatting import (
     agent_name,
     format_count,
@@ -9,6 +10,9 @@ from skillfocus.experiments.formatting import (
     format_mean,
     format_number,
     format_range,
+    join_words,
+    setup_name,
+    setup_title,
 )
 from skillfocus.metrics.statistics import Interval
 
@@ -39,3 +43,19 @@ def test_missing_and_infinite_numbers():
 def test_agents_have_printed_names():
     assert agent_name("primitives") == "primitives only"
     assert agent_name("permuted-focused-vic") == "permuted focused VIC"
+
+
+def test_setups_have_printed_names_and_column_titles():
+    setups = [Setup("paper", "literal"), Setup("paper", "q-learning"), Setup(), Setup("best")]
+    assert [setup_title(s) for s in setups] == ["literal", "Q-learning", "planning", "best"]
+    assert setup_title(Setup("best", "q-learning")) == "best, Q-learning"
+    assert setup_name(Setup()) == "the paper's settings, planning"
+    assert setup_name(Setup("own", "q-learning")) == "the own settings, Q-learning"
+
+
+def test_words_are_joined_as_in_a_sentence():
+    assert [join_words(list(words)) for words in ("a", "ab", "abc")] == [
+        "a",
+        "a and b",
+        "a, b and c",
+    ]

@@ -19,7 +19,8 @@ from skillfocus.experiments.registry import select_experiments
 from skillfocus.experiments.report import build_report
 from skillfocus.experiments.trajectories import GALLERY_HINT
 from skillfocus.metrics.summary import skill_records
-from skillfocus.report.document import to_html, to_markdown
+from skillfocus.report.html_page import to_html
+from skillfocus.report.markdown import to_markdown
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.execution import Finished, perform
 from skillfocus.runs.folder_store import Store
@@ -137,9 +138,11 @@ def test_a_page_begins_with_the_sets_it_is_told(filled):
 
 def test_a_report_without_skills_says_how_to_get_them(tmp_path):
     assert make_players(Store(tmp_path / "nowhere")) == []
-    blocks, _ = build_report(
+    report, _ = build_report(
         sample_results(), make_costs(sample_results()), select_experiments(["trajectories"])
     )
+    (page,) = report.pages
+    blocks = page.blocks
     assert GALLERY_HINT in to_markdown(blocks, "figures")
     assert "<code>skillfocus view --gallery</code>" in to_html(blocks, "report")
     assert "<iframe" not in to_html(blocks, "report")
@@ -155,23 +158,23 @@ def test_players_stand_in_the_page_and_not_in_its_twin(filled, quick):
         select_experiments(["trajectories", "coverage"]),
     )
     without, with_players = build_report(*tables)[0], build_report(*tables, players=made)[0]
-    assert to_markdown(with_players, "figures") == to_markdown(without, "figures")
-    page = to_html(with_players, "report")
-    assert page.count("<iframe") == 1
-    assert page.index("Trajectories (Figure 1)</h2>") < page.index("<iframe")
-    assert page.index("</iframe>") < page.index("State coverage (Figure 2)</h2>")
+    for one, other in zip(without.pages, with_players.pages, strict=True):
+        assert to_markdown(one.blocks, "figures") == to_markdown(other.blocks, "figures")
+    counts = [to_html(page.blocks, page.title).count("<iframe") for page in with_players.pages]
+    assert counts == [1, 0]  # on Figure 1's page alone
+    assert "<iframe" not in to_html(with_players.blocks, "report")
 
 
 @pytest.mark.slow
 def test_the_report_s_player_plays(filled, quick, page, tmp_path):
-    blocks, _ = build_report(
+    report, _ = build_report(
         sample_results(),
         make_costs(sample_results()),
         select_experiments(["trajectories"]),
         players=make_players(filled),
     )
-    path = tmp_path / "report.html"
-    path.write_text(to_html(blocks, "report"))
+    path = tmp_path / "figure-1.html"
+    path.write_text(to_html(report.pages[0].blocks, "report"))
     page.goto(path.as_uri())
     page.locator("iframe").scroll_into_view_if_needed()
     inside = page.frame_locator("iframe")
@@ -262,9 +265,10 @@ def test_reproduce_discovers_the_skills_that_its_report_plays(tmp_path, quick, m
     assert made.returncode == 0, made.stderr
     assert "4 runs: 4 done now" in made.stderr
     assert "report: out/report.html" in made.stderr
-    assert (tmp_path / "out" / "report.html").read_text().count("<iframe") == 1
+    assert (tmp_path / "out" / "report" / "figure-1.html").read_text().count("<iframe") == 1
     for out, count in (("out", 1), ("elsewhere", 0)):
         made = command("reproduce", "trajectories", "--from", "kept", "--out", out, cwd=tmp_path)
         assert made.returncode == 0, made.stderr
-        assert (tmp_path / out / "report.html").read_text().count("<iframe") == count
-        assert "skillfocus view --gallery" in (tmp_path / out / "report.md").read_text()
+        folder = tmp_path / out / "report"
+        assert (folder / "figure-1.html").read_text().count("<iframe") == count
+        assert "skillfocus view --gallery" in (folder / "figure-1.md").read_text()

@@ -28,7 +28,7 @@ from skillfocus.runs.status import Interrupted, JobStatus
 def test_the_command_reports_from_kept_results(tmp_path):
     save_results(tmp_path / "results", sample_results(), make_costs(sample_results()))
     (tmp_path / "twin").mkdir()
-    (tmp_path / "twin" / "old.png").write_bytes(b"")
+    (tmp_path / "twin" / "holiday.png").write_bytes(b"a photo")
     coverage = ["reproduce", "coverage", "--from", "results"]
     done = command(*coverage, "--json", "--markdown", "twin.md", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -39,10 +39,19 @@ def test_the_command_reports_from_kept_results(tmp_path):
     assert (claim["paper"], claim["verdict"]) == (5.3, "direction only")
     assert (tmp_path / document["report"]).is_file()
     assert "![" in (tmp_path / "twin.md").read_text()
-    (picture,) = (tmp_path / "twin").iterdir()  # the old one is gone
-    assert picture.name == "paper-planning-figure-2-coverage.png"
+    (coverage_claim, dusdi_claim) = document["claims_of_the_paper"]
+    assert coverage_claim["verdicts"] == {"paper/planning": "direction only"}
+    assert dusdi_claim["counts"]["paper/planning"]["reproduced"] == 1
+    assert {path.name for path in (tmp_path / "twin").iterdir()} == {
+        "paper-planning-figure-2-coverage.png", "figure-2.md", ".skillfocus-report.json",
+        "holiday.png",  # the user's
+    }  # fmt: skip
+    written = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert written["claims"] == document["claims"]
+    assert written["claims_of_the_paper"] == document["claims_of_the_paper"]
     table = command(*coverage, cwd=tmp_path)
     assert "coverage-vic" in table.stdout
+    assert "direction only (1 of 1)" in table.stdout
     assert "report: out/report.html" in table.stderr
 
 
@@ -114,6 +123,13 @@ def test_saved_results_are_reported_from_python(saved, tmp_path):
     fractions = [fraction for fraction, _ in seen]
     assert fractions == sorted(fractions)
     assert "drawing coverage" in [activity for _, activity in seen]
+
+
+def test_settings_that_flip_verdicts_are_passed_on(saved, tmp_path):
+    flips = {"coverage": ["ties=random"]}
+    made = reproduce(["coverage"], from_=saved, out=tmp_path / "out", flips=flips)
+    assert [verdict.flips for verdict in made.claims_of_the_paper] == [("ties=random",), ()]
+    assert "Flips with `ties=random`." in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_one_seed_has_no_interval_in_json(saved, tmp_path):
@@ -214,7 +230,7 @@ def test_the_command_has_the_function_s_options():
     options = {field.name: field.default for field in fields(Reproduce)}
     parameters = signature(reproduce).parameters
     assert options.keys() - parameters.keys() == {"json"}
-    assert parameters.keys() - options.keys() == {"progress"}
+    assert parameters.keys() - options.keys() == {"progress", "flips"}
     for name in options.keys() & parameters.keys() - {"out"}:
         assert parameters[name].default == options[name], name
     assert Path(parameters["out"].default) == options["out"]

@@ -22,8 +22,8 @@ _NAMES = arg(
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce(JobOptions):
-    """Run the paper's experiments, and write a report: every claim with our number beside the
-    paper's, a verdict, and the evidence.
+    """Run the paper's experiments, and write a report: the paper's claims with a verdict for
+    every setup, a page per figure, and every detailed claim with our number beside the paper's.
 
     Examples: skillfocus reproduce --seeds 5
               skillfocus reproduce coverage downstream --learner q-learning --seeds 3
@@ -47,7 +47,8 @@ class Reproduce(JobOptions):
     keep: OptionalPath = None
     """Also save reduced results to this folder, for --from."""
     markdown: OptionalPath = None
-    """Also write the report as Markdown to this file, with its pictures beside it."""
+    """Also write the report as Markdown to this file, with its other pages and pictures in a
+    folder of the same name."""
 
     def run(self) -> None:
         """Reproduce, and print the claims; exit with status 1 if a run failed."""
@@ -68,19 +69,28 @@ class Reproduce(JobOptions):
             exit_if_failed(made.status)
 
     def _print(self, made: Reproduction) -> None:
-        claims = made.records()
+        claims, paper = made.records(), made.claims_of_the_paper
         if self.json:
-            print_json({"claims": claims, "report": str(made.report)})
+            records = [verdict.record() for verdict in paper]
+            print_json(
+                {"claims": claims, "claims_of_the_paper": records, "report": str(made.report)}
+            )
             return
         rows = [
             [str(c["id"]), str(c["preset"]), str(c["learner"]), _number(c["paper"]),
-             _number(c["aim"]), f"{c['ours']:.2f}", str(c["verdict"])]
+             _number(c["aim"]), _number(c["ours"], ".2f"), str(c["verdict"])]
             for c in claims
         ]  # fmt: skip
         columns = ["claim", "preset", "learner", "paper", "aim", "ours", "verdict"]
         print_table("Claims", columns, rows)
+        if paper:
+            setups = list(dict.fromkeys(setup for one in paper for setup in one.tallies))
+            titles = [f"{setup.preset}, {setup.learner}" for setup in setups]
+            cells = [[str(one.tallies.get(setup, "–")) for setup in setups] for one in paper]
+            summary = [[one.claim.name, *row] for one, row in zip(paper, cells, strict=True)]
+            print_table("Claims of the paper", ["claim", *titles], summary)
         say(f"report: {made.report}")
 
 
-def _number(value: object) -> str:
-    return "–" if value is None else f"{value:g}"
+def _number(value: object, form: str = "g") -> str:
+    return "–" if value is None else f"{value:{form}}"

@@ -25,8 +25,9 @@ from skillfocus.experiments.by_seed import (
 )
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis, Claim, judge_difference, judge_majority
-from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_count, format_mean, format_number
+from skillfocus.experiments.outcomes import ablation_outcome
 from skillfocus.experiments.presets import FOCUSED, STEP_LIMITS
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
 from skillfocus.objectives.registry import make_objective
@@ -179,18 +180,6 @@ EXPERIMENT = Experiment(
     figure_name="figure-5-ablation",
     presets=("paper",),
     seed_share=0.2,
-    claim_groups=(ClaimGroup("ablation-", "The penalty's strength matters"),),
-    explanations=(
-        Explanation(
-            "ablation-zero-.*",
-            "Without a penalty the treasure's skill goes straight there and stops, muddy but with "
-            "hardly a tracked cell, and moves do the rest: that is a good skill for this task.",
-        ),
-        Explanation(
-            "ablation-more-.*",
-            "Returning costs steps that this task does not reward: the skill without a penalty "
-            "stops at the treasure, from where moves lead to the puddle and the corner.",
-        ),
-        Explanation("ablation-much-.*", "The difference is within the seeds' spread."),
-    ),
+    page="figure-5",
+    outcome=ablation_outcome,
 )

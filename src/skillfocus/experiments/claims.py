@@ -18,8 +18,6 @@ REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED = (
 )  # fmt: skip
 REACHED, MISSED = "reached", "missed"
 """Verdicts on aims, which are ours and not the paper's."""
-SHORTFALLS = (NOT_REPRODUCED, DIRECTION_ONLY, MISSED)
-"""Verdicts that call for an explanation."""
 TOLERANCE = 0.1
 """An estimate has the paper's size if it is worse by no more than this share of it."""
 COMPARABLE_RATIO = 1.25

@@ -30,7 +30,7 @@ from skillfocus.experiments.by_seed import (
 )
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis, Claim, judge, judge_difference
-from skillfocus.experiments.experiment import Experiment, Explanation
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import format_count, format_mean
 from skillfocus.experiments.presets import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
@@ -207,15 +207,4 @@ EXPERIMENT = Experiment(
     analyze,
     presets=("paper",),
     seed_share=0.2,
-    explanations=(
-        Explanation(
-            "control-benefit-forage-world",
-            "Focused VIC itself hardly learns this task with the paper's learner (see there), so "
-            "there is little to lose.",
-        ),
-        Explanation(
-            "control-benefit-.*",
-            "In some seeds moves alone, with position skills, find the way.",
-        ),
-    ),
 )

@@ -39,9 +39,10 @@ from skillfocus.experiments.claims import (
     judge_difference,
 )
 from skillfocus.experiments.coverage_figures import coverage_figure, frontier_blocks
-from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import MISSING, agent_name, format_mean, format_number
 from skillfocus.experiments.ideal_skills import ENDS, POSITION_SKILLS, WORLD, Ideal
+from skillfocus.experiments.outcomes import coverage_outcome
 from skillfocus.experiments.presets import (
     FOCUSED,
     IDEAL,
@@ -249,50 +250,6 @@ EXPERIMENT = Experiment(
     coverage_figure,
     figure_name="figure-2-coverage",
     closing=lambda frame: frontier_blocks(frame, PAPER),
-    claim_groups=(
-        ClaimGroup("coverage-(?!dusdi)", "Focused skills cover more states than plain ones"),
-        ClaimGroup("coverage-dusdi", "Focused and DUSDi skills cover comparable shares"),
-    ),
-    explanations=(
-        Explanation(
-            "coverage-scattered-vic",
-            "Planned VIC covers so much that no set of as many skills could cover several times "
-            "as much: there is a ceiling to what sixteen skills can reach.",
-            "best",
-        ),
-        Explanation(
-            "coverage-vic",
-            "Planned VIC remembers the whole first state and ends in more different states than "
-            "any single-target set. Planned focused skills end in one cell per first cell, and "
-            'cover about what ideal skills of that kind do (the row "in one cell per first '
-            "cell\"). Scattered skills, with the same side effects, reach the paper's area.",
-            "planning",
-        ),
-        Explanation(
-            "coverage-dusdi-.*",
-            "A DUSDi skill that fetches a tool also ends in another cell, so each link of a chain "
-            "changes two variables; a focused one changes one.",
-            "planning",
-        ),
-        Explanation(
-            "coverage-diayn",
-            "Planned position skills of DIAYN stop after some four steps: any cell that tells "
-            "them apart is as good as another, and the nearest is reached first.",
-            "planning",
-        ),
-        Explanation(
-            "coverage-lsd",
-            "A linear map of two coordinates is largest in a corner of the world: eight position "
-            "skills end in three to five different cells.",
-            "planning",
-        ),
-        Explanation(
-            "coverage-.*",
-            "VIC and LSD learned by Q-learning wander: their policies see the current state alone "
-            "and run to the step limit, which scatters their last states. Focused DIAYN mostly "
-            "does not learn to fetch (see side effects). The paper's plain skills cover far less; "
-            "why was not found.",
-            "q-learning",
-        ),
-    ),
+    page="figure-2",
+    outcome=coverage_outcome,
 )

@@ -37,18 +37,14 @@ from skillfocus.experiments.claims import (
     judge_majority,
 )
 from skillfocus.experiments.downstream_results import learning_figure, task_table
-from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
-from skillfocus.experiments.explanations import (
-    REMEMBERED_START,
-    STRONGER_SKILLS,
-    UNFINISHED_SKILLS,
-)
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import (
     agent_name,
     format_count,
     format_interval,
     format_mean,
 )
+from skillfocus.experiments.outcomes import downstream_outcome
 from skillfocus.experiments.presets import (
     AGENTS,
     DUSDI,
@@ -195,12 +191,6 @@ def _aims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
     return claims
 
 
-_RETURN_TRIPS = (
-    "A goal's skill returns to where it began, so a plan made of skills walks ways twice, and "
-    "moves are only credited when they are chosen one by one. With intra-option updates (the "
-    "preset `best`), the same skills end near the optimum."
-)
-
 EXPERIMENT = Experiment(
     "downstream",
     "Downstream tasks (Figure 3)",
@@ -208,50 +198,6 @@ EXPERIMENT = Experiment(
     analyze,
     learning_figure,
     figure_name="figure-3-downstream",
-    claim_groups=(
-        ClaimGroup("downstream", "Tasks are learned with focused skills"),
-        ClaimGroup(
-            "steps-.*-dusdi", "… in fewer steps than with DUSDi skills (FourRooms: comparable)"
-        ),
-        ClaimGroup("steps-(?!.*dusdi)", "… in fewer steps than with plain skills"),
-        ClaimGroup("fails-", "Tasks are not learned without focused skills"),
-    ),
-    explanations=(
-        Explanation(
-            "downstream-four-rooms-.*|(steps|fails)-.*",
-            "With intra-option updates nearly every agent comes near the optimum in the end, in "
-            "FourRooms primitives alone too in most seeds; skills make a difference to how soon "
-            "(see the figure).",
-            "best",
-        ),
-        Explanation(
-            "fails-.*-primitives",
-            "Random moves find the reward in some seeds, within the episodes given; the paper's "
-            "figure shows none that do.",
-        ),
-        Explanation("fails-.*", REMEMBERED_START, "planning"),
-        Explanation("fails-.*", STRONGER_SKILLS, "q-learning"),
-        Explanation("steps-.*", f"{REMEMBERED_START} {_RETURN_TRIPS}", "planning"),
-        Explanation("steps-.*", f"{STRONGER_SKILLS} {UNFINISHED_SKILLS}", "q-learning"),
-        Explanation(
-            "downstream-forage-world-focused-vic",
-            "Two skills share three values of a resource (0, 1 or 2 units): the one that fetches "
-            "fetches one unit and returns, and four such trips barely fit the cap. With a third "
-            "skill per resource (the preset `best`) one fetches both.",
-            "planning",
-        ),
-        Explanation("downstream-.*", _RETURN_TRIPS, "planning"),
-        Explanation("downstream-.*focused.*", UNFINISHED_SKILLS, "q-learning"),
-        Explanation(
-            "aim-forage-world-focused-vic",
-            "In the seeds that miss, one of three skills for a resource is not learned: it "
-            "neither fetches two units nor comes back, and the learner is left with the one that "
-            "fetches one.",
-        ),
-        Explanation(
-            "aim-four-rooms-.*",
-            "Seeds end either at the optimum or about ten steps above it, with all tools fetched: "
-            "a longer round that the learner has settled on.",
-        ),
-    ),
+    page="figure-3",
+    outcome=downstream_outcome,
 )

@@ -21,30 +21,6 @@ CAPTION = (
     "Lines are means over the seeds of the tables, bands their 90 % intervals, faint lines single "
     "seeds."
 )
-UNEXPLAINED = "The cause was not found."
-
-
-@dataclass(frozen=True)
-class ClaimGroup:
-    """A row of the report's table of verdicts, which counts the claims whose ids match."""
-
-    pattern: str
-    """A regular expression for the beginning of a claim's id."""
-    title: str
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a claim falls short, as far as trajectories, values and counts show.
-
-    Texts hold no numbers, which the report's tables have, and say if a cause was not isolated.
-    """
-
-    pattern: str
-    """A regular expression for the whole id of a claim."""
-    text: str
-    only: str | None = None
-    """The learner or the preset that it applies to; None for all."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +35,7 @@ class Experiment:
     name: str
     """The name on the command line; its module has underscores instead of hyphens."""
     title: str
-    """The heading of its section in the report."""
+    """The heading of its section on its page of the report."""
     cases: Callable[[Setup, Sequence[int]], list[Case]]
     """The cases to run with a setup and some seeds."""
     analyze: Callable[[pl.DataFrame], Analysis]
@@ -74,30 +50,18 @@ class Experiment:
     """The presets to run it with."""
     seed_share: float = 1.0
     """The share of the seeds to run it with."""
-    claim_groups: Sequence[ClaimGroup] = ()
-    """Rows of the table of verdicts; other claims count in a row with the experiment's title."""
-    explanations: Sequence[Explanation] = ()
-    """Why claims fall short; the first that matches applies."""
+    page: str = ""
+    """The page of the report that shows it (default: one of its own, with the experiment's name);
+    `figure-1` to `figure-5` are those of the paper's figures."""
+    outcome: Callable[[Sequence[Claim]], str] | None = None
+    """One sentence on what comes out, from the claims of one setup; may be empty."""
     closing: Callable[[pl.DataFrame], list[Block]] | None = None
-    """Blocks at the end of its section, from the reduced results of all setups."""
+    """Blocks at the end of its section of the page, from the reduced results of all setups."""
     illustration: bool = False
-    """Whether the figure is the result: it is drawn without tables, and the report plays the
-    skills beside it."""
+    """Whether the figure is the result: it is drawn without tables, and its page plays the
+    skills."""
 
     @property
-    def group_titles(self) -> list[str]:
-        """The rows that this experiment may add to the table of verdicts."""
-        return [*(group.title for group in self.claim_groups), self.title]
-
-    def group_title(self, claim: str) -> str:
-        """Return the row of the table of verdicts in which a claim counts, by its id."""
-        titles = (group.title for group in self.claim_groups if re.match(group.pattern, claim))
-        return next(titles, self.title)
-
-    def explain(self, claim: str, setup: Setup) -> str:
-        """Return why a claim falls short with a setup, or `UNEXPLAINED`."""
-        for explanation in self.explanations:
-            applies = explanation.only in (None, setup.learner, setup.preset)
-            if applies and re.fullmatch(explanation.pattern, claim):
-                return explanation.text
-        return UNEXPLAINED
+    def page_name(self) -> str:
+        """Name of the page of the report that shows it, as a plain file name."""
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", self.page or self.name).strip("-") or "other"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,10 @@ SETUP_NAMES = {
     ("best", "planning"): "the best settings, planning",
     ("paper", "q-learning"): "the paper's settings, Q-learning",
     ("best", "q-learning"): "the best settings, Q-learning",
+    ("paper", "literal"): "the paper's settings, literal Q-learning",
 }
+LEARNER_NAMES = {"q-learning": "Q-learning"}
+"""Printed names of learners; the others print as they are called."""
 MISSING = "–"
 """What a table shows where there is no value."""
 
@@ -72,7 +75,22 @@ def agent_name(agent: str) -> str:
 
 def setup_name(setup: Setup) -> str:
     """Return the printed name of a setup."""
-    return SETUP_NAMES[setup.preset, setup.learner]
+    default = f"the {setup.preset} settings, {LEARNER_NAMES.get(setup.learner, setup.learner)}"
+    return SETUP_NAMES.get((setup.preset, setup.learner), default)
+
+
+def setup_title(setup: Setup) -> str:
+    """Return the title of a setup's column: its learner, or `best` for the best settings."""
+    learner = LEARNER_NAMES.get(setup.learner, setup.learner)
+    if setup.preset == "paper":
+        return learner
+    return setup.preset if setup.learner == "planning" else f"{setup.preset}, {learner}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Join words as in a sentence: `a`, `a and b`, `a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def capitalize(text: str) -> str:

@@ -7,8 +7,8 @@ for claim in reproduction.claims:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
@@ -17,15 +17,16 @@ from skillfocus._internal.atomic_io import require_writable_folder
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
 from skillfocus.experiments.cases import SETUPS, Setup
-from skillfocus.experiments.claim_blocks import VERDICT_CLASSES
+from skillfocus.experiments.claim_blocks import VERDICT_CLASSES, claim_records
 from skillfocus.experiments.claims import Claim
 from skillfocus.experiments.experiment import Experiment
+from skillfocus.experiments.paper_verdicts import NO_FLIPS, PaperVerdict, judge_paper_claims
 from skillfocus.experiments.players import make_players, player_runs
 from skillfocus.experiments.presets import LEARNERS
 from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.reduce import reduce_results
 from skillfocus.experiments.registry import select_experiments
-from skillfocus.experiments.report import TITLE, build_report
+from skillfocus.experiments.report import build_report
 from skillfocus.experiments.results import (
     collect_costs,
     collect_results,
@@ -50,9 +51,12 @@ class Reproduction:
     sections: list[Section]
     """The analysis of every experiment with every setup."""
     report: Path
-    """The report as an HTML page; report.md and figures/ are beside it."""
+    """The report's main page as HTML; report.md, report.json, its other pages (report/) and
+    figures/ are beside it."""
     status: JobStatus | None
     """How the runs went; None if nothing was run."""
+    flips: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Settings whose change flips the verdict on a claim of the paper, by the claim's name."""
 
     @property
     def claims(self) -> list[Claim]:
@@ -61,11 +65,12 @@ class Reproduction:
 
     def records(self) -> list[dict[str, object]]:
         """Return the claims with their preset and learner, as JSON can hold them."""
-        return [
-            _record(section.setup, claim)
-            for section in self.sections
-            for claim in section.analysis.claims
-        ]
+        return claim_records(self.sections)
+
+    @property
+    def claims_of_the_paper(self) -> list[PaperVerdict]:
+        """The paper's claims that have results, with a verdict for every setup."""
+        return judge_paper_claims(self.sections, self.flips)
 
 
 def reproduce(
@@ -82,6 +87,7 @@ def reproduce(
     workers: int | None = None,
     cluster: str | None = None,
     retry_failed: bool = False,
+    flips: Mapping[str, Sequence[str]] = NO_FLIPS,
     progress: Progress = no_progress,
 ) -> Reproduction:
     """Run the paper's experiments and write a report.
@@ -97,10 +103,12 @@ def reproduce(
         from_: Folder of results that `keep` saved: report these, and run nothing.
         finished: Run nothing: report what has finished in `out`.
         keep: Folder to save reduced results to, for `from_`.
-        markdown: File to also write the report to as Markdown.
+        markdown: File to also write the report's main page to as Markdown; other pages and
+            pictures go to a folder of the same name beside it.
         workers: Number of worker processes (default: one per core).
         cluster: Address of a Dask scheduler to use instead, such as "tcp://10.0.0.1:8786".
         retry_failed: Run again what failed before.
+        flips: See `report.build_report`.
         progress: Callback for the fraction done.
 
     Returns:
@@ -152,9 +160,9 @@ def reproduce(
         frame, costs = load_results(Path(keep))  # the same report as --from will write
     first = 0.0 if status is None else PLAYERS
     sections, page = _write(
-        frame, costs, chosen, store, out, markdown, part_of(progress, first, 1.0)
+        frame, costs, chosen, store, out, markdown, flips, part_of(progress, first, 1.0)
     )
-    return Reproduction(sections, page, status)
+    return Reproduction(sections, page, status, flips)
 
 
 def _select_setups(preset: str, learner: str) -> list[Setup]:
@@ -183,6 +191,7 @@ def _write(
     store: Store,
     out: Path,
     markdown: Path | None,
+    flips: Mapping[str, Sequence[str]],
     progress: Progress,
 ) -> tuple[list[Section], Path]:
     """Build the report and write it; return the analyses and the path of the page."""
@@ -190,8 +199,8 @@ def _write(
     if any(experiment.illustration for experiment in experiments):
         start = 0.25
         players = make_players(store, part_of(progress, 0.0, start))
-    blocks, sections = build_report(
-        frame, costs, experiments, part_of(progress, start, 0.5), players
+    report, sections = build_report(
+        frame, costs, experiments, part_of(progress, start, 0.5), players, flips
     )
     tables = [table for section in sections for table in section.analysis.tables]
     claims = [claim for section in sections for claim in section.analysis.claims]
@@ -200,26 +209,8 @@ def _write(
         names = ", ".join(experiment.name for experiment in experiments)
         raise UserError(f"there are no results of {names} among these")
     page = write_report(
-        blocks, out, TITLE, cell_classes=VERDICT_CLASSES, progress=part_of(progress, 0.5, 1.0)
+        report, out, cell_classes=VERDICT_CLASSES, progress=part_of(progress, 0.5, 1.0)
     )
     if markdown is not None:
-        write_markdown(blocks, markdown)
+        write_markdown(report, markdown)
     return sections, page
-
-
-def _record(setup: Setup, claim: Claim) -> dict[str, object]:
-    """A claim as `skillfocus reproduce --json` prints it."""
-    return {
-        "id": claim.id, "preset": setup.preset, "learner": setup.learner,
-        "statement": claim.statement, "source": claim.source,
-        "paper": claim.reference if claim.source == "paper" else None,
-        "aim": claim.reference if claim.source == "aim" else None,
-        "ours": claim.ours.estimate,
-        "interval": [_finite(claim.ours.low), _finite(claim.ours.high)],
-        "evidence": claim.evidence, "verdict": claim.verdict, "seeds": claim.seeds,
-    }  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity: a single seed has no interval."""
-    return value if abs(value) < float("inf") else None

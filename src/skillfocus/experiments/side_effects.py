@@ -25,8 +25,9 @@ from skillfocus.experiments.by_seed import (
 )
 from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.claims import Analysis, Claim, judge_difference
-from skillfocus.experiments.experiment import ClaimGroup, Experiment
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import MISSING, agent_name, format_interval, format_mean
+from skillfocus.experiments.outcomes import side_effects_outcome
 from skillfocus.experiments.presets import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLD_NAMES, WORLDS
 from skillfocus.report.document import Table
 
@@ -173,9 +174,6 @@ EXPERIMENT = Experiment(
     figure,
     caption="Bars are means over seeds, points single seeds.",
     presets=("paper",),
-    claim_groups=(
-        ClaimGroup(
-            "effects-", "Focused skills have fewer side effects than DUSDi's and plain ones"
-        ),
-    ),
+    page="figure-1",
+    outcome=side_effects_outcome,
 )

@@ -15,8 +15,7 @@ import polars as pl
 from skillfocus.experiments.by_seed import SeedValues, count_successes, values_by_seed
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis, Claim, judge_majority
-from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
-from skillfocus.experiments.explanations import REMEMBERED_START, STRONGER_SKILLS
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_count, format_mean
 from skillfocus.experiments.presets import OBJECTIVES, PLAIN, STEP_LIMITS
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
@@ -126,9 +125,5 @@ EXPERIMENT = Experiment(
     figure,
     presets=("paper",),
     seed_share=0.2,
-    claim_groups=(ClaimGroup("skills-", "With 8 or 24 skills the same"),),
-    explanations=(
-        Explanation(r"skills-\d+-.*", REMEMBERED_START, "planning"),
-        Explanation(r"skills-\d+-.*", STRONGER_SKILLS, "q-learning"),
-    ),
+    page="appendix",
 )

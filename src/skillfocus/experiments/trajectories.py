@@ -136,4 +136,5 @@ EXPERIMENT = Experiment(
     caption="The first seed's skills, as they go if nothing slips.",
     closing=closing,
     illustration=True,
+    page="figure-1",
 )

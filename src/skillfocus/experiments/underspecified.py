@@ -25,8 +25,7 @@ from skillfocus.experiments.by_seed import (
 )
 from skillfocus.experiments.cases import Case, Setup, main_cases
 from skillfocus.experiments.claims import Analysis, Claim, aim_claim, at_least, judge_difference
-from skillfocus.experiments.experiment import ClaimGroup, Experiment, Explanation
-from skillfocus.experiments.explanations import UNFINISHED_SKILLS
+from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import (
     MISSING,
     agent_name,
@@ -34,6 +33,7 @@ from skillfocus.experiments.formatting import (
     format_mean,
     format_number,
 )
+from skillfocus.experiments.outcomes import underspecified_outcome
 from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, WORLD_NAMES
 from skillfocus.experiments.reduce import PROXY_RETURN, PROXY_TRUE_RETURN
 from skillfocus.report.document import Table
@@ -207,28 +207,6 @@ EXPERIMENT = Experiment(
     analyze,
     figure,
     figure_name="figure-4-underspecified",
-    claim_groups=(
-        ClaimGroup("proxy-.*-focused", "Told the proxy, focused skills earn the true return"),
-        ClaimGroup("proxy-(?!.*focused)", "Told the proxy, other skills do not"),
-    ),
-    explanations=(
-        Explanation("proxy-.*focused.*|aim-proxy-.*", UNFINISHED_SKILLS, "q-learning"),
-        Explanation(
-            "proxy-forage-world-focused-vic",
-            "It does not learn the proxy either, for the reason given for its task: its skills "
-            "fetch one unit a trip.",
-            "planning",
-        ),
-        Explanation(
-            "proxy-forage-world-focused-.*",
-            "In the seeds that fall short the proxy is learned all the same, by a way that "
-            "destroys a plant: nothing forces the learner to use the skills alone.",
-            "planning",
-        ),
-        Explanation(
-            "proxy-.*",
-            "In some seeds, skills and moves happen to find a way that does no harm, and the "
-            "proxy's agent takes it.",
-        ),
-    ),
+    page="figure-4",
+    outcome=underspecified_outcome,
 )

@@ -1,1 +1,1 @@
-"""Reports: a list of blocks, written as one self-contained HTML page and as Markdown."""
+"""Reports: a main page and further pages of blocks, written as HTML, Markdown and JSON."""

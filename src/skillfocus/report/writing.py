@@ -1,64 +1,101 @@
-"""Write a report to files."""
+"""Write a report to files.
+
+folder/report.html, report.md, report.json     the main page, and its data
+folder/report/NAME.html, NAME.md               further pages
+folder/figures/NAME.png, NAME.svg, NAME.pdf    pictures
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote
 
-from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.atomic_io import make_folder, write_atomically
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.figures.saving import save_figure
-from skillfocus.report.document import Block, Picture, to_html, to_markdown
+from skillfocus.report.document import Report
+from skillfocus.report.html_page import NO_NAMES, to_html
+from skillfocus.report.markdown import to_markdown
+from skillfocus.report.owned_files import write_owned_files
 
 
 def write_report(
-    blocks: Sequence[Block],
+    report: Report,
     folder: Path,
-    title: str,
     *,
-    cell_classes: Mapping[str, str] | None = None,
+    cell_classes: Mapping[str, str] = NO_NAMES,
     progress: Progress = no_progress,
 ) -> Path:
-    """Write report.html, report.md, and every figure as PNG, SVG and PDF to `figures/`.
+    """Write a report as HTML, Markdown and JSON, and its pictures as PNG, SVG and PDF.
 
     Args:
-        blocks: The report.
-        folder: Folder to write to; it is created.
-        title: Title of the HTML page.
-        cell_classes: See `document.to_html`.
+        report: The report.
+        folder: Folder to write to; it is created. See the module for the files.
+        cell_classes: See `html_page.to_html`.
         progress: Progress callback.
 
     Returns:
         The path of report.html.
     """
     figures = folder / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
-    pictures = _pictures(blocks)
+    make_folder(figures)
+    pictures = report.pictures()
     for number, picture in enumerate(pictures):
         progress(number / (len(pictures) + 1), f"saving {picture.name}")
         write_atomically(figures / f"{picture.name}.png", picture.png)
         for suffix in (".svg", ".pdf"):
             save_figure(picture.figure, figures / f"{picture.name}{suffix}")
-    write_atomically(folder / "report.md", to_markdown(blocks, "figures").encode())
-    page = folder / "report.html"
-    write_atomically(page, to_html(blocks, title, cell_classes).encode())
-    return page
+    from_main, from_pages = (_addresses(report, ".html", main) for main in (True, False))
+    files = {
+        f"{page.name}.html": to_html(page.blocks, page.title, cell_classes, from_pages).encode()
+        for page in report.pages
+    }
+    files |= _markdown_pages(report, "../figures")
+    write_owned_files(folder / "report", files, (".html", ".md"))
+    data = json.dumps(report.data, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(folder / "report.json", (data + "\n").encode())
+    text = to_markdown(report.blocks, "figures", _addresses(report, ".md", True))
+    write_atomically(folder / "report.md", text.encode())
+    path = folder / "report.html"
+    page = to_html(report.blocks, report.title, cell_classes, from_main)
+    write_atomically(path, page.encode())
+    return path
 
 
-def write_markdown(blocks: Sequence[Block], path: Path) -> None:
-    """Write the Markdown alone, with its pictures in a folder of the same name beside it.
+def write_markdown(report: Report, path: Path) -> None:
+    """Write the Markdown alone, with its pages and pictures in a folder of the same name beside it.
 
-    Other PNG files in that folder are deleted: they are pictures of earlier reports.
+    Files of an earlier report that this one no longer has are deleted from that folder, and
+    nothing else is (see `owned_files`).
+
+    Args:
+        report: The report.
+        path: File of the main page, such as `docs/report.md`.
     """
     folder = path.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
-    pictures = {folder / f"{picture.name}.png": picture for picture in _pictures(blocks)}
-    for file, picture in pictures.items():
-        write_atomically(file, picture.png)
-    for stale in {*folder.glob("*.png")} - pictures.keys():
-        stale.unlink()
-    write_atomically(path, to_markdown(blocks, folder.name).encode())
+    name = quote(folder.name)
+    files = {f"{picture.name}.png": picture.png for picture in report.pictures()}
+    files |= _markdown_pages(report, "", quote(path.name))
+    write_owned_files(folder, files, (".md", ".png"))
+    pages = _addresses(report, ".md", True, name)
+    write_atomically(path, to_markdown(report.blocks, name, pages).encode())
 
 
-def _pictures(blocks: Sequence[Block]) -> list[Picture]:
-    return [block for block in blocks if isinstance(block, Picture)]
+def _markdown_pages(report: Report, figures: str, main: str = "report.md") -> dict[str, bytes]:
+    """The Markdown of the further pages by file name."""
+    addresses = _addresses(report, ".md", False) | {"": f"../{main}"}
+    return {
+        f"{page.name}.md": to_markdown(page.blocks, figures, addresses).encode()
+        for page in report.pages
+    }
+
+
+def _addresses(
+    report: Report, suffix: str, from_main: bool, folder: str = "report"
+) -> dict[str, str]:
+    """Addresses of all pages, as the main page or the others link to them."""
+    above, below = ("", f"{folder}/") if from_main else ("../", "")
+    pages = {page.name: f"{below}{page.name}{suffix}" for page in report.pages}
+    return {"": f"{above}report{suffix}", **pages}
