@@ -61,6 +61,15 @@ def test_random_discriminators_deal_values_out_to_skills(rng):
         assert len(set(owner[:, start])) == 5
 
 
+def test_an_owner_is_never_better_off_with_half_of_another_value(rng):
+    """Two skills at one value get log K/2 each, an owner at its own value at least as much."""
+    for n in (2, 3, 8):
+        q = np.exp(DenseDiscriminator().init(n, 40, np.zeros((n, 1)), rng)[:, :n])
+        assert np.log(n * q.max(axis=0)).min() >= math.log(n / 2) - 1e-6
+        assert q.max(axis=0).mean() == pytest.approx(0.75, abs=0.1)  # uniform in [1/2, 1]
+        assert q.sum(axis=0) == pytest.approx(1.0, abs=2e-3)
+
+
 def test_two_skills_of_a_binary_variable_begin_with_a_value_each(rng):
     for objective in (sf.focused(sf.vic()), sf.focused(sf.diayn())):
         _, problem = setup(objective)

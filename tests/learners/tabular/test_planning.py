@@ -11,9 +11,11 @@ from problems import make_problem
 from reference import plain_values
 from skill_sets import target_change
 from skillfocus.errors import UserError
+from skillfocus.learners.tabular import planning
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
 from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, sweep
 from skillfocus.objectives.targets import assign, untargeted
+from skillfocus.worlds.four_rooms import FourRooms
 
 OBJECTIVES = [
     sf.vic(), sf.diayn(), sf.lsd(), sf.dusdi(sf.vic()), sf.dusdi(sf.diayn()),
@@ -91,6 +93,24 @@ def test_putting_off_a_loss_is_no_gain():
     assert values[[home, away, far], 0] == pytest.approx([-1, -1 / 0.9, -1 / 0.81], rel=1e-5)
     assert follows[home] == 4
     assert [world.actions[follows[s]] for s in (away, far)] == ["left", "left"]
+
+
+def test_the_first_runs_follow_a_solved_plan(monkeypatch):
+    """Staying pays the tool's owner log 2(1 - u) <= 0, and fetching it gamma^n log 2u' >= 0, with
+    u, u' in [1/2, 1]: it fetches, and returns, from every cell, however far away."""
+    world = FourRooms("#" * 14 + "\n#T" + "." * 11 + "#\n" + "#" * 14, slip=0.0, step_limit=30)
+    mdp, runs = sf.tabulate(world), []
+    monkeypatch.setattr(
+        planning, "update_estimates", lambda *arguments: runs.append(arguments[2:4])
+    )
+    learner = sf.Planning(rounds=1, sweeps=1)
+    sf.discover(world, sf.focused(sf.vic()), seed=0, learner=learner, targets={"tool_1": 2})
+    ((skills, paths),) = runs
+    first, last = mdp.values[paths[:, 0]], mdp.values[paths[:, -1]]
+    assert set(first[:, 0]) == set(range(12))
+    fetched = [last[skills == z, 1] for z in (0, 1)]
+    assert sorted(f.mean() for f in fetched) == [0.0, 1.0]
+    assert (first[:, 0] == last[:, 0]).all()
 
 
 def test_an_objective_earned_at_every_step_waits_as_before():

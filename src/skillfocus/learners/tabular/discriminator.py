@@ -11,11 +11,13 @@ The parameters hold log q, and log nu beside it:
              seen, params[z, slot, 0] = log q, with the pair's key in the last two rows; pairs not
              in it are uniform. A full neighbourhood drops its first entry, so memory is bounded.
 
-The initial q is random, because skills that start out equal stay equal (a uniform q is available):
-a Dirichlet draw per entry, its largest share given to the entry's owner. Values are assigned to
-owners round-robin, counted from the start's own value, so that the skill that stays where it is
-does so from every start, and with as many skills as values each owns one. A skill that owned no
-value would have a negative reward everywhere.
+The initial q is random, because skills that start out equal stay equal (a uniform q is available).
+Values are assigned to owners round-robin, counted from the start's own value, so that the skill
+that stays where it is does so from every start, and with as many skills as values each owns one. A
+skill that owned no value would have a negative reward everywhere. The owner's share of an entry is
+uniform in [1/2, 1], what it leaves is split among the others at random. Two skills that share a
+value get 1/2 each: with less, an owner would rather share another's value than reach its own, which
+then nobody visits and nothing teaches.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from skillfocus.learners.tabular.compiled import update_function
 
 LOWEST = 1e-4
 """Smallest probability of a skill, so that log q stays finite."""
+OWNED_SHARE = 0.5
+"""Smallest initial probability of a value's owner."""
 SPARSE_SLOTS = 1 << 20
 PROBES = 16
 PRIOR_RATE = 0.01
@@ -121,11 +125,11 @@ class DenseDiscriminator:
             starts = np.arange(n_starts)
             for value in range(n_values):
                 q = rng.standard_exponential((n, n_starts), dtype=np.float32)
-                q /= q.sum(axis=0)
-                mine, largest = owner[(value - starts) % n_values], q.argmax(axis=0)
-                held = q[mine, starts]
-                q[mine, starts] = q[largest, starts]
-                q[largest, starts] = held
+                mine = owner[(value - starts) % n_values]
+                share = rng.uniform(OWNED_SHARE, 1.0, n_starts)
+                q[mine, starts] = 0.0
+                q *= (1.0 - share) / np.maximum(q.sum(axis=0), LOWEST)
+                q[mine, starts] = share
                 params[:, value] = np.log(np.maximum(q, LOWEST))
         return params
 

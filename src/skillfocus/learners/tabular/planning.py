@@ -1,9 +1,10 @@
 """Planning: exact value iteration that alternates with updates of the rewards.
 
 Each round, the values of every skill are swept towards the optimum of its current reward (see
-`value_iteration.py`), the skills are run, and what they did updates the rewards' parameters. At the
-end the values are solved from scratch, because warm-started values adapt slowly to rewards that
-fell.
+`value_iteration.py`), the skills are run, and what they did updates the rewards' parameters. The
+first round solves for the values: after two sweeps a skill whose target is ten steps away would
+still stay where it is, and a discriminator that sees it stay rewards it for staying. At the end the
+values are solved from scratch, because warm-started values adapt slowly to rewards that fell.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ class Planning(Learner):
 
     Attributes:
         rounds: How often values and rewards are updated in turn.
-        sweeps: Sweeps of value iteration per round.
+        sweeps: Sweeps of value iteration per round after the first.
         rollouts: Runs of each skill per round that update the rewards.
         gamma: Discount.
-        final_sweeps: Most sweeps of the last solution.
+        final_sweeps: Most sweeps of the first round and of the last solution.
         start_where_controllable: Whether runs start only where the skill's targets can change.
         memory: Whether policies see where they began. Without, they see the current state alone,
             and so do their rewards; penalties are as expected over all starts.
@@ -77,7 +78,7 @@ class Planning(Learner):
                 if skill.context.size > self.rollouts:  # more than a round's runs can start in
                     contexts = np.unique(skill.context.of_state[starts[skills == z]])
                     sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
-                model.improve(z, params, sweeps, contexts)
+                model.improve(z, params, sweeps if number else self.final_sweeps, contexts)
             paths, steps = run_many(
                 mdp_arrays(tabular.mdp), model.policy_arrays, skills, starts, tabular.step_limit,
                 tabular.mdp.n_marks, rng,
