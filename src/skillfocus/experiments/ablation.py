@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 WORLD = "mud-world"
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0, 40.0)
 """Penalty strengths λ; the defaults (4, and 2 for LSD) are among them."""
+EXTREMES = (0.0, 40.0)
+"""The strengths besides the default that few seeds, and slow learners, are run with."""
 
 
 def default_strength(agent: str) -> float:
@@ -52,12 +54,14 @@ def variant(agent: str, strength: float) -> str:
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return every focused agent with every strength."""
+    """Return every focused agent with every strength, or with none, the default and the largest."""
+    few = len(seeds) < 5 or setup.learner != "planning"
     return [
         setup.case(WORLD, agent, seed, variant(agent, strength), strength=strength)
         for seed in seeds
         for agent in FOCUSED
         for strength in STRENGTHS
+        if not few or strength in (*EXTREMES, default_strength(agent))
     ]
 
 
@@ -179,7 +183,7 @@ EXPERIMENT = Experiment(
     figure,
     figure_name="figure-5-ablation",
     presets=("paper",),
-    seed_share=0.2,
+    seed_share=0.1,
     page="figure-5",
     outcome=ablation_outcome,
 )

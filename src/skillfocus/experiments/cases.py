@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from skillfocus.experiments.pipeline import Pipeline, Primitives
 from skillfocus.experiments.presets import (
+    MEMORY_AGENTS,
     PRIMITIVES,
     TWO_TARGETS,
     WITH_MEMORY,
@@ -88,9 +89,9 @@ SEED_SHARES = {"literal": 0.4, "q-learning": 0.4, "planning": 1.0}
 """Share of the seeds that each learner gets: Q-learning takes ten times as long as planning."""
 
 
-def first_seeds(seeds: Sequence[int], share: float) -> Sequence[int]:
-    """Return the first seeds, rounded to the given share of all, but at least two if possible."""
-    return seeds[: max(min(2, len(seeds)), round(share * len(seeds)))]
+def first_seeds(seeds: Sequence[int], share: float, least: int = 2) -> Sequence[int]:
+    """Return the first seeds: the given share of all, rounded, but at least so many."""
+    return seeds[: max(least, round(share * len(seeds)))]
 
 
 def main_cases(
@@ -111,4 +112,19 @@ def main_cases(
         for world in worlds
         for agent in agents
         if seed in seeds_in[world]
+    ]
+
+
+def memory_cases(setup: Setup, worlds: Sequence[str], seeds: Sequence[int]) -> list[Case]:
+    """Return plain agents with memory for two seeds, if there are ten or more.
+
+    Their contexts are whole states: one of them takes as long to plan as five others.
+    """
+    if setup.learner != "planning" or len(seeds) < 10:
+        return []
+    return [
+        setup.case(world, agent, seed)
+        for seed in seeds[:2]
+        for world in worlds
+        for agent in MEMORY_AGENTS
     ]

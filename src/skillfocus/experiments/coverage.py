@@ -28,7 +28,7 @@ from skillfocus.experiments.by_seed import (
     values_by_seed,
     worst_side_effects,
 )
-from skillfocus.experiments.cases import Case, Setup, first_seeds, main_cases
+from skillfocus.experiments.cases import Case, Setup, first_seeds, main_cases, memory_cases
 from skillfocus.experiments.claims import (
     Analysis,
     Claim,
@@ -46,6 +46,7 @@ from skillfocus.experiments.outcomes import coverage_outcome
 from skillfocus.experiments.presets import (
     FOCUSED,
     IDEAL,
+    MEMORY_AGENTS,
     OBJECTIVES,
     OUR_AGENTS,
     SCATTERED,
@@ -74,7 +75,7 @@ FRONTIER = {
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Return the main cases; planned, also ideal and varied skills, or agents of our own."""
-    listed = main_cases(setup, [WORLD], OBJECTIVES, seeds)
+    listed = main_cases(setup, [WORLD], OBJECTIVES, seeds) + memory_cases(setup, [WORLD], seeds)
     if setup.learner == "planning":
         listed += (_ideal_and_varied if setup.preset == "paper" else _our_agents)(setup, seeds)
     return listed
@@ -84,7 +85,7 @@ def _our_agents(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Agents of our own, and scattered skills without a penalty and with a strong one."""
     usual = [
         setup.case(WORLD, agent, seed, **changes)
-        for seed in first_seeds(seeds, 0.2)
+        for seed in first_seeds(seeds, 0.1, 1)
         for agent, changes in OUR_AGENTS.items()
     ]
     return usual + [
@@ -115,7 +116,7 @@ def _ideal_and_varied(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def _first_tenth(seeds: Sequence[int]) -> Sequence[int]:
-    return seeds[: len(seeds) // 10]
+    return seeds[: min(2, len(seeds) // 10)]
 
 
 # -------------------------------------------------------------------- analysis
@@ -133,7 +134,8 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     Returns:
         Claims, a table of all agents, and one of ideal skills if they were run.
     """
-    areas = {a: values_by_seed(frame, "auc", WORLD, a) for a in (*OBJECTIVES, *OUR_AGENTS)}
+    agents = (*OBJECTIVES, *MEMORY_AGENTS, *OUR_AGENTS)
+    areas = {a: values_by_seed(frame, "auc", WORLD, a) for a in agents}
     worst = {agent: worst_side_effects(frame, WORLD, agent) for agent in areas}
     if "best" in frame["preset"]:
         ratio = PAPER_RATIOS["vic"]

@@ -25,7 +25,7 @@ from skillfocus.experiments.by_seed import (
     mean_ratio,
     values_by_seed,
 )
-from skillfocus.experiments.cases import Case, Setup, main_cases
+from skillfocus.experiments.cases import Case, Setup, main_cases, memory_cases
 from skillfocus.experiments.claims import (
     Analysis,
     Claim,
@@ -49,6 +49,7 @@ from skillfocus.experiments.presets import (
     AGENTS,
     DUSDI,
     FOCUSED,
+    MEMORY_AGENTS,
     PLAIN,
     PRIMITIVES,
     STEP_LIMITS,
@@ -79,8 +80,8 @@ AIMS = {"four-rooms": 49.0, "forage-world": 32.0, "mud-world": 23.5}
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the main cases."""
-    return main_cases(setup, WORLDS, AGENTS, seeds)
+    """Return the main cases, and plain agents with memory."""
+    return main_cases(setup, WORLDS, AGENTS, seeds) + memory_cases(setup, WORLDS, seeds)
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -96,7 +97,10 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     best = "best" in frame["preset"]
     for world in WORLDS:
         steps, returns = (
-            {agent: values_by_seed(frame, metric, world, agent) for agent in AGENTS}
+            {
+                agent: values_by_seed(frame, metric, world, agent)
+                for agent in (*AGENTS, *MEMORY_AGENTS)
+            }
             for metric in (TASK_STEPS, TASK_RETURN)
         )
         claims += [

@@ -15,6 +15,7 @@ from skillfocus.experiments.by_seed import (
     values_by_seed,
 )
 from skillfocus.experiments.formatting import (
+    MISSING,
     agent_name,
     format_count,
     format_interval,
@@ -67,14 +68,15 @@ def task_table(
     limit = STEP_LIMITS[world]
     rows = [
         [
-            agent_name(agent), format_number(paper[agent], 1),
+            agent_name(agent),
+            format_number(paper[agent], 1) if agent in paper else MISSING,
             format_mean(steps[agent], 1, 0, limit),
             format_interval(interquartile_mean_over_seeds(steps[agent]), 1),
             format_mean(returns[agent], 2, 0, 1), format_count(returns[agent]),
             format_mean(episodes_needed(frame, world, agent), 0, 0, 20_000),
             str(len(steps[agent])),
         ]
-        for agent in AGENTS
+        for agent in steps
         if steps[agent]
     ]  # fmt: skip
     columns = [

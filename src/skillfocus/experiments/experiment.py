@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.claims import Analysis
+from skillfocus.experiments.claims import Analysis, Claim
 from skillfocus.experiments.readings import PRESETS
 from skillfocus.report.document import Block
 
@@ -50,6 +50,8 @@ class Experiment:
     """The presets to run it with."""
     seed_share: float = 1.0
     """The share of the seeds to run it with."""
+    least_seeds: int = 2
+    """How many seeds to run it with at least."""
     page: str = ""
     """The page of the report that shows it (default: one of its own, with the experiment's name);
     `figure-1` to `figure-5` are those of the paper's figures."""

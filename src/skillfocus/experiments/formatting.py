@@ -8,7 +8,7 @@ import numpy as np
 
 from skillfocus.experiments.by_seed import SeedValues, count_successes, mean_over_seeds
 from skillfocus.experiments.cases import Setup
-from skillfocus.experiments.presets import PRIMITIVES, TWO_TARGETS
+from skillfocus.experiments.presets import PRIMITIVES, TWO_TARGETS, WITH_MEMORY
 from skillfocus.metrics.statistics import Interval
 
 SETUP_NAMES = {
@@ -66,10 +66,12 @@ def format_range(numbers: Iterable[int]) -> str:
 
 def agent_name(agent: str) -> str:
     """Return the printed name of an agent: `focused-vic` is `focused VIC`."""
-    words = agent.removesuffix(TWO_TARGETS).split("-")
+    words = agent.removesuffix(TWO_TARGETS).removesuffix(WITH_MEMORY).split("-")
     names = {"vic": "VIC", "diayn": "DIAYN", "lsd": "LSD", "dusdi": "DUSDi"}
     name = " ".join(names.get(word, word) for word in words)
     name = "primitives only" if agent == PRIMITIVES else name
+    if agent.endswith(WITH_MEMORY):
+        return f"{name} with memory"
     return f"{name}, two targets each" if agent.endswith(TWO_TARGETS) else name
 
 

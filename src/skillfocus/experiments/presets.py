@@ -46,6 +46,8 @@ BASELINES = (PRIMITIVES, IDEAL)
 
 WITH_MEMORY = "-with-memory"
 """Suffix of a plain agent whose policies see where they began: stronger than the published ones."""
+MEMORY_AGENTS = ("vic" + WITH_MEMORY, "lsd" + WITH_MEMORY)
+"""DIAYN's reward does not look at the start, so memory would change nothing."""
 TWO_TARGETS = "-on-two"
 """Suffix of an agent whose skills have two targets each, a tool and the position."""
 SCATTERED = "scattered-focused-vic"
@@ -125,6 +127,6 @@ def skill_targets(preset: str, world: str, agent: str) -> str | None:
     """
     if agent.endswith(TWO_TARGETS):
         return ",".join(f"tool_{i}+position=4" for i in (1, 2, 3, 4))
-    if preset == "best" and world in FORAGE_WORLD and agent not in PLAIN:
+    if preset == "best" and world in FORAGE_WORLD and agent not in (*PLAIN, *MEMORY_AGENTS):
         return "resource_1=3,resource_2=3,position=10"
     return None

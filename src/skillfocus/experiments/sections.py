@@ -36,7 +36,8 @@ def all_cases(setup: Setup, experiments: Sequence[Experiment], seeds: Sequence[i
     for experiment in experiments:
         if setup.preset not in experiment.presets:
             continue
-        for case in experiment.cases(setup, first_seeds(seeds, experiment.seed_share)):
+        own = first_seeds(seeds, experiment.seed_share, experiment.least_seeds)
+        for case in experiment.cases(setup, own):
             if by_labels.setdefault(case.labels, case).run.id != case.run.id:
                 raise ValueError(f"two different runs are labelled {case.labels}")
     return sorted(by_labels.values(), key=lambda case: case.seed)

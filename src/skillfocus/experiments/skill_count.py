@@ -35,7 +35,9 @@ def variant(count: int) -> str:
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return every agent with every number of skills."""
+    """Return every agent with every number of skills; planned alone."""
+    if setup.learner != "planning":
+        return []
     return [
         setup.case(WORLD, agent, seed, variant(n), skills=n)
         for seed in seeds
@@ -124,6 +126,7 @@ EXPERIMENT = Experiment(
     analyze,
     figure,
     presets=("paper",),
-    seed_share=0.2,
+    seed_share=0.1,
+    least_seeds=1,
     page="appendix",
 )

@@ -23,7 +23,7 @@ from skillfocus.experiments.by_seed import (
     mean_over_seeds,
     values_by_seed,
 )
-from skillfocus.experiments.cases import Case, Setup, main_cases
+from skillfocus.experiments.cases import Case, Setup, main_cases, memory_cases
 from skillfocus.experiments.claims import Analysis, Claim, aim_claim, at_least, judge_difference
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import (
@@ -34,7 +34,14 @@ from skillfocus.experiments.formatting import (
     format_number,
 )
 from skillfocus.experiments.outcomes import underspecified_outcome
-from skillfocus.experiments.presets import AGENTS, DUSDI, FOCUSED, PLAIN, WORLD_NAMES
+from skillfocus.experiments.presets import (
+    AGENTS,
+    DUSDI,
+    FOCUSED,
+    MEMORY_AGENTS,
+    PLAIN,
+    WORLD_NAMES,
+)
 from skillfocus.experiments.reduce import PROXY_RETURN, PROXY_TRUE_RETURN
 from skillfocus.report.document import Table
 
@@ -63,8 +70,8 @@ AIMS = {"forage-world": 0.85, "mud-world": 0.95}
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the main cases of the worlds that have a proxy reward."""
-    return main_cases(setup, WORLDS, AGENTS, seeds)
+    """Return the main cases of the worlds that have a proxy reward, and agents with memory."""
+    return main_cases(setup, WORLDS, AGENTS, seeds) + memory_cases(setup, WORLDS, seeds)
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -79,7 +86,10 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     claims, tables = [], []
     for world in WORLDS:
         true, proxy = (
-            {agent: values_by_seed(frame, metric, world, agent) for agent in AGENTS}
+            {
+                agent: values_by_seed(frame, metric, world, agent)
+                for agent in (*AGENTS, *MEMORY_AGENTS)
+            }
             for metric in (PROXY_TRUE_RETURN, PROXY_RETURN)
         )
         claims += [
@@ -156,7 +166,7 @@ def _aim(world: str, true: dict[str, SeedValues]) -> list[Claim]:
 
 def _table(world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]) -> Table:
     rows = []
-    for agent in AGENTS:
+    for agent in true:
         if true[agent]:
             paper = [format_number(x) for x in PAPER[world].get(agent, ())] or [MISSING, MISSING]
             rows.append(

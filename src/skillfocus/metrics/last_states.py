@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE = 1e-9
 """Less probability than this is not propagated further but counted where it is. Most states a skill
-could reach take eight slips in a row; together they change nothing before the eighth digit."""
+could reach take six slips in a row; together they change effects after the eighth digit alone."""
+NEGLIGIBLE_IN_CHAINS = 1e-12
+"""The same for chains of skills, of which there are so many that states this rare are reached."""
 SMALLEST = 1e-9
 """Less likely last states are dropped from P_z(x' | x); the rest is scaled to sum to 1."""
 
@@ -95,13 +97,14 @@ def new_buffers(n_states):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def propagate(dynamics, skill, start, buffers):
+def propagate(dynamics, skill, start, negligible, buffers):
     """Add the distribution of s_T from `start` to `buffers.final`; return the expected steps.
 
     Args:
         dynamics: `Dynamics`.
         skill: `SkillMode`.
         start: The first state.
+        negligible: Probability below which a state is not followed further.
         buffers: `Buffers`.
     """
     successors, probabilities = dynamics
@@ -136,7 +139,7 @@ def propagate(dynamics, skill, start, buffers):
         n = 0
         for i in range(n_next):
             s = active[half + i]
-            if moved[s] < NEGLIGIBLE:
+            if moved[s] < negligible:
                 final[s] += moved[s]
             else:
                 active[n] = s
@@ -165,7 +168,7 @@ def transition_matrix(dynamics, skill):
     data = np.empty(16 * n, np.float32)
     filled = 0
     for x in range(n):
-        propagate(dynamics, skill, x, buffers)
+        propagate(dynamics, skill, x, NEGLIGIBLE_IN_CHAINS, buffers)
         total = 0.0
         for s in range(n):
             if final[s] > SMALLEST:
@@ -207,7 +210,7 @@ def expected_effects(dynamics, skill, variables, starts):
     final = buffers.final
     for i in range(starts.shape[0]):
         first = starts[i]
-        steps[i] = propagate(dynamics, skill, first, buffers)
+        steps[i] = propagate(dynamics, skill, first, NEGLIGIBLE, buffers)
         for s in range(n_states):
             p = final[s]
             if p > 0.0:
