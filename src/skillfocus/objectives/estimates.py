@@ -70,17 +70,24 @@ class Discriminator:
 
 @dataclass(frozen=True)
 class Representation:
-    """A 1-Lipschitz map phi of the variables' coordinates, and a direction z per skill.
+    """A 1-Lipschitz linear map phi of a variable's features, and a direction z per skill.
 
     Attributes:
         rate: Step size of stochastic gradient ascent; None takes the paper's.
+        features: "coordinates" of the values, as in the paper, or their "indicators": phi is then
+            a table of the values, and may be largest in any of them.
     """
 
     rate: float | None = None
+    features: Literal["coordinates", "indicators"] = "coordinates"
     discriminates = False
     learns_prior = False
 
     def __post_init__(self) -> None:
+        if self.features not in ("coordinates", "indicators"):
+            raise UserError(
+                f"features is {self.features!r}; it must be 'coordinates' or 'indicators'"
+            )
         if self.rate is not None and not 0 < self.rate < float("inf"):
             raise UserError(
                 f"the learning rate of phi must be positive and finite, not {self.rate}"

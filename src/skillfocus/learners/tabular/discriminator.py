@@ -15,9 +15,10 @@ The initial q is random, because skills that start out equal stay equal (a unifo
 Values are assigned to owners round-robin, counted from the start's own value, so that the skill
 that stays where it is does so from every start, and with as many skills as values each owns one. A
 skill that owned no value would have a negative reward everywhere. The owner's share of an entry is
-uniform in [1/2, 1], what it leaves is split among the others at random. Two skills that share a
-value get 1/2 each: with less, an owner would rather share another's value than reach its own, which
-then nobody visits and nothing teaches.
+uniform in [1/2, 1], which decides between the values it owns; where none owns two, in [0.9, 1].
+What it leaves is split among the others at random. Two skills that share a value get 1/2 each: with
+less, an owner would rather share another's value than reach its own, which then nobody visits and
+nothing teaches.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from skillfocus.learners.tabular.compiled import update_function
 
 LOWEST = 1e-4
 """Smallest probability of a skill, so that log q stays finite."""
-OWNED_SHARE = 0.5
-"""Smallest initial probability of a value's owner."""
+OWNED_SHARE, ONLY_SHARE = 0.5, 0.9
+"""Smallest initial probability of a value's owner, and of one that owns no other value."""
 SPARSE_SLOTS = 1 << 20
 PROBES = 16
 PRIOR_RATE = 0.01
@@ -53,12 +54,12 @@ class UniformPrior:
 
 @njit(cache=True, nogil=True)
 def _move(params, n, component, row, column, rate):
-    """q <- (1 - rate) q + rate [component], in one entry."""
+    """q <- (1 - rate) q + rate [component], in one entry; of the others' logarithms a sum."""
+    q = (1.0 - rate) * math.exp(params[component, row, column]) + rate
+    lowest, shrink = math.log(LOWEST), math.log(max(1.0 - rate, LOWEST))
     for k in range(n):
-        q = (1.0 - rate) * math.exp(params[k, row, column])
-        if k == component:
-            q += rate
-        params[k, row, column] = math.log(max(q, LOWEST))
+        params[k, row, column] = max(params[k, row, column] + shrink, lowest)
+    params[component, row, column] = math.log(q)
 
 
 # ---------------------------------------------------------------------- dense
@@ -118,11 +119,12 @@ class DenseDiscriminator:
         params = np.full((n, n_values + 1, n_starts), -math.log(n), dtype=np.float32)
         if self.random_init:
             owner = assign_owners(n, n_values, rng)
+            least = OWNED_SHARE if n_values > n else ONLY_SHARE
             starts = np.arange(n_starts)
             for value in range(n_values):
                 q = rng.standard_exponential((n, n_starts), dtype=np.float32)
                 mine = owner[(value - starts) % n_values]
-                share = rng.uniform(OWNED_SHARE, 1.0, n_starts)
+                share = rng.uniform(least, 1.0, n_starts)
                 q[mine, starts] = 0.0
                 q *= (1.0 - share) / np.maximum(q.sum(axis=0), LOWEST)
                 q[mine, starts] = share

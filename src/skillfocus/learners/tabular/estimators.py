@@ -26,6 +26,7 @@ from skillfocus.learners.tabular.discriminator import (
     UniformPrior,
 )
 from skillfocus.learners.tabular.linear_map import LinearMap
+from skillfocus.learners.tabular.value_map import ValueMap
 from skillfocus.objectives.controls import OwnedValues
 from skillfocus.objectives.estimates import (
     Discriminator,
@@ -104,8 +105,8 @@ def _(estimate: Discriminator, n_entries: int) -> Estimator:
 
 @tabular_estimator.register
 def _(estimate: Representation, n_entries: int) -> Estimator:
-    del estimate, n_entries
-    return LinearMap()
+    del n_entries
+    return LinearMap() if estimate.features == "coordinates" else ValueMap()
 
 
 @njit(cache=True, nogil=True)
