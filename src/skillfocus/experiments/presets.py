@@ -52,8 +52,8 @@ OUR_AGENTS: dict[str, dict[str, float | int | bool]] = {
     "focused-vic" + TWO_TARGETS: {},
 }  # fmt: skip
 """Agents that the paper does not have, with their settings, chosen on tuning seeds. Scattered
-focused VIC uses the best of four points (gamma 0.995 and 0.998, strength 2 and 4) by area of
-coverage; docs/scattered.md says why the others need what they do."""
+focused VIC uses what was the best of four points (gamma 0.995 and 0.998, strength 2 and 4) by area
+of coverage; docs/scattered.md says why the others need what they do."""
 
 
 def discovery_learner(preset: str, learner: str) -> Learner:

@@ -58,7 +58,10 @@ def test_a_middle_cell_can_be_the_best_only_in_indicators(rng):
     """Three cells in a row: a linear phi of the coordinate is largest at an end for any skill; an
     indicator's owner earns most in its own cell, the middle one too."""
     targets = {"position": 3, "tool_1": 2}
-    for objective, interior in ((sf.focused(sf.lsd()), False), (sf.scattered(sf.focused(sf.lsd())), True)):
+    for objective, interior in (
+        (sf.focused(sf.lsd()), False),
+        (sf.scattered(sf.focused(sf.lsd())), True),
+    ):
         mdp, problem = setup(objective, targets)
         params = problem.initial_params(rng)
         best = [mdp.values[state_reward(problem, params, z)[:, 0].argmax(), 0] for z in range(3)]

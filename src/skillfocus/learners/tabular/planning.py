@@ -38,9 +38,9 @@ class Planning(Learner):
         rollouts: Runs of each skill per round that update the rewards.
         gamma: Discount.
         final_sweeps: Most sweeps of a solution from scratch: the first round's and the last.
-        warm_start: Whether a round sweeps on from the last one's values; otherwise every round solves
-            from scratch. A reward that falls leaves values that are too high for a while, and two
-            neighbouring states that each promise the other's value: a skill walks back and forth.
+        warm_start: Whether a round sweeps on from the last one's values; otherwise every round
+            solves from scratch. A reward that falls leaves values that are too high for a while:
+            two neighbouring states promise each other's, and a skill walks back and forth.
         start_where_controllable: Whether runs start only where the skill's targets can change.
         name: Name in files and tables.
     """
