@@ -1,4 +1,4 @@
-"""Skills of the four rooms are those of version 0.5.0, bit for bit."""
+"""Skills of the four rooms are those of the stored digests, bit for bit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Digests of discovered skills and of what is measured about them.
 
-`tests/digests/digests.json` holds them as version 0.5.0 computed them, for the three worlds and
+`tests/digests/digests.json` holds them as they were computed last, for the three worlds and
 eight objectives by planning and, in FourRooms, by Q-learning. Compiled code may round differently
 on another kind of processor; there, summaries are compared instead of bits.
 

@@ -50,9 +50,12 @@ from skillfocus.experiments.presets import (
     OBJECTIVES,
     OUR_AGENTS,
     SCATTERED,
+    SCATTERED_DIAYN,
+    SCATTERED_LSD,
     TWO_TARGETS,
 )
 from skillfocus.report.document import Table
+from skillfocus.runs.discovery_run import format_settings
 
 PAPER = {
     "focused-vic": 1.85, "focused-diayn": 1.69, "focused-lsd": 1.84, "dusdi-vic": 1.74,
@@ -61,7 +64,10 @@ PAPER = {
 """Area under the coverage curve."""
 PAPER_RATIOS = {"vic": 5.3, "diayn": 2.7, "lsd": 3.0}
 """Area of focused skills over that of plain ones."""
-AIMS = {SCATTERED: 1.85, SCATTERED + TWO_TARGETS: 2.2}
+AIMS = {
+    SCATTERED: 1.85, SCATTERED_DIAYN: 1.85, SCATTERED_LSD: 1.85, SCATTERED + TWO_TARGETS: 2.2,
+}  # fmt: skip
+"""Areas that agents of our own should reach."""
 MAX_SIDE_EFFECTS = 0.05
 """Side effects of the worst skill that an aim allows."""
 FRONTIER = {
@@ -225,9 +231,13 @@ def _coverage_table(
         "agent", "area, paper", "area, ours", *(f"length {n}" for n in lengths),
         "side effects, worst skill", "seeds",
     ]  # fmt: skip
-    tuned = ", ".join(f"{name} {value:g}" for name, value in OUR_AGENTS[SCATTERED].items())
-    note = f"{agent_name(SCATTERED).capitalize()} has {tuned}." if areas[SCATTERED] else ""
-    return Table("State coverage in FourRooms, and exact side effects", columns, rows, note)
+    notes = [
+        f"{agent_name(agent).capitalize()} has {', '.join(format_settings(settings))}."
+        for agent, settings in OUR_AGENTS.items()
+        if settings and areas[agent]
+    ]
+    title = "State coverage in FourRooms, and exact side effects"
+    return Table(title, columns, rows, " ".join(notes))
 
 
 def _ideal_tables(frame: pl.DataFrame) -> list[Table]:

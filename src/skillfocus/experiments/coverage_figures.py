@@ -27,7 +27,7 @@ SMALLEST_EFFECTS = 1e-3
 def coverage_figure(frame: pl.DataFrame) -> Figure:
     """Draw coverage over the length of chains, a panel per objective.
 
-    Agents of our own are drawn in VIC's panel.
+    Agents of our own are drawn in the panel of their objective.
 
     Args:
         frame: Reduced results of one setup.
@@ -39,7 +39,7 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
 
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     for panel, base in zip(figure.subplots(1, 3, sharey=True), PLAIN, strict=True):
-        ours = [agent for agent in OUR_AGENTS if base == "vic"]
+        ours = [agent for agent in OUR_AGENTS if f"focused-{base}" in agent]
         for agent in (f"focused-{base}", f"dusdi-{base}", base, *ours):
             _, lengths, curves = curves_by_seed(frame, "coverage", WORLD, agent)
             if len(curves):

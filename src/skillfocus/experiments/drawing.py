@@ -14,7 +14,14 @@ from matplotlib.axes import Axes
 
 from skillfocus.experiments.by_seed import SeedValues, curves_by_seed, values_by_seed
 from skillfocus.experiments.formatting import agent_name
-from skillfocus.experiments.presets import PRIMITIVES, SCATTERED, STEP_LIMITS, TWO_TARGETS
+from skillfocus.experiments.presets import (
+    PRIMITIVES,
+    SCATTERED,
+    SCATTERED_DIAYN,
+    SCATTERED_LSD,
+    STEP_LIMITS,
+    TWO_TARGETS,
+)
 from skillfocus.experiments.reduce import TASK_STEPS
 from skillfocus.figures.style import draw_mean_curve
 
@@ -25,6 +32,8 @@ LINES = {"focused": "-", "dusdi": (0, (5, 1.5)), "": (0, (1, 1.2))}
 GREY = "#8c8c8c"
 OUR_COLOURS = {
     SCATTERED: "#d6604d",
+    SCATTERED_DIAYN: "#bf812d",
+    SCATTERED_LSD: "#c51b7d",
     SCATTERED + TWO_TARGETS: "#b2182b",
     "focused-vic" + TWO_TARGETS: "#f4a582",
 }

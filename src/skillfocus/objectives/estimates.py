@@ -49,11 +49,13 @@ class Discriminator:
             experiments; "learned" (its Algorithm 1); or the probability of a skill as a number,
             such as 1/16 for a prior that is uniform over all sixteen skills.
         random_init: Start from a random q. A uniform q never breaks the symmetry between skills.
+        owned_share: Smallest initial probability of the skill that a value is dealt to.
     """
 
     rate: float | None = None
     prior: Literal["uniform", "learned"] | float = "uniform"
     random_init: bool = True
+    owned_share: float = 0.5
     discriminates = True
 
     def __post_init__(self) -> None:
@@ -75,19 +77,26 @@ class Discriminator:
 
 @dataclass(frozen=True)
 class Representation:
-    """A 1-Lipschitz map phi of the variables' coordinates, and a direction z per skill.
+    """A 1-Lipschitz linear map phi of a variable's features, and a direction z per skill.
 
     Attributes:
         rate: Step size of stochastic gradient ascent; None takes the paper's.
         from_mean: Whether changes are measured from the mean of all values instead of the start.
+        features: "coordinates" of the values, as in the paper, or their "indicators": phi is then
+            a table of the values, and may be largest in any of them.
     """
 
     rate: float | None = None
     from_mean: bool = False
+    features: Literal["coordinates", "indicators"] = "coordinates"
     discriminates = False
     learns_prior = False
 
     def __post_init__(self) -> None:
+        if self.features not in ("coordinates", "indicators"):
+            raise UserError(
+                f"features is {self.features!r}; it must be 'coordinates' or 'indicators'"
+            )
         if self.rate is not None and not 0 < self.rate < float("inf"):
             raise UserError(
                 f"the learning rate of phi must be positive and finite, not {self.rate}"

@@ -215,7 +215,7 @@ class Discovery(Run):
             world_settings=self.world_settings,
         )  # fmt: skip
         own, defaults = settings_of(self), settings_of(default)
-        different = {name: value for name, value in own.items() if value != defaults[name]}
+        different = {n: v for n, v in own.items() if n not in defaults or v != defaults[n]}
         world = json.loads(self.world_settings)
         if own["world"] in WORLD_IDS:
             world = {k: v for k, v in world.items() if k in str(own["world_settings"])}

@@ -91,8 +91,9 @@ def flatten(instance: object) -> dict[str, Setting]:
     """Return a dataclass's fields by name, with those of nested dataclasses at the same level.
 
     An int in a field declared as float becomes a float, so that 4 and 4.0 are the same setting. A
-    renamed field keeps its old name in files through `metadata={"stored_as": old_name}`, so that
-    stored runs are still found.
+    renamed field keeps its old name in files through `metadata={"stored_as": old_name}`, and one
+    that was added later leaves its default out through `metadata={"stored": "unless default"}`, so
+    that stored runs are still found.
 
     Raises:
         TypeError: If two fields end up under the same name.
@@ -100,6 +101,8 @@ def flatten(instance: object) -> dict[str, Setting]:
     flat: dict[str, Setting] = {}
     for field in fields(instance):  # pyright: ignore[reportArgumentType]
         value = getattr(instance, field.name)
+        if field.metadata.get("stored") == "unless default" and value == field.default:
+            continue
         if type(value) is int and "float" in str(field.type):
             value = float(value)
         name = field.metadata.get("stored_as", field.name)

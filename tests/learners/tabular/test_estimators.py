@@ -13,6 +13,7 @@ from skillfocus.learners.tabular.compiled import compiled_reward, compiled_row, 
 from skillfocus.learners.tabular.discriminator import DenseDiscriminator
 from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
 from skillfocus.learners.tabular.linear_map import LinearMap
+from skillfocus.learners.tabular.value_map import ValueMap
 from skillfocus.objectives.controls import oracle
 from skillfocus.objectives.estimates import Discriminator, FunctionEstimate, ValueNumbers
 
@@ -27,6 +28,7 @@ def test_built_in_declarations_have_estimators():
     assert estimate_of(sf.vic()) == DenseDiscriminator()
     assert estimate_of(sf.diayn(random_start=False)) == DenseDiscriminator(random_init=False)
     assert estimate_of(sf.lsd()) == LinearMap()
+    assert estimate_of(sf.scattered(sf.focused(sf.lsd()))) == ValueMap()
     for objective in (sf.vic(), sf.vic(prior="learned"), sf.diayn(), sf.lsd(), oracle()):
         estimator = estimate_of(objective)
         assert isinstance(estimator, Estimator)

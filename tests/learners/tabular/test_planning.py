@@ -14,6 +14,7 @@ from skillfocus.errors import UserError
 from skillfocus.learners.tabular import planning
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
 from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, sweep
+from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.objectives.targets import assign, untargeted
 from skillfocus.worlds.four_rooms import FourRooms
 
@@ -111,6 +112,40 @@ def test_the_first_runs_follow_a_solved_plan(monkeypatch):
     fetched = [last[skills == z, 1] for z in (0, 1)]
     assert sorted(f.mean() for f in fetched) == [0.0, 1.0]
     assert (first[:, 0] == last[:, 0]).all()
+
+
+def _pays_in_the_last_cell(params, coordinates, component, start, value):
+    return params[0, 0, 0] if value == 2 else 0.0
+
+
+def _pays_no_more(params, coordinates, component, start, value, rate):
+    params[0, 0, 0] = 0.0
+
+
+def _pays_two(n_components, n_starts, coordinates, rng):
+    return np.full((1, 1, 1), 2.0, dtype=np.float32)
+
+
+@pytest.mark.parametrize(("warm_start", "longest"), [(True, 6), (False, 0)])
+def test_values_from_scratch_forget_a_reward_that_fell(warm_start, longest, monkeypatch):
+    """A cell pays 2 in the first round and nothing afterwards. Two sweeps on from the first round's
+    values, neighbouring cells promise each other's: runs walk back and forth until the limit, 6.
+    From scratch nothing pays, and they stop at once."""
+    estimate = FunctionEstimate(_pays_in_the_last_cell, _pays_no_more, _pays_two)
+    objective = sf.Objective("pay", sf.Reward("pay", lambda x: x, estimate, uses_start=False))
+    steps, update = [], planning.update_estimates
+
+    def record(*arguments):
+        steps.append(arguments[4])
+        update(*arguments)
+
+    monkeypatch.setattr(planning, "update_estimates", record)
+    learner = sf.Planning(rounds=2, warm_start=warm_start)
+    objective = sf.focused(objective, strength=0.0)
+    sf.discover(corridor(), objective, seed=0, learner=learner, targets={"position": 1})
+    first, second = steps
+    assert set(first) == {0, 1, 2}
+    assert set(second) == {longest}
 
 
 def test_an_objective_earned_at_every_step_waits_as_before():

@@ -15,7 +15,7 @@ The initial q is random, because skills that start out equal stay equal (a unifo
 Values are assigned to owners round-robin, counted from the start's own value, so that the skill
 that stays where it is does so from every start, and with as many skills as values each owns one. A
 skill that owned no value would have a negative reward everywhere. The owner's share of an entry is
-uniform in [1/2, 1], what it leaves is split among the others at random. Two skills that share a
+uniform in [1/2, 1]; what it leaves is split among the others at random. Two skills that share a
 value get 1/2 each: with less, an owner would rather share another's value than reach its own, which
 then nobody visits and nothing teaches.
 """
@@ -33,8 +33,8 @@ from skillfocus.learners.tabular.compiled import update_function
 
 LOWEST = 1e-4
 """Smallest probability of a skill, so that log q stays finite."""
-OWNED_SHARE = 0.5
-"""Smallest initial probability of a value's owner."""
+MANY = 32
+"""From so many components on, moving averages add logarithms."""
 SPARSE_SLOTS = 1 << 20
 PROBES = 16
 PRIOR_RATE = 0.01
@@ -54,11 +54,19 @@ class UniformPrior:
 @njit(cache=True, nogil=True)
 def _move(params, n, component, row, column, rate):
     """q <- (1 - rate) q + rate [component], in one entry."""
+    if n < MANY:
+        for k in range(n):
+            q = (1.0 - rate) * math.exp(params[k, row, column])
+            if k == component:
+                q += rate
+            params[k, row, column] = math.log(max(q, LOWEST))
+        return
+    # The same but for rounding, and ten times as fast with the hundred modes of scattered skills.
+    q = (1.0 - rate) * math.exp(params[component, row, column]) + rate
+    lowest, shrink = math.log(LOWEST), math.log(max(1.0 - rate, LOWEST))
     for k in range(n):
-        q = (1.0 - rate) * math.exp(params[k, row, column])
-        if k == component:
-            q += rate
-        params[k, row, column] = math.log(max(q, LOWEST))
+        params[k, row, column] = max(params[k, row, column] + shrink, lowest)
+    params[component, row, column] = math.log(q)
 
 
 # ---------------------------------------------------------------------- dense
@@ -100,11 +108,13 @@ class DenseDiscriminator:
         random_init: Whether q starts random; otherwise it starts uniform.
         learns_prior: Whether nu is learned; otherwise it stays as it is.
         prior: Probability of each component under nu at first (default: uniform).
+        owned_share: Smallest initial probability of a value's owner.
     """
 
     random_init: bool = True
     learns_prior: bool = False
     prior: float | None = None
+    owned_share: float = 0.5
     predict = staticmethod(predict_dense)
 
     @property
@@ -126,7 +136,7 @@ class DenseDiscriminator:
             for value in range(n_values):
                 q = rng.standard_exponential((n, n_starts), dtype=np.float32)
                 mine = owner[(value - starts) % n_values]
-                share = rng.uniform(OWNED_SHARE, 1.0, n_starts)
+                share = rng.uniform(self.owned_share, 1.0, n_starts)
                 q[mine, starts] = 0.0
                 q *= (1.0 - share) / np.maximum(q.sum(axis=0), LOWEST)
                 q[mine, starts] = share

@@ -26,6 +26,7 @@ from skillfocus.learners.tabular.discriminator import (
     UniformPrior,
 )
 from skillfocus.learners.tabular.linear_map import LinearMap
+from skillfocus.learners.tabular.value_map import ValueMap
 from skillfocus.objectives.controls import OwnedValues
 from skillfocus.objectives.estimates import (
     Discriminator,
@@ -100,12 +101,16 @@ def _(estimate: Discriminator, n_entries: int) -> Estimator:
     if n_entries > DENSE_LIMIT and estimate.prior == "uniform":
         return SparseDiscriminator()
     prior = estimate.prior if isinstance(estimate.prior, float) else None
-    return DenseDiscriminator(estimate.random_init, estimate.learns_prior, prior)
+    return DenseDiscriminator(
+        estimate.random_init, estimate.learns_prior, prior, estimate.owned_share
+    )
 
 
 @tabular_estimator.register
 def _(estimate: Representation, n_entries: int) -> Estimator:
     del n_entries
+    if estimate.features == "indicators":
+        return ValueMap()
     return LinearMap(estimate.from_mean)
 
 

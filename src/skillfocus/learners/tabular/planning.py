@@ -37,7 +37,10 @@ class Planning(Learner):
         sweeps: Sweeps of value iteration per round after the first.
         rollouts: Runs of each skill per round that update the rewards.
         gamma: Discount.
-        final_sweeps: Most sweeps of the first round and of the last solution.
+        final_sweeps: Most sweeps of a solution from scratch: the first round's and the last.
+        warm_start: Whether a round sweeps on from the last one's values; otherwise every round
+            solves from scratch. A reward that falls leaves values that are too high for a while:
+            two neighbouring states promise each other's, and a skill walks back and forth.
         start_where_controllable: Whether runs start only where the skill's targets can change.
         memory: Whether policies see where they began. Without, they see the current state alone,
             and so do their rewards; penalties are as expected over all starts.
@@ -50,6 +53,7 @@ class Planning(Learner):
     rollouts: int = 500
     gamma: float = 0.99
     final_sweeps: int = 300
+    warm_start: bool = field(default=True, metadata={"stored": "unless default"})
     start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
     memory: bool = True
     keeps_earning: bool = True
@@ -78,7 +82,10 @@ class Planning(Learner):
                 if skill.context.size > self.rollouts:  # more than a round's runs can start in
                     contexts = np.unique(skill.context.of_state[starts[skills == z]])
                     sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
-                model.improve(z, params, sweeps if number else self.final_sweeps, contexts)
+                if number == 0 or not self.warm_start:
+                    sweeps = self.final_sweeps
+                    model.known[z][:] = False
+                model.improve(z, params, sweeps, contexts)
             paths, steps = run_many(
                 mdp_arrays(tabular.mdp), model.policy_arrays, skills, starts, tabular.step_limit,
                 tabular.mdp.n_marks, rng,
