@@ -23,8 +23,8 @@ reproduce: $(READY)  ## run the paper's experiments with 5 seeds: report, figure
 	$(BIN)/skillfocus view --gallery --out out/gallery.html --no-open
 	@echo 'report: out/report.html, and skills to watch: out/gallery.html'
 
-paper: $(READY)  ## everything with 50 seeds and both learners (hours; rerun to resume), saved in results/
-	$(BIN)/skillfocus reproduce --seeds 50 --out out/paper --keep results --markdown docs/report.md
+paper: $(READY)  ## everything with 50 seeds and all learners (hours; rerun to resume): results/, docs/report.md, docs/results.md
+	$(BIN)/skillfocus reproduce --seeds 50 --out out/paper --keep results --markdown docs/report.md --numbers docs/results.md
 
 lint: $(READY)  ## formatting, lint, types, the import contract
 	$(BIN)/ruff format --check .

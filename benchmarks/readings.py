@@ -13,12 +13,10 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
-
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.presets import AGENTS, WORLDS
 from skillfocus.experiments.reading_study import distance, distances, measured
-from skillfocus.experiments.readings import PAPER, READINGS, TASK_READINGS
+from skillfocus.experiments.readings import PAPER, READING, READINGS, TASK_READINGS
 from skillfocus.experiments.reduce import reduce_results
 from skillfocus.experiments.results import collect_results
 from skillfocus.runs.folder_store import Store
@@ -57,13 +55,17 @@ def main() -> None:
     arguments = parser.parse_args()
     choices = {"memory": CHOICES["memory"]} if arguments.quick else CHOICES
     worlds, agents = (WORLDS[1:2], ("lsd",)) if arguments.quick else (WORLDS, AGENTS)
+    names = combinations(choices)
     cases = [
-        Case(name, "planning", world, agent, "", seed, Setup(name).case(world, agent, seed).run)
-        for name in combinations(choices)
+        Case(
+            "paper", "planning", world, agent, f"{READING}{name}", seed,
+            Setup(name).case(world, agent, seed).run,
+        )
+        for name in names
         for seed in tuning_seeds(arguments.seeds)
         for world in worlds
         for agent in agents
-    ]
+    ]  # fmt: skip
     store = Store(arguments.out)
     runs = list({case.run.id: case.run for case in cases}.values())
     print(f"{len(runs)} runs", flush=True)
@@ -71,8 +73,8 @@ def main() -> None:
         job.execute(runs)
     frame = reduce_results(collect_results(store, cases), cases)
     found = {}
-    for name in dict.fromkeys(case.preset for case in cases):
-        ours = measured(frame.filter(pl.col("preset") == name), name)
+    for name in names:
+        ours = measured(frame, name)
         found[name] = (distance(ours), distances(ours))
     for name, (total, parts) in sorted(found.items(), key=lambda item: item[1][0])[:40]:
         print(f"{total:.4f}  {' '.join(f'{p:.3f}' for p in parts.values())}  {name}")

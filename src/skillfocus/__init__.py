@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from skillfocus.learners.discovery import discover_many as discover_many
     from skillfocus.learners.tabular.planning import Planning as Planning
     from skillfocus.learners.tabular.q_learning import QLearning as QLearning
+    from skillfocus.learners.tabular.q_learning import literal_q_learning as literal_q_learning
     from skillfocus.learners.tabular.q_learning import paper_q_learning as paper_q_learning
     from skillfocus.metrics.evaluation import evaluate as evaluate
     from skillfocus.objectives.objective import Objective as Objective
@@ -101,7 +102,7 @@ _HOMES = {
     "objectives.targets": ["assign"],
     "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],
-    "learners.tabular.q_learning": ["QLearning", "paper_q_learning"],
+    "learners.tabular.q_learning": ["QLearning", "literal_q_learning", "paper_q_learning"],
     "learners.discovery": ["discover", "discover_many"],
     "skills.skills": ["Skills"],
     "skills.policy": ["Policy"],

@@ -66,8 +66,9 @@ def test_the_ablation_figure_uses_the_seeds_that_every_strength_has():
 
 
 def test_the_default_strength_shares_the_runs_of_the_main_comparison():
-    made = ablation.cases(Setup(), range(2))
-    assert len(made) == 2 * 3 * 7
+    made = ablation.cases(Setup(), range(5))
+    assert len(made) == 5 * 3 * 7
+    assert len(ablation.cases(Setup(), range(2))) == 2 * 3 * 3  # none, the default, the largest
     (default,) = [c for c in made if c.labels[3:] == ("focused-vic", "", 1)]
     assert default.run.id == Setup().case("mud-world", "focused-vic", 1).run.id
     (none,) = [c for c in made if c.labels[3:] == ("focused-vic", "strength=0", 1)]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.experiments.cases import SETUPS, Setup, first_seeds, main_cases
-from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.cases import SETUPS, Setup, first_seeds, main_cases, memory_cases
+from skillfocus.experiments.readings import PRESETS
 
 
 def test_presets_share_the_runs_in_which_they_do_not_differ():
@@ -11,10 +11,6 @@ def test_presets_share_the_runs_in_which_they_do_not_differ():
     assert paper.id == best.id
     paper, best = (Setup(preset).case("forage-world", "focused-vic", 0).run for preset in PRESETS)
     assert paper.id != best.id
-    letter, ours = (
-        Setup(preset, "q-learning").case("mud-world", "vic", 0).run for preset in PRESETS
-    )
-    assert letter.id != ours.id
 
 
 @pytest.mark.parametrize(
@@ -25,12 +21,26 @@ def test_a_share_of_the_seeds_is_at_least_two(n, share, expected):
     assert list(first_seeds(range(n), share)) == list(range(expected))
 
 
-def test_planned_vic_and_lsd_get_two_fifths_of_the_seeds():
-    for learner, expected in (("planning", 4), ("q-learning", 10)):
-        made = main_cases(Setup(learner=learner), ["mud-world"], ["vic", "diayn"], range(10))
-        counts = {agent: sum(c.agent == agent for c in made) for agent in ("vic", "diayn")}
-        assert counts == {"vic": expected, "diayn": 10}
+def test_q_learning_gets_a_share_of_the_seeds():
+    for learner, expected in (
+        ("planning", (50, 50)),
+        ("q-learning", (20, 10)),
+        ("literal", (20, 10)),
+    ):
+        made = main_cases(Setup(learner=learner), ["four-rooms", "mud-world"], ["vic"], range(50))
+        counts = tuple(sum(c.world == w for c in made) for w in ("four-rooms", "mud-world"))
+        assert counts == expected
         assert [c.seed for c in made] == sorted(c.seed for c in made)
+
+
+def test_plain_agents_with_memory_are_agents_of_their_own():
+    made = memory_cases(Setup(), ["mud-world"], range(10))
+    assert {(c.agent, c.seed) for c in made} == {
+        (agent, seed) for agent in ("vic-with-memory", "lsd-with-memory") for seed in (0, 1)
+    }
+    assert all(c.run.learner.memory for c in made)
+    assert not Setup().case("mud-world", "vic", 0).run.learner.memory
+    assert memory_cases(Setup(), ["mud-world"], range(5)) == []
 
 
 def test_a_case_is_labelled_and_changes_its_run():
@@ -43,8 +53,7 @@ def test_a_case_is_labelled_and_changes_its_run():
     assert not Setup().case("mud-world", "vic", 0).run.coverage
 
 
-def test_setups_come_learner_by_learner():
+def test_the_columns_of_the_report():
     assert [(s.preset, s.learner) for s in SETUPS] == [
-        ("paper", "planning"), ("best", "planning"),
-        ("paper", "q-learning"), ("best", "q-learning"),
+        ("paper", "literal"), ("paper", "q-learning"), ("paper", "planning"), ("best", "planning"),
     ]  # fmt: skip

@@ -109,7 +109,7 @@ def test_ideal_and_varied_skills_are_cases_of_the_paper_s_preset():
 
 
 def test_our_agents_are_cases_of_the_best_preset():
-    made = coverage.cases(Setup("best"), range(10))
+    made = coverage.cases(Setup("best"), range(20))
     ours = [c for c in made if c.agent in OUR_AGENTS]
     assert {(c.agent, c.seed) for c in ours if not c.variant} == {
         (agent, seed) for agent in OUR_AGENTS for seed in (0, 1)

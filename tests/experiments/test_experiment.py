@@ -25,7 +25,7 @@ def test_an_experiment_has_a_page_of_its_own_unless_it_names_one(fields, page):
 def test_figures_have_distinct_names():
     experiments = select_experiments(["all"])
     names = [e.figure_name or e.name for e in experiments if e.figure]
-    assert len(set(names)) == len(names) == 7
+    assert len(set(names)) == len(names) == 8
     assert [e.name for e in experiments if e.figure is None] == ["controls"]
     assert [e.name for e in experiments if e.illustration] == ["trajectories"]
 
@@ -33,8 +33,8 @@ def test_figures_have_distinct_names():
 def test_experiments_that_say_nothing_new_with_best_settings():
     experiments = select_experiments(["all"])
     assert {e.name for e in experiments if e.presets == ("paper",)} == {
-        "ablation", "skill-count", "side-effects", "controls",
+        "ablation", "skill-count", "side-effects", "controls", "reading-study",
     }  # fmt: skip
     assert {e.name: e.seed_share for e in experiments if e.seed_share != 1} == {
-        "ablation": 0.2, "skill-count": 0.2, "controls": 0.2,
+        "ablation": 0.1, "skill-count": 0.1, "controls": 0.1,
     }  # fmt: skip

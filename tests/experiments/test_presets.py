@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from skillfocus.errors import UserError
@@ -7,9 +9,12 @@ from skillfocus.experiments.presets import (
     STEP_LIMITS,
     WORLD_NAMES,
     discovery_learner,
+    discovery_settings,
     skill_targets,
     task_learner,
 )
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.tabular.q_learning import literal_q_learning
 
 
 def test_whoever_has_a_penalty_explores_as_the_paper_s_focused_skills_do():
@@ -28,13 +33,41 @@ def test_only_three_valued_goals_get_a_third_skill():
     assert two.split(",") == [f"tool_{i}+position=4" for i in (1, 2, 3, 4)]
 
 
-def test_presets_differ_in_q_learning_alone():
-    assert discovery_learner("paper", "planning") == discovery_learner("best", "planning")
-    assert discovery_learner("paper", "q-learning") != discovery_learner("best", "q-learning")
+def test_presets_discover_alike():
+    for agent in ("focused-vic", "vic"):
+        learners = [discovery_learner(p, "planning", agent) for p in ("paper", "best")]
+        assert learners[0] == learners[1]
     with pytest.raises(UserError, match="unknown preset 'papr': did you mean 'paper'"):
-        discovery_learner("papr", "planning")
+        discovery_learner("papr", "planning", "vic")
     with pytest.raises(UserError, match="unknown learner 'sarsa'"):
-        discovery_learner("paper", "sarsa")
+        discovery_learner("paper", "sarsa", "vic")
+
+
+def test_plain_skills_are_published_without_memory():
+    remembers = {
+        agent: discovery_learner("paper", "planning", agent).memory  # pyright: ignore
+        for agent in ("focused-lsd", "dusdi-vic", "vic", "lsd", "diayn")
+    }
+    # DIAYN's reward does not look at the start, so the setting makes no difference to it.
+    assert remembers == {
+        "focused-lsd": True, "dusdi-vic": True, "vic": False, "lsd": False, "diayn": True,
+    }  # fmt: skip
+    assert discovery_learner("memory=none", "planning", "focused-lsd").memory is False  # pyright: ignore
+    assert discovery_learner("memory=all", "planning", "vic") == Planning()
+
+
+def test_readings_change_only_what_concerns_an_agent():
+    assert discovery_settings("strength=text", "mud-world", "focused-vic") == {"strength": 10.0}
+    assert discovery_settings("strength=text", "mud-world", "focused-lsd") == {}
+    assert discovery_settings("prior=all", "mud-world", "dusdi-diayn") == {"prior": 1 / 16}
+    assert discovery_settings("prior=all", "mud-world", "vic") == {}
+    assert discovery_settings("steps=1.5", "mud-world", "vic") == {"step_limit": 30}
+    assert discovery_learner("stopping=ends", "planning", "vic") == discovery_learner(
+        "paper", "planning", "vic"
+    )
+    assert discovery_learner("stopping=ends", "planning", "diayn") == Planning(keeps_earning=False)
+    literal = discovery_learner("order=update", "literal", "vic")
+    assert literal == replace(literal_q_learning(), update_first=True)
 
 
 def test_step_limits_are_the_paper_s():

@@ -5,7 +5,7 @@ import pytest
 
 from frames import make_results
 from skillfocus.experiments.cases import Setup
-from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.reduce import (
     UNDECLARED,
     Metric,

@@ -67,7 +67,7 @@ def test_the_first_screen_is_the_paper_s_claims(report):
     assert table.columns == ["claim", "planning", "cause, where it differs"]
     cells = {re.match(r"\*\*([\w-]+)", row[0])[1]: row[1:] for row in table.rows}
     assert cells["coverage"][0] == "direction only (1 of 1)"
-    assert cells["coverage"][1].startswith("The cause")
+    assert cells["coverage"][1].startswith("The size")
     assert cells["coverage-dusdi"] == ["reproduced (1 of 1)", "–"]
     assert cells["focus"] == ["reproduced (3 of 3)", "–"]
     assert "[Figure 2](#figure-2-state-coverage)" in table.rows[1][0]
@@ -104,7 +104,7 @@ def test_a_figure_s_section_has_a_sentence_a_picture_verdicts_and_a_link(report)
     )
     assert picture.endswith("(figures/paper-planning-figure-2-coverage.png)")
     assert caption == "*Figure 2 with the paper's settings, planning.*"
-    assert verdicts.startswith("- **coverage**: planning direction only (1 of 1). The cause")
+    assert verdicts.startswith("- **coverage**: planning direction only (1 of 1). The size")
     assert verdicts.endswith("- **coverage-dusdi**: planning reproduced (1 of 1).")
     assert link == "[Figure 2 in full](report/figure-2.md)"
 
@@ -122,16 +122,6 @@ def test_another_setup_s_figure_is_shown_if_the_main_one_has_no_results():
     report = report_of(frame, "coverage")
     assert [p.name for p in pictures_of(report.blocks)] == ["paper-q-learning-figure-2-coverage"]
     assert "**Q-learning:** Focused skills cover" in to_markdown(report.blocks, "")
-
-
-def test_settings_that_flip_a_verdict_follow_the_cause():
-    flips = {"coverage": ["ties=random"], "coverage-dusdi": ["ties=first"]}
-    report = report_of(sample_results(), "coverage", flips=flips)
-    text = to_markdown(report.blocks, "")
-    assert text.count(" Flips with `ties=random`.") == 2  # in the table, and with the figure
-    assert "ties=first" not in text  # reproduced with all setups
-    (coverage, dusdi) = report.data["claims_of_the_paper"]
-    assert (coverage["flips"], dusdi["flips"]) == (["ties=random"], ["ties=first"])
 
 
 def test_experiments_of_no_figure_are_linked(report):

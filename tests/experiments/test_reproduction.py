@@ -125,11 +125,10 @@ def test_saved_results_are_reported_from_python(saved, tmp_path):
     assert "drawing coverage" in [activity for _, activity in seen]
 
 
-def test_settings_that_flip_verdicts_are_passed_on(saved, tmp_path):
-    flips = {"coverage": ["ties=random"]}
-    made = reproduce(["coverage"], from_=saved, out=tmp_path / "out", flips=flips)
-    assert [verdict.flips for verdict in made.claims_of_the_paper] == [("ties=random",), ()]
-    assert "Flips with `ties=random`." in (tmp_path / "out" / "report.md").read_text()
+def test_numbers_are_written_beside_the_paper_s(saved, tmp_path):
+    page = tmp_path / "numbers.md"
+    reproduce(["coverage"], from_=saved, out=tmp_path / "out", numbers=page)
+    assert "| focused VIC | 1.85 | – | – |" in page.read_text()
 
 
 def test_one_seed_has_no_interval_in_json(saved, tmp_path):
@@ -230,7 +229,7 @@ def test_the_command_has_the_function_s_options():
     options = {field.name: field.default for field in fields(Reproduce)}
     parameters = signature(reproduce).parameters
     assert options.keys() - parameters.keys() == {"json"}
-    assert parameters.keys() - options.keys() == {"progress", "flips"}
+    assert parameters.keys() - options.keys() == {"progress"}
     for name in options.keys() & parameters.keys() - {"out"}:
         assert parameters[name].default == options[name], name
     assert Path(parameters["out"].default) == options["out"]

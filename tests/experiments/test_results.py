@@ -6,7 +6,7 @@ import pytest
 from frames import make_costs, sample_results
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Setup
-from skillfocus.experiments.presets import PRESETS
+from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.results import (
     collect_costs,
     collect_results,

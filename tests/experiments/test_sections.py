@@ -21,15 +21,12 @@ def test_every_experiment_s_cases_can_be_made():
         assert len(same) == (9 if setup == Setup() else 0)
         assert [case.seed for case in made] == sorted(case.seed for case in made)
         main = [case for case in made if case.variant == "" and case.agent in OBJECTIVES]
-        assert {(c.world, c.agent, c.seed) for c in main} >= {
-            (w, a, s) for w in WORLDS for a in OBJECTIVES for s in range(2)
+        share = range(5 if setup.learner == "planning" else 2)
+        assert {(c.world, c.agent, c.seed) for c in main} == {
+            (w, a, s) for w in WORLDS for a in OBJECTIVES for s in share
         }
-        seeds = {agent: {c.seed for c in main if c.agent == agent} for agent in OBJECTIVES}
-        planned = setup.learner == "planning"
-        assert seeds["vic"] == seeds["lsd"] == set(range(2 if planned else 5))
-        assert seeds["diayn"] == seeds["focused-lsd"] == set(range(5))
     few = all_cases(Setup(), [get_experiment("ablation")], range(50))
-    assert {case.seed for case in few} == set(range(10))
+    assert {case.seed for case in few} == set(range(5))
     assert {case.seed for case in all_cases(Setup(), [get_experiment("ablation")], range(1))} == {0}
 
 

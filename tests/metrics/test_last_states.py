@@ -28,7 +28,7 @@ def test_two_steps_by_hand():
     to the left goes back (0.1) or, in the first cell, stays."""
     skills = walkers(limit=2, slip=0.3)
     mdp, buffers = skills.mdp, new_buffers(skills.mdp.n_states)
-    steps = propagate(*mode_of(skills, 0), mdp.number((0, 0)), buffers)
+    steps = propagate(*mode_of(skills, 0), mdp.number((0, 0)), 1e-12, buffers)
     assert steps == pytest.approx(2.0)
     ends = {mdp.state(s): p for s, p in enumerate(buffers.final) if p > 0}
     assert ends == pytest.approx(
@@ -39,7 +39,7 @@ def test_two_steps_by_hand():
 def test_a_skill_that_stops_takes_no_step_and_leaves_the_buffers_clean():
     skills = walkers()
     buffers = new_buffers(skills.mdp.n_states)
-    assert propagate(*mode_of(skills, 1), 3, buffers) == 0.0
+    assert propagate(*mode_of(skills, 1), 3, 1e-12, buffers) == 0.0
     assert buffers.final.tolist() == [0, 0, 0, 1, 0, 0]
     assert not buffers.mass.any()
     assert not buffers.moved.any()

@@ -6,6 +6,7 @@ States are (cell, tool); the largest distance between cells is 2, between tool v
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import skillfocus as sf
 from problems import corridor_problem as setup
 from problems import make_problem, reward, with_probability
 from skillfocus.errors import UserError
+from skillfocus.learners.tabular.linear_map import MEAN, SUM
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import make_objective, objective_names
@@ -85,7 +87,7 @@ def test_lsd_by_hand(rng):
     mdp, problem = setup(sf.focused(sf.lsd()))
     params = problem.initial_params(rng)
     tool = problem.skills[0].terms[0].group
-    params[tool][0, :, 0] = [0.6, -0.8, 1.0, -0.2, 0.0]  # W, the power vector, the sum, work
+    params[tool][0, :, 0] = [0.6, -0.8, 0.5, 1.0, -0.2, 0.0]  # W, mean, power vector, sum, work
     assert reward(mdp, problem, params, 0, (0, 0), (0, 1)) == pytest.approx(1.4, rel=1e-6)
     assert reward(mdp, problem, params, 1, (0, 0), (0, 1)) == pytest.approx(-1.4, rel=1e-6)
     assert reward(mdp, problem, params, 0, (0, 0), (2, 1)) == pytest.approx(1.4 - 2.0, rel=1e-6)
@@ -97,12 +99,48 @@ def test_lsd_with_three_skills_centres_the_others(rng):
     params = problem.initial_params(rng)
     weights = np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 4.0]])  # row, col, tool
     params[0][0, :3] = weights
-    params[0][0, 4] = weights.sum(axis=0)
+    params[0][0, SUM] = weights.sum(axis=0)
     change = np.array([0.0, 2.0, 1.0])
     for z in range(3):
         code = np.where(np.arange(3) == z, 1.0, -0.5)
         got = reward(mdp, problem, params, z, (0, 0), (2, 1))
         assert got == pytest.approx(float(code @ weights @ change), rel=1e-6)
+
+
+def test_without_a_start_lsd_measures_from_the_mean(rng):
+    """W = (1, 0, 0 | row, col, tool) and -W: <W (x - mean x), z> = (x - mean x) - -(x - mean x)."""
+    mdp, problem = setup(replace(sf.lsd(), reward=sf.lsd().reward.without_start()), n_skills=2)
+    params = problem.initial_params(rng)
+    params[0][0, :2] = [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]]
+    params[0][0, SUM] = 0.0
+    columns = problem.groups[0].coordinates[:, 1]
+    assert params[0][0, MEAN, 1] == pytest.approx(columns.mean())
+    for start in ((0, 0), (2, 1)):  # wherever it began
+        got = reward(mdp, problem, params, 0, start, (2, 0))
+        assert got == pytest.approx(2 * (columns.max() - columns.mean()), rel=1e-6)
+
+
+def test_without_a_start_a_discriminator_sees_the_last_state_alone():
+    forgetful = sf.vic().reward.without_start()
+    assert not forgetful.uses_start
+    assert forgetful.without_start() is forgetful
+    assert sf.diayn().reward.without_start() == sf.diayn().reward
+
+
+def test_a_prior_over_all_skills_adds_a_constant(rng):
+    """log d - log 1/16 instead of log d - log 1/2: log 8 more, for two skills that share a tool."""
+    found = []
+    for prior in ("uniform", 1 / 16):
+        mdp, problem = setup(sf.focused(sf.vic(prior=prior)))
+        params = problem.initial_params(np.random.default_rng(0))
+        found.append(reward(mdp, problem, params, 0, (0, 0), (0, 1)))
+    assert found[1] - found[0] == pytest.approx(np.log(8), rel=1e-5)
+    with pytest.raises(
+        UserError, match=r"prior is 1\.5; it must be 'uniform', 'learned' or a prob"
+    ):
+        sf.vic(prior=1.5)
+    with pytest.raises(UserError, match="lsd has no discriminator, so it takes no prior"):
+        make_objective("lsd", prior=0.1)
 
 
 def test_dusdi_by_hand(rng):
@@ -157,7 +195,7 @@ def test_every_name_makes_its_objective(name):
         (lambda: sf.dusdi(sf.vic(), weight=float("inf")), "finite"),
         (lambda: sf.dusdi(sf.vic(prior="learned")), "no learned prior"),
         (lambda: sf.vic(1.5), "above 0 and at most 1"),
-        (lambda: sf.vic(prior="guess"), "'uniform' or 'learned'"),  # pyright: ignore[reportArgumentType]
+        (lambda: sf.vic(prior="guess"), "'uniform', 'learned' or a probability"),  # pyright: ignore[reportArgumentType]
         (lambda: sf.diayn(0.0), "above 0"),
         (lambda: sf.lsd(-0.1), "positive"),
         (lambda: make_objective("focused-vix"), "did you mean 'focused-vic'"),

@@ -30,7 +30,7 @@ def store(tmp_path_factory):
 
 def test_defaults_named_or_not_are_the_same_run():
     plain = Discovery("four-rooms", "focused-vic", 0)
-    assert plain.id == "9b727aca118df476", "stored runs of this kind would not be found again"
+    assert plain.id == "7d2a8c5151d87d06", "stored runs of this kind would not be found again"
     named = Discovery(
         "FourRooms-v0", "focused-vic", 0, sf.Planning(rounds=40), skills=16, rate=0.7, strength=4,
         step_limit=40, world_settings='{"slip": 0.1}',
@@ -126,16 +126,16 @@ def test_coverage_is_measured_when_asked_and_is_another_run(tmp_path):
 @pytest.mark.parametrize(
     ("objective", "learner", "control", "effects", "steps"),
     [
-        ("focused-vic", sf.Planning(rounds=3), 1.0, 0.0023530383, 0.2884468831),
-        ("focused-lsd", sf.Planning(rounds=3), 0.875, 0.0023530383, 1.7192501143),
-        ("dusdi-vic", sf.Planning(rounds=3), 1.0, 0.3761558785, 0.5765127267),
-        ("focused-vic", sf.QLearning(episodes=2000), 1.0, 0.0034691097, 1.0036579790),
+        ("focused-vic", sf.Planning(rounds=3), 1.0, 0.0023117574, 0.2777777778),
+        ("focused-lsd", sf.Planning(rounds=3), 0.875, 0.0023530387, 1.7192501110),
+        ("dusdi-vic", sf.Planning(rounds=3), 1.0, 0.3750000001, 0.0),
+        ("focused-vic", sf.QLearning(episodes=2000), 1.0, 0.0023117574, 0.2777777778),
     ],
 )
 def test_results_do_not_change_without_a_new_version(objective, learner, control, effects, steps):
     """If results change on purpose, raise Discovery.version with these numbers: runs that are
     stored under the old version must not be taken for new ones."""
-    assert Discovery.version == 4
+    assert Discovery.version == 5
     run = Discovery("four-rooms", objective, 1000, learner, skills=4, world_settings=CORRIDOR)
     rows = {(metric, step): value for metric, step, value in run.execute(lambda *_: None).rows}
     found = rows["control", None], rows["mean_side_effects", None], rows["steps", 3]

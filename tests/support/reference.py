@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 
-def plain_values(mdp, stop, earned, gamma, waiting, event_cost):
-    """The exact values of one context, swept until nothing changes: terminating pays `stop[s]`;
+def plain_values(mdp, stop, earned, gamma, waiting, event_cost, kept=1.0):
+    """The exact values of one context, swept until nothing changes: terminating pays
+    kept * stop[s];
     moving pays earned * stop[s] and what follows, less its cost, times gamma if that is a gain and
     times `waiting` if it is a loss."""
-    values = np.array(stop, dtype=float)
+    values = kept * np.array(stop, dtype=float)
     while True:
         following = mdp.probabilities * (values[mdp.successors] - event_cost)
         best = following.sum(axis=2).max(axis=1)
         moving = earned * stop + np.where(best > 0, gamma, waiting) * best
-        better = np.maximum(stop, moving)
+        better = np.maximum(kept * stop, moving)
         if np.abs(better - values).max() < 1e-11:
             return better
         values = better
@@ -119,11 +120,18 @@ class PlainQ:
                     self.q[s, a, c] = old + step_size * (target - old)
                 s = following
                 path.append(s)
+            learns = greedy or not learner.own_behaviour
+            first = learner.update_first and objective.reward.timing == "final"
+            if learns and first:
+                self.learn(path)
+                if learner.counterfactual:
+                    for c in contexts:
+                        self.q[s, self.terminate, c] = self.earned(s, c)
             if not learner.counterfactual:
                 for c in contexts:
                     old = self.value(s, self.terminate, c)
                     self.q[s, self.terminate, c] = old + step_size * (self.earned(s, c) - old)
-            if greedy or not learner.own_behaviour:
+            if learns and not first:
                 self.learn(path)
 
     def learn(self, path):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,10 +13,10 @@ from reference import plain_episode
 from skill_sets import LEFT, RIGHT, at_the_end, moody_skills, random_skills, walkers
 from skillfocus.errors import UserError
 from skillfocus.tasks.episodes import (
-    GREEDY,
     Learning,
     choose,
     episode,
+    greedy_learning,
     options_of,
     task_arrays,
     workspace_of,
@@ -31,7 +33,7 @@ def one_episode(
     task = make_task(skills.mdp, "end", (0, 0), max_episode_steps, at_the_end)
     options = options_of(skills.mdp, skills)
     return episode(
-        options, task_arrays(task), Learning(learning, ALPHA, GAMMA, epsilon, intra_option), q,
+        options, task_arrays(task), Learning(learning, ALPHA, GAMMA, epsilon, intra_option, False), q,
         workspace_of(skills.mdp, options), np.random.default_rng(seed),
     )  # fmt: skip
 
@@ -122,7 +124,7 @@ def test_episodes_are_the_plain_version_s(seed, intra_option):
     options, arrays = options_of(skills.mdp, skills), task_arrays(task)
     workspace = workspace_of(skills.mdp, options)
     for epsilon in (1.0, 0.8, 0.5, 0.2, 0.0):
-        learning = Learning(True, ALPHA, GAMMA, epsilon, intra_option)
+        learning = Learning(True, ALPHA, GAMMA, epsilon, intra_option, False)
         ended = episode(options, arrays, learning, fast, workspace, rng)
         expected = plain_episode(skills, slow, task, ALPHA, GAMMA, epsilon, intra_option, again)
         assert ended == expected
@@ -132,9 +134,39 @@ def test_episodes_are_the_plain_version_s(seed, intra_option):
 
 def test_ties_are_broken_evenly(rng):
     values = np.array([0.5, 1.0, 0.2, 1.0, 1.0])
-    counts = np.bincount([choose(values, rng) for _ in range(3000)], minlength=5)
+    counts = np.bincount([choose(values, False, rng) for _ in range(3000)], minlength=5)
     assert counts[[0, 2]].tolist() == [0, 0]
     assert counts[[1, 3, 4]] == pytest.approx(1000, abs=120)
+    assert {choose(values, True, rng) for _ in range(20)} == {1}
+
+
+def test_with_first_ties_an_agent_without_reward_repeats_its_first_option():
+    skills = walkers(slip=0.0)
+    settings = SMDPQLearning(
+        episodes=40, epsilon_decay=100.0, evaluations=1, final_runs=5, ties="first"
+    )
+    task = make_task(skills.mdp, "end", (0, 0), 30, at_the_end)
+    stuck = solve(skills.mdp, task, None, seed=0, settings=settings)
+    lucky = solve(
+        skills.mdp, task, None, seed=0, settings=replace(settings, ties="random", episodes=2000)
+    )
+    assert stuck.true_return[-1] == 0
+    assert lucky.true_return[-1] == 1
+
+
+def test_an_agent_may_have_skills_alone():
+    skills = walkers(slip=0.1)
+    task = make_task(skills.mdp, "end", (0, 0), 30, at_the_end)
+    settings = SMDPQLearning(episodes=500, epsilon_decay=0.02, primitives=False)
+    solution = solve(skills.mdp, task, skills, seed=0, settings=settings)
+    assert solution.q.shape[1] == len(skills)
+    assert solution.true_return[-1] == 1
+    with pytest.raises(UserError, match="an agent without skills needs primitives=True"):
+        solve(skills.mdp, task, None, seed=0, settings=settings)
+    with pytest.raises(UserError, match="set primitives=True"):
+        SMDPQLearning(primitives=False, intra_option=True)
+    with pytest.raises(UserError, match="ties must be 'first' or 'random', got 'last'"):
+        SMDPQLearning(ties="last")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("intra_option", [False, True])
@@ -246,7 +278,7 @@ def test_hidden_marks_last_from_option_to_option():
     options = options_of(mdp, skills)
     for seed in range(5):
         steps, last = episode(
-            options, task_arrays(task), GREEDY, q, workspace_of(mdp, options),
+            options, task_arrays(task), greedy_learning(False), q, workspace_of(mdp, options),
             np.random.default_rng(seed),
         )  # fmt: skip
         assert (steps, mdp.state(int(last))) == (3, (1, 1, 0, 1))
@@ -260,7 +292,7 @@ def test_a_task_that_is_done_where_it_starts():
     q[0, 1] = 1.0
     options = options_of(skills.mdp, skills)
     ended = episode(
-        options, task_arrays(task), Learning(True, ALPHA, GAMMA, 0.0, False), q,
+        options, task_arrays(task), Learning(True, ALPHA, GAMMA, 0.0, False, False), q,
         workspace_of(skills.mdp, options), np.random.default_rng(0),
     )  # fmt: skip
     assert ended == (1, 0)

@@ -10,7 +10,13 @@ from pages import READY, assert_shows, quick, view_without_effects
 from skillfocus.core.rollout import Options, apply_action, mdp_arrays, reset_marks
 from skillfocus.metrics.coverage import sample_trees
 from skillfocus.metrics.side_effects import side_effects
-from skillfocus.tasks.episodes import GREEDY, episode, options_of, task_arrays, workspace_of
+from skillfocus.tasks.episodes import (
+    episode,
+    greedy_learning,
+    options_of,
+    task_arrays,
+    workspace_of,
+)
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.start_state import choose_start_state
@@ -139,7 +145,7 @@ def test_agents_are_pythons(opened, rooms):
         )
         options = options_of(mdp, shown.skills)
         steps, last = episode(
-            options, task_arrays(shown.task), GREEDY, q, workspace_of(mdp, options),
+            options, task_arrays(shown.task), greedy_learning(False), q, workspace_of(mdp, options),
             np.random.default_rng(seed),
         )  # fmt: skip
         assert found == [steps, last]

@@ -60,13 +60,14 @@ class DiscoveryOptions:
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"slip": 0.0}' or '{"is_rainy": true}'."""
     learner: LearnerName = "planning"
-    """How skills are learned: exact planning, or the paper's Q-learning."""
+    """How skills are learned: exact planning, Q-learning, or Q-learning by the letter of the
+    paper."""
     gamma: float = 0.99
     """Discount factor."""
     rounds: OptionalInt = None
     """Rounds of planning (default 40)."""
     episodes: OptionalInt = None
-    """Episodes of Q-learning (default 1,000,000)."""
+    """Episodes of Q-learning (default 1,000,000; literal 320,000)."""
     preset: Literal["default", "paper"] = "default"
     """Settings of Q-learning: those that learn best, or the paper's as far as they learn at all."""
 

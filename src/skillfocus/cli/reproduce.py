@@ -33,13 +33,13 @@ class Reproduce(JobOptions):
 
     experiments: Positional[Annotated[tuple[str, ...], _NAMES]] = ("all",)
     seeds: int = 5
-    """Number of seeds, from 0 up. Planned VIC and LSD get two fifths of them; ablation, controls,
-    numbers of skills and scattered skills a fifth; but at least two."""
+    """Number of seeds, from 0 up. Q-learning gets two fifths of them in FourRooms and a fifth
+    elsewhere; ablation, controls, numbers of skills and scattered skills a tenth."""
     preset: Literal["paper", "best", "both"] = "both"
     """The paper's settings, or those that work best."""
-    learner: Literal["planning", "q-learning", "both"] = "both"
-    """How skills are learned: exact planning, or the paper's Q-learning, which takes three times
-    as long."""
+    learner: Literal["planning", "q-learning", "literal", "all", "both"] = "all"
+    """How skills are learned: exact planning, Q-learning with what it needs to learn, or
+    Q-learning by the letter of the paper."""
     from_: Annotated[OptionalPath, arg(name="from")] = None
     """Report the results saved in this folder (see --keep); nothing is run."""
     finished: bool = False
@@ -49,6 +49,8 @@ class Reproduce(JobOptions):
     markdown: OptionalPath = None
     """Also write the report as Markdown to this file, with its other pages and pictures in a
     folder of the same name."""
+    numbers: OptionalPath = None
+    """Also write our numbers beside the paper's as Markdown to this file."""
 
     def run(self) -> None:
         """Reproduce, and print the claims; exit with status 1 if a run failed."""
@@ -58,6 +60,7 @@ class Reproduce(JobOptions):
             made = reproduce(
                 self.experiments, seeds=self.seeds, preset=self.preset, learner=self.learner,
                 out=self.out, from_=self.from_, finished=self.finished, keep=self.keep,
+                numbers=self.numbers,
                 markdown=self.markdown, progress=bar.report, **self.job_arguments(),
             )  # fmt: skip
         if made.status is not None:

@@ -86,7 +86,7 @@ SETUPS = (
 )  # fmt: skip
 """The columns of the report."""
 SEED_SHARES = {"literal": 0.4, "q-learning": 0.4, "planning": 1.0}
-"""Share of the seeds that each learner gets: Q-learning takes ten times as long as planning."""
+"""Share of the seeds that each learner gets: Q-learning takes two to four times as long."""
 
 
 def first_seeds(seeds: Sequence[int], share: float, least: int = 2) -> Sequence[int]:

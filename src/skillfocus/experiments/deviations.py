@@ -6,17 +6,17 @@ docs/deviations.md explains every one under the same number; the report lists th
 from __future__ import annotations
 
 DEVIATIONS = (
-    "A skill knows where it began.",
+    "A focused or DUSDi skill knows where it began.",
     "Changes for good are paid when they happen.",
     "Training starts in every state in which a skill's targets can still change.",
-    "The reward is computed before the discriminator hears of the episode.",
+    "The reward is computed before the discriminator update.",
     "Discriminators begin at random, not uniform.",
     "λ is 4 for VIC and DIAYN and 2 for LSD, as in the appendix.",
     "A DIAYN skill that terminates stays where it is and goes on earning.",
     "DIAYN's discriminator hears states in random order.",
     "LSD keeps φ(s_T) − φ(s_0), and begins with directions spread evenly.",
     "DUSDi over VIC sees, of the first state, what can be changed back.",
-    "Plain objectives remember all of s_0 when planned.",
+    "Plain objectives remember nothing of s_0; with memory they are agents of their own.",
     "Planning is not in the paper.",
     "Q-learning as the appendix has it does not learn focused skills.",
     "MudWorld's table counts muddy cells up to 12, and takes each for a new one.",

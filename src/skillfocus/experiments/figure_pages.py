@@ -35,6 +35,7 @@ PAGE_TITLES = {
     **{figure_page(figure): figure_title(figure) for figure in FIGURE_TITLES},
     "appendix": "The paper's appendix",
     "controls": "Controls",
+    "readings": "What decides the paper's numbers",
 }
 """Titles of pages; another page has the title of its first experiment."""
 MAIN_SETUP = Setup("paper", "planning")
@@ -145,7 +146,8 @@ def build_page(
 def _section_blocks(page: DrawnPage, section: Section) -> list[Block]:
     """The command, the figure, the tables and the claims of an experiment with a setup."""
     experiment, setup = section.experiment, section.setup
-    seeds = main_rows(section.frame)["seed"].n_unique()
+    main = main_rows(section.frame).filter(pl.col("variant") == "")
+    seeds = main["seed"].n_unique() or 10 * section.frame["seed"].n_unique()
     flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
     blocks: list[Block] = [
         Heading(capitalize(setup_name(setup)), 3),

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from skillfocus.errors import unknown
 from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.claims import (
     DIRECTION_ONLY,
@@ -17,12 +16,13 @@ from skillfocus.experiments.claims import (
     Claim,
 )
 from skillfocus.experiments.paper_claims import PAPER_CLAIMS, PaperClaim
+from skillfocus.experiments.reading_claims import flips
+from skillfocus.experiments.reading_study import measured_readings
 from skillfocus.experiments.sections import Section
 
 PARTLY = "partly"
 COUNTED = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED)
 """The verdicts on detailed claims of the paper."""
-NO_FLIPS: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class PaperVerdict:
     tallies: Mapping[Setup, Tally]
     """By setup, in the order of the report; never empty."""
     flips: tuple[str, ...] = ()
-    """Settings whose change flips the verdict, such as `ties=random`."""
+    """Readings that flip it (`reading_claims.flips`)."""
 
     @cached_property
     def differs(self) -> bool:
@@ -91,8 +91,9 @@ class PaperVerdict:
         """The cause and what flips the verdict; empty if all setups reproduce the claim."""
         if not self.differs:
             return ""
-        settings = ", ".join(f"`{setting}`" for setting in self.flips)
-        return f"{self.claim.cause} Flips with {settings}." if settings else self.claim.cause
+        if not self.flips:
+            return self.claim.cause
+        return f"{self.claim.cause} Statements that hold: {', '.join(self.flips)}."
 
     def record(self) -> dict[str, object]:
         """Return the verdict as JSON can hold it; setups are named `preset/learner`."""
@@ -106,25 +107,17 @@ class PaperVerdict:
         }  # fmt: skip
 
 
-def judge_paper_claims(
-    sections: Sequence[Section], flips: Mapping[str, Sequence[str]] = NO_FLIPS
-) -> list[PaperVerdict]:
-    """Judge the paper's claims by the detailed ones.
+def judge_paper_claims(sections: Sequence[Section]) -> list[PaperVerdict]:
+    """Judge the paper's claims by the detailed ones, and say which readings flip them.
 
     Args:
         sections: The analyses, sorted by setup.
-        flips: Settings whose change flips the verdict, by the claim's name.
 
     Returns:
         The verdicts on the claims that have results, in the paper's order.
-
-    Raises:
-        UserError: If a name in `flips` is not that of a claim.
     """
-    names = [claim.name for claim in PAPER_CLAIMS]
-    for name in flips:
-        if name not in names:
-            raise unknown("claim of the paper", name, names)
+    main = [section.frame for section in sections if section.setup == Setup("paper", "planning")]
+    flipping = flips(measured_readings(main[0])) if main else {}
     verdicts = []
     for claim in PAPER_CLAIMS:
         by_setup: dict[Setup, list[Claim]] = {}
@@ -135,5 +128,5 @@ def judge_paper_claims(
                 by_setup.setdefault(section.setup, []).extend(mine)
         if by_setup:
             tallies = {s: Tally.of(c.verdict for c in claims) for s, claims in by_setup.items()}
-            verdicts.append(PaperVerdict(claim, tallies, tuple(flips.get(claim.name, ()))))
+            verdicts.append(PaperVerdict(claim, tallies, tuple(flipping.get(claim.name, ()))))
     return verdicts

@@ -23,7 +23,7 @@ from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
 from skillfocus.experiments.presets import PRIMITIVES, task_learner
 from skillfocus.experiments.readings import PRESETS, TASK_READINGS
-from skillfocus.runs.discovery_run import PLANNING, Discovery
+from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.run import Result, Row, Run, Setting
 from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.skills.skills import Skills
@@ -45,7 +45,8 @@ class Pipeline(Discovery):
         seeds would fill a disk.
         """
         result = super().execute(report)
-        usual = self.learner == PLANNING and self.non_default_settings().keys() <= {"coverage"}
+        shown = {"coverage", "memory"}  # plain skills of the preset `paper` have no memory
+        usual = self.learner.name == "planning" and self.non_default_settings().keys() <= shown
         return result if usual and self.seed == 0 else Result(result.rows)
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:

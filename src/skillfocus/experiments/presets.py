@@ -1,14 +1,15 @@
 """Agents, worlds and hyperparameters of the experiments.
 
 There are two presets. `paper` uses the paper's hyperparameters, and reads what the text leaves open
-in the way whose numbers are nearest to the paper's (`readings`). `best` uses the settings that
-worked best on tuning seeds, the same for every agent of a comparison. A preset determines how each
-learner discovers skills and how a task is learned with them.
+as `readings` says. `best` uses the settings that worked best on tuning seeds, the same for every
+agent of a comparison. A preset determines how each learner discovers skills and how a task is
+learned with them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from skillfocus.experiments.readings import reading_of
 from skillfocus.learners.base import Learner
@@ -53,7 +54,7 @@ TWO_TARGETS = "-on-two"
 SCATTERED = "scattered-focused-vic"
 SCATTERED_DIAYN = "scattered-focused-diayn"
 SCATTERED_LSD = "scattered-focused-lsd"
-OUR_AGENTS: dict[str, dict[str, float | int | bool]] = {
+OUR_AGENTS: dict[str, dict[str, Any]] = {
     SCATTERED: {"gamma": 0.995, "strength": 2.0},
     SCATTERED_DIAYN: {"gamma": 0.995, "warm_start": False, "rounds": 10, "rollouts": 100},
     SCATTERED_LSD: {

@@ -8,33 +8,34 @@ of its axis; the distance of a reading is the mean over Figures 2 to 4:
     Figure 3    27 numbers of steps             scale: the step limit of the task
     Figure 4    16 pairs of proxy and true return
 
-The preset `paper` is the reading with the smallest distance.
+The preset `paper` is one of the nearest readings under which primitive moves alone fail, as they do
+in the paper; docs/readings.md says what decided between those that the seeds cannot tell apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from skillfocus.experiments import coverage, downstream, underspecified
 from skillfocus.experiments.by_seed import values_by_seed
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis
 from skillfocus.experiments.experiment import Experiment
-from skillfocus.experiments.formatting import MISSING, agent_name, format_number
-from skillfocus.experiments.presets import AGENTS, STEP_LIMITS, WORLD_NAMES, WORLDS
-from skillfocus.experiments.readings import DECISIONS, READINGS, TUNING
+from skillfocus.experiments.formatting import agent_name, format_number
+from skillfocus.experiments.paper_numbers import PaperNumber, paper_numbers
+from skillfocus.experiments.presets import AGENTS, PRIMITIVES, WORLD_NAMES, WORLDS
+from skillfocus.experiments.reading_claims import claims_table
+from skillfocus.experiments.readings import DECISIONS, PAPER, READING, READINGS
 from skillfocus.experiments.reduce import (
     PROXY_RETURN,
     PROXY_TRUE_RETURN,
     TASK_STEPS,
 )
-from skillfocus.report.document import Block, Heading, Paragraph, Picture, Table
-from skillfocus.sweeps.seeds import FIRST_TUNING_SEED, tuning_seeds
+from skillfocus.report.document import Table
+from skillfocus.sweeps.seeds import tuning_seeds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,50 +46,18 @@ METHOD = (
     "numbers of steps, 16 pairs of returns), each as a share of its axis; the distance of a "
     "reading is the mean over the three figures."
 )
-LARGEST_AREA = 2.66
-"""Area that no set of 16 skills can exceed in FourRooms."""
-Q_LEARNING_SEEDS = 2
-"""Tuning seeds of the readings that learn by Q-learning, which takes ten times as long."""
-
-
-@dataclass(frozen=True)
-class PaperNumber:
-    """A number that can be read from one of the paper's figures."""
-
-    figure: int
-    world: str
-    agent: str
-    metric: str
-    value: float
-    scale: float
-
-
-def paper_numbers() -> list[PaperNumber]:
-    """Return all numbers of Figures 2 to 4."""
-    areas = [
-        PaperNumber(2, "four-rooms", agent, "auc", value, LARGEST_AREA)
-        for agent, value in coverage.PAPER.items()
-    ]
-    steps = [
-        PaperNumber(3, world, agent, TASK_STEPS, value, STEP_LIMITS[world])
-        for world in WORLDS
-        for agent, value in downstream.PAPER[world].items()
-    ]
-    returns = [
-        PaperNumber(4, world, agent, metric, value, 1.0)
-        for world, agents in underspecified.PAPER.items()
-        for agent, pair in agents.items()
-        for metric, value in zip((PROXY_RETURN, PROXY_TRUE_RETURN), pair, strict=True)
-    ]
-    return [*areas, *steps, *returns]
+DISCOVERY_SEEDS = {"planning": 2, "q-learning": 1, "literal": 1}
+"""Most tuning seeds of readings that discover skills of their own, by learner. Those that differ in
+how a task is learned share the runs of `paper`, and have more."""
+FIGURE_COLOURS = {2: "#498fc1", 3: "#3fa291", 4: "#5f569f"}
 
 
 # -------------------------------------------------------------------- cases
 
 
 def study_setups() -> dict[str, Setup]:
-    """Return all readings by their label, with the learners they need."""
-    return {TUNING: Setup("paper")} | {
+    """Return all readings by name, with the learners they need; `paper` comes first."""
+    return {"paper": Setup("paper")} | {
         name: Setup(name, reading.learner) for name, reading in READINGS.items()
     }
 
@@ -98,37 +67,45 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     if setup != Setup("paper") or len(seeds) < 10:
         return []
     listed = []
-    for label, reading in study_setups().items():
-        own = tuning_seeds(len(seeds) // 10)
-        own = own if reading.learner == "planning" else own[:Q_LEARNING_SEEDS]
-        for seed in own:
+    for name, reading in study_setups().items():
+        task_alone = READINGS.get(name, PAPER).task == READINGS.get(name, PAPER)
+        most = len(seeds) // 10 if task_alone else DISCOVERY_SEEDS[reading.learner]
+        for seed in tuning_seeds(min(most, len(seeds) // 10)):
             for world in WORLDS:
                 for agent in AGENTS:
-                    case = reading.case(world, agent, seed)
-                    listed.append(Case(label, "planning", world, agent, "", seed, case.run))
+                    run = reading.case(world, agent, seed).run
+                    variant = f"{READING}{name}"
+                    listed.append(
+                        Case(setup.preset, setup.learner, world, agent, variant, seed, run)
+                    )
     return listed
 
 
 # -------------------------------------------------------------------- distances
 
-
-def readings_in(frame: pl.DataFrame) -> list[str]:
-    """Return the readings that have results, the base first."""
-    present = set(frame.filter(pl.col("seed") >= FIRST_TUNING_SEED)["preset"].unique())
-    return [label for label in study_setups() if label in present]
+Numbers = dict[PaperNumber, float]
+"""Our mean over tuning seeds of each of the paper's numbers."""
 
 
-def measured(frame: pl.DataFrame, label: str) -> dict[PaperNumber, float]:
-    """Return our mean over tuning seeds of every number of the paper that a reading has."""
-    own = frame.filter((pl.col("preset") == label) & (pl.col("seed") >= FIRST_TUNING_SEED))
+def measured(frame: pl.DataFrame, name: str) -> Numbers:
+    """Return the numbers that a reading has."""
     ours = {}
     for number in paper_numbers():
-        if values := values_by_seed(own, number.metric, number.world, number.agent):
+        variant = f"{READING}{name}"
+        values = values_by_seed(frame, number.metric, number.world, number.agent, variant)
+        if values:
             ours[number] = float(np.mean(list(values.values())))
     return ours
 
 
-def distances(ours: dict[PaperNumber, float]) -> dict[int, float]:
+def measured_readings(frame: pl.DataFrame) -> dict[str, Numbers]:
+    """Return the numbers of every reading that has all of them."""
+    complete = len(paper_numbers())
+    found = {name: measured(frame, name) for name in study_setups()}
+    return {name: ours for name, ours in found.items() if len(ours) == complete}
+
+
+def distances(ours: Numbers) -> dict[int, float]:
     """Return the distance of each figure (2 to 4) that has numbers."""
     by_figure: dict[int, list[float]] = {}
     for number, value in ours.items():
@@ -136,7 +113,7 @@ def distances(ours: dict[PaperNumber, float]) -> dict[int, float]:
     return {figure: float(np.mean(parts)) for figure, parts in sorted(by_figure.items())}
 
 
-def distance(ours: dict[PaperNumber, float]) -> float:
+def distance(ours: Numbers) -> float:
     """Return the distance of a reading, the mean over figures."""
     return float(np.mean(list(distances(ours).values())))
 
@@ -145,48 +122,37 @@ def distance(ours: dict[PaperNumber, float]) -> float:
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Return nothing: readings are compared across setups, at the end of the section."""
-    del frame
-    return Analysis()
-
-
-def study_blocks(frame: pl.DataFrame) -> list[Block]:
-    """Return the table of distances, the figure and the numbers; nothing without results.
+    """Compare all readings.
 
     Args:
-        frame: Reduced results of all setups.
+        frame: Reduced results of one setup.
+
+    Returns:
+        Tables of distances, of claims by reading, of decisions, and of all numbers.
     """
-    labels = readings_in(frame)
-    if len(labels) < 2:
-        return []
-    ours = {label: measured(frame, label) for label in labels}
-    return [
-        Paragraph(METHOD),
-        _distance_table(ours, frame),
-        Picture("reading-study", "What decides the paper's numbers: the distance of every reading "
-                "to Figures 2, 3 and 4. Left is nearer.", study_figure(ours)),
-        Heading("Decisions", 3),
-        _decision_table(),
-        Heading("The numbers behind the figures", 3),
-        *_number_tables(ours),
-    ]  # fmt: skip
+    ours = measured_readings(frame)
+    if len(ours) < 2:
+        return Analysis()
+    tables = [_distance_table(ours, frame), claims_table(ours), _decision_table()]
+    return Analysis([], tables + _number_tables(ours))
 
 
-def _distance_table(ours: dict[str, dict[PaperNumber, float]], frame: pl.DataFrame) -> Table:
-    order = sorted(ours, key=lambda label: distance(ours[label]))
+def _distance_table(ours: dict[str, Numbers], frame: pl.DataFrame) -> Table:
     rows = []
-    for label in order:
-        by_figure = distances(ours[label])
-        seeds = frame.filter((pl.col("preset") == label) & (pl.col("seed") >= FIRST_TUNING_SEED))
+    for name in sorted(ours, key=lambda name: distance(ours[name])):
+        by_figure = distances(ours[name])
+        seeds = frame.filter(
+            (pl.col("variant") == f"{READING}{name}") & (pl.col("agent") != PRIMITIVES)
+        )
         rows.append(
             [
-                reading_name(label), format_number(distance(ours[label]), 3),
-                *(format_number(by_figure[f], 3) if f in by_figure else MISSING for f in (2, 3, 4)),
+                f"`{name}`", format_number(distance(ours[name]), 3),
+                *(format_number(by_figure[figure], 3) for figure in (2, 3, 4)),
                 str(seeds["seed"].n_unique()),
             ]
         )  # fmt: skip
     columns = ["reading", "distance", "Figure 2", "Figure 3", "Figure 4", "tuning seeds"]
-    return Table("Distance to the paper's numbers, nearest first", columns, rows)
+    return Table("Distance to the paper's numbers, nearest first", columns, rows, METHOD)
 
 
 def _decision_table() -> Table:
@@ -198,52 +164,49 @@ def _decision_table() -> Table:
     return Table("What the paper leaves open", columns, rows)
 
 
-def _number_tables(ours: dict[str, dict[PaperNumber, float]]) -> list[Block]:
+def _number_tables(ours: dict[str, Numbers]) -> list[Table]:
     """One table per metric and world: agents in columns, the paper and every reading in rows."""
-    tables: list[Block] = []
     numbers = paper_numbers()
-    groups = dict.fromkeys((n.figure, n.world, n.metric) for n in numbers)
     titles = {"auc": "area of coverage", TASK_STEPS: "steps", PROXY_RETURN: "proxy return",
               PROXY_TRUE_RETURN: "true return, told the proxy"}  # fmt: skip
-    for figure, world, metric in groups:
+    tables = []
+    for figure, world, metric in dict.fromkeys((n.figure, n.world, n.metric) for n in numbers):
         mine = [n for n in numbers if (n.figure, n.world, n.metric) == (figure, world, metric)]
         digits = 1 if metric == TASK_STEPS else 2
         rows = [["the paper", *(format_number(n.value, digits) for n in mine)]]
         rows += [
-            [reading_name(label),
-             *(format_number(values[n], digits) if n in values else MISSING for n in mine)]
-            for label, values in ours.items()
-        ]  # fmt: skip
+            [f"`{name}`", *(format_number(values[n], digits) for n in mine)]
+            for name, values in ours.items()
+        ]
         title = f"Figure {figure}, {WORLD_NAMES[world]}: {titles[metric]}"
         tables.append(Table(title, ["reading", *(agent_name(n.agent) for n in mine)], rows))
     return tables
 
 
-def reading_name(label: str) -> str:
-    """Return how tables name a reading."""
-    return "`paper`" if label == TUNING else f"`{label}`"
+def figure(frame: pl.DataFrame) -> Figure:
+    """Draw the distances of all readings, nearest first, stacked by figure.
 
-
-def study_figure(ours: dict[str, dict[PaperNumber, float]]) -> Figure:
-    """Draw the distances of all readings, nearest first, stacked by figure."""
+    Args:
+        frame: Reduced results of one setup.
+    """
     from matplotlib.figure import Figure
 
-    order = sorted(ours, key=lambda label: distance(ours[label]), reverse=True)
-    figure = Figure(figsize=(7.2, 0.32 * len(order) + 1.1), layout="constrained")
-    panel = figure.subplots()
+    ours = measured_readings(frame)
+    order = sorted(ours, key=lambda name: distance(ours[name]), reverse=True)
+    drawn = Figure(figsize=(7.2, 0.3 * len(order) + 1.2), layout="constrained")
+    panel = drawn.subplots()
     left = np.zeros(len(order))
-    for number, colour in ((2, "#498fc1"), (3, "#3fa291"), (4, "#5f569f")):
-        parts = np.array([distances(ours[label]).get(number, 0.0) / 3 for label in order])
+    for number, colour in FIGURE_COLOURS.items():
+        parts = np.array([distances(ours[name])[number] / len(FIGURE_COLOURS) for name in order])
         panel.barh(range(len(order)), parts, left=left, color=colour, label=f"Figure {number}")
         left += parts
-    if TUNING in ours:
-        panel.axvline(distance(ours[TUNING]), color="#444", linewidth=0.8, linestyle=":")
-    names = ["paper" if label == TUNING else label for label in order]
-    panel.set_yticks(range(len(order)), names)
+    if "paper" in ours:
+        panel.axvline(distance(ours["paper"]), color="#444", linewidth=0.8, linestyle=":")
+    panel.set_yticks(range(len(order)), order)
     panel.set_xlabel("distance to the paper's numbers")
     panel.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper right", ncols=3, fontsize=8, frameon=False)  # pyright: ignore[reportCallIssue]
-    return figure
+    drawn.legend(loc="outside upper right", ncols=3, fontsize=8, frameon=False)  # pyright: ignore[reportCallIssue]
+    return drawn
 
 
 EXPERIMENT = Experiment(
@@ -251,6 +214,9 @@ EXPERIMENT = Experiment(
     "What decides the paper's numbers",
     cases,
     analyze,
+    figure,
     presets=("paper",),
-    closing=study_blocks,
+    page="readings",
+    caption="The distance of every reading to the numbers of Figures 2, 3 and 4; left is nearer, "
+    "and the dotted line is the preset `paper`.",
 )

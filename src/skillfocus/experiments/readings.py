@@ -1,8 +1,8 @@
 """Readings: the decisions that the paper's text leaves open, as named settings.
 
-A `Reading` takes every decision one way. The presets are two of them: `paper`, the reading whose
-numbers are nearest to the paper's on tuning seeds (`reading_study`), and `best`. `READINGS` has one
-entry for every other choice, taken alone:
+A `Reading` takes every decision one way. The presets are two of them: `paper`, chosen on tuning
+seeds by its distance to the paper's numbers (`reading_study`), and `best`. `READINGS` has one entry
+for every other choice, taken alone:
 
     reading_of("paper").ties            # "first"
     reading_of("ties=random").ties      # "random", everything else as in `paper`
@@ -48,8 +48,8 @@ TASK_SETTINGS = ("ties", "choices", "updates", "epsilon_decay", "alpha_decay")
 PAPER = Reading()
 BEST = Reading(ties="random", updates="intra-option", epsilon_decay=0.0002, alpha_decay=0.0001)
 PRESETS: dict[str, Reading] = {"paper": PAPER, "best": BEST}
-TUNING = "paper-tuning"
-"""Label of the preset `paper` on tuning seeds, which other readings are compared with."""
+READING = "reading="
+"""Prefix of the variant of a case that is run with a reading, such as `reading=ties=random`."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ DECISIONS = (
         "learner", "How are skills learned?",
         {
             "planning": "exact value iteration, in turn with updates of the rewards",
-            "q-learning": "Q-learning with the least that makes focused skills learn",
+            "q-learning": "Q-learning with what makes focused VIC learn",
             "literal": "Q-learning by the letter of the appendix",
         },
         "By the letter, focused skills do not learn in a million episodes; planning finds what the "
@@ -170,8 +170,6 @@ def reading_of(preset: str) -> Reading:
     Raises:
         UserError: If the name is unknown.
     """
-    if preset == TUNING:
-        return PAPER
     if preset in READINGS:
         return READINGS[preset]
     if preset not in PRESETS:

@@ -21,7 +21,7 @@ from functools import partial
 import polars as pl
 
 from skillfocus.experiments.cases import Case
-from skillfocus.experiments.readings import TASK_READINGS, task_key
+from skillfocus.experiments.readings import READING, TASK_READINGS, task_key
 from skillfocus.experiments.results import LABELS, RESULTS
 from skillfocus.runs.discovery_run import Discovery
 
@@ -62,10 +62,13 @@ def own_preset(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
     Every run learns its task in all ways, so that presets and readings can share runs.
     """
     del roles
-    keys = {preset: task_key(preset) for preset in rows["preset"].unique()}
+    reading = pl.col("variant").str.strip_prefix(READING)
+    names = pl.when(reading != pl.col("variant")).then(reading).otherwise(pl.col("preset"))
+    rows = rows.with_columns(own=names)
+    keys = {name: task_key(name) for name in rows["own"].unique()}
     metric = pl.col("metric")
-    own = pl.concat_str(pl.col("preset").replace_strict(keys, return_dtype=pl.String), pl.lit("/"))
-    mine = rows.filter(metric.str.starts_with(own))
+    own = pl.concat_str(pl.col("own").replace_strict(keys, return_dtype=pl.String), pl.lit("/"))
+    mine = rows.filter(metric.str.starts_with(own)).drop("own")
     return mine.with_columns(metric.str.replace(r"^[^/]+/", "task/"))
 
 

@@ -6,7 +6,7 @@ further experiment (`figure_pages`), and the same content as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from skillfocus.experiments.front_page import (
     opening_blocks,
     other_pages,
 )
-from skillfocus.experiments.paper_verdicts import NO_FLIPS, PaperVerdict, judge_paper_claims
+from skillfocus.experiments.paper_verdicts import PaperVerdict, judge_paper_claims
 from skillfocus.experiments.sections import Section, analyze_results
 from skillfocus.report.document import Block, Heading, Player, Report
 
@@ -35,7 +35,6 @@ def build_report(
     experiments: Sequence[Experiment],
     progress: Progress = no_progress,
     players: Sequence[Player] = (),
-    flips: Mapping[str, Sequence[str]] = NO_FLIPS,
 ) -> tuple[Report, list[Section]]:
     """Build the report.
 
@@ -45,17 +44,12 @@ def build_report(
         experiments: The experiments to report, in this order.
         progress: Progress callback.
         players: Players of skills, shown on the page of the experiment that illustrates them.
-        flips: Settings whose change flips the verdict on a claim of the paper, by the claim's
-            name: `{"tasks": ["ties=random"]}`.
 
     Returns:
         The report, and the analyses behind it.
-
-    Raises:
-        UserError: If a name in `flips` is not that of a claim of the paper.
     """
     sections = analyze_results(frame, experiments)
-    verdicts = judge_paper_claims(sections, flips)
+    verdicts = judge_paper_claims(sections)
     drawn = draw_pages(sections, experiments, progress)
     setups = list(dict.fromkeys(section.setup for section in sections))
     blocks = [

@@ -7,20 +7,21 @@ for claim in reproduction.claims:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from skillfocus._internal.atomic_io import require_writable_folder
+from skillfocus._internal.atomic_io import require_writable_folder, write_atomically
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
 from skillfocus.experiments.cases import SETUPS, Setup
 from skillfocus.experiments.claim_blocks import VERDICT_CLASSES, claim_records
 from skillfocus.experiments.claims import Claim
 from skillfocus.experiments.experiment import Experiment
-from skillfocus.experiments.paper_verdicts import NO_FLIPS, PaperVerdict, judge_paper_claims
+from skillfocus.experiments.numbers_page import numbers_page
+from skillfocus.experiments.paper_verdicts import PaperVerdict, judge_paper_claims
 from skillfocus.experiments.players import make_players, player_runs
 from skillfocus.experiments.presets import LEARNERS
 from skillfocus.experiments.readings import PRESETS
@@ -34,6 +35,7 @@ from skillfocus.experiments.results import (
     save_results,
 )
 from skillfocus.experiments.sections import Section, all_cases
+from skillfocus.report.markdown import to_markdown
 from skillfocus.report.writing import write_markdown, write_report
 from skillfocus.runs.folder_store import Store
 from skillfocus.runs.job import Job
@@ -55,8 +57,6 @@ class Reproduction:
     figures/ are beside it."""
     status: JobStatus | None
     """How the runs went; None if nothing was run."""
-    flips: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Settings whose change flips the verdict on a claim of the paper, by the claim's name."""
 
     @property
     def claims(self) -> list[Claim]:
@@ -70,7 +70,7 @@ class Reproduction:
     @property
     def claims_of_the_paper(self) -> list[PaperVerdict]:
         """The paper's claims that have results, with a verdict for every setup."""
-        return judge_paper_claims(self.sections, self.flips)
+        return judge_paper_claims(self.sections)
 
 
 def reproduce(
@@ -78,16 +78,16 @@ def reproduce(
     *,
     seeds: int = 5,
     preset: str = "both",
-    learner: str = "both",
+    learner: str = "all",
     out: str | Path = "out",
     from_: str | Path | None = None,
     finished: bool = False,
     keep: str | Path | None = None,
     markdown: str | Path | None = None,
+    numbers: str | Path | None = None,
     workers: int | None = None,
     cluster: str | None = None,
     retry_failed: bool = False,
-    flips: Mapping[str, Sequence[str]] = NO_FLIPS,
     progress: Progress = no_progress,
 ) -> Reproduction:
     """Run the paper's experiments and write a report.
@@ -98,17 +98,17 @@ def reproduce(
         experiments: Names of experiments, or one name; "all" stands for all of them.
         seeds: Number of seeds, from 0 up. Some cases get fewer; see docs/reproduction.md.
         preset: "paper", "best" or "both".
-        learner: "planning", "q-learning" or "both".
+        learner: "planning", "q-learning", "literal" or "all".
         out: Folder for runs and report.
         from_: Folder of results that `keep` saved: report these, and run nothing.
         finished: Run nothing: report what has finished in `out`.
         keep: Folder to save reduced results to, for `from_`.
         markdown: File to also write the report's main page to as Markdown; other pages and
             pictures go to a folder of the same name beside it.
+        numbers: File to write our numbers beside the paper's to, as Markdown.
         workers: Number of worker processes (default: one per core).
         cluster: Address of a Dask scheduler to use instead, such as "tcp://10.0.0.1:8786".
         retry_failed: Run again what failed before.
-        flips: See `report.build_report`.
         progress: Callback for the fraction done.
 
     Returns:
@@ -122,7 +122,7 @@ def reproduce(
     out, markdown = Path(out), None if markdown is None else Path(markdown)
     chosen = select_experiments([experiments] if isinstance(experiments, str) else experiments)
     setups = _select_setups(preset, learner)
-    for folder in (out, keep, markdown and markdown.parent):
+    for folder in (out, keep, markdown and markdown.parent, numbers and Path(numbers).parent):
         if folder is not None:
             require_writable_folder(Path(folder))
     store, status = Store(out), None
@@ -158,22 +158,29 @@ def reproduce(
     if keep is not None:
         save_results(Path(keep), frame, costs)
         frame, costs = load_results(Path(keep))  # the same report as --from will write
+    if numbers is not None:
+        text = to_markdown(numbers_page(frame).blocks, "")
+        write_atomically(Path(numbers), text.encode())
     first = 0.0 if status is None else PLAYERS
     sections, page = _write(
-        frame, costs, chosen, store, out, markdown, flips, part_of(progress, first, 1.0)
+        frame, costs, chosen, store, out, markdown, part_of(progress, first, 1.0)
     )
-    return Reproduction(sections, page, status, flips)
+    return Reproduction(sections, page, status)
 
 
 def _select_setups(preset: str, learner: str) -> list[Setup]:
-    for kind, value, known in (("preset", preset, PRESETS), ("learner", learner, LEARNERS)):
-        if value not in (*known, "both"):
-            raise unknown(kind, value, (*known, "both"))
-    return [
+    known = {"preset": (*PRESETS, "both"), "learner": (*LEARNERS, "all", "both")}
+    for kind, value in (("preset", preset), ("learner", learner)):
+        if value not in known[kind]:
+            raise unknown(kind, value, known[kind])
+    setups = [
         setup
         for setup in SETUPS
-        if preset in (setup.preset, "both") and learner in (setup.learner, "both")
+        if preset in (setup.preset, "both") and learner in (setup.learner, "all", "both")
     ]
+    if not setups:
+        raise UserError(f"preset {preset} is not run with {learner}; try --learner planning")
+    return setups
 
 
 def _rows_of(setups: list[Setup], table: pl.DataFrame) -> pl.DataFrame:
@@ -191,7 +198,6 @@ def _write(
     store: Store,
     out: Path,
     markdown: Path | None,
-    flips: Mapping[str, Sequence[str]],
     progress: Progress,
 ) -> tuple[list[Section], Path]:
     """Build the report and write it; return the analyses and the path of the page."""
@@ -200,7 +206,7 @@ def _write(
         start = 0.25
         players = make_players(store, part_of(progress, 0.0, start))
     report, sections = build_report(
-        frame, costs, experiments, part_of(progress, start, 0.5), players, flips
+        frame, costs, experiments, part_of(progress, start, 0.5), players
     )
     tables = [table for section in sections for table in section.analysis.tables]
     claims = [claim for section in sections for claim in section.analysis.claims]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.environment_info import package_versions
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Case
+from skillfocus.experiments.pipeline import Pipeline
 from skillfocus.runs.folder_store import Store
 
 LABELS = {
@@ -25,6 +28,8 @@ COSTS = {
 }  # fmt: skip
 FILES = {"results.parquet": RESULTS, "costs.parquet": COSTS}
 """The files of saved results, with their schemas."""
+VERSION_FILE = "version.json"
+"""Says which version of the runs saved results are of."""
 
 
 def collect_results(store: Store, cases: Sequence[Case]) -> pl.DataFrame:
@@ -81,6 +86,16 @@ def save_results(folder: Path, results: pl.DataFrame, costs: pl.DataFrame) -> No
         compact = table.with_columns(pl.col(pl.Float64).cast(pl.Float32))
         compact.write_parquet(buffer, compression="zstd", compression_level=19)
         write_atomically(folder / name, buffer.getvalue())
+    version = {"results": Pipeline.version, "skillfocus": package_versions()["skillfocus"]}
+    write_atomically(folder / VERSION_FILE, (json.dumps(version) + "\n").encode())
+
+
+def saved_version(folder: Path) -> int | None:
+    """Return the version of the runs that saved results are of; None if they do not say."""
+    try:
+        return int(json.loads((folder / VERSION_FILE).read_text())["results"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -69,9 +69,6 @@ def greedy_learning(first_ties: bool) -> Learning:
     )
 
 
-GREEDY = greedy_learning(first_ties=False)
-
-
 class Workspace(NamedTuple):
     """Arrays that episodes overwrite, allocated once."""
 

@@ -39,7 +39,7 @@ from skillfocus.tasks.task import Task, optimum
 @renamed_arguments(slowing="alpha_decay", decay="epsilon_decay", runs="evaluation_runs")
 @dataclass(frozen=True)
 class SMDPQLearning:
-    """Settings of SMDP Q-learning; the defaults are the paper's.
+    """Settings of SMDP Q-learning; the defaults are the paper's, which does not say how ties end.
 
     Example:
         >>> settings = sf.SMDPQLearning(episodes=5_000, intra_option=True)

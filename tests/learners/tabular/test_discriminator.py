@@ -62,10 +62,10 @@ def test_random_discriminators_deal_values_out_to_skills(rng):
 
 
 def test_an_owner_is_never_better_off_with_half_of_another_value(rng):
-    """Two skills at one value get log K/2 each, an owner at its own value at least as much; log 0.9K
-    if it owns no other."""
+    """Two skills at one value get log K/2 each, an owner at its own value at least as much."""
     for n, n_values, least in ((2, 40, 0.5), (3, 40, 0.5), (2, 2, 0.9), (8, 8, 0.9)):
-        q = np.exp(DenseDiscriminator().init(n, 40, np.zeros((n_values, 1)), rng)[:, :n_values])
+        made = DenseDiscriminator(owned_share=least)
+        q = np.exp(made.init(n, 40, np.zeros((n_values, 1)), rng)[:, :n_values])
         owned = np.log(n * q.max(axis=0))
         assert owned.min() >= math.log(n * least) - 1e-6
         mean = (1 + least) / 2  # uniform between the two

@@ -111,7 +111,7 @@ def test_a_declaration_that_nothing_supplies_is_an_error_with_a_way_out():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"rate": 0.0}, "above 0 and at most 1"), ({"rate": 1.1}, "above 0 and at most 1"),
-     ({"prior": "guess"}, "'uniform' or 'learned'")],
+     ({"prior": "guess"}, "'uniform', 'learned' or a probability")],
 )  # fmt: skip
 def test_bad_discriminators_are_refused(settings, message):
     with pytest.raises(UserError, match=message):

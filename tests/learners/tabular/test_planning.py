@@ -54,6 +54,66 @@ def test_sweeps_reach_the_plain_values(seed, objective, gamma):
             assert stop[stops, c] == pytest.approx(exact[stops], abs=2e-2)
 
 
+@given(st.integers(0, 300), st.sampled_from([0.9, 0.99]))
+def test_sweeps_reach_the_plain_values_if_termination_ends_the_reward(seed, gamma):
+    world = RandomWorld(seed, sizes=(3, 2), n_actions=1 + seed % 3)
+    problem = make(world, sf.focused(sf.diayn()), {"v0": 2})
+    params = problem.initial_params(np.random.default_rng(seed))
+    model = Model(problem, gamma, keeps_earning=False)
+    assert model.kept == model.earned
+    model.improve(0, params, 5000)
+    part = slice(problem.index.offsets[0], problem.index.offsets[1])
+    got = model.values[part].reshape(problem.mdp.n_states, -1)
+    stop = skill_reward(problem, params, 0).astype(float)
+    for c in range(problem.skills[0].context.size):
+        exact = plain_values(
+            problem.mdp, stop[:, c], float(model.earned), gamma, float(model.waiting),
+            problem.skills[0].event_cost, kept=float(model.kept),
+        )  # fmt: skip
+        assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
+
+
+def test_a_skill_whose_reward_ends_with_it_never_stops_while_it_pays():
+    """Two skills, one of which earns log 2 or less in its cell: it runs to the limit."""
+    world = corridor(slip=0.0)
+    usual, ending = (
+        sf.discover(
+            world, sf.focused(sf.diayn()), seed=0, targets={"position": 2},
+            learner=sf.Planning(rounds=5, keeps_earning=keeps),
+        )
+        for keeps in (True, False)
+    )  # fmt: skip
+    steps = [
+        max(float(e.steps.max()) for e in sf.metrics.side_effects(skills, "all"))
+        for skills in (usual, ending)
+    ]
+    assert steps[0] < world.step_limit == steps[1]
+
+
+def test_without_memory_a_policy_does_not_depend_on_the_start():
+    world = corridor(slip=0.0)
+    forgetful = sf.discover(
+        world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=5, memory=False)
+    )
+    assert set(forgetful.tabular.index.widths) == {1}
+    assert sf.discover(world, sf.vic(), seed=0, learner=sf.Planning(rounds=5)).tabular.index.widths[
+        0
+    ] == len(sf.tabulate(world).values)
+
+
+def test_without_memory_a_penalty_is_expected_over_starts():
+    """By hand: three cells in a row, a tool skill of strength 2 on the largest distance, 2 cells:
+    the penalty of ending in cell x is the mean of |x - start|: 1, 2/3, 1."""
+    world = corridor(slip=0.0)
+    problem = make(world, sf.focused(sf.lsd(), strength=2.0), {"tool_1": 2})
+    averaged = problem.average_penalties().skills[0]
+    starts = problem.mdp.values[problem.skills[0].starts, 0]
+    expected = [np.abs(x - starts).mean() for x in range(3)]
+    found = [float(averaged.penalty[averaged.penalty_now[problem.mdp.number((x, 0))], 0])
+             for x in range(3)]  # fmt: skip
+    assert found == pytest.approx(expected)
+
+
 def test_costs_of_changes_for_good_reach_the_values():
     """By hand: the step that picks the tool up costs a position skill the penalty's strength, 2."""
     world = corridor(slip=0.0)

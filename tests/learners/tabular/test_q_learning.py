@@ -16,6 +16,7 @@ FAST = {"pace": 0.05, "epsilon": 0.7, "greedy_share": 0.4}
 SWITCHES = [
     {}, {"hindsight": False}, {"walk": False}, {"own_behaviour": False},
     {"counterfactual": False}, {"start_where_controllable": False}, {"remember": False},
+    {"update_first": True}, {"update_first": True, "counterfactual": False},
 ]  # fmt: skip
 
 
