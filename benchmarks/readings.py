@@ -75,6 +75,8 @@ def main() -> None:
     found = {}
     for name in names:
         ours = measured(frame, name)
+        if not ours:
+            continue
         found[name] = (distance(ours), distances(ours))
     for name, (total, parts) in sorted(found.items(), key=lambda item: item[1][0])[:40]:
         print(f"{total:.4f}  {' '.join(f'{p:.3f}' for p in parts.values())}  {name}")

@@ -48,6 +48,15 @@ def test_pages_are_timed(tmp_path, browser):
     assert "corridor.html" in run("page.py", str(page), "--quick", cwd=tmp_path)
 
 
+@pytest.mark.slow
+def test_combinations_of_readings_are_ranked(tmp_path):
+    ranked = run("readings.py", "--quick", "--out", str(tmp_path / "runs"), cwd=tmp_path)
+    assert ranked.startswith("1 runs\n")
+    names = [line.split("  ")[-1] for line in ranked.splitlines()[1:]]
+    assert len(names) == 8  # two choices, four ways to learn a task
+    assert {"paper's", "ties=random", "memory=none updates=intra-option"} <= set(names)
+
+
 def test_every_benchmark_is_tested():
-    tested = {"bench.py", "scaling.py", "page.py"}
+    tested = {"bench.py", "scaling.py", "page.py", "readings.py"}
     assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == tested

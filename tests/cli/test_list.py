@@ -11,7 +11,7 @@ def test_names_for_programs(tmp_path):
     document = json.loads(command("list", "--json", cwd=tmp_path).stdout)
     names = [world["name"] for world in document["worlds"]]
     assert names == ["four-rooms", "forage-world", "mud-world"]
-    assert document["learners"] == list(LEARNERS) == ["planning", "q-learning"]
+    assert document["learners"] == list(LEARNERS) == ["planning", "q-learning", "literal"]
     assert document["sweeps"] == list(PAPER_GRIDS)
     assert {"focused-vic", "dusdi-diayn", "lsd"} <= set(document["objectives"])
     assert "coverage" in document["experiments"]

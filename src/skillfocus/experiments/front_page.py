@@ -45,7 +45,7 @@ def opening_blocks(verdicts: Sequence[PaperVerdict], setups: Sequence[Setup]) ->
     ]
     if not verdicts:
         return reading
-    return [*reading, claims_table(verdicts, setups, _table_title(len(verdicts)), link=True)]
+    return [*reading, claims_table(verdicts, setups, _table_title(len(verdicts)), main=True)]
 
 
 def _description(setup: Setup) -> str:
@@ -60,27 +60,28 @@ def _table_title(n: int) -> str:
 
 
 def claims_table(
-    verdicts: Sequence[PaperVerdict], setups: Sequence[Setup], title: str, *, link: bool
+    verdicts: Sequence[PaperVerdict], setups: Sequence[Setup], title: str, *, main: bool
 ) -> Table:
-    """Return a table of claims of the paper, with a column per setup and one of causes.
+    """Return a table of claims of the paper, with a column per setup.
 
     Args:
         verdicts: The claims, one per row.
         setups: The setups, one per column.
         title: The table's title.
-        link: Whether to link figures to their sections of the main page.
+        main: Whether it is for the main page: figures are links to their sections, which name the
+            causes. Elsewhere, a last column does.
     """
     rows = []
     for verdict in verdicts:
         claim = verdict.claim
         figure = f"Figure {claim.figure}"
-        if link:
+        if main:
             figure = f"[{figure}](#{Heading(figure_title(claim.figure)).anchor})"
         cells = [str(verdict.tallies[s]) if s in verdict.tallies else MISSING for s in setups]
         name = f"**{claim.name}** ({figure}): {claim.statement}"
-        rows.append([name, *cells, verdict.explanation or MISSING])
+        rows.append([name, *cells, *([] if main else [verdict.explanation or MISSING])])
     titles = [setup_title(setup) for setup in setups]
-    return Table(title, ["claim", *titles, CAUSE_COLUMN], rows)
+    return Table(title, ["claim", *titles, *([] if main else [CAUSE_COLUMN])], rows)
 
 
 def figure_blocks(pages: Sequence[DrawnPage], verdicts: Sequence[PaperVerdict]) -> list[Block]:

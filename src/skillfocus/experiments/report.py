@@ -69,4 +69,4 @@ def _verdicts_of(page: DrawnPage, verdicts: Sequence[PaperVerdict]) -> list[Bloc
     """The table of the paper's claims that a page bears on."""
     mine = [verdict for verdict in verdicts if verdict.claim.page == page.name]
     setups: list[Setup] = list(dict.fromkeys(s for verdict in mine for s in verdict.tallies))
-    return [claims_table(mine, setups, "Claims of the paper", link=False)] if mine else []
+    return [claims_table(mine, setups, "Claims of the paper", main=False)] if mine else []

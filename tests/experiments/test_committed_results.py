@@ -1,0 +1,60 @@
+"""What is committed was made by the present version of the runs, and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from skillfocus.experiments.numbers_page import numbers_page
+from skillfocus.experiments.pipeline import Pipeline
+from skillfocus.experiments.results import load_results, saved_version
+from skillfocus.report.markdown import to_markdown
+
+ROOT = Path(__file__).parents[2]
+README_ROWS = {
+    "FourRooms, tools": ("four-rooms", ("focused-vic", "focused-diayn", "focused-lsd")),
+    "ForageWorld, resources": ("forage-world", ("focused-vic", "focused-diayn", "focused-lsd")),
+    "MudWorld, treasure": ("mud-world", ("focused-vic", "focused-diayn", "focused-lsd")),
+    "FourRooms, tools, DUSDi (VIC / DIAYN)": ("four-rooms", ("dusdi-vic", "dusdi-diayn")),
+}
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    return load_results(ROOT / "results")[0]
+
+
+def test_results_are_of_the_present_version():
+    assert saved_version(ROOT / "results") == Pipeline.version, "run `make paper` again"
+    assert f"results' version {Pipeline.version};" in (ROOT / "docs/results.md").read_text()
+
+
+def test_results_without_a_version_say_none(tmp_path):
+    assert saved_version(tmp_path) is None
+    (tmp_path / "version.json").write_text("[]")
+    assert saved_version(tmp_path) is None
+
+
+def test_the_page_of_numbers_is_made_from_the_results(frame):
+    page = to_markdown(numbers_page(frame).blocks, "")
+    assert page == (ROOT / "docs/results.md").read_text()
+
+
+@pytest.mark.parametrize("row", README_ROWS)
+def test_the_readme_quotes_the_results(frame, row):
+    world, agents = README_ROWS[row]
+    own = frame.filter(
+        (pl.col("preset") == "paper") & (pl.col("learner") == "planning")
+        & (pl.col("variant") == "") & (pl.col("world") == world)
+    )  # fmt: skip
+
+    def means(metric: str) -> str:
+        rows = own.filter(pl.col("metric") == metric)
+        values = [rows.filter(pl.col("agent") == agent)["value"] for agent in agents]
+        assert {len(of_agent) for of_agent in values} == {50}
+        return " / ".join(f"{of_agent.mean():.2f}" for of_agent in values)
+
+    line = f"| {row} | {means('goal/control')} | {means('goal/side_effects')}"
+    assert line in (ROOT / "README.md").read_text()
