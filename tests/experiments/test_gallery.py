@@ -272,3 +272,15 @@ def test_reproduce_discovers_the_skills_that_its_report_plays(tmp_path, quick, m
         folder = tmp_path / out / "report"
         assert (folder / "figure-1.html").read_text().count("<iframe") == count
         assert "skillfocus view --gallery" in (folder / "figure-1.md").read_text()
+
+
+def test_reproduce_keeps_the_skills_that_the_gallery_shows_and_no_others():
+    def shown(agent: str, seed: int = 0, preset: str = "paper", **changes) -> bool:
+        return Setup(preset).case("mud-world", agent, seed, **changes).run.is_shown  # pyright: ignore
+
+    assert all(shown(agent) for agent in presets.OBJECTIVES)
+    assert not shown("vic-with-memory")  # a hundred times as large
+    assert not shown("permuted-focused-vic")
+    assert not shown("vic", seed=1)
+    assert not shown("focused-vic", strength=10.0)
+    assert not shown("focused-diayn", preset="stopping=ends")

@@ -21,7 +21,12 @@ import polars as pl
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress
 from skillfocus.core.world import World
-from skillfocus.experiments.presets import PRIMITIVES, task_learner
+from skillfocus.experiments.presets import (
+    OBJECTIVES,
+    PRIMITIVES,
+    discovery_learner,
+    task_learner,
+)
 from skillfocus.experiments.readings import PRESETS, TASK_READINGS
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.run import Result, Row, Run, Setting
@@ -41,13 +46,20 @@ class Pipeline(Discovery):
     def execute(self, report: Progress) -> Result:
         """Run the pipeline.
 
-        Only the skills that the gallery shows (planned, first seed) are stored: those of fifty
-        seeds would fill a disk.
+        Only the skills that the gallery shows are stored: those of fifty seeds would fill a disk.
         """
         result = super().execute(report)
-        shown = {"coverage", "memory"}  # plain skills of the preset `paper` have no memory
-        usual = self.learner.name == "planning" and self.non_default_settings().keys() <= shown
-        return result if usual and self.seed == 0 else Result(result.rows)
+        return result if self.is_shown else Result(result.rows)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the gallery shows these skills: the first seed's of the preset `paper`."""
+        return (
+            self.seed == 0
+            and self.objective in OBJECTIVES
+            and self.learner == discovery_learner("paper", "planning", self.objective)
+            and self.non_default_settings().keys() <= {"coverage", "memory"}
+        )
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
         """Return the record of the discovery, without paths and learning curves."""
