@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skillfocus.experiments.cases import Case, Setup
+from skillfocus.experiments.paper_numbers import paper_numbers
 from skillfocus.experiments.presets import AGENTS, WORLDS
 from skillfocus.experiments.reading_study import distance, distances, measured
 from skillfocus.experiments.readings import PAPER, READING, READINGS, TASK_READINGS
@@ -75,7 +76,7 @@ def main() -> None:
     found = {}
     for name in names:
         ours = measured(frame, name)
-        if not ours:
+        if not ours or (not arguments.quick and len(ours) < len(paper_numbers())):
             continue
         found[name] = (distance(ours), distances(ours))
     for name, (total, parts) in sorted(found.items(), key=lambda item: item[1][0])[:40]:

@@ -125,6 +125,8 @@ def test_without_a_start_a_discriminator_sees_the_last_state_alone():
     assert not forgetful.uses_start
     assert forgetful.without_start() is forgetful
     assert sf.diayn().reward.without_start() == sf.diayn().reward
+    with pytest.raises(UserError, match="compares with the start, so its policies must see it"):
+        sf.scattered(sf.focused(sf.lsd())).reward.without_start()
 
 
 def test_a_prior_over_all_skills_adds_a_constant(rng):

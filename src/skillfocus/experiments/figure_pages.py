@@ -13,7 +13,7 @@ from itertools import groupby
 import polars as pl
 
 from skillfocus.core.progress import Progress, no_progress
-from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.cases import SEED_SHARES, Setup
 from skillfocus.experiments.claim_blocks import claim_table
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import capitalize, setup_name
@@ -147,7 +147,8 @@ def _section_blocks(page: DrawnPage, section: Section) -> list[Block]:
     """The command, the figure, the tables and the claims of an experiment with a setup."""
     experiment, setup = section.experiment, section.setup
     main = main_rows(section.frame).filter(pl.col("variant") == "")
-    seeds = main["seed"].n_unique() or 10 * section.frame["seed"].n_unique()
+    found = main["seed"].n_unique() or 10 * section.frame["seed"].n_unique()
+    seeds = round(found / SEED_SHARES[setup.learner])
     flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
     blocks: list[Block] = [
         Heading(capitalize(setup_name(setup)), 3),

@@ -1,8 +1,8 @@
 """How many statements of each claim of the paper hold under a reading.
 
 A statement compares our means over tuning seeds with each other, not with the paper's numbers:
-"plain VIC fails in FourRooms". A reading *flips* a claim if at least a third of the claim's
-statements hold with it and not with `paper`, or the other way round.
+"plain VIC fails in FourRooms". Those that the paper's own numbers do not support are left out. A
+reading *flips* a claim if it changes whether a third of the claim's statements hold.
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ def statements(ours: Mapping[PaperNumber, float]) -> dict[str, list[bool]]:
     Args:
         ours: Our means of all of the paper's numbers.
     """
+    held, in_paper = _all_statements(ours), _all_statements({n: n.value for n in ours})
+    return {
+        name: [ok for ok, true in zip(of, in_paper[name], strict=True) if true]
+        for name, of in held.items()
+    }
+
+
+def _all_statements(ours: Mapping[PaperNumber, float]) -> dict[str, list[bool]]:
+    """All statements, also those that the paper's numbers do not support."""
     value = {(n.metric, n.world, n.agent): mean for n, mean in ours.items()}
 
     def area(agent: str) -> float:
@@ -89,8 +98,11 @@ def flips(readings: Mapping[str, Mapping[PaperNumber, float]]) -> dict[str, list
     base = statements(readings["paper"])
     found: dict[str, list[str]] = {}
     for reading, ours in readings.items():
+        if reading.startswith("order="):  # it changes the learner too
+            continue
         for name, held in statements(ours).items():
             before, after, n = sum(base[name]), sum(held), len(held)
-            if abs(after - before) >= FLIP_SHARE * n:
+            changed = sum(a != b for a, b in zip(base[name], held, strict=True))
+            if changed >= FLIP_SHARE * n:
                 found.setdefault(name, []).append(f"{reading} ({before} → {after} of {n})")
     return found

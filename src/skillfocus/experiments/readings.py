@@ -1,7 +1,7 @@
 """Readings: the decisions that the paper's text leaves open, as named settings.
 
-A `Reading` takes every decision one way. The presets are two of them: `paper`, chosen on tuning
-seeds by its distance to the paper's numbers (`reading_study`), and `best`. `READINGS` has one entry
+A `Reading` takes every decision one way. The presets are two of them: `paper`, one of the nearest
+to the paper's numbers on tuning seeds (`reading_study`), and `best`. `READINGS` has one entry
 for every other choice, taken alone:
 
     reading_of("paper").ties            # "first"
@@ -10,7 +10,7 @@ for every other choice, taken alone:
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from skillfocus.errors import unknown
@@ -87,12 +87,12 @@ DECISIONS = (
             "q-learning": "Q-learning with what makes focused VIC learn",
             "literal": "Q-learning by the letter of the appendix",
         },
-        "By the letter, focused skills do not learn in a million episodes; planning finds what the "
-        "rewards ask for.",
+        "By the letter, focused skills do not learn before the step size has fallen to nothing; "
+        "planning finds what the rewards ask for.",
     ),
     Decision(
         "order", "Is the reward computed before or after the discriminator update?",
-        {"reward": "before", "update": "after, as Algorithm 1 has it"},
+        {"reward": "before", "update": "after, for rewards earned at the end (Algorithms 1 and 3)"},
         "With a weight of 0.7, an update makes the last state look like success whatever the skill "
         "did, and skills learn to stand still. (Q-learning alone: planning updates in batches.)",
     ),
@@ -154,7 +154,7 @@ def _alternatives() -> dict[str, Reading]:
             if decision.name == "order":  # planning has no order to change
                 changes["learner"] = "literal"
             reading = replace(PAPER, **changes)
-            if reading != PAPER and asdict(reading)[decision.name] != asdict(PAPER)[decision.name]:
+            if getattr(reading, decision.name) != getattr(PAPER, decision.name):
                 name = f"{choice:g}" if isinstance(choice, float) else str(choice)
                 readings[f"{decision.name}={name}"] = reading
     return readings

@@ -120,6 +120,8 @@ def reproduce(
         Interrupted: After Ctrl-C, once the runs in flight have finished.
     """
     out, markdown = Path(out), None if markdown is None else Path(markdown)
+    if markdown is not None and (not markdown.suffix or markdown.is_dir()):
+        raise UserError(f"--markdown names a file, such as {markdown.with_suffix('.md')}")
     chosen = select_experiments([experiments] if isinstance(experiments, str) else experiments)
     setups = _select_setups(preset, learner)
     for folder in (out, keep, markdown and markdown.parent, numbers and Path(numbers).parent):
@@ -135,7 +137,10 @@ def reproduce(
         cases.sort(key=lambda case: case.seed)
         if not cases:
             names = ", ".join(experiment.name for experiment in chosen)
-            raise UserError(f"{names} has no cases with preset {preset}; try paper")
+            raise UserError(
+                f"{names} has no cases with preset {preset} and learner {learner} for {seeds} "
+                f"seeds; try --preset paper --learner planning, or more seeds"
+            )
         if not finished:
             with Job(store, workers=workers, cluster=cluster, retry_failed=retry_failed) as job:
                 job.execute([case.run for case in cases], part_of(progress, 0.0, RUNS))

@@ -64,6 +64,8 @@ class Discriminator:
             raise UserError(
                 f"prior is {self.prior!r}; it must be 'uniform', 'learned' or a probability"
             )
+        if not 0 <= self.owned_share <= 1:
+            raise UserError(f"owned_share is {self.owned_share}; it must be between 0 and 1")
         if self.rate is not None and not 0 < self.rate <= 1:
             raise UserError(
                 f"a discriminator's weight must be above 0 and at most 1, not {self.rate}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from skillfocus.errors import UserError
-from skillfocus.objectives.estimates import Estimate, Representation, ValueNumbers
+from skillfocus.objectives.estimates import Discriminator, Estimate, Representation, ValueNumbers
 
 Timing = Literal["final", "step", "transition"]
 TIMINGS: tuple[Timing, ...] = ("final", "step", "transition")
@@ -61,12 +61,21 @@ class Reward:
     def without_start(self) -> Reward:
         """Return the reward of the last state alone, for policies that do not see their start.
 
-        A discriminator then tells skills by the last state, and a representation measures changes
-        from the mean. Rewards of transitions look at no start, and stay as they are.
+        A discriminator then tells skills by the last state, and a representation of coordinates
+        measures changes from the mean. Rewards of transitions look at no start, and stay as they
+        are.
+
+        Raises:
+            UserError: If the formula needs the start.
         """
         if self.timing == "transition" or not self.uses_start:
             return self
         estimate = self.estimate
-        if isinstance(estimate, Representation):
+        if isinstance(estimate, Representation) and estimate.features == "coordinates":
             estimate = replace(estimate, from_mean=True)
+        elif not isinstance(estimate, Discriminator):
+            raise UserError(
+                f"the reward of {self.name} compares with the start, so its policies must see it; "
+                f"use memory=True, or uses_start=False if the formula does without"
+            )
         return replace(self, estimate=estimate, uses_start=False)

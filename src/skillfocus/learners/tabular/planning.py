@@ -43,7 +43,7 @@ class Planning(Learner):
             two neighbouring states promise each other's, and a skill walks back and forth.
         start_where_controllable: Whether runs start only where the skill's targets can change.
         memory: Whether policies see where they began. Without, they see the current state alone,
-            and so do their rewards; penalties are as expected over all starts.
+            and so do their rewards; penalties are as expected over the starts of training.
         keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
         name: Name in files and tables.
     """

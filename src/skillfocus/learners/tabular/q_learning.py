@@ -189,8 +189,8 @@ def literal_q_learning(gamma: float = 0.99, episodes: int = 320_000) -> QLearnin
     Nothing is added that makes skills learn: every episode is epsilon-greedy and may terminate at
     any time, each transition updates its own start alone, and the discriminator learns from every
     episode with its full weight. The paper gives no epsilon; 0.1 is a common one. What differs is
-    listed in docs/deviations.md; above all the order of Algorithm 1, with which every skill ends up
-    standing still (`update_first`), and that skills take turns in blocks. After 20,000
+    listed in docs/deviations.md; above all the order of Algorithm 1, with which skills of VIC and
+    LSD end up standing still (`update_first`), and that skills take turns in blocks. After 20,000
     episodes of each of sixteen skills the appendix's step size has fallen to 0.1 exp(-10), and more
     episodes change nothing.
 
