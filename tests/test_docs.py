@@ -58,8 +58,8 @@ def test_examples_run(example, tmp_path):
     ("page", "blocks", "shown"),
     [
         ("gymnasium", 1, "passenger 1.00, side effects 0.000"),
-        ("minigrid", 1, "yellow_door 0.58, side effects 0.000"),
-        ("rddl", 1, "elevator-closed(e0) 0.99, side effects 0.05"),
+        ("minigrid", 1, "yellow_door 1.00, side effects 0.000"),
+        ("rddl", 1, "elevator-closed(e0) 0.57, side effects 0.02"),
         ("notebooks", None, "changed: treasure muddy_cells | side effects: muddy_cells"),
         ("focused", None, "✓ Focused: it changed tool_1"),
         ("own-learner", 1, "tool_1 changed 1.00, side effects 0.00"),

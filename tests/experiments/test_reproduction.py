@@ -64,7 +64,7 @@ def test_the_command_reports_from_kept_results(tmp_path):
      (["controls", "--preset", "best"], "has no cases with preset best"),
      (["ablation", "--from", "results"], "no results of ablation"),
      (["--from", "results", "--learner", "q-learning"], "no results with preset both and learner q-"),
-     (["--finished"], "no results with preset both and learner both")],
+     (["--finished"], "no results with preset both and learner all")],
 )  # fmt: skip
 def test_mistakes_have_one_sentence(arguments, message, tmp_path):
     (tmp_path / "taken").write_text("")

@@ -162,7 +162,7 @@ def test_where_a_skill_ends_is_exact(opened, rooms):
         }"""
     )
     exact = side_effects(skills, np.array([start]))
-    np.testing.assert_allclose(found, [effects.ends for effects in exact], atol=1e-9)
+    np.testing.assert_allclose(found, [effects.ends for effects in exact], atol=1e-6)
 
 
 def test_rewards_behind_the_heat_map(opened, rooms):
