@@ -30,7 +30,7 @@ def test_there_are_eight_of_five_figures():
 @pytest.mark.parametrize(
     ("claim_id", "name"),
     [("effects-mud-world-focused-vic-dusdi-vic", "focus"), ("coverage-vic", "coverage"),
-     ("coverage-scattered-vic", "coverage"), ("coverage-dusdi-vic", "coverage-dusdi"),
+     ("coverage-lsd", "coverage"), ("coverage-dusdi-vic", "coverage-dusdi"),
      ("downstream-mud-world-focused-vic", "tasks"), ("fails-mud-world-primitives", "failures"),
      ("fails-mud-world-vic", "failures"), ("steps-mud-world-focused-vic-vic", "tasks"),
      ("fails-mud-world-dusdi-vic", "dusdi"), ("steps-mud-world-focused-vic-dusdi-vic", "dusdi"),

@@ -124,8 +124,7 @@ def test_another_setup_s_figure_is_shown_if_the_main_one_has_no_results():
 
 
 def test_experiments_of_no_figure_are_linked(report):
-    text = to_markdown(report.blocks, "", {"controls": "report/controls.md"})
-    assert "## More experiments\n\n- [Controls](report/controls.md)\n" in text  # no claims
+    assert "More experiments" not in to_markdown(report.blocks, "")  # focused VIC is no control
     permuted = sample_results().filter(pl.col("agent") == "focused-vic")
     permuted = permuted.with_columns(agent=pl.lit("permuted-focused-vic"))
     frame = pl.concat([sample_results(), permuted])
@@ -187,7 +186,7 @@ def test_deviations_are_the_page_s():
 
 def test_every_page_shows_its_experiments_setup_by_setup(report):
     figures = [f"figure-{n}" for n in range(1, 5)]
-    assert [page.name for page in report.pages] == [*figures, "controls"]
+    assert [page.name for page in report.pages] == figures
     page = page_of(report, "figure-2")
     assert page.title == "Figure 2: state coverage"
     kinds = [type(block).__name__ for block in page.blocks]
