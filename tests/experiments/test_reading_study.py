@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from frames import make_results
+from paths import ROOT
 from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.paper_numbers import paper_numbers
 from skillfocus.experiments.reading_claims import claims_table, flips, statements
@@ -10,6 +11,7 @@ from skillfocus.experiments.reading_study import (
     EXPERIMENT,
     analyze,
     cases,
+    decision_table,
     distance,
     distances,
     figure,
@@ -17,6 +19,7 @@ from skillfocus.experiments.reading_study import (
     study_setups,
 )
 from skillfocus.experiments.readings import READING, READINGS
+from skillfocus.report.markdown import to_markdown
 
 
 def rows_of(name, change=lambda number: number.value):
@@ -102,3 +105,8 @@ def test_readings_run_on_tuning_seeds():
     assert seeds["learner=q-learning"] == {1000}
     assert cases(Setup(), range(9)) == cases(Setup("best"), range(50)) == []
     assert EXPERIMENT.presets == ("paper",)
+
+
+def test_the_guide_has_the_table_of_decisions():
+    _, table = to_markdown([decision_table()], "").strip().split("\n\n")
+    assert table in (ROOT / "docs" / "readings.md").read_text()

@@ -17,6 +17,7 @@ from skillfocus.learners.registry import make_learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.learners.tabular.q_learning import QLearning
 from skillfocus.objectives.registry import make_objective
+from skillfocus.objectives.targets import N_SKILLS
 from skillfocus.runs.run import Setting
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning
 from skillfocus.tasks.task import TASKS
@@ -24,7 +25,6 @@ from skillfocus.worlds import registry
 from skillfocus.worlds.registry import make
 
 LEARNERS = ("literal", "q-learning", "planning")
-DEFAULT_SKILLS = 16
 
 WORLDS = ("four-rooms", "forage-world", "mud-world")
 """The paper's worlds; others may be registered."""
@@ -105,7 +105,7 @@ def discovery_settings(preset: str, world: str, agent: str) -> dict[str, Setting
     if reading.strength == "text" and "focused" in agent and objective.reward.name != "lsd":
         settings["strength"] = 10.0
     if reading.prior == "all" and objective.targeted and objective.reward.estimate.discriminates:
-        settings["prior"] = 1 / DEFAULT_SKILLS
+        settings["prior"] = 1 / N_SKILLS
     if reading.steps != 1:
         settings["step_limit"] = round(reading.steps * make(world).step_limit)
     return settings

@@ -28,7 +28,7 @@ from skillfocus.experiments.formatting import agent_name, format_number
 from skillfocus.experiments.paper_numbers import PaperNumber, paper_numbers
 from skillfocus.experiments.presets import AGENTS, PRIMITIVES, WORLD_NAMES, WORLDS
 from skillfocus.experiments.reading_claims import claims_table
-from skillfocus.experiments.readings import DECISIONS, PAPER, READING, READINGS
+from skillfocus.experiments.readings import DECISIONS, READING, READINGS, reading_of
 from skillfocus.experiments.reduce import (
     PROXY_RETURN,
     PROXY_TRUE_RETURN,
@@ -68,8 +68,8 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
         return []
     listed = []
     for name, reading in study_setups().items():
-        task_alone = READINGS.get(name, PAPER).task == READINGS.get(name, PAPER)
-        most = len(seeds) // 10 if task_alone else DISCOVERY_SEEDS[reading.learner]
+        shares_runs = reading_of(name).task == reading_of(name)
+        most = len(seeds) // 10 if shares_runs else DISCOVERY_SEEDS[reading.learner]
         for seed in tuning_seeds(min(most, len(seeds) // 10)):
             for world in WORLDS:
                 for agent in AGENTS:
@@ -133,7 +133,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     ours = measured_readings(frame)
     if len(ours) < 2:
         return Analysis()
-    tables = [_distance_table(ours, frame), claims_table(ours), _decision_table()]
+    tables = [_distance_table(ours, frame), claims_table(ours), decision_table()]
     return Analysis([], tables + _number_tables(ours))
 
 
@@ -155,7 +155,8 @@ def _distance_table(ours: dict[str, Numbers], frame: pl.DataFrame) -> Table:
     return Table("Distance to the paper's numbers, nearest first", columns, rows, METHOD)
 
 
-def _decision_table() -> Table:
+def decision_table() -> Table:
+    """Return all decisions, as the report and docs/readings.md show them."""
     rows = []
     for decision in DECISIONS:
         choices = "; ".join(f"`{name}` {text}" for name, text in decision.choices.items())

@@ -19,19 +19,19 @@ from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_count, format_mean
 from skillfocus.experiments.presets import OBJECTIVES, PLAIN, STEP_LIMITS
 from skillfocus.experiments.reduce import TASK_RETURN, TASK_STEPS
+from skillfocus.objectives.targets import N_SKILLS
 from skillfocus.report.document import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORLD = "four-rooms"
-COUNTS = (8, 16, 24)
-DEFAULT_COUNT = 16
+COUNTS = (8, N_SKILLS, 24)
 
 
 def variant(count: int) -> str:
     """Return the variant of a number of skills; the default number is none."""
-    return "" if count == DEFAULT_COUNT else f"skills={count}"
+    return "" if count == N_SKILLS else f"skills={count}"
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -66,8 +66,8 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         # The default count has more seeds than the others: keep those that another count has.
         seeds = steps[8].keys() | steps[24].keys()
         for values in (steps, returns):
-            by_seed = values[DEFAULT_COUNT]
-            values[DEFAULT_COUNT] = {s: value for s, value in by_seed.items() if s in seeds}
+            by_seed = values[N_SKILLS]
+            values[N_SKILLS] = {s: value for s, value in by_seed.items() if s in seeds}
         rows += [
             [
                 agent_name(agent), str(n), format_mean(steps[n], 1, 0, STEP_LIMITS[WORLD]),

@@ -90,30 +90,6 @@ def test_a_skill_whose_reward_ends_with_it_never_stops_while_it_pays():
     assert steps[0] < world.step_limit == steps[1]
 
 
-def test_without_memory_a_policy_does_not_depend_on_the_start():
-    world = corridor(slip=0.0)
-    forgetful = sf.discover(
-        world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=5, memory=False)
-    )
-    assert set(forgetful.tabular.index.widths) == {1}
-    assert sf.discover(world, sf.vic(), seed=0, learner=sf.Planning(rounds=5)).tabular.index.widths[
-        0
-    ] == len(sf.tabulate(world).values)
-
-
-def test_without_memory_a_penalty_is_expected_over_starts():
-    """By hand: three cells in a row, a tool skill of strength 2 on the largest distance, 2 cells:
-    the penalty of ending in cell x is the mean of |x - start|: 1, 2/3, 1."""
-    world = corridor(slip=0.0)
-    problem = make(world, sf.focused(sf.lsd(), strength=2.0), {"tool_1": 2})
-    averaged = problem.average_penalties().skills[0]
-    starts = problem.mdp.values[problem.skills[0].starts, 0]
-    expected = [np.abs(x - starts).mean() for x in range(3)]
-    found = [float(averaged.penalty[averaged.penalty_now[problem.mdp.number((x, 0))], 0])
-             for x in range(3)]  # fmt: skip
-    assert found == pytest.approx(expected)
-
-
 def test_costs_of_changes_for_good_reach_the_values():
     """By hand: the step that picks the tool up costs a position skill the penalty's strength, 2."""
     world = corridor(slip=0.0)
