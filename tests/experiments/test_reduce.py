@@ -116,3 +116,15 @@ def test_reduced_names_belong_to_their_metric():
 
 def test_nothing_is_reduced_to_nothing(case):
     assert reduce_results(rows_of(case, []), [case]).is_empty()
+
+
+def test_a_reading_keeps_the_task_that_it_learns_its_own_way():
+    rows = [
+        ("mud-world", "vic", f"reading={reading}", f"{way}/true/steps", 20_000, [steps])
+        for reading in ("paper", "memory=none", "ties=random")
+        for way, steps in (("paper", 1), ("ties=random", 2))
+    ]
+    reduced = reduce_results(make_results(rows), [])
+    assert dict(reduced.select("variant", "value").iter_rows()) == {
+        "reading=paper": 1, "reading=memory=none": 1, "reading=ties=random": 2,
+    }  # fmt: skip

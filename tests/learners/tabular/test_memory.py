@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,42 @@ def test_without_memory_a_penalty_is_expected_over_starts():
     found = [float(averaged.penalty[averaged.penalty_now[problem.mdp.number((x, 0))], 0])
              for x in range(3)]  # fmt: skip
     assert found == pytest.approx(expected)
+
+
+def test_starts_count_as_often_as_they_occur():
+    """Twice in the first cell and once in the last: the first costs 2/3 of 2 cells' penalty, 2."""
+    world = corridor(slip=0.0)
+    problem = make_problem(
+        sf.tabulate(world), sf.focused(sf.lsd(), strength=2.0), assign(world, targets={"tool_1": 2}),
+        step_limit=world.step_limit, world_id=world.id,
+    )  # fmt: skip
+    first, last = (problem.mdp.number((cell, 0)) for cell in (0, 1))
+    skill = replace(problem.skills[0], starts=np.array([first, first, last]))
+    averaged = replace(problem, skills=(skill,)).average_penalties().skills[0]
+    found = [float(averaged.penalty[averaged.penalty_now[s], 0]) for s in (first, last)]
+    assert found == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_a_skill_without_memory_ends_where_it_is_least_far_from_any_start():
+    """It fetches the tool from the last cell, and stops in the middle, wherever it began."""
+    world = corridor(slip=0.0)
+    skills = sf.discover(
+        world, sf.focused(sf.vic(), strength=50.0), seed=0, targets={"tool_1": 2},
+        learner=sf.Planning(rounds=5, memory=False),
+    )  # fmt: skip
+    ends = {
+        skills.rollout(z, (cell, 0), np.random.default_rng(0))[-1]
+        for z in (0, 1)
+        for cell in (0, 1)
+    }
+    fetched = {cell for cell, tool in ends if tool}
+    assert len(fetched) == 1
+    remembering = sf.discover(
+        world, sf.focused(sf.vic(), strength=50.0), seed=0, targets={"tool_1": 2},
+        learner=sf.Planning(rounds=5),
+    )  # fmt: skip
+    homes = {
+        (cell, remembering.rollout(z, (cell, 0), np.random.default_rng(0))[-1])
+        for z in (0, 1) for cell in (0, 1)
+    }  # fmt: skip
+    assert {cell for cell, (end, tool) in homes if tool and end == cell} == {0, 1}
