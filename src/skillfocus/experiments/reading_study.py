@@ -89,9 +89,11 @@ Numbers = dict[PaperNumber, float]
 
 def measured(frame: pl.DataFrame, name: str) -> Numbers:
     """Return the numbers that a reading has."""
-    ours = {}
+    ours, variant = {}, f"{READING}{name}"
+    frame = frame.filter(pl.col("variant") == variant)
+    if frame.is_empty():
+        return ours
     for number in paper_numbers():
-        variant = f"{READING}{name}"
         values = values_by_seed(frame, number.metric, number.world, number.agent, variant)
         if values:
             ours[number] = float(np.mean(list(values.values())))
