@@ -79,11 +79,11 @@ class Buffers(NamedTuple):
     """Working memory of `propagate`."""
 
     mass: np.ndarray
-    """float64 [n_states]: probability of each state now; zeros between calls."""
+    """float64 [n_states]: probability of each state that has any now."""
     moved: np.ndarray
     """float64 [n_states]: the same one step later; zeros between calls."""
     active: np.ndarray
-    """int64 [2 * n_states]: states with probability, now and one step later."""
+    """uint64 [2 * n_states + 1]: states with probability now; from the middle on, later."""
     final: np.ndarray
     """float64 [n_states]: the result, the distribution of s_T; the caller resets it to zeros."""
 
@@ -91,9 +91,8 @@ class Buffers(NamedTuple):
 @njit(cache=True, nogil=True)
 def new_buffers(n_states):
     """Allocate the working memory of `propagate`."""
-    return Buffers(
-        np.zeros(n_states), np.zeros(n_states), np.zeros(2 * n_states, np.int64), np.zeros(n_states)
-    )
+    active = np.zeros(2 * n_states + 1, np.uint64)
+    return Buffers(np.zeros(n_states), np.zeros(n_states), active, np.zeros(n_states))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -110,45 +109,45 @@ def propagate(dynamics, skill, start, negligible, buffers):
     successors, probabilities = dynamics
     actions, contexts, step_limit = skill
     mass, moved, active, final = buffers
-    half = active.shape[0] // 2
+    half = np.uint64(active.shape[0] // 2)  # unsigned indices spare checks for negative ones
     terminate = successors.shape[1]
-    context = contexts[start]
+    context = np.uint64(contexts[start])
     mass[start] = 1.0
     active[0] = start
-    n = 1
+    n = np.uint64(1)
     steps = 0.0
     for _ in range(step_limit):
-        n_next = 0
+        end = half
         for i in range(n):
             s = active[i]
             p = mass[s]
-            mass[s] = 0.0
             a = actions[s, context]
             if a == terminate:
                 final[s] += p
                 continue
             steps += p
-            for m in range(successors.shape[2]):
-                q = p * probabilities[s, a, m]
+            following, share = successors[s, np.uint64(a)], probabilities[s, np.uint64(a)]
+            for m in range(following.shape[0]):
+                q = p * share[m]
                 if q > 0.0:
-                    following = successors[s, a, m]
-                    if moved[following] == 0.0:
-                        active[half + n_next] = following
-                        n_next += 1
-                    moved[following] += q
-        n = 0
-        for i in range(n_next):
-            s = active[half + i]
-            if moved[s] < negligible:
-                final[s] += moved[s]
+                    after = np.uint64(following[m])
+                    so_far = moved[after]
+                    active[end] = after
+                    end += np.uint64(so_far == 0.0)
+                    moved[after] = so_far + q
+        n = np.uint64(0)
+        for i in range(half, end):
+            s = active[i]
+            p = moved[s]
+            moved[s] = 0.0
+            if p < negligible:
+                final[s] += p
             else:
                 active[n] = s
-                mass[s] = moved[s]
-                n += 1
-            moved[s] = 0.0
+                mass[s] = p
+                n += np.uint64(1)
     for i in range(n):
         final[active[i]] += mass[active[i]]
-        mass[active[i]] = 0.0
     return steps
 
 
