@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ import skillfocus as sf
 from probes import corridor
 from skill_sets import LONG, moody_skills
 from skillfocus.errors import UserError
+from skillfocus.skills import serialization
 from skillfocus.skills.serialization import pack, read
 from skillfocus.worlds.four_rooms import FourRooms
 
@@ -90,7 +92,38 @@ def test_older_files_are_read_and_have_none(tmp_path):
         loaded = sf.Skills.load(path)
         assert loaded == made
         assert loaded.intrinsic_reward is None
-        assert loaded.to_bytes() == path.read_bytes()  # and are written as they were
+
+
+def test_policies_are_compressed_from_version_4_on(skills, file):
+    """As version 3 was written: the same file with the policies as they are."""
+
+    def inflate(header, arrays):
+        assert len(arrays["policy"]) < len(skills.tabular.flat_actions)
+        header["version"] = 3
+        arrays["policy"] = np.frombuffer(zlib.decompress(arrays["policy"].tobytes()), np.uint8)
+        assert (arrays["policy"] == skills.tabular.flat_actions).all()
+
+    rewrite(file, inflate)
+    assert sf.Skills.load(file) == skills
+
+
+@pytest.mark.parametrize("forge", [
+    lambda stream: stream[:-1],
+    lambda stream: np.concatenate([stream, stream[:1]]),
+    lambda stream: stream[:0],
+    lambda stream: np.frombuffer(zlib.compress(bytes(1001)), np.uint8),
+])  # fmt: skip
+def test_policies_that_are_no_stream_or_too_long_are_refused(file, monkeypatch, forge):
+    monkeypatch.setattr(serialization, "MAX_ENTRIES", 1000)
+    rewrite(file, put("policy", lambda stream: forge(stream).copy()))
+    with pytest.raises(UserError, match="not a zlib stream of up to 1,000 bytes"):
+        sf.Skills.load(file)
+
+
+def test_a_table_at_hand_is_used_and_checked(skills, file):
+    assert sf.Skills.load(file, mdp=skills.mdp).mdp is skills.mdp
+    with pytest.raises(UserError, match="skills for another world"):
+        sf.Skills.load(file, mdp=sf.tabulate(corridor()))
 
 
 def test_a_flipped_bit_anywhere_is_refused(skills, file):

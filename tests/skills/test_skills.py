@@ -15,7 +15,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor
 from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.errors import UserError, unknown
-from skillfocus.skills.serialization import DIGEST, digest_of, pack
+from skillfocus.skills.serialization import DIGEST, compress, decompress, digest_of, pack
 from skillfocus.viewer import page
 
 
@@ -124,8 +124,8 @@ def rewrite(file, change):
         (lambda h, p: h.update(step_limit=10**9) or p, "step limit"),
         (lambda h, p: h.update(step_limit=float("inf")) or p, "bad header"),
         (lambda h, p: h.update(modes=[10**30] * 4) or p, "bad header"),
-        (lambda h, p: p[:-1].copy(), "entries"),
-        (lambda h, p: np.full_like(p, 200), "actions"),
+        (lambda h, p: compress(decompress(p, "")[:-1]), "entries"),
+        (lambda h, p: compress(np.full_like(decompress(p, ""), 200)), "actions"),
         (lambda h, p: p.astype(np.float32), "not bytes"),
     ],
 )

@@ -15,6 +15,7 @@ from skillfocus.experiments.formatting import agent_name
 from skillfocus.experiments.presets import OBJECTIVES, WORLDS, task_learner
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.folder_store import Store
+from skillfocus.skills.skills import Skills
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import task_of
 from skillfocus.viewer.payload import SkillSetView
@@ -82,7 +83,7 @@ def gallery_sets(
     sets = []
     for number, run in enumerate(runs):
         report(number / len(runs), f"learning a task: {run.label}")
-        skills = store.skills(run)
+        skills = Skills.load(store.skills_path(run), run.make_world(), mdp=run.make_mdp())
         record: dict = run.record(frame)
         task = task_of(skills.world, skills.mdp)
         settings = task_learner("best", run.world, run.objective)

@@ -1,10 +1,12 @@
-"""A file of skills: one safetensors file with the arrays, and in its metadata a digest of
-everything, then a JSON header. Reading one parses and checks; nothing in it is ever run."""
+"""A file of skills: one safetensors file with the arrays, the policies compressed, and in its
+metadata a digest of everything, then a JSON header. Reading one parses and checks; nothing in it is
+ever run."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +15,14 @@ import numpy as np
 
 from skillfocus.errors import UserError
 
-FORMAT, VERSION = "skillfocus-skills", 3
+FORMAT, VERSION = "skillfocus-skills", 4
+FIRST_COMPRESSED = 4
+"""The first version whose policies are compressed."""
 DIGEST = 64
 """Characters of the digest that stands before the header."""
 POLICY = "policy"
+MAX_ENTRIES = 512_000_000
+"""The most entries that a file's policies may have, as many as planning makes."""
 
 
 def pack(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -76,6 +82,30 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     if "learned" not in header and len(arrays) > 1:
         raise UserError(f"{path} was not written by skillfocus")
     return arrays, header
+
+
+def compress(actions: np.ndarray) -> np.ndarray:
+    """Return the bytes of policies as a zlib stream, uint8."""
+    return np.frombuffer(zlib.compress(actions.tobytes(), level=1), dtype=np.uint8)
+
+
+def decompress(stream: np.ndarray, path: Path) -> np.ndarray:
+    """Return what `compress` was given, uint8.
+
+    Raises:
+        UserError: If the stream is not a whole one, or holds more than `MAX_ENTRIES`.
+    """
+    inflate = zlib.decompressobj()
+    try:
+        content = inflate.decompress(stream.tobytes(), MAX_ENTRIES)
+    except zlib.error:
+        content = b""
+    if not inflate.eof or inflate.unused_data:
+        raise UserError(
+            f"{path} is not a usable skills file: its policies are not a zlib stream of up to "
+            f"{MAX_ENTRIES:,} bytes"
+        )
+    return np.frombuffer(bytearray(content), dtype=np.uint8)  # kernels take arrays they could write
 
 
 @contextmanager

@@ -21,7 +21,17 @@ from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy, check_step_limit
-from skillfocus.skills.serialization import FORMAT, POLICY, pack, read, usable
+from skillfocus.skills.serialization import (
+    FIRST_COMPRESSED,
+    FORMAT,
+    POLICY,
+    VERSION,
+    compress,
+    decompress,
+    pack,
+    read,
+    usable,
+)
 from skillfocus.worlds.registry import can_remake, make
 
 MAX_NOTEBOOK_ENTRIES = 60_000_000
@@ -218,7 +228,7 @@ class Skills:
         reward = self.intrinsic_reward
         return {
             "format": FORMAT,
-            "version": 3 if reward is not None else 2 if modes else 1,
+            "version": VERSION,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.mdp.fingerprint,
             "targets": [list(names) for names in self.targets],
@@ -232,7 +242,7 @@ class Skills:
     def to_bytes(self) -> bytes:
         """Return the contents of a skills file (docs/skills-files.md)."""
         rewards = {} if self.intrinsic_reward is None else self.intrinsic_reward.arrays()
-        return pack(self._header(), {POLICY: self.tabular.flat_actions, **rewards})
+        return pack(self._header(), {POLICY: compress(self.tabular.flat_actions), **rewards})
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
@@ -249,16 +259,21 @@ class Skills:
             return Skills.load(path, world)
 
     @staticmethod
-    def load(path: str | Path, world: World | None = None) -> Skills:
+    def load(
+        path: str | Path, world: World | None = None, *, mdp: TabularMDP | None = None
+    ) -> Skills:
         """Read a skills file. Nothing in it is executed.
 
         Args:
             path: The file.
             world: Needed where the file cannot say how to make it: for an object or a class of
                 your own.
+            mdp: The world's tabular MDP, if you have it already.
         """
         arrays, header = read(Path(path))
         actions = arrays.pop(POLICY)
+        if header["version"] >= FIRST_COMPRESSED:
+            actions = decompress(actions, Path(path))
         with usable(Path(path)):
             if world is None and not can_remake(header["world"]["id"]):
                 raise UserError(
@@ -266,7 +281,7 @@ class Skills:
                     f"the world, as in Skills.load(path, world=…) or --world my_world.py:NAME"
                 )
             made = world or make(header["world"]["id"], **header["world"]["settings"])
-            mdp = tabulate(made)
+            mdp = mdp or tabulate(made)
             if mdp.fingerprint != header["fingerprint"]:
                 raise UserError(
                     f"{path} holds skills for another world than this {made.id}: they were "
