@@ -276,7 +276,7 @@ def test_reproduce_discovers_the_skills_that_its_report_plays(tmp_path, quick, m
 
 def test_reproduce_keeps_the_skills_that_the_gallery_shows_and_no_others():
     def shown(agent: str, seed: int = 0, preset: str = "paper", **changes) -> bool:
-        return Setup(preset).case("mud-world", agent, seed, **changes).run.is_shown  # pyright: ignore
+        return Setup(preset).case("mud-world", agent, seed, **changes).run.keeps_skills  # pyright: ignore
 
     assert all(shown(agent) for agent in presets.OBJECTIVES)
     assert not shown("vic-with-memory")  # a hundred times as large

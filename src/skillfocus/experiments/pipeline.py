@@ -2,11 +2,11 @@
 
 `Pipeline` discovers skills and measures everything that any experiment needs, so that experiments
 share their runs; `Primitives` is the agent without skills. Both learn their world's task with the
-settings of every preset and reading, from its true reward and, if there is one, from its proxy
-reward. Metrics beside those of `Discovery`:
+settings of every preset and, on tuning seeds, of every reading, from its true reward and, if there
+is one, from its proxy reward. Metrics beside those of `Discovery`:
 
     paper/true/steps, best/proxy/true_return, …    learning curves; step: number of episodes
-    ties=random/true/steps, …                      the same at the end of learning alone
+    ties=random/true/steps, …                      on tuning seeds, at the end of learning alone
     path/3                                         state numbers on the likeliest path of skill 3
                                                    from the world's showcase; step: time
     optimum/true/steps, …                          the optimum over primitive actions
@@ -32,6 +32,7 @@ from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.run import Result, Row, Run, Setting
 from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.skills.skills import Skills
+from skillfocus.sweeps.seeds import FIRST_TUNING_SEED
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import highest_return, optimum, task_of
 from skillfocus.worlds.grid import GridWorld
@@ -43,17 +44,10 @@ class Pipeline(Discovery):
 
     version = 100 * Discovery.version + 1
 
-    def execute(self, report: Progress) -> Result:
-        """Run the pipeline.
-
-        Only the skills that the gallery shows are stored: those of fifty seeds would fill a disk.
-        """
-        result = super().execute(report)
-        return result if self.is_shown else Result(result.rows)
-
     @property
-    def is_shown(self) -> bool:
-        """Whether the gallery shows these skills: the first seed's of the preset `paper`."""
+    def keeps_skills(self) -> bool:
+        """Whether the gallery shows these skills: the first seed's of the preset `paper`. Those of
+        fifty seeds would fill a disk."""
         return (
             self.seed == 0
             and self.objective in OBJECTIVES
@@ -107,10 +101,11 @@ class Primitives(Run):
 def _task_rows(
     world: World, mdp: TabularMDP, skills: Skills | None, agent: str, seed: int
 ) -> list[Row]:
-    """Learning curves of the task with every reading's settings and every kind of reward."""
+    """Learning curves of the task with the settings of presets or all readings, and every kind of
+    reward."""
     task = task_of(world, mdp)
     rows: list[Row] = []
-    for name in TASK_READINGS:
+    for name in TASK_READINGS if seed >= FIRST_TUNING_SEED else PRESETS:
         settings = task_learner(name, world.id, agent)
         if name not in PRESETS:
             settings = replace(settings, evaluations=1)

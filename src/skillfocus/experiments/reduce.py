@@ -59,7 +59,7 @@ def first_seed(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
 def own_preset(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
     """Keep `NAME/…` of the way in which each case's own preset learns a task, as `task/…`.
 
-    Every run learns its task in all ways, so that presets and readings can share runs.
+    Every run learns its task in several ways, so that presets and readings can share runs.
     """
     del roles
     reading = pl.col("variant").str.strip_prefix(READING)

@@ -8,6 +8,7 @@ is a first state whose round trip leaves the skill a quarter of its step limit f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -24,6 +25,8 @@ BATCHES = 10
 """How many samples of first states are searched for fair ones."""
 CHUNK = 20_000_000
 """(First state, state) pairs held in memory at once."""
+_found: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
+"""Fair starts that were found, as many runs share a world."""
 
 
 def max_starts(mdp: TabularMDP) -> int:
@@ -179,6 +182,15 @@ def fair_starts(
     Returns:
         int64 [n]: numbered states, ascending.
     """
+    known, key = _found.setdefault(mdp, {}), (tuple(targets), step_limit, default_target)
+    if key not in known:
+        known[key] = _find_fair_starts(mdp, targets, step_limit, default_target)
+    return known[key].copy()
+
+
+def _find_fair_starts(
+    mdp: TabularMDP, targets: Sequence[int], step_limit: int, default_target: int
+) -> np.ndarray:
     possible, size = possible_starts(mdp, targets, default_target), max_starts(mdp)
     if not targets or len(possible) <= size:
         starts = sample_starts(possible, mdp)

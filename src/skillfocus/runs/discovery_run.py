@@ -123,7 +123,13 @@ class Discovery(Run):
             n_skills=self.skills, targets=parse_targets(self.targets),
             step_limit=self.step_limit, mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
         )  # fmt: skip
-        return Result(self.measure(skills, progress), skills.to_bytes())
+        rows = self.measure(skills, progress)
+        return Result(rows, skills.to_bytes() if self.keeps_skills else None)
+
+    @property
+    def keeps_skills(self) -> bool:
+        """Whether the skills are stored beside the results."""
+        return True
 
     def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
         """Return the result table of discovered skills."""
