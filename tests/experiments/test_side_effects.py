@@ -8,6 +8,7 @@ from frames import (
 )
 from skillfocus.experiments import side_effects
 from skillfocus.experiments.claims import (
+    DIRECTION_ONLY,
     NOT_REPRODUCED,
     REPRODUCED,
 )
@@ -29,6 +30,18 @@ def test_side_effects_claims():
         claims["effects-mud-world-focused-vic-dusdi-vic"].verdict == NOT_REPRODUCED
     )  # no fewer, in the mean
     assert analysis.tables[-1].columns == ["agent", "muddy"]
+
+
+@pytest.mark.parametrize(
+    ("control", "verdict"),
+    [([0.9, 0.92], REPRODUCED), ([0.8, 0.82], DIRECTION_ONLY), ([0.4, 0.95], NOT_REPRODUCED)],
+)
+def test_skills_must_change_their_targets_too(control, verdict):
+    rows = [("mud-world", "focused-lsd", "", "goal/control", None, control)]
+    claim = claims_by_id(side_effects.analyze(make_results(rows)))[
+        "effects-mud-world-focused-lsd-control"
+    ]
+    assert claim.verdict == verdict
 
 
 def test_side_effects_tables_by_hand():

@@ -4,8 +4,9 @@ The paper argues that focused skills have the fewest side effects; here they are
 where the world allows. Claims, with W a world, A a focused agent and B its DUSDi or plain
 counterpart:
 
-    effects-W-A-B   A's skills have fewer side effects than B's; with DUSDi, only the skills for
-                    goals are compared
+    effects-W-A-B         A's skills have fewer side effects than B's; with DUSDi, only the skills
+                          for goals are compared
+    effects-W-A-control   a goal's best skill changes it in more than half of its runs, and mostly
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from skillfocus.experiments.by_seed import (
     worst_side_effects,
 )
 from skillfocus.experiments.cases import Case, Setup, main_cases
-from skillfocus.experiments.claims import Analysis, Claim, judge_difference
+from skillfocus.experiments.claims import Analysis, Claim, judge, judge_difference
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import MISSING, agent_name, format_interval, format_mean
 from skillfocus.experiments.outcomes import side_effects_outcome
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 PER_SKILL = "mean_side_effects"
 """Side effects per skill, the mean over all skills."""
 BY_VARIABLE = "goal/side_effects_by_variable/"
+MOSTLY = 0.9
+"""How often a skill changes its target that does so mostly."""
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -60,11 +63,27 @@ def analyze(frame: pl.DataFrame) -> Analysis:
             a: values_by_seed(frame, "goal/side_effects", world, a) for a in (*FOCUSED, *DUSDI)
         }
         for agent in FOCUSED:
+            claims += _control_claim(frame, world, agent)
             base = agent.removeprefix("focused-")
             claims += _fewer_claim(world, agent, f"dusdi-{base}", of_goals)
             claims += _fewer_claim(world, agent, base, per_skill)
         tables += [_agent_table(frame, world, per_skill), _variable_table(frame, world)]
     return Analysis(claims, [table for table in tables if table.rows])
+
+
+def _control_claim(frame: pl.DataFrame, world: str, agent: str) -> list[Claim]:
+    control = values_by_seed(frame, "goal/control", world, agent)
+    if not control:
+        return []
+    ours, n = mean_over_seeds(control, 0, 1), len(control)
+    return [
+        Claim(
+            f"effects-{world}-{agent}-control",
+            f"{WORLD_NAMES[world]}: {agent_name(agent)} skills change their targets: how often a "
+            f"goal's best skill does ({MOSTLY:.0%} or more; direction: more than half)",
+            None, ours, judge(ours.low > 0.5, ours.estimate >= MOSTLY, n), n,
+        )
+    ]  # fmt: skip
 
 
 def _fewer_claim(world: str, agent: str, other: str, effects: dict[str, SeedValues]) -> list[Claim]:
