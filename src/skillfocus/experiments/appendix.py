@@ -48,7 +48,7 @@ def appendix_blocks(
         *_claim_blocks(sections, "Our own aims", "aim"),
         *_claim_blocks(sections, "Controls", "control"), *_metric_blocks(sections),
         Heading("Deviations from the paper", 3), Listing(list(DEVIATIONS), numbered=True),
-        Paragraph("Each is explained in [deviations](deviations.md)."),
+        Paragraph("`docs/deviations.md` explains each."),
         *_cost_blocks(sections, costs),
     ]  # fmt: skip
 
