@@ -9,6 +9,7 @@ import pytest
 
 from skillfocus.experiments.numbers_page import numbers_page
 from skillfocus.experiments.pipeline import Pipeline
+from skillfocus.experiments.reading_study import distance, measured_readings
 from skillfocus.experiments.results import load_results, saved_version
 from skillfocus.report.markdown import to_markdown
 
@@ -40,6 +41,25 @@ def test_results_without_a_version_say_none(tmp_path):
 def test_the_page_of_numbers_is_made_from_the_results(frame):
     page = to_markdown(numbers_page(frame).blocks, "")
     assert page == (ROOT / "docs/results.md").read_text()
+
+
+def test_the_page_of_readings_quotes_the_results(frame):
+    page = (ROOT / "docs/readings.md").read_text()
+    every = {name: distance(ours) for name, ours in measured_readings(frame).items()}
+    assert min(every, key=lambda name: every[name]) == "paper"
+    assert f"`paper` is the nearest of all ({every['paper']:.3f})" in page
+    for name in ("updates=intra-option", "choices=skills", "ties=random"):
+        assert f"`{name}` ({every[name]:.3f})" in page
+    for name in ("learner=q-learning", "learner=literal"):
+        assert f"({every[name]:.3f})" in page
+    first_two = measured_readings(frame.filter(pl.col("seed") < 1002))
+    assert f"on which `paper` is at {distance(first_two['paper']):.3f} and" in page
+    others = [
+        every[name]
+        for name in every
+        if name.split("=")[0] not in ("paper", "learner", "order", "ties", "choices", "updates")
+    ]
+    assert f"at {min(others):.3f} to {max(others):.3f}." in page
 
 
 @pytest.mark.parametrize("row", README_ROWS)

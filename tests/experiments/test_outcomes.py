@@ -28,6 +28,10 @@ def claim(name: str, ours: float = 0.0, paper: float | None = None, verdict: str
           claim("effects-w-c", verdict=DIRECTION_ONLY)],
          "Focused skills have fewer side effects than their DUSDi and plain counterparts in 2 of 3 "
          "comparisons."),
+        (side_effects_outcome,
+         [claim("effects-w-a-control", verdict=NOT_REPRODUCED), claim("effects-w-a-b")],
+         "Focused skills change their targets in 0 of 1 cases, and have fewer side effects than "
+         "their DUSDi and plain counterparts in 1 of 1 comparisons."),
         (coverage_outcome,
          [claim("coverage-vic", 4.0, 5.3), claim("coverage-lsd", 2.0, 3.0),
           claim("coverage-dusdi-vic", 1.0, 1.06)],

@@ -22,13 +22,15 @@ def default_outcome(claims: Sequence[Claim]) -> str:
 
 
 def side_effects_outcome(claims: Sequence[Claim]) -> str:
-    """Return in how many comparisons focused skills have fewer side effects."""
-    effects = _matching(claims, r"effects-.*")
+    """Return in how many cases focused skills change their targets, and have fewer side effects."""
+    control = _matching(claims, r"effects-.*-control")
+    effects = _matching(claims, r"effects-(?!.*-control).*")
     if not effects:
         return ""
+    changing = f"change their targets in {_shown(control)} of {len(control)} cases, and "
     return (
-        f"Focused skills have fewer side effects than their DUSDi and plain counterparts in "
-        f"{_shown(effects)} of {len(effects)} comparisons."
+        f"Focused skills {changing if control else ''}have fewer side effects than their DUSDi and "
+        f"plain counterparts in {_shown(effects)} of {len(effects)} comparisons."
     )
 
 

@@ -8,8 +8,7 @@ of its axis; the distance of a reading is the mean over Figures 2 to 4:
     Figure 3    27 numbers of steps             scale: the step limit of the task
     Figure 4    16 pairs of proxy and true return
 
-The preset `paper` is one of the nearest readings under which primitive moves alone fail, as they do
-in the paper; docs/readings.md says what decided between those that the seeds cannot tell apart.
+The preset `paper` is the nearest reading; docs/readings.md says how it was chosen.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ METHOD = (
     "Every decision that the paper leaves open is taken the other way, one at a time, on tuning "
     "seeds. The distance of a figure is the mean difference from the paper's numbers (8 areas, 27 "
     "numbers of steps, 16 pairs of returns), each as a share of its axis; the distance of a "
-    "reading is the mean over the three figures."
+    "reading is the mean over the three figures. With fewer seeds, means scatter more, and "
+    "distances are larger."
 )
 DISCOVERY_SEEDS = {"planning": 2, "q-learning": 1, "literal": 1}
 """Most tuning seeds of readings that discover skills of their own, by learner. Those that differ in
