@@ -34,7 +34,8 @@ class Reproduce(JobOptions):
     experiments: Positional[Annotated[tuple[str, ...], _NAMES]] = ("all",)
     seeds: int = 5
     """Number of seeds, from 0 up. Q-learning gets two fifths of them in FourRooms and a fifth
-    elsewhere; ablation, controls, numbers of skills and scattered skills a tenth."""
+    elsewhere; ablation, controls, numbers of skills and scattered skills a tenth. Some
+    experiments need ten: see docs/reproduction.md."""
     preset: Literal["paper", "best", "both"] = "both"
     """The paper's settings, or those that work best."""
     learner: Literal["planning", "q-learning", "literal", "all", "both"] = "all"

@@ -127,6 +127,6 @@ EXPERIMENT = Experiment(
     figure,
     presets=("paper",),
     seed_share=0.1,
-    least_seeds=1,
+    least_seeds=0,
     page="appendix",
 )
