@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,8 +125,8 @@ def rewrite(file, change):
         (lambda h, p: h.update(step_limit=10**9) or p, "step limit"),
         (lambda h, p: h.update(step_limit=float("inf")) or p, "bad header"),
         (lambda h, p: h.update(modes=[10**30] * 4) or p, "bad header"),
-        (lambda h, p: compress(decompress(p, "")[:-1]), "entries"),
-        (lambda h, p: compress(np.full_like(decompress(p, ""), 200)), "actions"),
+        (lambda h, p: compress(decompress(p, Path("a.skills"))[:-1]), "entries"),
+        (lambda h, p: compress(np.full_like(decompress(p, Path("a.skills")), 200)), "actions"),
         (lambda h, p: p.astype(np.float32), "not bytes"),
     ],
 )
