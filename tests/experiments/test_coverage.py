@@ -26,7 +26,7 @@ from skillfocus.experiments.coverage_figures import (
     frontier_blocks,
     frontier_figure,
 )
-from skillfocus.experiments.presets import OUR_AGENTS
+from skillfocus.experiments.presets import OUR_AGENTS, SCATTERED
 from skillfocus.metrics.statistics import mean_interval
 
 
@@ -117,6 +117,8 @@ def test_our_agents_are_cases_of_the_best_preset():
     assert {(c.variant, c.run.strength) for c in ours if c.variant} == {
         ("strength=0", 0.0), ("strength=10", 10.0),
     }  # fmt: skip
+    few = coverage.cases(Setup("best"), range(5))
+    assert [c.agent for c in few if c.agent in OUR_AGENTS] == [SCATTERED]
 
 
 def test_the_table_of_ideal_skills_needs_both_numbers():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -43,6 +44,9 @@ def test_a_pipeline_measures_all_there_is(tmp_path):
     assert rows["paper/true/steps", 20_000] == rows["best/true/steps", 20_000] == 2.0
     assert rows["best/true/true_return", 20_000] == 1.0
     assert ("paper/proxy/steps", 20_000) not in rows  # the same as the true reward here
+    assert ("ties=random/true/steps", 20_000) not in rows
+    tuning = {row[0] for row in replace(run, seed=1000).execute(lambda *_: None).rows}
+    assert {"paper/true/steps", "ties=random/true/steps"} <= tuning
     assert rows["path/0", 0] == run.make_mdp().number((0, 0))
     area = rows["auc", None]
     assert area is not None
