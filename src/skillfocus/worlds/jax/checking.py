@@ -1,0 +1,172 @@
+"""Conformance checks for worlds in JAX; `skillfocus.testing.check_jax_world` calls them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.registry import can_remake, make
+
+ENVIRONMENTS = 128
+"""How many environments step at once."""
+STEPS = 64
+"""How many random actions each of them takes."""
+
+
+def check_declarations(world: World) -> JaxWorld:
+    """Check that declared names are variables, and that the settings make the world again.
+
+    Returns:
+        The world.
+
+    Raises:
+        UserError: Says what is wrong.
+    """
+    if not isinstance(world, JaxWorld):
+        raise UserError(f"{world.id} is not a JaxWorld: check it with check_world")
+    for attribute, names in (
+        ("goals", world.goals),
+        ("default_target", (world.default_target,)),
+        ("one_way", world.one_way),
+        ("fixed", world.fixed),
+    ):
+        for name in names:
+            if name not in world.space.names:
+                raise UserError(f"{world.id}: {attribute} names {name!r}, which is no variable")
+    try:
+        json.dumps(world.settings)
+    except TypeError as error:
+        raise UserError(f"{world.id}: its settings cannot be stored as JSON: {error}") from None
+    if can_remake(world.id):
+        remade = make(world.id, **world.settings)
+        if (remade.space, remade.settings) != (world.space, world.settings):
+            raise UserError(f"{world.id} made again from its settings is another world")
+    return world
+
+
+def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
+    """Check random rollouts.
+
+    Returns:
+        Value indices, int32 [n_steps + 1, n_environments, n_variables].
+
+    Raises:
+        UserError: Says what is wrong.
+    """
+    key = jax.random.key(seed)
+    _check_shapes(world, key)
+    _check_traces(world, key)
+    values = _rollouts(world, key, seed)
+    _check_range(world, values)
+    _check_one_way(world, values)
+    _check_place(world, key, values)
+    return values
+
+
+def _check_shapes(world: JaxWorld, key: jax.Array) -> None:
+    """Check that a state keeps its shape, and values are int32."""
+    state = jax.eval_shape(world.reset, key)
+    values = jax.eval_shape(world.values, state)
+    expected = ((len(world.space),), jnp.dtype(jnp.int32))
+    if (values.shape, values.dtype) != expected:
+        raise UserError(
+            f"{world.id}: values must be int32 of shape {expected[0]}, one value index per "
+            f"variable, not {values.dtype} of shape {values.shape}"
+        )
+    for name, other in (
+        ("step", jax.eval_shape(world.step, key, state, jnp.int32(0))),
+        ("place", jax.eval_shape(lambda k, s: world.place(k, world.values(s)), key, state)),
+    ):
+        if _outline(other) != _outline(state):
+            raise UserError(
+                f"{world.id}: {name} returns {_outline(other)}, and reset {_outline(state)}; "
+                f"states must have one structure"
+            )
+
+
+def _outline(state: Any) -> str:
+    """Return the structure of a state as text."""
+    return str(jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", state))
+
+
+def _check_traces(world: JaxWorld, key: jax.Array) -> None:
+    """Check that a world is the same function twice: random numbers come from the key alone."""
+    state = jax.eval_shape(world.reset, key)
+    for name, function, arguments in (
+        ("reset", world.reset, (key,)),
+        ("step", world.step, (key, state, jnp.int32(0))),
+    ):
+        # Each trace needs a function of its own: JAX remembers those it has traced.
+        one, other = (jax.make_jaxpr(lambda *given: function(*given))(*arguments) for _ in "12")  # noqa: B023
+        constants = zip(one.consts, other.consts, strict=False)
+        if str(one) != str(other) or any(np.any(a != b) for a, b in constants):
+            raise UserError(
+                f"{world.id}: {name} is not the same twice; draw random numbers from the key only"
+            )
+
+
+def _rollouts(world: JaxWorld, key: jax.Array, seed: int) -> np.ndarray:
+    """Return value indices, int32 [n_steps + 1, n_environments, n_variables]."""
+    shape = (STEPS, ENVIRONMENTS)
+    actions = np.random.default_rng(seed).integers(len(world.actions), size=shape, dtype=np.int32)
+    keys = jax.random.split(key, (STEPS + 1, ENVIRONMENTS))
+
+    @jax.jit
+    def run(keys: jax.Array, actions: jax.Array) -> tuple[jax.Array, jax.Array]:
+        def step(states: Any, given: tuple[jax.Array, jax.Array]) -> tuple[Any, jax.Array]:
+            after = jax.vmap(world.step)(given[0], states, given[1])
+            return after, jax.vmap(world.values)(after)
+
+        first = jax.vmap(world.reset)(keys[0])
+        return jax.vmap(world.values)(first), jax.lax.scan(step, first, (keys[1:], actions))[1]
+
+    first, later = run(keys, jnp.asarray(actions))
+    if not jnp.array_equal(run(keys, jnp.asarray(actions))[1], later):
+        raise UserError(f"{world.id}: equal keys give different steps")
+    return np.concatenate([first[None], later])
+
+
+def _check_range(world: JaxWorld, values: np.ndarray) -> None:
+    for j, variable in enumerate(world.space.variables):
+        low, high = int(values[..., j].min()), int(values[..., j].max())
+        if low < 0 or high >= len(variable.values):
+            raise UserError(
+                f"{world.id}: {variable.name} has the value indices {low} to {high}; it has "
+                f"{len(variable.values)} values"
+            )
+
+
+def _check_one_way(world: JaxWorld, values: np.ndarray) -> None:
+    """Check that variables declared `one_way` never return to a value they have left."""
+    for name in world.one_way:
+        path = values[..., world.space.index(name)]
+        left = np.zeros((path.shape[1], len(world.space.variables[world.space.index(name)].values)))
+        every = np.arange(path.shape[1])
+        for before, after in itertools.pairwise(path):
+            changed = before != after
+            left[every[changed], before[changed]] = 1
+            if left[every, after].any():
+                raise UserError(
+                    f"{world.id}: {name} is declared one_way, but returned to a value it had left"
+                )
+
+
+def _check_place(world: JaxWorld, key: jax.Array, values: np.ndarray) -> None:
+    """Check that placing the values of a state keeps them."""
+    last = jnp.asarray(values[-1])
+    again = jax.jit(jax.vmap(lambda key, values: world.values(world.place(key, values))))
+    kept = np.asarray(again(jax.random.split(key, len(last)), last))
+    if (kept != values[-1]).any():
+        row, j = np.argwhere(kept != values[-1])[0]
+        raise UserError(
+            f"{world.id}: place does not keep {world.space.names[j]}: value index "
+            f"{values[-1][row, j]} became {kept[row, j]}"
+        )

@@ -1,0 +1,232 @@
+"""What the worlds of Mini-BEHAVIOR share: a room, an agent that turns and walks, things it carries.
+
+Rules of all three worlds, which follow the original to the step:
+
+- The agent stands on a free cell and has a direction. It turns, or walks to the cell in front of it
+  unless a wall, furniture or a thing is there. It acts only on the cell in front of it, or on what
+  it carries.
+- It can carry several things at once. `pickup` takes one thing from the cell in front, the first in
+  the world's list. A dropped thing lands in front of the agent; things may share a cell.
+- Within a step, slow processes (freezing, soaking, …) come first and see the state before the
+  action; the action follows. What a drop sets off therefore shows one step later.
+
+The original stacks things on three levels of a cell, and draws the level at random where two are
+free. Levels decide nothing that these variables do not show, so the worlds here are deterministic.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from skillfocus.core.factored import FactoredSpace, Variable
+from skillfocus.errors import UserError
+from skillfocus.worlds.grid import Cell, Map
+from skillfocus.worlds.jax.world import JaxWorld
+
+if TYPE_CHECKING:
+    import jax
+
+LEFT, RIGHT, FORWARD = range(3)
+"""The first three actions of every world; LEFT and RIGHT turn the agent."""
+DIRECTIONS = ("right", "down", "left", "up")
+MOVES: tuple[Cell, ...] = ((0, 1), (1, 0), (0, -1), (-1, 0))
+"""The change of row and column in each direction."""
+WALL = -1
+"""Instead of a cell's number: there is none."""
+CARRIED = "carried"
+"""The value of a thing's position while the agent carries it."""
+ABSENT = -2
+"""Instead of a cell's number: the thing is carried."""
+Starts = Literal["task", "varied"]
+
+
+class Room:
+    """A room drawn as a map, with furniture; cells are numbered in reading order.
+
+    Attributes:
+        cells: All cells except walls, as (row, column).
+        free: The cells without furniture, where the agent may stand.
+        n_cells: Number of cells; also the number of the position `CARRIED`.
+    """
+
+    def __init__(self, drawing: str, furniture: Mapping[str, str]) -> None:
+        """Parse a drawing.
+
+        Args:
+            drawing: `#` is a wall, `.` a free cell, anything else furniture.
+            furniture: The name of each glyph.
+        """
+        room = Map(drawing, furniture)
+        self.cells: tuple[Cell, ...] = tuple(room.cells)
+        self.n_cells = len(self.cells)
+        self._furniture = {name: frozenset(room.find(glyph)) for glyph, name in furniture.items()}
+        filled = frozenset().union(*self._furniture.values())
+        self.free: tuple[Cell, ...] = tuple(cell for cell in self.cells if cell not in filled)
+        ahead = [[(r + dr, c + dc) for dr, dc in MOVES] for r, c in self.free]
+        number = {cell: i for i, cell in enumerate(self.cells)}
+        stand = {cell: i for i, cell in enumerate(self.free)}
+        self._front = np.array([[number.get(cell, WALL) for cell in row] for row in ahead])
+        self._next = np.array(
+            [[stand.get(cell, i) for cell in row] for i, row in enumerate(ahead)]
+        )  # the agent stays where it is in front of walls and furniture
+        self._number_of_free = np.array([number[cell] for cell in self.free])
+
+    def cells_of(self, furniture: str) -> tuple[Cell, ...]:
+        """Return the cells of a piece of furniture."""
+        return tuple(cell for cell in self.cells if cell in self._furniture[furniture])
+
+    def on(self, furniture: str, extra: int = 1) -> np.ndarray:
+        """Return which positions are cells of a piece of furniture, bool [n_cells + extra].
+
+        Args:
+            furniture: Its name.
+            extra: Number of positions beyond the cells, which are not.
+        """
+        inside = [cell in self._furniture[furniture] for cell in self.cells]
+        return np.array(inside + [False] * extra)
+
+    def front(self, agent: jax.Array, direction: jax.Array) -> jax.Array:
+        """Return the number of the cell in front of the agent, or `WALL`."""
+        import jax.numpy as jnp
+
+        return jnp.asarray(self._front, jnp.int32)[agent, direction]
+
+    def faces(self, furniture: str, agent: jax.Array, direction: jax.Array) -> jax.Array:
+        """Return whether a piece of furniture is in front of the agent."""
+        import jax.numpy as jnp
+
+        in_front = self.on(furniture)[self._front] & (self._front != WALL)
+        return jnp.asarray(in_front)[agent, direction]
+
+    def walk(
+        self, agent: jax.Array, direction: jax.Array, action: jax.Array, blocked: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Turn or move the agent.
+
+        Args:
+            agent: Number of its free cell.
+            direction: Its direction.
+            action: The action; anything but the first three changes nothing.
+            blocked: Whether a thing is in front of it.
+
+        Returns:
+            The agent and its direction.
+        """
+        import jax.numpy as jnp
+
+        ahead = jnp.asarray(self._next, jnp.int32)[agent, direction]
+        turn = jnp.where(action == RIGHT, 1, jnp.where(action == LEFT, -1, 0))
+        return jnp.where((action == FORWARD) & ~blocked, ahead, agent), (direction + turn) % 4
+
+    def draw_agent(self, key: jax.Array, things: jax.Array) -> jax.Array:
+        """Draw a free cell for the agent on which no thing lies.
+
+        Args:
+            key: A random key.
+            things: Numbers of the things' cells, int32 [n_things].
+        """
+        import jax
+        import jax.numpy as jnp
+
+        taken = (jnp.asarray(self._number_of_free)[:, None] == things).any(axis=1)
+        return jax.random.categorical(key, jnp.where(taken, -jnp.inf, 0.0)).astype(jnp.int32)
+
+    def log_weights(self, kinds: Sequence[str], extra: int = 1) -> np.ndarray:
+        """Return the logarithms of weights to draw a thing's position by.
+
+        Each kind of place is as likely as any other: pieces of furniture, the floor, and the hand.
+
+        Args:
+            kinds: Names of furniture on which the thing may lie.
+            extra: Number of positions beyond the cells; the first is `CARRIED`.
+
+        Returns:
+            float64 [n_cells + extra].
+        """
+        floor = np.append([cell in self.free for cell in self.cells], [False] * extra)
+        hand = np.arange(self.n_cells + extra) == self.n_cells
+        masks = np.array([*(self.on(name, extra) for name in kinds), floor, hand])
+        with np.errstate(divide="ignore"):
+            return np.log((masks / masks.sum(axis=1, keepdims=True)).sum(axis=0))
+
+
+class RoomWorld(JaxWorld):
+    """A world of Mini-BEHAVIOR. Its state is the value indices, int32 [n_variables]."""
+
+    room: Room
+    """The room."""
+    episode_length: int
+    """Steps of an episode of the benchmark; `step_limit` is that of one skill."""
+    start: Mapping[str, Hashable]
+    """The values at the start of every episode of the benchmark."""
+
+    def __init__(self, starts: Starts = "task") -> None:
+        """Make the world.
+
+        Args:
+            starts: What `reset` draws. "task": the one state in which every episode of the
+                benchmark starts. "varied": places, levels and switches at random, so that a learner
+                meets every part of the world without having to explore. What always holds in the
+                task holds in these states too; but a process such as thawing may be under way with
+                the agent farther off than it could have walked.
+
+        Raises:
+            UserError: If there are no such starts.
+        """
+        if starts not in get_args(Starts):
+            raise UserError(f'starts must be "task" or "varied", got {starts!r}')
+        self.starts: Starts = starts
+        self.task_start = self.space.state(**self.start)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The starts."""
+        return {"starts": self.starts}
+
+    @property
+    def default_target(self) -> str:
+        """Where the agent is."""
+        return "agent"
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """All variables but those of the agent itself."""
+        return self.space.names[2:]
+
+    def reset(self, key: jax.Array) -> jax.Array:
+        """Return the start of the task, or draw a varied one."""
+        import jax.numpy as jnp
+
+        if self.starts == "task":
+            return jnp.array(self.task_start, jnp.int32)
+        return self.draw_start(key)
+
+    @abstractmethod
+    def draw_start(self, key: jax.Array) -> jax.Array:
+        """Draw a start with everything at random."""
+
+
+def agent_variables(room: Room) -> tuple[Variable, Variable]:
+    """Return the first two variables of every world."""
+    return Variable("agent", room.free), Variable("direction", DIRECTIONS)
+
+
+def position_variable(name: str, room: Room, extra: Sequence[str] = ()) -> Variable:
+    """Return the position of a thing: any cell, `CARRIED`, or what else the world has."""
+    return Variable(name, (*room.cells, CARRIED, *extra))
+
+
+def level_variable(name: str) -> Variable:
+    """Return a variable with the levels 0 to 5."""
+    return Variable(name, tuple(range(6)))
+
+
+def pack(space: FactoredSpace, **values: jax.Array) -> jax.Array:
+    """Return the state with these values, int32 [n_variables]."""
+    import jax.numpy as jnp
+
+    return jnp.stack([jnp.asarray(values[name], jnp.int32) for name in space.names])

@@ -1,0 +1,205 @@
+"""FourRooms with many tools, and blocks of four rooms: too many states for a table.
+
+Variables   position (free cells), tool_1 … tool_n (0, or 1 once picked up; never put back)
+Actions     up, right, down, left; they slip
+Starts      every cell; each environment draws the probability with which a tool is picked up
+            already, so that few and many such tools both occur
+Versions    v0: the map and the slip probability of the paper's Figure 1
+
+The tools of `ToolRooms` and `RoomBlocks` are placed by `place_tools`. With four tools `ToolRooms`
+is FourRooms itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skillfocus.errors import UserError
+from skillfocus.worlds.four_rooms import MAP, FourRooms
+from skillfocus.worlds.grid import FREE, Cell, Map
+from skillfocus.worlds.jax.grid import JaxGridWorld
+
+if TYPE_CHECKING:
+    import jax
+
+MAX_BLOCKS = 16
+"""The most blocks of rooms side by side."""
+DOOR_ROWS, DOOR_COLUMNS = (3, 10), (2, 9)
+"""Where doors lead from a block to its neighbours."""
+
+
+class Rooms(JaxGridWorld, FourRooms):
+    """Pick up tools on any map: `Rooms(drawing)` has the dynamics of `FourRooms(drawing)`."""
+
+    id = "Rooms-v0"
+
+    @property
+    def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The tools: none is ever put back."""
+        return self.goals
+
+    @cached_property
+    def tool_at(self) -> np.ndarray:
+        """int32 [n_cells]: the tool at each cell, by number; -1 for none."""
+        tool_at = np.full(len(self.map.cells), -1, dtype=np.int32)
+        tool_at[[self.map.index[cell] for cell in self.tools]] = np.arange(len(self.tools))
+        return tool_at
+
+    def reset(self, key: jax.Array) -> jax.Array:
+        """Draw a cell, how likely tools are picked up, and which ones are."""
+        import jax
+        import jax.numpy as jnp
+
+        at_cell, share, at_tools = jax.random.split(key, 3)
+        cell = jax.random.randint(at_cell, (1,), 0, len(self.map.cells), jnp.int32)
+        likely = jax.random.uniform(share)
+        picked_up = jax.random.uniform(at_tools, (len(self.tools),)) < likely
+        return jnp.concatenate([cell, picked_up.astype(jnp.int32)])
+
+    def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
+        """Pick up a tool."""
+        import jax.numpy as jnp
+
+        here = jnp.arange(len(self.tools)) == jnp.asarray(self.tool_at)[cell]
+        return others | here.astype(jnp.int32)
+
+
+class ToolRooms(Rooms):
+    """The paper's four rooms with any number of tools: `sf.make("tool-rooms", tools=16)`.
+
+    The paper's four tools come first; `place_tools` adds the others.
+    """
+
+    id = "ToolRooms-v0"
+
+    def __init__(self, tools: int = 16, slip: float = 0.1, step_limit: int = 40) -> None:
+        """Make four rooms with tools.
+
+        Args:
+            tools: How many tools.
+            slip: Probability that a move goes in one of the other three directions.
+            step_limit: The most steps a skill may take.
+        """
+        super().__init__(place_tools(MAP, tools), slip, step_limit)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
+        return {"tools": len(self.tools), "slip": self.slip, "step_limit": self.step_limit}
+
+
+class RoomBlocks(Rooms):
+    """Blocks of four rooms, side by side: `sf.make("room-blocks", blocks=2, tools=32)`.
+
+    Neighbouring blocks share a wall with two doors per block.
+    """
+
+    id = "RoomBlocks-v0"
+
+    def __init__(
+        self, blocks: int = 2, tools: int = 32, slip: float = 0.1, step_limit: int = 80
+    ) -> None:
+        """Make a square of blocks.
+
+        Args:
+            blocks: How many blocks stand side by side; the square has `blocks` ** 2 of them.
+            tools: How many tools.
+            slip: Probability that a move goes in one of the other three directions.
+            step_limit: The most steps a skill may take.
+        """
+        self.blocks = blocks
+        super().__init__(place_tools(block_map(blocks), tools), slip, step_limit)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
+        return {
+            "blocks": self.blocks,
+            "tools": len(self.tools),
+            "slip": self.slip,
+            "step_limit": self.step_limit,
+        }
+
+
+def block_map(blocks: int) -> str:
+    """Return the map of `blocks` × `blocks` blocks of the paper's four rooms, without tools."""
+    if not 1 <= blocks <= MAX_BLOCKS:
+        raise UserError(f"blocks is {blocks}; it must be 1 to {MAX_BLOCKS}")
+    block = MAP.replace("T", FREE).strip().splitlines()
+    pitch = len(block) - 1  # neighbours share a wall
+    size = blocks * pitch + 1
+    rows = [[block[r % pitch][c % pitch] for c in range(size)] for r in range(size)]
+    for wall in range(pitch, size - 1, pitch):
+        for start in range(0, size - 1, pitch):
+            for row in DOOR_ROWS:
+                rows[start + row][wall] = FREE
+            for column in DOOR_COLUMNS:
+                rows[wall][start + column] = FREE
+    return "\n".join("".join(row) for row in rows)
+
+
+def place_tools(drawing: str, tools: int) -> str:
+    """Return a map with so many tools, spread out.
+
+    Tools that are drawn already come first, in reading order. Each further one goes to the cell
+    that is the most steps away from the nearest tool, the first such cell in reading order. Left
+    out are doorways and cells that would separate the cells without tools: every tool can be
+    fetched past the others.
+
+    Args:
+        drawing: The map; `T` is a tool.
+        tools: How many tools the map shall have.
+
+    Raises:
+        UserError: If there is no room for so many.
+    """
+    if tools < 1:
+        raise UserError(f"tools is {tools}; it must be at least 1")
+    grid = Map(drawing, FourRooms.legend)
+    chosen = grid.find("T")[:tools]
+    while len(chosen) < tools:
+        free = [cell for cell in grid.cells if cell not in chosen]
+        away = distances(grid, chosen)
+        free.sort(key=lambda cell: -away.get(cell, 0))  # stable: equals stay in reading order
+        cell = next((cell for cell in free if _may_hold_tool(grid, chosen, cell)), None)
+        if cell is None:
+            raise UserError(f"tools is {tools}; this map has room for {len(chosen)}")
+        chosen.append(cell)
+    rows = [list(row.replace("T", FREE)) for row in grid.rows]
+    for row, column in chosen:
+        rows[row][column] = "T"
+    return "\n".join("".join(row) for row in rows)
+
+
+def distances(grid: Map, sources: Iterable[Cell], avoid: Collection[Cell] = ()) -> dict[Cell, int]:
+    """Return how many steps each cell is from the nearest source, on ways that avoid some cells.
+
+    Cells that cannot be reached are absent.
+    """
+    steps = dict.fromkeys(sources, 0)
+    frontier = list(steps)
+    while frontier:
+        reached = []
+        for cell in frontier:
+            for direction in range(4):
+                target = grid.move(cell, direction)
+                if target not in steps and target not in avoid:
+                    steps[target] = steps[cell] + 1
+                    reached.append(target)
+        frontier = reached
+    return steps
+
+
+def _may_hold_tool(grid: Map, chosen: list[Cell], cell: Cell) -> bool:
+    """Return whether the cells without tools stay connected, and next to every tool."""
+    if {d for d in range(4) if grid.move(cell, d) != cell} in ({0, 2}, {1, 3}):  # a doorway
+        return False
+    tools = {*chosen, cell}
+    without = [other for other in grid.cells if other not in tools]
+    if not without or len(distances(grid, without[:1], tools)) < len(without):
+        return False
+    return all(any(grid.move(tool, d) not in tools for d in range(4)) for tool in tools)

@@ -1,0 +1,214 @@
+"""The best focused skill for one tool, by value iteration with the true dynamics.
+
+A reference for skills that networks learn in rooms too large for tables. A skill that starts in s_0
+and stops in s pays
+
+    step_cost per step
+    + strength · distance(position, position in s_0) / largest distance
+    + strength per other tool picked up
+    + log(share / (1 - share)) if its own tool is not picked up
+
+which is focused VIC (Equations 2 and 4) with discriminators held at `share`, up to a constant. Its
+policy sees the position, whether the tool is picked up and, of the other tools, the first `memory`
+that it has picked up itself. Later ones cost anew at every visit. So the states are few, and with a
+memory for all tools nothing is left out: the policy is the best one, and its effects are exact.
+The step limit is no part of the state; effects are those of following the policy for so long.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from skillfocus.worlds.grid import ACTIONS
+from skillfocus.worlds.jax.rooms import Rooms, distances
+
+STOP = len(ACTIONS)
+"""What a policy says where a skill stops."""
+FAIR_SHARE = 0.75
+"""The share of the step limit that a fair round trip takes at most."""
+MAX_SLIP = 0.75
+"""Moves that slip more often go anywhere but in their own direction."""
+TOLERANCE = 1e-5
+MAX_SWEEPS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The dynamics as far as a skill sees them; a state is (set of other tools, own tool, cell)."""
+
+    sets: list[frozenset[int]]
+    """Other tools that the skill has picked up: all sets of up to `memory`, the empty one first."""
+    successors: np.ndarray
+    """int32 [n_states, n_directions]: the state after a move, if it goes in this direction."""
+    events: np.ndarray
+    """float32 [n_states, n_directions]: 1 where the move picks up another tool."""
+    slip: float
+    """Probability that a move goes in one of the other three directions."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedSkill:
+    """A policy for one tool, from some cells.
+
+    Attributes:
+        model: What it sees.
+        starts: int [n_starts]: the cells where it starts, by number.
+        actions: uint8 [n_states, n_starts]: what to do; `STOP` to stop.
+        costs: float32 [n_states, n_starts]: expected cost from here on.
+        step_limit: The most steps it may take.
+    """
+
+    model: Model
+    starts: np.ndarray
+    actions: np.ndarray
+    costs: np.ndarray
+    step_limit: int
+
+    def effects(self) -> tuple[np.ndarray, np.ndarray]:
+        """Follow the policy for up to `step_limit` steps, exactly.
+
+        Returns:
+            changes: float32 [n_sets, n_starts]: probability that the tool is picked up at the end.
+            side_effects: float32 [n_sets, n_starts]: Equation 1, the expected number of other
+                variables that changed. Both by the set of tools the skill starts with.
+        """
+        n_cells = len(self.actions) // (2 * len(self.model.sets))
+        cells = np.tile(np.arange(n_cells), 2 * len(self.model.sets))
+        side_effects = (cells[:, None] != self.starts).astype(np.float32)
+        picked = (np.arange(len(cells)) // n_cells % 2 == 1).astype(np.float32)
+        changes = np.broadcast_to(picked[:, None], side_effects.shape)
+        stops, moved, stayed = self.actions == STOP, side_effects, changes
+        for _ in range(self.step_limit):
+            side_effects = np.where(stops, moved, self._follow(side_effects, self.model.events))
+            changes = np.where(stops, stayed, self._follow(changes, None))
+        first = np.arange(len(self.model.sets))[:, None] * 2 * n_cells + self.starts
+        column = np.arange(len(self.starts))
+        return changes[first, column], side_effects[first, column]
+
+    def _follow(self, values: np.ndarray, events: np.ndarray | None) -> np.ndarray:
+        """Return the expected value after the policy's move, events included."""
+        expected = np.zeros_like(self.costs)
+        share = self.model.slip / 3
+        for direction in range(len(ACTIONS)):
+            after = values[self.model.successors[:, direction]]
+            if events is not None:
+                after += events[:, direction, None]
+            chosen = self.actions == direction
+            expected += np.where(chosen, 1 - self.model.slip, share).astype(np.float32) * after
+        return expected
+
+
+def plan(
+    world: Rooms,
+    tool: int,
+    *,
+    starts: np.ndarray | None = None,
+    picked_up: Iterable[int] = (),
+    strength: float = 2.5,
+    step_cost: float = 0.025,
+    share: float = 0.98,
+    memory: int = 1,
+) -> PlannedSkill:
+    """Plan the skill that picks up one tool.
+
+    Args:
+        world: The rooms.
+        tool: The tool, counted from 0.
+        starts: int [n_starts]: cells to start in, by number (default: all).
+        picked_up: Other tools that are picked up already, so that they cost nothing.
+        strength: Factor lambda of the penalty.
+        step_cost: Cost of a step.
+        share: What the discriminator gives the skill where its tool is picked up.
+        memory: How many other tools the policy remembers to have picked up.
+    """
+    n_cells = len(world.map.cells)
+    starts = np.arange(n_cells) if starts is None else np.asarray(starts)
+    model = _model(world, tool, frozenset(picked_up), memory)
+    position = world.space.variables[0]
+    apart = position.distances[:, starts] / position.largest_distance
+    missed = np.log(share / (1 - share))
+    of_stopping = strength * np.concatenate([apart + missed / strength, apart])
+    loss = np.tile(of_stopping.astype(np.float32), (len(model.sets), 1))
+    paid = (strength * model.events).astype(np.float32)
+    costs = loss
+    for _ in range(MAX_SWEEPS):  # after k sweeps, the best of all policies that take k steps
+        going = step_cost + _expected(_after(model, costs, paid), model.slip)
+        before, costs = costs, np.minimum(loss, going)
+        if np.abs(before - costs).max() < TOLERANCE:
+            break
+    after = _after(model, costs, paid)
+    goes = step_cost + _expected(after, model.slip) < loss
+    towards = np.argmin(after, axis=0) if model.slip <= MAX_SLIP else np.argmax(after, axis=0)
+    actions = np.where(goes, towards, STOP).astype(np.uint8)
+    return PlannedSkill(model, starts, actions, costs, world.step_limit)
+
+
+def _after(model: Model, costs: np.ndarray, paid: np.ndarray) -> list[np.ndarray]:
+    """Return the cost after a move in each direction, float32 [n_states, n_starts] each."""
+    return [costs[model.successors[:, d]] + paid[:, d, None] for d in range(len(ACTIONS))]
+
+
+def _expected(after: list[np.ndarray], slip: float) -> np.ndarray:
+    """Return the expected cost after the best move, float32 [n_states, n_starts]."""
+    excess = 1 - slip - slip / 3  # of the intended direction over each other one
+    best = reduce(np.minimum if slip <= MAX_SLIP else np.maximum, after)
+    return np.float32(excess) * best + np.float32(slip / 3) * reduce(np.add, after)
+
+
+def _model(world: Rooms, tool: int, picked_up: frozenset[int], memory: int) -> Model:
+    others = [i for i in range(len(world.tools)) if i != tool and i not in picked_up]
+    sets = [
+        frozenset(chosen)
+        for size in range(min(memory, len(others)) + 1)
+        for chosen in itertools.combinations(others, size)
+    ]
+    number = {chosen: i for i, chosen in enumerate(sets)}
+    then = np.tile(np.arange(len(sets))[:, None], len(world.tools) + 1)  # the last: no tool
+    event = np.zeros(then.shape, dtype=bool)
+    for i, chosen in enumerate(sets):
+        for other in set(others) - chosen:
+            then[i, other] = number.get(chosen | {other}, i)
+            event[i, other] = True
+    cells = np.arange(len(world.map.cells))
+    targets = np.array(
+        [[world.map.index[world.map.move(c, d)] for d in range(4)] for c in world.map.cells]
+    )
+    entered = np.where(targets == cells[:, None], -1, world.tool_at[targets])  # [n_cells, 4]
+    own = np.maximum(np.arange(2)[:, None, None], entered == tool)  # [2, n_cells, 4]
+    after = (then[:, None, entered] * 2 + own) * len(cells) + targets
+    events = np.broadcast_to(event[:, None, entered], after.shape)
+    return Model(
+        sets,
+        after.reshape(-1, 4).astype(np.int32),
+        events.reshape(-1, 4).astype(np.float32),
+        world.slip,
+    )
+
+
+def fair_starts(
+    world: Rooms, tool: int, picked_up: Iterable[int] = (), *, clear: bool = False
+) -> np.ndarray:
+    """Return the cells from which a round trip to a tool takes three quarters of the step limit.
+
+    Args:
+        world: The rooms.
+        tool: The tool, counted from 0.
+        picked_up: Other tools that are picked up already.
+        clear: Whether the trip must also avoid the cells of other tools that are not.
+
+    Returns:
+        int [n]: cells by number, ascending.
+    """
+    blocked = {
+        cell for i, cell in enumerate(world.tools) if clear and i != tool and i not in picked_up
+    }
+    steps = distances(world.map, [world.tools[tool]], blocked)
+    most = FAIR_SHARE * world.step_limit
+    return np.array(
+        [i for i, c in enumerate(world.map.cells) if c in steps and 2 * max(steps[c], 1) <= most]
+    )

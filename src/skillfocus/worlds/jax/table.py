@@ -1,0 +1,179 @@
+"""`from_table`: a finite world as a JAX world, so that networks can be judged by exact truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.core.factored import State
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import Outcome, World
+from skillfocus.worlds.jax.world import JaxWorld
+
+WORD = 2**31
+"""How many codes an int32 has room for, from 0 on."""
+
+
+class TableWorld(JaxWorld):
+    """A finite world whose table is read by JAX.
+
+    Its state is the number of the state in the table and its hidden marks, bool [n_marks].
+    """
+
+    def __init__(self, world: World, mdp: TabularMDP) -> None:
+        """Put a table on the device.
+
+        Args:
+            world: The world the table belongs to.
+            mdp: Its table.
+        """
+        self.id, self.space, self.actions = world.id, world.space, world.actions
+        self.step_limit, self.n_marks, self.fixed = world.step_limit, world.n_marks, world.fixed
+        self.limit, self.notes, self.final_states = world.limit, world.notes, world.final_states
+        self.state_graph = world.state_graph
+        self.world = world
+        self._mdp = mdp
+        self.one_way = mdp.one_way
+        self._values = jnp.asarray(mdp.values, jnp.int32)
+        self._cumulative = jnp.asarray(mdp.cumulative, jnp.float32)
+        self._successors = jnp.asarray(mdp.successors, jnp.int32)
+        self._marks = jnp.asarray(mdp.marks, jnp.int32)
+        self._again = jnp.asarray(mdp.again, jnp.int32)
+        self._marks_in = jnp.asarray(mdp.marks_in, jnp.int32)
+        self._numbers = StateNumbers(mdp.space.sizes, mdp.values)
+
+    @property
+    def mdp(self) -> TabularMDP:
+        """The table."""
+        return self._mdp
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The finite world's own."""
+        return self.world.settings
+
+    @property
+    def default_target(self) -> str:
+        """The finite world's own."""
+        return self.world.default_target
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The finite world's own."""
+        return self.world.goals
+
+    def states(self) -> Iterable[State]:
+        """The finite world's own: unlike other JAX worlds, this one can be tabulated."""
+        return self.world.states()
+
+    def transition(self, state: State, action: int) -> list[Outcome]:
+        """The finite world's own."""
+        return self.world.transition(state, action)
+
+    def marks_in(self, state: State) -> int:
+        """The finite world's own."""
+        return self.world.marks_in(state)
+
+    def draw(self, state: State) -> str:
+        """The finite world's own."""
+        return self.world.draw(state)
+
+    def reset(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Draw one of all states."""
+        key_state, key_marks = jax.random.split(key)
+        number = jax.random.randint(key_state, (), 0, len(self._values), jnp.int32)
+        return number, self._draw_marks(key_marks, number)
+
+    def step(
+        self, key: jax.Array, state: tuple[jax.Array, jax.Array], action: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Draw an outcome of the table."""
+        return self.outcome(state, action, jax.random.uniform(key, dtype=jnp.float32))
+
+    def outcome(
+        self, state: tuple[jax.Array, jax.Array], action: jax.Array, u: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Return the state that follows an action if the draw from [0, 1) is `u`."""
+        number, marks = state
+        slot = (u >= self._cumulative[number, action]).sum()
+        after = self._successors[number, action, slot]
+        if self.n_marks:
+            mark = self._marks[number, action, slot]
+            sets = jnp.arange(self.n_marks) == mark  # none for -1
+            after = jnp.where((sets & marks).any(), self._again[number, action, slot], after)
+            marks = marks | sets
+        return after, marks
+
+    def values(self, state: tuple[jax.Array, jax.Array]) -> jax.Array:
+        """Look the values up."""
+        return self._values[state[0]]
+
+    def place(self, key: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Find the number of a state, and draw its hidden marks.
+
+        The values must be those of a state in the table.
+        """
+        number = self._numbers.find(values)
+        return number, self._draw_marks(key, number)
+
+    def _draw_marks(self, key: jax.Array, number: jax.Array) -> jax.Array:
+        """Draw which marks are set, of as many as the state says."""
+        rank = jax.random.permutation(key, self.n_marks)
+        return rank < self._marks_in[number]
+
+
+class StateNumbers:
+    """Finds the number of a state by its value indices.
+
+    One integer per state would overflow int32 where variables are many. A state is therefore a row
+    of words, each the code of so many variables as fit, and a binary search compares rows.
+    """
+
+    def __init__(self, sizes: Sequence[int], values: np.ndarray) -> None:
+        """Sort the states.
+
+        Args:
+            sizes: Number of values of each variable.
+            values: int [n_states, n_variables]: value indices of the states.
+        """
+        self._groups: list[tuple[slice, np.ndarray]] = []
+        first = 0
+        while first < len(sizes):
+            last = first + 1
+            size = sizes[first]
+            while last < len(sizes) and size * sizes[last] <= WORD:
+                size *= sizes[last]
+                last += 1
+            radix = np.cumprod([1, *sizes[last - 1 : first : -1]])[::-1].astype(np.int32)
+            self._groups.append((slice(first, last), radix))
+            first = last
+        words = np.stack([values[:, part] @ radix for part, radix in self._groups], axis=1)
+        order = np.lexsort(words.T[::-1])
+        self._words = jnp.asarray(words[order], jnp.int32)
+        self._numbers = jnp.asarray(order, jnp.int32)
+
+    def find(self, values: jax.Array) -> jax.Array:
+        """Return the number of the state with these value indices, int32."""
+        wanted = [(values[part] * radix).sum() for part, radix in self._groups]
+        row, n_rows = jnp.int32(0), len(self._numbers)
+        for bit in reversed(range(n_rows.bit_length())):  # the last row that is not after `wanted`
+            ahead = row + 2**bit
+            words = self._words[jnp.minimum(ahead, n_rows - 1)]
+            not_after = jnp.bool_(True)
+            for word, sought in zip(words[::-1], wanted[::-1], strict=True):
+                not_after = (word < sought) | ((word == sought) & not_after)
+            row = jnp.where((ahead < n_rows) & not_after, ahead, row)
+        return self._numbers[row]
+
+
+def from_table(world: World, mdp: TabularMDP) -> TableWorld:
+    """Return a finite world as a JAX world.
+
+    Args:
+        world: The world.
+        mdp: Its table, from `tabulate(world)`.
+    """
+    return TableWorld(world, mdp)

@@ -1,0 +1,92 @@
+"""The protocol of worlds written in JAX: `reset`, `step`, and named variables.
+
+A table needs every state; these worlds need none. Their functions take one state and are traced,
+so that thousands of environments step at once under `jax.vmap` on a GPU, or hundreds on a CPU.
+This file imports no JAX: worlds can be listed and described without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from skillfocus.core.factored import State
+from skillfocus.core.world import Outcome, World
+from skillfocus.errors import UserError
+
+if TYPE_CHECKING:
+    from skillfocus.core.mdp import TabularMDP
+
+
+def require_jax(what: str) -> None:
+    """Raise a `UserError` that says how to install JAX, unless it is there."""
+    try:
+        importlib.import_module("jax")
+    except ImportError:
+        raise UserError(f"{what} needs JAX: pip install 'skillfocus[neural]'") from None
+
+
+class JaxWorld(World):
+    """A world as JAX functions of one state; `jax.vmap` runs many.
+
+    A subclass sets `id`, `space` and `actions`, and implements `reset` and `step`. Its state may be
+    any pytree of arrays. Where it is more than the variables' values, `values` and `place` convert
+    between the two. A complete world::
+
+        class Lamps(JaxWorld):
+            id = "Lamps-v0"
+            actions = tuple(f"press_{i}" for i in range(100))
+            space = sf.FactoredSpace(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(100)))
+
+            def reset(self, key):
+                return jax.random.randint(key, (100,), 0, 2)
+
+            def step(self, key, state, action):
+                return state.at[action].set(1 - state[action])
+    """
+
+    one_way: tuple[str, ...] = ()
+    """Variables that never return to a value they have left, such as a tool that is picked up. A
+    policy need not remember their first value, and their penalty is paid when they change."""
+
+    @abstractmethod
+    def reset(self, key: Any) -> Any:
+        """Draw a state in which learning may start an environment.
+
+        The more varied these are, the less exploration is needed.
+        """
+
+    @abstractmethod
+    def step(self, key: Any, state: Any, action: Any) -> Any:
+        """Draw the state that follows an action."""
+
+    def values(self, state: Any) -> Any:
+        """Return the value indices of a state's variables, int32 [n_variables]."""
+        return state
+
+    def place(self, key: Any, values: Any) -> Any:
+        """Return a state with these values; what they do not show is drawn."""
+        del key
+        return values
+
+    @property
+    def mdp(self) -> TabularMDP | None:
+        """The world's table, where it was made from one."""
+        return None
+
+    def states(self) -> Iterable[State]:
+        """Refuse: these worlds are not enumerated."""
+        raise self._no_table()
+
+    def transition(self, state: State, action: int) -> list[Outcome]:
+        """Refuse: outcomes are drawn, not listed."""
+        del state, action
+        raise self._no_table()
+
+    def _no_table(self) -> UserError:
+        return UserError(
+            f"{self.id} is written for networks and has no table of its states: learn its skills "
+            f"with learner=Neural() or --learner neural"
+        )

@@ -1,0 +1,79 @@
+"""`check_jax_world` passes the worlds of this package and finds what is wrong with others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from probes import tiny_mud
+from skillfocus.testing import check_jax_world
+from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.registry import JAX_WORLDS
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+from skillfocus.worlds.jax.table import from_table
+
+
+@pytest.mark.parametrize("name", JAX_WORLDS)
+def test_built_in_worlds_pass(name):
+    check_jax_world(sf.make(name))
+
+
+def test_finite_worlds_pass():
+    world = tiny_mud()
+    check_jax_world(from_table(world, sf.tabulate(world)))
+
+
+class Lamps(JaxWorld):
+    """Lamps that are turned on one by one, for good, and a switch to and fro."""
+
+    id, actions = "Lamps-v0", ("switch", "first", "second")
+    space = sf.FactoredSpace(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(3)))
+    one_way = ("lamp_1", "lamp_2")
+
+    def reset(self, key):
+        return jax.random.bernoulli(key, shape=(3,)).astype(jnp.int32)
+
+    def step(self, key, state, action):
+        on = jnp.arange(3) == action
+        return jnp.where(on, jnp.where(action == 0, 1 - state, 1), state)
+
+
+def test_a_complete_world_passes():
+    check_jax_world(Lamps())
+
+
+RNG = np.random.default_rng(0)
+
+
+def off(values):
+    return values.at[2].set(0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"one_way": ("lamp_0",)}, "lamp_0 is declared one_way, but returned"),
+        ({"one_way": ("lamp",)}, "one_way names 'lamp', which is no variable"),
+        ({"goals": ("lamp",)}, "goals names 'lamp', which is no variable"),
+        ({"settings": {"a": object()}}, "cannot be stored as JSON"),
+        ({"draw": lambda self, state: None}, "draw returns None"),
+        ({"place": lambda self, key, values: off(values)}, "place does not keep lamp_2"),
+        ({"values": lambda self, state: state * 1.0}, "values must be int32 of shape"),
+        ({"values": lambda self, state: state + 1}, "lamp_0 has the value indices 1 to 2"),
+        ({"step": lambda self, key, state, action: state[:2]}, "states must have one structure"),
+        ({"step": lambda self, key, state, action: (state + int(RNG.integers(10**6))) % 2},
+         "step is not the same twice"),
+        ({"step_limit": 0}, "step limit is 0"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(changes, sentence):
+    with pytest.raises(sf.UserError, match=sentence):
+        check_jax_world(type("Broken", (Lamps,), changes)())
+
+
+def test_finite_worlds_have_their_own_check():
+    with pytest.raises(sf.UserError, match="FourRooms-v0 is not a JaxWorld"):
+        check_jax_world(sf.make("four-rooms"))
