@@ -41,6 +41,14 @@ LEARNERS = {
     "literal": LearnerEntry(
         "skillfocus.learners.tabular.q_learning:literal_q_learning", options=("episodes",)
     ),
+    "neural": LearnerEntry(
+        "skillfocus.learners.neural.learner:Neural",
+        options=("updates", "environments", "hidden"),
+    ),
+    "neural-large": LearnerEntry(
+        "skillfocus.learners.neural.learner:large_neural",
+        options=("updates", "environments", "hidden"),
+    ),
 }
 
 

@@ -1,0 +1,1 @@
+"""Learning skills with networks, in JAX: worlds too large for tables."""

@@ -1,0 +1,122 @@
+"""Neural: skills of worlds too large for tables, learned by networks in JAX.
+
+Importing this file needs no JAX; learning does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from skillfocus.core.progress import Progress
+from skillfocus.errors import UserError
+from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.objectives.penalties import StatePenalty
+from skillfocus.worlds.jax.world import require_jax
+
+
+@dataclass(frozen=True)
+class Neural(Learner):
+    """Networks that learn what a skill may still lose (see `skills/neural/model.py`).
+
+        skills = sf.discover(world, objective, seed=0, learner=sf.Neural())
+
+    The defaults suit two CPU cores; `large_neural()` has settings for a GPU.
+
+    Attributes:
+        updates: Updates of the networks.
+        environments: Environments that step at once.
+        batch: Transitions that an update learns from, each with two first states.
+        memory: Transitions remembered.
+        hidden: Width of the two hidden layers.
+        learning_rate: Adam's step size at first.
+        last_rate: The same at the end, approached along a cosine.
+        slow_rate: How fast the copy that acts follows.
+        step_cost: Cost of a step, in units of the reward.
+        gamma: Discount of rewards that are earned at every step.
+        advantage: Weight of the advantage term.
+        pessimism: Initial cost to go.
+        hold: Share of the updates during which the rewards are held still.
+        release_rate: Weight of a new observation in the rewards' estimates, once released.
+        observations: Runs of each component per stretch that the estimates learn from.
+        owned_share: Smallest initial probability of the skill that a value is dealt to.
+        reset_share: How often an environment begins afresh when a skill ends.
+        earlier_starts: Earlier first states kept per environment, to train with.
+        stretch: Updates between two looks at where skills end.
+        checkpoint: A file to write the state of training to, and to go on from.
+        name: Name in files and tables.
+    """
+
+    updates: int = 24_000
+    environments: int = 256
+    batch: int = 256
+    memory: int = 1 << 18
+    hidden: int = 256
+    learning_rate: float = 3e-3
+    last_rate: float = 1e-4
+    slow_rate: float = 0.05
+    step_cost: float = 0.025
+    gamma: float = 0.99
+    advantage: float = 0.8
+    pessimism: float = 4.0
+    hold: float = 0.6
+    release_rate: float = 0.002
+    observations: int = 64
+    owned_share: float = 0.98
+    reset_share: float = 0.2
+    earlier_starts: int = 4
+    stretch: int = 100
+    checkpoint: str | Path | None = field(default=None, metadata={"stored": "never"})
+    name: str = "neural"
+
+    def __post_init__(self) -> None:
+        counts = (
+            "updates", "environments", "batch", "memory", "hidden", "observations",
+            "earlier_starts", "stretch",
+        )  # fmt: skip
+        for name in counts:
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if self.environments < 2:
+            raise UserError("environments is 1; half of them explore, so there must be at least 2")
+        for name in ("slow_rate", "hold", "release_rate", "owned_share", "reset_share", "gamma"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
+        for name in ("learning_rate", "last_rate", "step_cost"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
+
+    def check(self, problem: Problem) -> None:
+        """Raise `UserError` if JAX is missing, or if networks cannot learn the problem."""
+        require_jax("the neural learner")
+        if isinstance(problem.objective.penalty, StatePenalty):
+            raise UserError(
+                f"{problem.objective.penalty.name} compares numbered states, which networks do not "
+                f"have: use a Penalty on variables, such as weighted_norm(), or another learner"
+            )
+        from skillfocus.learners.neural.rewards import check_rewards
+        from skillfocus.learners.neural.train import make_model
+
+        check_rewards(make_model(problem))
+
+    def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        """Train the networks; see `Learner.learn`."""
+        self.check(problem)
+        from skillfocus.learners.neural.train import train
+
+        return train(self, problem, [rng], progress)[0]
+
+
+def large_neural(**settings: object) -> Neural:
+    """Return the learner with settings for one large GPU.
+
+    Args:
+        settings: Settings that differ.
+    """
+    large: dict[str, object] = {
+        "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
+        "learning_rate": 1e-3, "slow_rate": 0.02, "name": "neural-large",
+    }  # fmt: skip
+    return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,205 @@
+"""Training from beginning to end: stretches on the device, estimates in between, checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.core.progress import Progress
+from skillfocus.errors import UserError
+from skillfocus.learners.base import Learned, Problem
+from skillfocus.learners.neural.checkpoint import read_checkpoint, write_checkpoint
+from skillfocus.learners.neural.learner import Neural
+from skillfocus.learners.neural.rewards import GroupReward, NetworkReward, make_rewards
+from skillfocus.learners.neural.training import Trainer, with_judges
+from skillfocus.learners.neural.training_state import Carry, Ends
+from skillfocus.skills.neural.model import SkillModel
+from skillfocus.skills.neural.network import init_network
+from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.worlds.jax.table import from_table
+from skillfocus.worlds.jax.world import JaxWorld
+
+TYPICAL_LOSS = 4.0
+"""A loss whose unit is 1: about that of a discriminator's -log q, as settings were tuned for."""
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
+
+
+def train(
+    settings: Neural,
+    problem: Problem,
+    rngs: Sequence[np.random.Generator],
+    progress: Progress,
+    strengths: Sequence[float] | None = None,
+) -> list[Learned]:
+    """Train one set of skills per generator, all at once.
+
+    Args:
+        settings: The learner's settings.
+        problem: What to learn.
+        rngs: One generator per set of skills.
+        progress: Progress callback.
+        strengths: Strength of the penalty of each set (default: the objective's).
+    """
+    world = jax_world(problem)
+    model = make_model(problem)
+    trainer = Trainer(world, model, settings, problem.step_limit)
+    penalty = problem.objective.penalty
+    if strengths is None:
+        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
+    sets = [SkillSet(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
+    alone = len(sets) == 1
+    carry: Any = sets[0].carry if alone else _stack([each.carry for each in sets])
+    stretches = -(-settings.updates // settings.stretch)
+    done = 0
+    if settings.checkpoint is not None and Path(settings.checkpoint).exists():
+        carry, done = read_checkpoint(settings, problem, carry, sets)
+
+    def run_stretch(carry: Carry, rewards: Any) -> tuple[Carry, jax.Array, Ends]:
+        return trainer.run(carry, rewards, settings.stretch)
+
+    run = jax.jit(run_stretch if alone else jax.vmap(run_stretch), donate_argnums=0)
+    began, first, saved = time.monotonic(), done, time.monotonic()
+    for number in range(done, stretches):
+        seconds = time.monotonic() - began
+        steps = (number - first) * settings.stretch * settings.environments * len(sets)
+        speed = f", {steps / seconds:,.0f} steps/s" if number > first else ", compiling"
+        progress(
+            number / stretches,
+            f"update {number * settings.stretch:,} of {settings.updates:,}{speed}",
+        )
+        weights = [each.weights() for each in sets]
+        carry, loss, ends = run(carry, weights[0] if alone else _stack(weights))
+        if not np.isfinite(np.asarray(loss)).all():
+            raise _diverged(settings, number)
+        for i, each in enumerate(sets):
+            mine = ends if alone else jax.tree.map(lambda leaf, i=i: leaf[i], ends)
+            each.observe(mine, (number + 1) / stretches)
+        due = time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
+        if settings.checkpoint is not None and due:
+            write_checkpoint(settings, problem, carry, sets, number + 1)
+            saved = time.monotonic()
+    if settings.checkpoint is not None:
+        Path(settings.checkpoint).unlink(missing_ok=True)
+    carries = (
+        [carry] if alone else [jax.tree.map(lambda x, i=i: x[i], carry) for i in range(len(sets))]
+    )
+    return [
+        Learned(NeuralPolicy(model, each.final_weights(one), problem.modes, world.mdp))
+        for each, one in zip(sets, carries, strict=True)
+    ]
+
+
+def jax_world(problem: Problem) -> JaxWorld:
+    """Return the problem's world in JAX, from its table if it is a finite one."""
+    world = problem.world
+    return world if isinstance(world, JaxWorld) else from_table(world, problem.mdp)
+
+
+def make_model(problem: Problem) -> SkillModel:
+    """Return what the networks of a problem's skills mean."""
+    world = problem.world
+    one_way = world.one_way if isinstance(world, JaxWorld) else problem.mdp.one_way
+    return SkillModel(
+        world.space, one_way, len(world.actions), problem.objective, problem.assignment
+    )
+
+
+class SkillSet:
+    """One set of skills in training: what it is rewarded for, and where training starts."""
+
+    def __init__(self, trainer: Trainer, rng: np.random.Generator, strength: float) -> None:
+        self.settings, self.model, self.rng = trainer.settings, trainer.model, rng
+        self.rewards: list[GroupReward] = make_rewards(self.model, self.settings.owned_share, rng)
+        self.parts = [reward.parts(held=True) for reward in self.rewards]
+        self.fixed = {"strength": np.float32(strength), "unit": _units(self.model, self.parts)}
+        hidden = self.settings.hidden
+        costs = init_network(
+            [self.model.n_inputs, hidden, hidden, self.model.n_outputs], rng,
+            output_bias=self.settings.pessimism,
+        )  # fmt: skip
+        judges = {
+            str(number): reward.network
+            for number, reward in enumerate(self.rewards)
+            if isinstance(reward, NetworkReward)
+        }
+        self.carry = trainer.start(jax.random.key(int(rng.integers(2**31))), costs, judges)
+
+    def weights(self) -> dict[str, Any]:
+        """Return what the next stretch is rewarded for."""
+        return {**self.fixed, "groups": self.parts}
+
+    def observe(self, ends: Ends, share: float) -> None:
+        """Let the estimates learn from where skills ended, once they are released.
+
+        Args:
+            ends: Where skills ended in the last stretch.
+            share: How much of the training is done.
+        """
+        settings, model = self.settings, self.model
+        released = share - settings.hold
+        if released <= 0:
+            return
+        rate = settings.release_rate * min(1.0, 4 * released / (1 - settings.hold))
+        ended = np.asarray(ends.ended).ravel()
+        skills = np.asarray(ends.skill).ravel()[ended]
+        starts, states = (
+            np.asarray(each).reshape(-1, len(model.space))[ended]
+            for each in (ends.start, ends.state)
+        )
+        for number, reward in enumerate(self.rewards):
+            components, among = model.component(number, skills)
+            for component in range(reward.group.n_components):
+                which = np.flatnonzero(among & (components == component))
+                which = self.rng.permutation(which)[: settings.observations]
+                reward.update(np.full(len(which), component), starts[which], states[which], rate)
+        self.parts = [reward.parts(held=False) for reward in self.rewards]
+
+    def refresh(self, stretches: int) -> None:
+        """Compute what is rewarded anew, after estimates were restored from a checkpoint."""
+        share = stretches / -(-self.settings.updates // self.settings.stretch)
+        held = share <= self.settings.hold
+        self.parts = [reward.parts(held=held) for reward in self.rewards]
+
+    def final_weights(self, carry: Carry) -> dict[str, Any]:
+        """Return the weights of the policies, as NumPy arrays."""
+        groups = with_judges(self.parts, carry.judges)
+        for parts in groups:
+            parts.pop("dealt", None)
+            parts.pop("held", None)
+        return jax.tree.map(np.asarray, {**self.fixed, "costs": carry.slow, "groups": groups})
+
+
+def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
+    """Return each skill's unit: 1 for log probabilities, else a share of what it can lose."""
+    units = np.ones(model.n_skills, np.float32)
+    if model.objective.reward.estimate.discriminates:
+        return units
+    lost = np.zeros(model.n_skills, np.float32)
+    for group, part, shares in zip(model.groups, parts, model.shares, strict=True):
+        if "table" in part:
+            regret = part["table"].max(axis=2, keepdims=True) - part["table"]
+            typical = [row[row > 0].mean() if (row > 0).any() else 0.0 for row in regret]
+        else:
+            typical = model.bound(group, part) / 2
+        lost += np.asarray(typical, np.float32) @ shares
+    return np.where(lost > 0, lost / TYPICAL_LOSS, units).astype(np.float32)
+
+
+def _stack(trees: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
+def _diverged(settings: Neural, number: int) -> UserError:
+    where = "give a checkpoint to keep what was learned before"
+    if settings.checkpoint is not None and Path(settings.checkpoint).exists():
+        where = f"the state before is in {settings.checkpoint}"
+    return UserError(
+        f"training diverged: the loss is no longer finite after {number * settings.stretch:,} "
+        f"updates; lower learning_rate, and {where}"
+    )

@@ -1,0 +1,254 @@
+"""One update of the networks: thousands of environments take a step, every skill learns from it.
+
+An environment runs one skill after another. Its transitions (s, a, s') go into a memory of recent
+ones, and those drawn from it train the costs of every skill: which skill acted, and where it began,
+does not change what follows an action. Each is stored with two first states, the skill's own and
+an earlier one of the same environment.
+
+    C(s, a; z) <- c + event costs + min(L(s'), min_a' C(s', a')) + alpha clip(gap(s, a), 0, 1/2)
+
+The gap, C(s, a) - min(L(s), min C(s, .)), widens the distance between the best action and others
+(advantage learning). A slowly moving copy of the network acts and gives the targets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from skillfocus.learners.neural.training_state import Carry, Ends, Environments, Memory
+from skillfocus.skills.neural.model import SkillModel
+from skillfocus.worlds.jax.world import JaxWorld
+
+if TYPE_CHECKING:
+    from skillfocus.learners.neural.learner import Neural
+
+MAX_GAP = 0.5
+"""Where the advantage term is cut off."""
+OBSERVERS = 512
+"""Most environments whose skills' ends are reported to the estimators."""
+
+
+class Trainer:
+    """Compiled training of one problem.
+
+    Args:
+        world: The world.
+        model: What the networks mean.
+        settings: The learner's settings.
+        step_limit: Most steps of a skill.
+    """
+
+    def __init__(
+        self, world: JaxWorld, model: SkillModel, settings: Neural, step_limit: int
+    ) -> None:
+        self.world, self.model, self.settings, self.step_limit = world, model, settings, step_limit
+        schedule = optax.cosine_decay_schedule(
+            settings.learning_rate, settings.updates, settings.last_rate / settings.learning_rate
+        )
+        self.optimizer = optax.adam(schedule)
+        n = settings.environments
+        self.observers = min(OBSERVERS, n // 2)
+        self.kept_updates = max(1, settings.memory // n)
+        explorers = np.linspace(0, 1, n - n // 2) ** 2
+        self.exploration = jnp.asarray(np.append(np.zeros(n // 2), 0.05 + 0.95 * explorers))
+
+    def start(self, key: jax.Array, costs: Any, judges: Any) -> Carry:
+        """Return the state in which training starts, from the networks' first parameters."""
+        key, key_reset, key_skill = jax.random.split(key, 3)
+        n = self.settings.environments
+        state = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
+        values = jax.vmap(self.world.values)(state)
+        skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
+        earlier = jnp.repeat(values[:, None], self.settings.earlier_starts, axis=1)
+        environments = Environments(
+            state, skill, jnp.copy(values), earlier, jnp.zeros(n, jnp.int32)
+        )
+        costs, judges = jax.tree.map(jnp.asarray, (costs, judges))
+        slow = jax.tree.map(jnp.copy, costs)
+        return Carry(
+            key, costs, slow, self.optimizer.init(costs), judges, self.optimizer.init(judges),
+            environments, self._empty_memory(), jnp.int32(0),
+        )  # fmt: skip
+
+    def _empty_memory(self) -> Memory:
+        n, n_variables = self.kept_updates * self.settings.environments, len(self.model.space)
+        small = jnp.int16 if max(self.model.space.sizes) < 2**15 else jnp.int32
+        states = jnp.zeros((n, n_variables), small)
+        starts = jnp.zeros((n, 2, n_variables), small)
+        return Memory(states, jnp.zeros(n, jnp.int16), jnp.copy(states), starts)
+
+    def run(self, carry: Carry, rewards: Any, n_updates: int) -> tuple[Carry, jax.Array, Ends]:
+        """Make some updates with fixed rewards: the loss of each, and where skills ended."""
+
+        def body(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, Ends]]:
+            return self._update(carry, rewards)
+
+        carry, (loss, ends) = jax.lax.scan(body, carry, None, length=n_updates)
+        return carry, loss, ends
+
+    def _update(self, carry: Carry, rewards: Any) -> tuple[Carry, tuple[jax.Array, Ends]]:
+        model, settings, env = self.model, self.settings, carry.environments
+        n = settings.environments
+        rewards = {**rewards, "groups": with_judges(rewards["groups"], carry.judges)}
+        key, key_act, key_step, key_next, key_earlier, key_learn = jax.random.split(carry.key, 6)
+        slow = {**rewards, "costs": carry.slow}
+        values = jax.vmap(self.world.values)(env.state)
+        rows = jnp.arange(n)
+
+        costs = model.costs(slow, env.start, values)
+        losses = model.losses(slow, env.start, values)
+        mine, stop_loss = costs[rows, env.skill], losses[rows, env.skill]
+        key_explore, key_random = jax.random.split(key_act)
+        explores = jax.random.uniform(key_explore, (n,)) < self.exploration
+        random_action = jax.random.randint(key_random, (n,), 0, model.n_actions)
+        stops = (stop_loss <= mine.min(axis=1)) & ~explores
+        ended = stops | (env.steps >= self.step_limit)
+        action = jnp.where(explores | ended, random_action, mine.argmin(axis=1))
+
+        after = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, action)
+        next_values = jax.vmap(self.world.values)(after)
+
+        which = jax.random.randint(key_earlier, (n,), 0, settings.earlier_starts)
+        starts = jnp.stack([env.start, env.earlier[rows, which]], axis=1)
+        memory = self._remember(carry, Memory(values, action, next_values, starts))
+        loss, fast, optimizer = self._learn(key_learn, carry, memory, rewards)
+        moved = optax.incremental_update(fast, carry.slow, settings.slow_rate)
+        judges, judge_optimizer = self._judge(carry, rewards, values, ended)
+        ends = Ends(ended, env.skill, env.start, values)
+        ends = jax.tree.map(lambda leaf: leaf[: self.observers], ends)
+        env = self._next(key_next, env, after, ended)
+        carry = Carry(
+            key, fast, moved, optimizer, judges, judge_optimizer, env, memory, carry.updates + 1
+        )
+        return carry, (loss, ends)
+
+    def _judge(
+        self, carry: Carry, rewards: Any, values: jax.Array, ended: jax.Array
+    ) -> tuple[Any, Any]:
+        """Train discriminator networks to tell skills by where they are, or by where they end.
+
+        While rewards are held still, they learn a random division of the states instead.
+        """
+        if not carry.judges:
+            return carry.judges, carry.judge_optimizer
+        model, env, half = self.model, carry.environments, self.settings.environments // 2
+        seen = values[:half], env.start[:half], env.skill[:half]
+        weight = jnp.ones(half) if model.objective.reward.timing == "step" else ended[:half]
+
+        def loss_of(judges: Any) -> jax.Array:
+            total = jnp.float32(0)
+            for number, judge in judges.items():
+                group, parts = model.groups[int(number)], rewards["groups"][int(number)]
+                component, among = model.component(int(number), seen[2])
+                log_q = model.log_q(group, judge, seen[1], seen[0])
+                right = jnp.take_along_axis(log_q, component[:, None], axis=1)[:, 0]
+                counted = weight * among
+                actual = (right * counted).sum() / (counted.sum() + 1e-6)
+                dealt = model.encode(seen[1], seen[0], group.variables, ()) @ parts["dealt"]
+                owner = dealt.argmax(axis=1)
+                as_dealt = jnp.take_along_axis(log_q, owner[:, None], axis=1).mean()
+                total -= jnp.where(parts["held"], as_dealt, actual)
+            return total
+
+        gradient = jax.grad(loss_of)(carry.judges)
+        step, optimizer = self.optimizer.update(gradient, carry.judge_optimizer, carry.judges)
+        return optax.apply_updates(carry.judges, step), optimizer
+
+    def _remember(self, carry: Carry, new: Memory) -> Memory:
+        """Overwrite the oldest transitions by the newest."""
+        place = (carry.updates % self.kept_updates) * self.settings.environments
+
+        def write(old: jax.Array, latest: jax.Array) -> jax.Array:
+            where = (place, *(0,) * (old.ndim - 1))
+            return jax.lax.dynamic_update_slice(old, latest.astype(old.dtype), where)
+
+        return jax.tree.map(write, carry.memory, new)
+
+    def _learn(
+        self, key: jax.Array, carry: Carry, memory: Memory, rewards: Any
+    ) -> tuple[jax.Array, Any, Any]:
+        """Make a step of Adam on transitions drawn from memory."""
+        model, settings, unit = self.model, self.settings, rewards["unit"]
+        filled = jnp.minimum(carry.updates + 1, self.kept_updates) * settings.environments
+        drawn = jax.random.randint(key, (settings.batch,), 0, filled)
+        now, action, then, starts = jax.tree.map(lambda x: x[drawn].astype(jnp.int32), memory)
+        starts = jnp.concatenate([starts[:, 0], starts[:, 1]])
+        now, then, action = (jnp.concatenate([each, each]) for each in (now, then, action))
+        targets = self._targets({**rewards, "costs": carry.slow}, starts, now, then, action)
+
+        def loss_of(parameters: Any) -> jax.Array:
+            taken = _taken(model.costs({**rewards, "costs": parameters}, starts, now), action)
+            return optax.losses.huber_loss(taken / unit, targets / unit).mean()
+
+        loss, gradient = jax.value_and_grad(loss_of)(carry.costs)
+        step, optimizer = self.optimizer.update(gradient, carry.optimizer, carry.costs)
+        return loss, optax.apply_updates(carry.costs, step), optimizer
+
+    def _targets(
+        self, slow: Any, starts: jax.Array, now: jax.Array, then: jax.Array, action: jax.Array
+    ) -> jax.Array:
+        """Return what the costs of the actions taken should be, [n, n_skills]."""
+        model, settings, unit = self.model, self.settings, slow["unit"]
+        costs, losses = model.costs(slow, starts, now), model.losses(slow, starts, now)
+        ahead = model.costs(slow, starts, then).min(axis=2)
+        cost = settings.step_cost * unit + model.penalties(slow, now, then, ~model.reversible)
+        if model.objective.reward.timing == "transition":
+            cost = cost - model.rewards(slow, now, then)
+        else:
+            ahead = jnp.maximum(ahead, 0.0)  # nothing is gained by a step
+        ahead = jnp.minimum(model.losses(slow, starts, then), ahead)
+        if model.objective.reward.timing == "step":
+            cost = cost + (1 - settings.gamma) * losses
+            ahead = settings.gamma * ahead
+        gap = _taken(costs, action) - jnp.minimum(losses, costs.min(axis=2))
+        return cost + ahead + settings.advantage * jnp.clip(gap, 0, MAX_GAP * unit)
+
+    def _next(
+        self, key: jax.Array, env: Environments, after: Any, ended: jax.Array
+    ) -> Environments:
+        """Go on, or begin another skill where one ended, sometimes in a fresh state."""
+        n = len(ended)
+        key_fresh, key_reset, key_skill = jax.random.split(key, 3)
+        fresh = ended & (jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share)
+        drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
+        kept = _where(ended, env.state, after)
+        state = _where(fresh, drawn, kept)
+        start = jax.vmap(self.world.values)(state)
+        skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
+        shifted = jnp.concatenate([start[:, None], env.earlier[:, :-1]], axis=1)
+        earlier = _where(ended, shifted, env.earlier)
+        earlier = _where(fresh, jnp.repeat(start[:, None], earlier.shape[1], axis=1), earlier)
+        return Environments(
+            state,
+            jnp.where(ended, skill, env.skill),
+            _where(ended, start, env.start),
+            earlier,
+            jnp.where(ended, 0, env.steps + 1),
+        )
+
+
+def _taken(costs: jax.Array, action: jax.Array) -> jax.Array:
+    """Return the costs of the actions taken, [n, n_skills]."""
+    return jnp.take_along_axis(costs, action[:, None, None], axis=2)[:, :, 0]
+
+
+def with_judges(groups: Any, judges: Any) -> list[Any]:
+    """Return the groups' rewards with the present discriminator networks."""
+    return [
+        {**parts, "network": judges[str(number)]} if str(number) in judges else parts
+        for number, parts in enumerate(groups)
+    ]
+
+
+def _where(condition: jax.Array, chosen: Any, other: Any) -> Any:
+    """`jnp.where` on pytrees whose leaves have a leading axis."""
+
+    def pick(x: jax.Array, y: jax.Array) -> jax.Array:
+        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
+    return jax.tree.map(pick, chosen, other)

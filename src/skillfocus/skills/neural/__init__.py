@@ -1,0 +1,1 @@
+"""Skills whose policies are networks."""

@@ -1,0 +1,249 @@
+"""Networks in skills files: what a header says of them, and which arrays belong to it.
+
+The header names the objective and its settings, and the components of every skill or mode; with
+the world they say what the networks mean (`SkillModel`). The arrays are the weights, by names such
+as `costs/w0` and `groups/3/table`. Each is held against what the model needs before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skillfocus._internal.memory import require_memory
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.objectives.decomposition import PerTarget
+from skillfocus.objectives.estimates import Discriminator
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.registry import CONTROLS, make_objective
+from skillfocus.objectives.targets import MAX_SKILLS, Assignment
+from skillfocus.skills.neural.groups import Group
+from skillfocus.skills.neural.model import SkillModel
+from skillfocus.skills.neural.network import Parameters
+from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.worlds.jax.world import JaxWorld
+
+MAX_TERMS = 20_000_000
+"""The most targets of all skills together, times the variables that a reward may look at."""
+_ADVICE = "use fewer skills"
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def describe_objective(objective: Objective) -> dict[str, object] | None:
+    """Return the arguments of `make_objective` that make an objective; None if none do."""
+    estimate, penalty = objective.reward.estimate, objective.penalty
+    settings: dict[str, object] = {"name": objective.name}
+    if objective.reward.name not in CONTROLS and estimate.rate is not None:
+        settings["rate"] = estimate.rate
+    if isinstance(estimate, Discriminator) and estimate.prior != "uniform":
+        settings["prior"] = estimate.prior
+    if penalty is not None:
+        settings["strength"] = penalty.strength
+    if isinstance(objective.decomposition, PerTarget):
+        weight = objective.decomposition.others_weight
+        if weight is not None:
+            settings["weight"] = weight
+    try:
+        made = make_objective(**settings)  # pyright: ignore[reportArgumentType]
+    except UserError:
+        return None
+    return settings if made == objective else None
+
+
+def networks_header(policy: NeuralPolicy) -> dict[str, object] | None:
+    """Return what a header says of networks; None if no file can say what they are for."""
+    objective = describe_objective(policy.model.objective)
+    if objective is None:
+        return None
+    names = policy.model.space.names
+    components = [
+        [[names[j], component] for j, component in skill.items()]
+        for skill in policy.model.assignment.skills
+    ]
+    return {"objective": objective, "components": components}
+
+
+def network_arrays(policy: NeuralPolicy) -> dict[str, np.ndarray]:
+    """Return the weights by the names they have in a file."""
+    weights = policy.weights
+    arrays = {"unit": weights["unit"], "strength": np.reshape(weights["strength"], 1)}
+    arrays |= {f"costs/{name}": array for name, array in weights["costs"].items()}
+    for number, parts in enumerate(weights["groups"]):
+        prefix = f"groups/{number}"
+        for name in ("table", "linear", "log_nu"):
+            if name in parts:
+                arrays[f"{prefix}/{name}"] = parts[name]
+        for name, array in parts.get("network", {}).items():
+            arrays[f"{prefix}/network/{name}"] = array
+    return {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+
+
+def same_networks(one: NeuralPolicy, other: NeuralPolicy) -> bool:
+    """Return whether two policies have the same networks for the same skills."""
+    mine, others = network_arrays(one), network_arrays(other)
+    return (
+        one.model.assignment == other.model.assignment
+        and mine.keys() == others.keys()
+        and all(np.array_equal(array, others[name]) for name, array in mine.items())
+    )
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def networks_from_file(
+    world: World,
+    mdp: TabularMDP | None,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+) -> NeuralPolicy:
+    """Restore networks from a header, as `skills.header` checks it, and arrays.
+
+    Args:
+        world: The world.
+        mdp: Its table, if it has one.
+        header: The whole header.
+        arrays: The weights by name, and nothing else.
+
+    Raises:
+        UserError: If they do not belong together.
+    """
+    objective = _make_objective(header["networks"]["objective"])
+    assignment = _assignment(world, objective, header)
+    modes = tuple(header.get("modes", ())) or (1,) * len(header["targets"])
+    _check_targets(world, assignment, modes, header["targets"])
+    model = SkillModel(world.space, one_way(world, mdp), len(world.actions), objective, assignment)
+    policy = NeuralPolicy(model, _weights(model, dict(arrays)), modes, mdp)
+    if [list(names) for names in policy.context_variables] != header["remembered"]:
+        raise UserError("its skills remember other variables than its networks look at")
+    return policy
+
+
+def _make_objective(described: Mapping[str, Any]) -> Objective:
+    settings = {
+        key: described[key]
+        for key in ("name", "rate", "strength", "weight", "prior")
+        if key in described
+    }
+    if settings.get("prior", "learned") != "learned":
+        settings["prior"] = float(settings["prior"])  # JSON does not tell 1 from 1.0
+    return make_objective(**settings)
+
+
+def one_way(world: World, mdp: TabularMDP | None) -> tuple[str, ...]:
+    """Return the variables that never return to a value they have left."""
+    if isinstance(world, JaxWorld):
+        return world.one_way
+    assert mdp is not None
+    return mdp.one_way
+
+
+def _assignment(world: World, objective: Objective, header: Mapping[str, Any]) -> Assignment:
+    """Return the components of every skill or mode, small enough to be worked with."""
+    skills = []
+    for parts in header["networks"]["components"]:
+        skill = {world.space.index(name): component for name, component in parts}
+        if len(skill) != len(parts) or bool(skill) != objective.targeted:
+            raise UserError(f"a skill of {objective.name} cannot have the components {parts}")
+        skills.append(skill)
+    if not 1 <= len(skills) <= MAX_SKILLS:
+        raise UserError(f"it has components of {len(skills):,} skills, not of 1 to {MAX_SKILLS:,}")
+    most: dict[int, int] = {}
+    for skill in skills:
+        for j, component in skill.items():
+            most[j] = max(most.get(j, 0), component + 1)
+    if sum(map(len, skills)) * len(world.space) > MAX_TERMS:
+        raise UserError(f"it has more than {MAX_TERMS:,} targets times variables")
+    entries = len(skills) * (sum(most.values()) or len(skills))
+    require_memory(8 * entries, "the components of its skills", _ADVICE)
+    return Assignment(tuple(skills))
+
+
+def _check_targets(
+    world: World, assignment: Assignment, modes: Sequence[int], targets: Sequence[Sequence[str]]
+) -> None:
+    if len(modes) != len(targets) or sum(modes) != len(assignment):
+        raise UserError(
+            f"it has components of {len(assignment)} skills or modes, not of {sum(modes)}"
+        )
+    first = 0
+    for z, (names, count) in enumerate(zip(targets, modes, strict=True)):
+        for mode in range(first, first + count):
+            own = [world.space.names[j] for j in assignment.targets(mode)]
+            if own != list(names):
+                raise UserError(f"skill {z} targets {list(names)}, its components are for {own}")
+        first += count
+
+
+def _weights(model: SkillModel, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return the weights that a model needs, and refuse any that it does not."""
+    weights = {
+        "unit": _take(arrays, "unit", (model.n_skills,)),
+        "strength": _take(arrays, "strength", (1,))[0],
+        "costs": _take_network(arrays, "costs", model.n_inputs, model.n_outputs),
+        "groups": [
+            _take_group(model, arrays, f"groups/{number}", group)
+            for number, group in enumerate(model.groups)
+        ],
+    }
+    if arrays:
+        raise UserError(f"its networks need no array {min(arrays)!r}")
+    return weights
+
+
+def _take_group(
+    model: SkillModel, arrays: dict[str, np.ndarray], name: str, group: Group
+) -> dict[str, Any]:
+    n = group.n_components
+    if group.is_table:
+        return {"table": _take(arrays, f"{name}/table", (n, group.n_starts, group.n_values))}
+    if model.objective.reward.estimate.discriminates:
+        n_inputs = model.encoded_width(group.variables, group.start_variables)
+        return {
+            "log_nu": _take(arrays, f"{name}/log_nu", (n,)),
+            "network": _take_network(arrays, f"{name}/network", n_inputs, n),
+        }
+    dimensions = sum(model.space.variables[j].coordinates.shape[1] for j in group.variables)
+    return {"linear": _take(arrays, f"{name}/linear", (dimensions, n))}
+
+
+def _take_network(
+    arrays: dict[str, np.ndarray], name: str, n_inputs: int, n_outputs: int
+) -> Parameters:
+    """Take a network's layers; only the widths between its inputs and outputs are free."""
+    last = 0
+    while f"{name}/w{last + 1}" in arrays:
+        last += 1
+    parameters: Parameters = {}
+    for i in range(last + 1):
+        width = n_outputs
+        if i < last:
+            shape = np.shape(arrays.get(f"{name}/w{i}", ()))
+            width = max(shape[1], 1) if len(shape) == 2 else 1
+        parameters[f"w{i}"] = _take(arrays, f"{name}/w{i}", (n_inputs, width))
+        parameters[f"b{i}"] = _take(arrays, f"{name}/b{i}", (width,))
+        if i < last:
+            parameters[f"g{i}"] = _take(arrays, f"{name}/g{i}", (width,))
+        n_inputs = width
+    return parameters
+
+
+def _take(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Remove an array and return it, if it is as needed."""
+    array = arrays.pop(name, None)
+    if array is None:
+        raise UserError(f"its networks need an array {name!r}")
+    if array.dtype != np.float32 or array.shape != shape:
+        raise UserError(
+            f"the array {name!r} is {array.dtype} {list(array.shape)}, its networks need float32 "
+            f"{list(shape)}"
+        )
+    if not np.isfinite(array).all():
+        raise UserError(f"the array {name!r} holds numbers that are not finite")
+    return array

@@ -1,0 +1,160 @@
+"""Learning with networks, on worlds where the truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from probes import corridor, tiny_mud
+from skillfocus.errors import UserError
+from skillfocus.learners.discovery import make_problem
+
+jax = pytest.importorskip("jax")
+
+from skillfocus.learners.neural import train as training
+from skillfocus.worlds.four_rooms import FourRooms
+
+TINY = sf.Neural(updates=4, stretch=2, environments=8, batch=8, memory=64, hidden=8)
+ROOM = "#######\n#..#.T#\n#.....#\n#T.#..#\n#######"
+
+
+def weights_of(skills):
+    return jax.tree.leaves(skills.policies.weights)
+
+
+def same(one, two):
+    return all(np.array_equal(x, y) for x, y in zip(weights_of(one), weights_of(two), strict=True))
+
+
+@pytest.mark.slow
+def test_a_small_world_is_learned_nearly_as_well_as_by_planning():
+    world = FourRooms(ROOM, slip=0.1, step_limit=20)
+    objective = sf.focused(sf.vic(), strength=2.5)
+    settings = {"seed": 0, "targets": {"tool_1": 2, "tool_2": 2}}
+    planned = sf.discover(world, objective, **settings)
+    learner = sf.Neural(updates=4000, environments=64, batch=128)
+    learned = sf.discover(world, objective, learner=learner, **settings)
+    for tool in range(2):
+        pairs = [
+            max(
+                (sf.metrics.side_effects(skills)[z] for z in (2 * tool, 2 * tool + 1)),
+                key=lambda effects: effects.changes_target or 0.0,
+            )
+            for skills in (planned, learned)
+        ]
+        assert pairs[1].changes_target > 0.97
+        assert pairs[1].side_effects < pairs[0].side_effects + 0.05
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [sf.vic(), sf.lsd(), sf.dusdi(sf.diayn()), sf.focused(sf.lsd())],
+    ids=lambda objective: objective.name,
+)
+def test_objectives_of_every_kind_train(objective):
+    skills = sf.discover(tiny_mud(), objective, seed=0, n_skills=6, learner=TINY)
+    assert len(skills) == 6
+    assert all(np.isfinite(leaf).all() for leaf in weights_of(skills))
+    action = skills.policy(0)(skills.mdp.state(0))
+    assert action is None or 0 <= action < 4
+
+
+def test_equal_seeds_give_equal_weights_and_others_do_not():
+    one, two, three = (
+        sf.discover(corridor(), sf.focused(sf.vic()), seed=seed, n_skills=4, learner=TINY)
+        for seed in (0, 0, 1)
+    )
+    assert same(one, two)
+    assert not same(one, three)
+
+
+def test_no_strength_is_no_penalty():
+    focused = sf.focused(sf.vic(), strength=0.0)
+    without = replace(focused, penalty=None)
+    one, two = (
+        sf.discover(corridor(0.1), objective, seed=0, n_skills=4, learner=TINY)
+        for objective in (focused, without)
+    )
+    assert same(one, two)
+
+
+def test_sets_that_train_together_are_those_that_train_alone():
+    problem = make_problem(corridor(0.1), sf.focused(sf.vic()), n_skills=4)
+    rngs = [np.random.default_rng(seed) for seed in (0, 1)]
+    together = training.train(TINY, problem, rngs, lambda *_: None, strengths=[4.0, 0.5])
+    for seed, strength, learned in zip((0, 1), (4.0, 0.5), together, strict=True):
+        objective = sf.focused(sf.vic(), strength=strength)
+        alone = sf.discover(corridor(0.1), objective, seed=seed, n_skills=4, learner=TINY)
+        assert learned.policies.weights["strength"] == np.float32(strength)
+        pairs = zip(weights_of(alone), jax.tree.leaves(learned.policies.weights), strict=True)
+        assert all(np.allclose(x, y, atol=1e-5) for x, y in pairs)
+
+
+def test_a_loss_that_is_not_finite_ends_training():
+    wild = replace(TINY, learning_rate=1e30, updates=40)
+    with pytest.raises(UserError, match=r"training diverged: .* lower learning_rate"):
+        sf.discover(corridor(), sf.focused(sf.vic()), seed=0, n_skills=4, learner=wild)
+
+
+class Interrupt(Exception):
+    """Stands for Ctrl-C."""
+
+
+def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    path = tmp_path / "folder" / "training.safetensors"
+    settings = replace(TINY, updates=12, hold=0.3)
+    kept = replace(settings, checkpoint=str(path))
+
+    def stop(fraction, activity):
+        if fraction > 0.5:
+            raise Interrupt
+
+    def learn(learner, progress=None):
+        return sf.discover(
+            corridor(0.1), sf.focused(sf.vic()), seed=0, n_skills=4, learner=learner,
+            progress=progress,
+        )  # fmt: skip
+
+    whole = learn(settings)
+    with pytest.raises(Interrupt):
+        learn(kept, stop)
+    assert path.exists()
+    with pytest.raises(UserError, match="belongs to another training"):
+        learn(replace(kept, hidden=16))
+    resumed = learn(kept)
+    assert same(whole, resumed)
+    assert whole.info == resumed.info
+    assert not path.exists()
+    path.write_bytes(b"no checkpoint")
+    with pytest.raises(UserError, match="is no checkpoint"):
+        learn(kept)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"updates": 0}, "updates is 0; it must be at least 1"),
+        ({"environments": 1}, "half of them explore"),
+        ({"hold": 2.0}, "hold is 2.0; it must be between 0 and 1"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; it must be positive"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(UserError, match=message):
+        sf.Neural(**settings)
+
+
+def test_a_penalty_on_whole_states_is_refused():
+    penalty = sf.StatePenalty("far", 1.0, lambda mdp, start, end, watched: 1.0 * (start != end))
+    with pytest.raises(UserError, match="far compares numbered states"):
+        sf.discover(
+            corridor(), sf.focused(sf.vic(), penalty=penalty), seed=0, n_skills=4, learner=TINY
+        )
+
+
+def test_large_settings_can_be_changed():
+    assert sf.large_neural(hidden=64) == replace(sf.large_neural(), hidden=64)
