@@ -1,0 +1,1 @@
+"""Downstream tasks of JAX worlds, learned by networks over skills and primitive actions."""

@@ -1,0 +1,119 @@
+"""What an agent chooses among: skills, and every primitive action.
+
+A skill is available in a state unless it would stop there at once. Options are numbered skills
+first, then primitive actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from skillfocus.errors import UserError
+from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.skills import Skills
+from skillfocus.worlds.jax.world import JaxWorld
+
+Policy = Callable[[Any, Any, Any], Any]
+"""`policy(weights, starts, values)`: what every skill does, int [n, n_skills]; the number of
+actions means "stop"."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Skills as functions in JAX, and the primitive actions.
+
+    A set of skills made by hand, here one that repeats the first action::
+
+        Options(lambda _, starts, values: 0 * values[:, :1], None, 1, step_limit=5, n_actions=4)
+
+    Attributes:
+        policy: What every skill does.
+        weights: What the policy takes as its first argument: arrays, or None.
+        n_skills: Number of skills.
+        step_limit: Most steps of a skill.
+        n_actions: Number of primitive actions.
+    """
+
+    policy: Policy
+    weights: Any
+    n_skills: int
+    step_limit: int
+    n_actions: int
+
+    def __len__(self) -> int:
+        return self.n_skills + self.n_actions
+
+    def skill_actions(self, starts: jax.Array, values: jax.Array) -> jax.Array:
+        """Return what every skill does, int32 [n, n_skills]; `n_actions` where it stops."""
+        return self.policy(self.weights, starts, values).astype(jnp.int32)
+
+    def first_actions(self, skill_actions: jax.Array) -> jax.Array:
+        """Return the first action of every option, int32 [n, n_options]; `n_actions` where a skill
+        is not available.
+
+        Args:
+            skill_actions: What skills do that start in the states at hand.
+        """
+        actions = jnp.arange(self.n_actions, dtype=jnp.int32)
+        primitives = jnp.broadcast_to(actions, (len(skill_actions), self.n_actions))
+        return jnp.concatenate([skill_actions, primitives], axis=1)
+
+    def begin(self, values: jax.Array) -> jax.Array:
+        """Return the first action of every option in the states at hand."""
+        return self.first_actions(self.skill_actions(values, values))
+
+    def next_action(self, option: jax.Array, skill_actions: jax.Array) -> jax.Array:
+        """Return the next action of options under way, int32 [n]; `n_actions` where they end.
+
+        Args:
+            option: Numbers of the options.
+            skill_actions: What skills do that started where the options did.
+        """
+        end = jnp.full((len(option), self.n_actions), self.n_actions, jnp.int32)
+        actions = jnp.concatenate([skill_actions, end], axis=1)
+        return jnp.take_along_axis(actions, option[:, None], axis=1)[:, 0]
+
+
+jax.tree_util.register_dataclass(
+    Options,
+    data_fields=["weights"],
+    meta_fields=["policy", "n_skills", "step_limit", "n_actions"],
+)
+
+
+def _no_skills(_: Any, __: jax.Array, values: jax.Array) -> jax.Array:
+    return jnp.zeros((len(values), 0), jnp.int32)
+
+
+def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
+    """Return what an agent with these skills, or with primitive actions alone, chooses among.
+
+    Every mode of a skill counts as a skill of its own.
+
+    Raises:
+        UserError: If the skills have no network, or are of another world.
+    """
+    n_actions = len(world.actions)
+    if skills is None:
+        return Options(_no_skills, None, 0, 0, n_actions)
+    if isinstance(skills, Options):
+        if skills.n_actions != n_actions:
+            raise UserError(
+                f"the skills have {skills.n_actions} actions, {world.id} has {n_actions}"
+            )
+        return skills
+    policy = skills.policies
+    if not isinstance(policy, NeuralPolicy):
+        raise UserError(
+            "these skills are tables, which JAX cannot run: learn them with learner=Neural()"
+        )
+    model = policy.model
+    if (model.space, model.n_actions) != (world.space, n_actions):
+        raise UserError(f"the skills are of another world than {world.id}")
+    weights = jax.tree.map(jnp.asarray, policy.weights)
+    return Options(model.choose, weights, model.n_skills, skills.step_limit, n_actions)

@@ -1,0 +1,238 @@
+"""`solve`: learn a task of a JAX world over skills and primitive actions, and judge the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.seeds import check_seed
+from skillfocus.errors import UserError
+from skillfocus.metrics.statistics import Interval, success_interval
+from skillfocus.skills.skills import Skills
+from skillfocus.tasks.neural.environments import Event
+from skillfocus.tasks.neural.option_learning import Carry, OptionLearner
+from skillfocus.tasks.neural.options import Options, options_of
+from skillfocus.tasks.neural.settings import OptionLearning
+from skillfocus.tasks.neural.task import JaxTask
+from skillfocus.worlds.jax.world import JaxWorld
+
+
+class Outcomes(NamedTuple):
+    """How episodes of the greedy agent ended, [n_episodes] each.
+
+    Attributes:
+        success: Whether the success condition held at some step.
+        true_success: Whether it held at the end, with every side condition.
+        side_conditions: Whether each side condition held at the end, by name.
+        steps: Steps until the end.
+        returned: Discounted reward.
+    """
+
+    success: np.ndarray
+    true_success: np.ndarray
+    side_conditions: dict[str, np.ndarray]
+    steps: np.ndarray
+    returned: np.ndarray
+
+
+class Rates(NamedTuple):
+    """What episodes of an agent achieve; intervals are exact for the rate of this agent.
+
+    Attributes:
+        success: How often the success condition holds at some step.
+        true_success: How often it holds at the end, with every side condition.
+        side_conditions: Among successes, how often each held at the end; None without successes.
+        steps: Mean steps of an episode.
+        returned: Mean discounted reward.
+    """
+
+    success: Interval
+    true_success: Interval
+    side_conditions: dict[str, Interval | None]
+    steps: float
+    returned: float
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A learned agent.
+
+    Attributes:
+        parameters: Its network's.
+        curve: Rates of the greedy agent by the number of steps learned from, increasing.
+        outcomes: How the episodes of the last evaluation ended.
+    """
+
+    parameters: Any
+    curve: dict[int, Rates]
+    outcomes: Outcomes
+
+    @property
+    def final(self) -> Rates:
+        """Rates at the end of learning."""
+        return self.curve[max(self.curve)]
+
+    def at(self, steps: int) -> Rates:
+        """Return the rates of the last evaluation within a number of steps.
+
+        Raises:
+            UserError: If there is none so early.
+        """
+        early = [known for known in self.curve if known <= steps]
+        if not early:
+            raise UserError(
+                f"the first evaluation is after {min(self.curve):,} steps, so none within {steps:,}"
+            )
+        return self.curve[max(early)]
+
+
+def solve(
+    world: JaxWorld,
+    task: JaxTask,
+    skills: Skills | Options | None,
+    settings: OptionLearning | None = None,
+    *,
+    seed: int,
+    progress: Progress = no_progress,
+) -> Solution:
+    """Learn a task over skills and primitive actions.
+
+        world = InstallingAPrinter(starts="varied")
+        skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=Neural())
+        solution = solve(world, household_task("install-printer"), skills, seed=0)
+        solution.at(500_000).success, solution.final.true_success
+
+    Args:
+        world: The world.
+        task: What to accomplish.
+        skills: Skills to choose among, or None for primitive actions alone.
+        settings: Settings of the learning.
+        seed: Equal seeds give equal solutions.
+        progress: Callback for the fraction done.
+
+    Raises:
+        UserError: If the skills do not fit the world, or learning diverges.
+    """
+    return solve_seeds(world, task, skills, settings, seeds=[seed], progress=progress)[0]
+
+
+def solve_seeds(
+    world: JaxWorld,
+    task: JaxTask,
+    skills: Skills | Options | None,
+    settings: OptionLearning | None = None,
+    *,
+    seeds: Sequence[int],
+    progress: Progress = no_progress,
+) -> list[Solution]:
+    """Learn a task once per seed, all seeds at once; see `solve`.
+
+    A seed's numbers may differ from those it has alone by rounding, as batched matrix products
+    are not summed in the same order.
+    """
+    for seed in seeds:
+        check_seed(seed)
+    settings = settings or OptionLearning()
+    options = options_of(world, skills)
+    learner = OptionLearner(world, task, settings)
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    parameters = _stack([learner.init(rng, len(options)) for rng in rngs])
+    keys = jnp.stack([jax.random.key(int(rng.integers(2**31))) for rng in rngs])
+    keys = jax.vmap(jax.random.split)(keys)
+
+    carry = _start(learner, keys[:, 0], parameters, options)
+    curves: list[dict[int, Rates]] = [{} for _ in seeds]
+    outcomes: list[Outcomes] = []
+    for number in range(settings.evaluations):
+        steps = number * settings.iterations * settings.environments
+        progress(number / settings.evaluations, f"step {steps:,} of {settings.steps:,}")
+        carry, losses = _run(learner, carry, options)
+        if not np.isfinite(np.asarray(losses)).all():
+            raise UserError("learning diverged: the loss is not finite; lower learning_rate")
+        is_last = number + 1 == settings.evaluations
+        n_episodes = settings.final_episodes if is_last else settings.evaluation_episodes
+        # Equal keys at every evaluation: a curve moves because the agent does.
+        events = _evaluate(learner, n_episodes, keys[:, 1], carry.slow, options)
+        steps += settings.iterations * settings.environments
+        outcomes = [_outcomes(task, _entry(events, i)) for i in range(len(seeds))]
+        for curve, ended in zip(curves, outcomes, strict=True):
+            curve[steps] = rates(ended)
+    return [
+        Solution(_entry(carry.slow, i), curve, ended)
+        for i, (curve, ended) in enumerate(zip(curves, outcomes, strict=True))
+    ]
+
+
+def rates(outcomes: Outcomes) -> Rates:
+    """Return the rates of an agent's episodes."""
+    success = outcomes.success
+    return Rates(
+        _rate(success),
+        _rate(outcomes.true_success),
+        {
+            name: _rate(held[success]) if success.any() else None
+            for name, held in outcomes.side_conditions.items()
+        },
+        float(outcomes.steps.mean()),
+        float(outcomes.returned.mean()),
+    )
+
+
+def rates_over_seeds(solutions: Sequence[Solution]) -> Rates:
+    """Return the rates of a newly trained agent: one episode of each of several agents.
+
+    Episodes of one agent depend on each other, all being equal where nothing is random; those of
+    different agents do not, so the intervals are exact.
+    """
+    return rates(_stack([_entry(solution.outcomes, 0) for solution in solutions]))
+
+
+# Compiled once for equal learners, with a leading axis of seeds.
+
+
+@partial(jax.jit, static_argnums=0)
+def _start(learner: OptionLearner, keys: jax.Array, parameters: Any, options: Options) -> Carry:
+    return jax.vmap(learner.start, (0, 0, None))(keys, parameters, options)
+
+
+@partial(jax.jit, static_argnums=0)
+def _run(learner: OptionLearner, carry: Carry, options: Options) -> tuple[Carry, jax.Array]:
+    return jax.vmap(learner.run, (0, None))(carry, options)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _evaluate(
+    learner: OptionLearner, n_episodes: int, keys: jax.Array, parameters: Any, options: Options
+) -> Event:
+    evaluate = partial(learner.evaluate, n_episodes=n_episodes)
+    return jax.vmap(evaluate, (0, 0, None))(keys, parameters, options)
+
+
+def _outcomes(task: JaxTask, event: Event) -> Outcomes:
+    last = jnp.asarray(event.values)
+    return Outcomes(
+        np.asarray(event.succeeded),
+        np.asarray(task.true_success(last)),
+        {name: np.asarray(holds(last)) for name, holds in task.side_conditions.items()},
+        np.asarray(event.steps),
+        np.asarray(event.returned),
+    )
+
+
+def _rate(held: np.ndarray) -> Interval:
+    return success_interval(int(held.sum()), len(held))
+
+
+def _stack(trees: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
+
+
+def _entry(tree: Any, i: int) -> Any:
+    return jax.tree.map(lambda leaf: np.asarray(leaf[i]), tree)
