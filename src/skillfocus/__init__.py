@@ -15,6 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from skillfocus._internal import command_start  # noqa: F401  before what takes long to import
 from skillfocus._internal.deprecated import warn
 from skillfocus._internal.gymnasium_ids import register
 from skillfocus._internal.old_modules import install
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from skillfocus.learners.base import Learner as Learner
     from skillfocus.learners.discovery import discover as discover
     from skillfocus.learners.discovery import discover_many as discover_many
+    from skillfocus.learners.neural.learner import Neural as Neural
+    from skillfocus.learners.neural.learner import large_neural as large_neural
     from skillfocus.learners.tabular.planning import Planning as Planning
     from skillfocus.learners.tabular.q_learning import QLearning as QLearning
     from skillfocus.learners.tabular.q_learning import literal_q_learning as literal_q_learning
@@ -102,6 +105,7 @@ _HOMES = {
     "objectives.targets": ["assign"],
     "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],
+    "learners.neural.learner": ["Neural", "large_neural"],
     "learners.tabular.q_learning": ["QLearning", "literal_q_learning", "paper_q_learning"],
     "learners.discovery": ["discover", "discover_many"],
     "skills.skills": ["Skills"],

@@ -29,6 +29,26 @@ def test_describe(capsys, monkeypatch, tmp_path):
     }  # fmt: skip
 
 
+def test_a_world_without_a_table(capsys, monkeypatch):
+    pytest.importorskip("jax")
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "tool-rooms", "--check"])
+    main()
+    shown = capsys.readouterr().out
+    assert "ToolRooms-v0: 6,815,744 combinations of values, 4 actions" in shown
+    assert "Goals: tool_1 … tool_16 (16)" in shown
+    assert "there is no table of its states" in shown
+    assert "Every check passed." in shown
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "visible-mud", "--json"])
+    main()
+    document = json.loads(capsys.readouterr().out)
+    assert document["combinations"] == 400 * 2**86
+    assert document["goals"] == ["treasure"]
+    assert len(document["variables"]) == 89
+    assert document["variables"][3] == {
+        "name": "mud_1_1", "values": 2, "listed": "0, 1", "changes": "for good", "skills": 0,
+    }  # fmt: skip
+
+
 @pytest.mark.slow
 def test_exploring_long_shows_how_it_goes_on(tmp_path):
     slow = LAMPS.replace(

@@ -4,6 +4,7 @@ import pytest
 
 from skillfocus.errors import UserError
 from skillfocus.viewer import viewing
+from skillfocus.viewer.page import read_asset
 from skillfocus.viewer.viewing import page_path, view
 
 
@@ -45,6 +46,28 @@ def test_task_and_coverage_are_added_when_asked(focused_vic, tmp_path, shown):
     assert (full.task.name, full.reward, len(full.coverage)) == ("tools", "proxy", 5)
     assert full.solution.q.shape[0] == focused_vic.mdp.n_states
     assert reported == [0.0, 1.0]
+
+
+def test_a_file_that_is_not_a_page_is_overwritten_only_if_it_is_named(focused_vic, tmp_path, shown):
+    focused_vic.save(tmp_path / "focused.skills")
+    (tmp_path / "focused.html").write_text("<p>my notes</p>")
+    with pytest.raises(UserError, match=r"focused.html exists and is not a page of skills"):
+        view(tmp_path / "focused.skills")
+    view(tmp_path / "focused.skills", tmp_path / "focused.html")
+    (tmp_path / "focused.html").write_text(read_asset("page.html"))
+    view(tmp_path / "focused.skills")
+
+
+@pytest.mark.parametrize("name", ["", "a" * 300 + ".html", "folder.html"])
+def test_a_page_that_cannot_be_written_is_refused_at_once(name, tmp_path):
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(UserError, match=r"name that ends in .html|too long|is a folder"):
+        page_path(tmp_path / name, None)
+
+
+def test_a_source_is_a_file(tmp_path):
+    with pytest.raises(UserError, match="is a folder: name files of skills"):
+        view("")
 
 
 def test_pages_need_a_name(focused_vic, tmp_path):

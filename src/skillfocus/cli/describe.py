@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from skillfocus.cli.options import explore
-from skillfocus.cli.output import print_json, print_table
+from skillfocus.cli.options import shown_exploration
+from skillfocus.cli.output import print_json, print_table, print_text, show_count
+
+if TYPE_CHECKING:
+    from skillfocus.worlds.jax.world import JaxWorld
 
 
 @dataclass(frozen=True)
@@ -25,15 +29,22 @@ class Describe:
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"slip": 0.0}'."""
     check: bool = False
-    """Also run every check of skillfocus.testing.check_world."""
+    """Also run every check of skillfocus.testing.check_world (of a JAX world, check_jax_world)."""
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
         """Describe the world and print the description."""
         from skillfocus.metrics.world_summary import describe
+        from skillfocus.runs.world_cache import cached_mdp, cached_world
+        from skillfocus.worlds.jax.world import JaxWorld
 
-        world, mdp = explore(self.world, self.world_settings)
+        with shown_exploration():
+            world = cached_world(self.world, self.world_settings)
+            if isinstance(world, JaxWorld) and world.mdp is None:
+                self._describe_without_table(world)
+                return
+            mdp = cached_mdp(self.world, self.world_settings)
         if self.check:
             from skillfocus.testing import check_world
 
@@ -43,9 +54,11 @@ class Describe:
             print_json(description)
             return
         actions = description["actions"]
-        print(f"{description['world']}: {description['states']:,} states, {len(actions)} actions")
-        print(f"Actions: {', '.join(actions)}")
-        print(f"A skill may take up to {description['step_limit']} steps.\n")
+        print_text(
+            f"{description['world']}: {description['states']:,} states, {len(actions)} actions"
+        )
+        print_text(f"Actions: {', '.join(actions)}")
+        print_text(f"A skill may take up to {description['step_limit']} steps.\n")
         rows = [
             [v["name"], str(v["values"]), v["listed"], v["changes"],
              "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
@@ -54,8 +67,51 @@ class Describe:
         columns = ["variable", "values", "such as", "changes", "alone from", "skills by default"]
         print_table("Variables", columns, rows)
         for note in description["notes"]:
-            print(f"- {note}")
+            print_text(f"- {note}")
         first = next(iter(world.states()))
-        print(f"\nOne state:\n{world.draw(first)}")
+        print_text(f"\nOne state:\n{world.draw(first)}")
         if self.check:
-            print("\nEvery check passed.")
+            print_text("\nEvery check passed.")
+
+    def _describe_without_table(self, world: JaxWorld) -> None:
+        """Describe a world in JAX: variables that are alike are shown together."""
+        from skillfocus.metrics.world_summary import describe_without_table
+
+        if self.check:
+            from skillfocus.testing import check_jax_world
+
+            check_jax_world(world)
+        description: dict[str, Any] = describe_without_table(world)
+        if self.json:
+            print_json(description)
+            return
+        print_text(
+            f"{description['world']}: {show_count(description['combinations'])} combinations of "
+            f"values, {len(description['actions'])} actions"
+        )
+        print_text(f"Actions: {', '.join(description['actions'])}")
+        print_text(f"Goals: {shorten_names(description['goals'])}")
+        print_text(f"A skill may take up to {description['step_limit']} steps.\n")
+        rows = []
+        for alike, group in itertools.groupby(
+            description["variables"], lambda v: (v["listed"], v["changes"], v["skills"])
+        ):
+            variables = list(group)
+            names = shorten_names([v["name"] for v in variables])
+            each = " each" if len(variables) > 1 else ""
+            rows.append([names, f"{variables[0]['values']}{each}", *alike[:2], f"{alike[2]}{each}"])
+        columns = ["variable", "values", "such as", "changes", "skills by default"]
+        print_table("Variables", columns, rows)
+        for note in description["notes"]:
+            print_text(f"- {note}")
+        first = tuple([0] * len(world.space))
+        print_text(f"\nOne state:\n{world.draw(first)}")
+        if self.check:
+            print_text("\nEvery check passed.")
+
+
+def shorten_names(names: list[str]) -> str:
+    """Return names as text: all, or the first and the last of many, with their number."""
+    if len(names) <= 2:
+        return ", ".join(names)
+    return f"{names[0]} … {names[-1]} ({len(names)})"

@@ -9,14 +9,11 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
-from skillfocus.envs.episode import Episodes
-from skillfocus.envs.goal import Goal
+from skillfocus.envs.making import AnyEpisodes
 from skillfocus.envs.observation import ObservationEncoder
 from skillfocus.errors import unknown
 from skillfocus.render.raster import StateImages
-from skillfocus.skills.skills import Skills
 
 RENDER_MODES = ("ansi", "rgb_array")
 
@@ -65,11 +62,8 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
     def __init__(
         self,
         world: World,
-        mdp: TabularMDP,
-        goal: Goal,
+        episodes: AnyEpisodes,
         *,
-        skills: Skills | None,
-        primitives: bool,
         observation: str,
         render_mode: str | None,
         spec_id: str,
@@ -80,10 +74,7 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
 
         Args:
             world: The world to play.
-            mdp: Its MDP.
-            goal: Starts, rewards and ends.
-            skills: Skills to choose among; None for none.
-            primitives: Whether primitive actions can be chosen too.
+            episodes: One episode, from `make_episodes`.
             observation: "multi-discrete" or "dict".
             render_mode: None, "ansi" or "rgb_array".
             spec_id: The id in `spec`.
@@ -92,9 +83,8 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         """
         check_render_mode(render_mode)
         self.world, self.render_mode = world, render_mode
-        self._table = mdp
-        self._encoder = ObservationEncoder(mdp, observation)
-        self._episodes = Episodes(mdp, goal, 1, skills, primitives)
+        self._encoder = ObservationEncoder(world.space, observation)
+        self._episodes = episodes
         self.observation_space = self._encoder.space
         self.action_space = gymnasium.spaces.Discrete(self._episodes.n_options)
         self.spec = EnvSpec(
@@ -116,14 +106,14 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         """
         super().reset(seed=seed)
         self._episodes.begin(0, self.np_random, requested_state(options))
-        return self._encoder.encode(self._episodes.states[0]), {}
+        return self._encoder.encode(self._episodes.values[0]), {}
 
     def _follow(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action; the info has "success" only."""
         now = self._episodes
         now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
         return (
-            self._encoder.encode(now.states[0]),
+            self._encoder.encode(now.values[0]),
             float(now.rewards[0]),
             bool(now.terminated[0]),
             bool(now.truncated[0]),
@@ -132,7 +122,7 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
 
     @cached_property
     def _pictures(self) -> StateImages:
-        return StateImages(self.world, self._table)
+        return StateImages(self.world, self._episodes.mdp)
 
     def render(self) -> Any:
         """Return the current state as text, or as uint8 [height, width, 3]."""
@@ -140,7 +130,7 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         now.check_begun()
-        state = int(now.states[0])
+        state = tuple(now.values[0].tolist())
         if self.render_mode == "ansi":
-            return self.world.draw(self._table.state(state))
+            return self.world.draw(state)
         return self._pictures.draw(state, now.marked[0], now.ways[0])

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 from gymnasium.error import ResetNeeded
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import apply_action, draw, draw_context, follow, reset_marks
 from skillfocus.envs.goal import Goal
@@ -72,6 +72,25 @@ def follow_all(options, chosen, active, left, over, batch):
         path[k + 1 :] = path[k]
         states[i] = path[k]
         steps[i] = max(k, 1)
+
+
+def check_choices(options: np.ndarray, n_options: int, ended: np.ndarray) -> None:
+    """Check the options of the episodes that are to go on.
+
+    Args:
+        options: int [n], what was chosen.
+        n_options: How many options there are.
+        ended: bool [n], whether an episode is over.
+
+    Raises:
+        UserError: If an option does not exist.
+        ResetNeeded: If an episode is over.
+    """
+    if len(options) and not 0 <= options.min() <= options.max() < n_options:
+        wrong = options[(options < 0) | (options >= n_options)][0]
+        raise UserError(f"there is no action {wrong}: actions are 0 to {n_options - 1}")
+    if ended.any():
+        raise ResetNeeded("no episode is under way: call reset() first")
 
 
 class Episodes:
@@ -135,18 +154,23 @@ class Episodes:
             UserError: If an active episode's option does not exist.
             ResetNeeded: If an active episode is over.
         """
-        playing = chosen[active]
-        if len(playing) and not 0 <= playing.min() <= playing.max() < self.n_options:
-            wrong = playing[(playing < 0) | (playing >= self.n_options)][0]
-            raise UserError(f"there is no action {wrong}: actions are 0 to {self.n_options - 1}")
-        if self.ended[active].any():
-            raise ResetNeeded("no episode is under way: call reset() first")
+        check_choices(chosen[active], self.n_options, self.ended[active])
         left = self.goal.max_episode_steps - self.elapsed
         for i in np.flatnonzero(active).tolist():
             generators[i].random(out=self._uniforms[i])
         follow_all(self._options, chosen, active, left, self.goal.terminal, self._batch)
         self.elapsed[active] += self.steps[active]
         self.ended[active] = (self.terminated | self.truncated)[active]
+
+    @property
+    def values(self) -> np.ndarray:
+        """int32 [n, n_variables]: value indices of the current states."""
+        return self.mdp.values[self.states]
+
+    @property
+    def path_values(self) -> np.ndarray:
+        """int32 [n, longest option + 1, n_variables]: `paths` as value indices."""
+        return self.mdp.values[self.paths[:, : int(self.steps.max(initial=0)) + 1]]
 
     @property
     def rewards(self) -> np.ndarray:
@@ -169,9 +193,9 @@ class Episodes:
         return self.goal.success[self.states]
 
     @property
-    def ways(self) -> list[list[int]]:
+    def ways(self) -> list[list[list[int]]]:
         """The states of each episode's last option; empty lists if there are no skills."""
         if not self.n_skills:
             return [[] for _ in self.states]
-        pairs = zip(self.paths.tolist(), self.steps.tolist(), strict=True)
+        pairs = zip(self.path_values.tolist(), self.steps.tolist(), strict=True)
         return [path[: steps + 1] for path, steps in pairs]

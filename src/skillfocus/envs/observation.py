@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import unknown
 
 KINDS = ("multi-discrete", "dict")
@@ -15,27 +15,30 @@ KINDS = ("multi-discrete", "dict")
 
 
 class ObservationEncoder:
-    """Encodes numbered states as observations of one kind.
+    """Encodes value indices as observations of one kind.
 
     Attributes:
         space: The space of one observation.
     """
 
-    def __init__(self, mdp: TabularMDP, kind: str) -> None:
+    def __init__(self, space: FactoredSpace, kind: str) -> None:
         if kind not in KINDS:
             raise unknown("kind of observation", kind, KINDS)
-        self._values = mdp.values.astype(np.int64)
-        self._names = mdp.space.names if kind == "dict" else None
-        sizes = mdp.space.sizes
+        self._names = space.names if kind == "dict" else None
+        sizes = space.sizes
         if self._names is None:
             self.space: spaces.Space[Any] = spaces.MultiDiscrete(np.array(sizes))
         else:
             each = zip(self._names, map(spaces.Discrete, sizes), strict=True)
             self.space = spaces.Dict(list(each))
 
-    def encode(self, states: np.ndarray | int) -> Any:
-        """Return the observation of one state, or a batch of observations of several."""
-        values = self._values[states]
+    def encode(self, values: np.ndarray) -> Any:
+        """Return the observation of one state, or a batch of observations of several.
+
+        Args:
+            values: Value indices, int [n_variables] or [n, n_variables].
+        """
+        values = values.astype(np.int64)
         if self._names is None:
-            return values.copy()
+            return values
         return {name: values[..., j].copy()[()] for j, name in enumerate(self._names)}

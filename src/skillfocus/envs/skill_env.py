@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
-from skillfocus.envs.goal import Start, make_goal
+from skillfocus.envs.goal import Start
+from skillfocus.envs.making import AnyTask, episodes_of
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.task import Task
 
 
 class SkillEnv(SingleEpisodeEnv):
@@ -47,7 +47,7 @@ class SkillEnv(SingleEpisodeEnv):
     def __init__(
         self,
         skills: Skills | str | Path,
-        task: Task | str = "true",
+        task: AnyTask = "true",
         *,
         primitives: bool = False,
         gamma: float = 0.99,
@@ -60,7 +60,8 @@ class SkillEnv(SingleEpisodeEnv):
         Args:
             skills: Skills, or a file of them.
             task: A task; or the reward to pay for the world's own task, "true" or "proxy", or that
-                task's name.
+                task's name; or None for no task. In a world without a table, a task of your own is
+                a function that says whether a state, {variable: value}, accomplishes it.
             primitives: Whether the world's actions can be chosen too.
             gamma: Discount per primitive step, for "discount" in the info.
             observation: "multi-discrete" or "dict".
@@ -73,8 +74,7 @@ class SkillEnv(SingleEpisodeEnv):
         self.skills = skills = load_skills(skills)
         self._discounts = discounts(skills, gamma)
         super().__init__(
-            skills.world, skills.mdp, make_goal(skills.world, skills.mdp, task, start),
-            skills=skills, primitives=primitives, observation=observation,
+            skills.world, episodes_of(skills, task, start, 1, primitives), observation=observation,
             render_mode=render_mode, spec_id="skillfocus/Skills-v0",
             factory=EnvFactory(type(self), skills, task),
             settings={"primitives": primitives, "gamma": gamma, "start": start},
@@ -91,7 +91,7 @@ class SkillEnv(SingleEpisodeEnv):
             "discount": float(self._discounts[steps]),
             "skill": skill if is_skill else -1,
             "targets": self.skills.targets[skill] if is_skill else (),
-            "path": [self._table.state(s) for s in now.paths[0, : steps + 1]],
+            "path": [tuple(state) for state in now.path_values[0, : steps + 1].tolist()],
             "elapsed": int(now.elapsed[0]),
         }
         return observation, reward, terminated, truncated, info

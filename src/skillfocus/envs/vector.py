@@ -14,14 +14,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
-from skillfocus.envs.episode import Episodes
-from skillfocus.envs.goal import Start, make_goal
+from skillfocus.envs.goal import Start
+from skillfocus.envs.making import AnyTask, episodes_of
 from skillfocus.envs.observation import ObservationEncoder
 from skillfocus.envs.skill_env import discounts, load_skills
 from skillfocus.errors import UserError
 from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.task import Task
 
 
 class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
@@ -57,7 +56,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
     def __init__(
         self,
         skills: Skills | str | Path,
-        task: Task | str = "true",
+        task: AnyTask = "true",
         num_envs: int = 1,
         *,
         primitives: bool = False,
@@ -70,8 +69,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
 
         Args:
             skills: Skills, or a file of them.
-            task: A task; or the reward to pay for the world's own task, "true" or "proxy", or that
-                task's name.
+            task: See `SkillEnv`.
             num_envs: The number of episodes.
             primitives: Whether the world's actions can be chosen too.
             gamma: Discount per primitive step, for "discount" in the info.
@@ -88,9 +86,8 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         self.skills = skills = load_skills(skills)
         self.num_envs, self.render_mode = num_envs, render_mode
         self._discounts = discounts(skills, gamma)
-        goal = make_goal(skills.world, skills.mdp, task, start)
-        self._episodes = Episodes(skills.mdp, goal, num_envs, skills, primitives)
-        self._encoder = ObservationEncoder(skills.mdp, observation)
+        self._episodes = episodes_of(skills, task, start, num_envs, primitives)
+        self._encoder = ObservationEncoder(skills.world.space, observation)
         self.single_observation_space = self._encoder.space
         self.single_action_space = Discrete(self._episodes.n_options)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -130,7 +127,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
                 self._generators[i] = seeding.np_random(seed[i])[0]
             self._episodes.begin(i, self._generators[i], state)
         self._episodes.check_begun()
-        return self._encoder.encode(self._episodes.states), {}
+        return self._encoder.encode(self._episodes.values), {}
 
     def step(
         self, actions: np.ndarray
@@ -154,7 +151,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         now.step(chosen, active, self._generators)
         for i in np.flatnonzero(~active).tolist():
             now.begin(i, self._generators[i])
-        observations = self._encoder.encode(now.states)
+        observations = self._encoder.encode(now.values)
         rewards = np.where(active, now.rewards, 0.0)
         return (
             observations, rewards, now.terminated & active, now.truncated & active,
@@ -172,7 +169,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             "discount": self._discounts[now.steps],
             "skill": np.where(chosen < len(self.skills), chosen, -1),
             "targets": self._targets[chosen],
-            "path": self.skills.mdp.values[now.paths[:, :length]],
+            "path": now.path_values[:, :length],
             "elapsed": now.elapsed.copy(),
             "success": now.success,
         }
@@ -185,7 +182,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
 
     @cached_property
     def _pictures(self) -> StateImages:
-        return StateImages(self.skills.world, self.skills.mdp)
+        return StateImages(self.skills.world, self._episodes.mdp)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return every episode's state, as text or as uint8 [height, width, 3]."""
@@ -193,7 +190,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             return None
         now, world = self._episodes, self.skills.world
         now.check_begun()
-        states = now.states.tolist()
+        states = [tuple(state) for state in now.values.tolist()]
         if self.render_mode == "ansi":
-            return tuple(world.draw(self.skills.mdp.state(state)) for state in states)
+            return tuple(world.draw(state) for state in states)
         return tuple(map(self._pictures.draw, states, now.marked, now.ways))

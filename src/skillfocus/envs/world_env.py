@@ -9,6 +9,7 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
+from skillfocus.envs.episode import Episodes
 from skillfocus.envs.goal import Start, make_goal
 from skillfocus.errors import UserError
 from skillfocus.tasks.task import Task
@@ -85,7 +86,7 @@ class WorldEnv(SingleEpisodeEnv):
         if mdp.space != world.space:
             raise UserError(f"the MDP is not of {world.id}: pass mdp=tabulate(world), or none")
         super().__init__(
-            world, mdp, make_goal(world, mdp, task, start), skills=None, primitives=True,
+            world, Episodes(mdp, make_goal(world, mdp, task, start), 1, None, primitives=True),
             observation=observation, render_mode=render_mode, spec_id="skillfocus/World-v0",
             factory=EnvFactory(type(self), world, task, mdp=mdp), settings={"start": start},
         )  # fmt: skip

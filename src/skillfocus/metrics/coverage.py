@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
+from skillfocus._internal.compilation import njit
 from skillfocus.core.rollout import Options, draw_context, follow, mdp_arrays, reset_marks
 from skillfocus.errors import UserError
 from skillfocus.metrics.last_states import Dynamics, SkillMode, SparseRows, transition_matrix
@@ -74,6 +74,15 @@ def area(curve: Sequence[float] | np.ndarray) -> float:
     return float((curve[1:] + curve[:-1]).sum() / 2)
 
 
+def check_countable(skills: Skills) -> None:
+    """Raise a `UserError` if the world has too many states for a share of them to mean anything."""
+    if not skills.has_table:
+        raise UserError(
+            f"coverage is a share of all states, and {skills.world.id} has too many to count: "
+            f"leave coverage out"
+        )
+
+
 def coverage(
     skills: Skills,
     lengths: int = LENGTHS,
@@ -99,6 +108,7 @@ def coverage(
     """
     if lengths < 1:
         raise UserError(f"lengths must be at least 1, got {lengths}")
+    check_countable(skills)
     mdp = skills.mdp
     default_target = mdp.space.index(skills.world.default_target)
     starts = fresh_starts(mdp, other_variables(mdp, default_target))

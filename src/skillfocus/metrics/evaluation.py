@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.progress import Progress, no_progress, part_of
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.metrics.coverage import check_countable
 from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.summary import origin, skill_records
 from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
@@ -41,20 +43,24 @@ def evaluate(
         `coverage`, `auc` and `coverage_exact`.
 
     Raises:
-        UserError: If a file cannot be loaded or `sample` is below 2.
+        UserError: If a file cannot be loaded `sample` is below 2, or `seed` is no seed.
     """
     if sample is not None and sample < 2:
         raise UserError(f"sample is {sample}; it must be at least 2")
+    check_seed(seed)
     sources = list_sources(skills)
     records = []
     for number, source in enumerate(sources):
         loaded = load_source(source, world)
+        if coverage:
+            check_countable(loaded)
         about, file = origin(loaded), source_file(source)
         name = file or f"{about['objective']}, seed {about['seed']}"
-        progress(number / len(sources), name)
-        record = {**about, "file": file, "skills": skill_records(loaded, sample, seed)}
+        first, last = number / len(sources), (number + 1 - coverage / 2) / len(sources)
+        part = part_of(progress, first, last, name)
+        record = {**about, "file": file, "skills": skill_records(loaded, sample, seed, part)}
         if coverage:
-            progress((number + 0.5) / len(sources), f"coverage of {name}")
+            progress(last, f"coverage of {name}")
             record |= measure_coverage(loaded, rng=np.random.default_rng(seed)).summary()
         records.append(record)
     progress(1.0, "done")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from skillfocus._internal.compilation import njit
 
 NEGLIGIBLE = 1e-9
 """Less probability than this is not propagated further but counted where it is. Most states a skill
@@ -146,6 +147,8 @@ def propagate(dynamics, skill, start, negligible, buffers):
                 active[n] = s
                 mass[s] = p
                 n += np.uint64(1)
+        if n == 0:  # all rollouts have terminated
+            break
     for i in range(n):
         final[active[i]] += mass[active[i]]
     return steps

@@ -1,8 +1,8 @@
 """Side effects (Equation 1 of the paper) and control of the targets, exact or sampled.
 
 Exact: the distribution of the last state s_T is propagated from each first state, and nothing is
-drawn. Where a world has hidden marks that the table does not show, rollouts are sampled instead,
-and the averages come with 90 % intervals.
+drawn. Where a world has no table, or hidden marks that its table does not show, rollouts are
+sampled instead, and the averages come with 90 % intervals.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skillfocus._internal.memory import require_memory
+from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
+from skillfocus.metrics.drawn_starts import DrawnStarts
 from skillfocus.metrics.last_states import (
     Dynamics,
     SkillMode,
@@ -30,7 +34,9 @@ from skillfocus.skills.skills import Skills
 Z90 = 1.6448536269514722
 """The normal quantile of a two-sided 90 % interval."""
 DEFAULT_SAMPLE = 4000
-"""Rollouts per skill in worlds with hidden marks."""
+"""Rollouts per skill in worlds with hidden marks or without a table."""
+AT_ONCE = 4096
+"""Rollouts that are run at once in a world without a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +48,8 @@ class StartAverages:
     variables: tuple[str, ...]
     """All variables of the world."""
     starts: np.ndarray
-    """int64 [n_starts]: first states, by number. Each sampled rollout is a start of its own."""
+    """int64 [n_starts]: first states, by number; in a world without a table, value indices
+    [n_starts, n_variables]. Each sampled rollout is a start of its own."""
     changed: np.ndarray
     """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
     amount: np.ndarray
@@ -137,7 +144,8 @@ class SkillEffects(StartAverages):
     """
 
     ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts."""
+    """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
+    without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
 
 
 def side_effects(
@@ -146,32 +154,45 @@ def side_effects(
     *,
     sample: int | None = None,
     rng: np.random.Generator | None = None,
+    progress: Progress = no_progress,
 ) -> list[SkillEffects]:
     """Return the effects of each skill.
 
-    They are exact unless the world has hidden marks, there are so many first states that a sample
-    of them is evaluated, or `sample` is given.
+    They are exact unless the world has hidden marks or no table, there are so many first states
+    that a sample of them is evaluated, or `sample` is given.
 
     Args:
         skills: The skills to evaluate.
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
             averages), "all" (every state in which the targets can still change), or an int array
-            of numbered states.
+            of numbered states. In a world without a table both names mean the same: starts are
+            drawn (see `drawn_starts`), and an array holds value indices [n, n_variables].
         sample: Evaluate so many sampled rollouts per skill, 2 or more.
         rng: Generator for sampling.
+        progress: Callback for the fraction done.
 
     Raises:
         UserError: If `starts` or `sample` is not valid, or sampling has no `rng`.
     """
-    if sample is None and skills.mdp.n_marks:
+    if sample is None and (not skills.has_table or skills.mdp.n_marks):
         sample = DEFAULT_SAMPLE
     if sample is not None and rng is None:
         raise UserError("sampled side effects need a random generator: pass rng")
     if sample is not None and sample < 2:
         raise UserError(f"sample must be at least 2, got {sample}")
+    if sample is not None:
+        per_rollout = 4 * (skills.step_limit + 1) + 16 * len(skills.world.space)
+        require_memory(
+            sample * per_rollout, f"{sample:,} rollouts of a skill", "sample fewer of them"
+        )
+    if not skills.has_table:
+        assert sample is not None
+        assert rng is not None
+        return _sampled_without_table(skills, starts, sample, rng, progress)
     starts_of = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
     results = []
     for z, names in enumerate(skills.targets):
+        progress(z / len(skills), f"skill {z} of {len(skills)}")
         chosen, complete = starts_of[names]
         if sample is None or rng is None:
             results.append(_exact(skills, z, chosen, complete))
@@ -181,7 +202,11 @@ def side_effects(
 
 
 def fair_and_all_effects(
-    skills: Skills, *, sample: int | None = None, seed: int = 0
+    skills: Skills,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    progress: Progress = no_progress,
 ) -> list[tuple[StartAverages, StartAverages]]:
     """Return the effects of each skill over fair starts and over all, as `side_effects` would.
 
@@ -191,8 +216,14 @@ def fair_and_all_effects(
         skills: The skills to evaluate.
         sample: Evaluate so many sampled rollouts per skill.
         seed: Seed of the sampling.
+        progress: Callback for the fraction done.
     """
-    everywhere = side_effects(skills, "all", sample=sample, rng=np.random.default_rng(seed))
+    check_seed(seed)
+    everywhere = side_effects(
+        skills, "all", sample=sample, rng=np.random.default_rng(seed), progress=progress
+    )
+    if not skills.has_table:
+        return list(zip(everywhere, everywhere, strict=True))
     if sample is not None or skills.mdp.n_marks:
         fair = side_effects(skills, "fair", sample=sample, rng=np.random.default_rng(seed))
         return list(zip(fair, everywhere, strict=True))
@@ -236,6 +267,10 @@ def _starts(
 def _distances(skills: Skills) -> np.ndarray:
     """Return `VariableArrays.distances`."""
     sizes = skills.mdp.space.sizes
+    require_memory(
+        8 * len(sizes) * max(sizes) ** 2, f"distances between up to {max(sizes):,} values of "
+        f"{len(sizes)} variables", "use variables with fewer values",
+    )  # fmt: skip
     padded = np.zeros((len(sizes), max(sizes), max(sizes)))
     for j, variable in enumerate(skills.mdp.space.variables):
         padded[j, : sizes[j], : sizes[j]] = variable.distances
@@ -268,17 +303,59 @@ def _sampled(
     skills: Skills, z: int, starts: np.ndarray, n: int, rng: np.random.Generator
 ) -> SkillEffects:
     """Estimate the effects of skill `z` from `n` rollouts, each from a start of its own."""
-    mdp, names = skills.mdp, skills.mdp.space.names
+    mdp = skills.mdp
     drawn = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
     n = len(drawn)
     paths, steps = skills.run(np.full(n, z), drawn, rng)
-    first, last = mdp.values[drawn], mdp.values[paths[:, -1]]
-    changed = first != last
-    distances = _distances(skills)
-    amount = np.stack([distances[j, first[:, j], last[:, j]] for j in range(len(names))], axis=1)
-    targets = [j for j, name in enumerate(names) if name in skills.targets[z]]
     ends = np.bincount(paths[:, -1], minlength=mdp.n_states) / max(n, 1)
+    first, last = mdp.values[drawn], mdp.values[paths[:, -1]]
+    return _observed(skills, z, drawn, first, last, steps, ends)
+
+
+def _sampled_without_table(
+    skills: Skills, starts: str | np.ndarray, n: int, rng: np.random.Generator, progress: Progress
+) -> list[SkillEffects]:
+    """Estimate the effects of all skills from `n` rollouts of each."""
+    given = isinstance(starts, np.ndarray)
+    if given:
+        skills.world.space.check_states(starts)
+    elif starts not in ("fair", "all"):
+        raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")
+    drawn_starts, results = DrawnStarts(skills, rng), []
+    for z, names in enumerate(skills.targets):
+        progress(z / len(skills), f"skill {z} of {len(skills)}")
+        if given:
+            first = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
+        else:
+            first = drawn_starts.draw(names, n)
+        last, steps = np.empty_like(first), np.empty(len(first), dtype=np.int32)
+        for i in range(0, len(first), AT_ONCE):
+            some = first[i : i + AT_ONCE]
+            paths, steps[i : i + AT_ONCE] = skills.run(np.full(len(some), z), some, rng)
+            last[i : i + AT_ONCE] = paths[:, -1]
+        results.append(_observed(skills, z, first, first, last, steps, last))
+    return results
+
+
+def _observed(
+    skills: Skills, z: int, starts: np.ndarray, first: np.ndarray, last: np.ndarray,
+    steps: np.ndarray, ends: np.ndarray,
+) -> SkillEffects:  # fmt: skip
+    """Return the effects of skill `z` in rollouts.
+
+    Args:
+        skills: The skills.
+        z: The skill's number.
+        starts: `SkillEffects.starts`.
+        first: Value indices of the first states, int [n, n_variables].
+        last: Value indices of the last states, int [n, n_variables].
+        steps: int [n].
+        ends: `SkillEffects.ends`.
+    """
+    space, changed = skills.world.space, first != last
+    amount = [v.distances[first[:, j], last[:, j]] for j, v in enumerate(space.variables)]
+    targets = [space.index(name) for name in skills.targets[z]]
     return SkillEffects(
-        skills.targets[z], names, drawn, changed.astype(float), amount,
+        skills.targets[z], space.names, starts, changed.astype(float), np.stack(amount, axis=1),
         changed[:, targets].all(axis=1).astype(float), steps.astype(float), False, ends,
     )  # fmt: skip

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.rows import Row
 from skillfocus.metrics.side_effects import fair_and_all_effects
 from skillfocus.skills.skills import Skills
 
 
-def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> list[dict]:
+def skill_records(
+    skills: Skills, sample: int | None = None, seed: int = 0, progress: Progress = no_progress
+) -> list[dict]:
     """Return one JSON record per skill: what it changes, averaged over start states.
 
     Args:
         skills: The skills.
         sample: Number of rollouts per skill; by default, values are exact where possible.
         seed: Seed of the rollouts.
+        progress: Callback for the fraction done.
 
     Returns:
         Records with `skill`, `targets`, the fields of `SkillEffects.summary()` over fair starts,
@@ -33,25 +37,34 @@ def skill_records(skills: Skills, sample: int | None = None, seed: int = 0) -> l
             "all_starts": everywhere.summary(),
         }
         for z, (fair, everywhere) in enumerate(
-            fair_and_all_effects(skills, sample=sample, seed=seed)
+            fair_and_all_effects(skills, sample=sample, seed=seed, progress=progress)
         )
     ]
 
 
 def origin(skills: Skills) -> dict[str, object]:
-    """Return where skills come from: world, objective, strength, learner and seed, as stored."""
+    """Return where skills come from: world, objective, strength, learner and seed.
+
+    They are as `skills.info` has them, which holds what a file says: names that are no text are
+    "?", numbers that are none None.
+    """
     objective, learner = (_as_dict(skills.info.get(key)) for key in ("objective", "learner"))
+    strength, seed = objective.get("strength"), skills.info.get("seed")
     return {
         "world": skills.world.id,
-        "objective": objective.get("name", "?"),
-        "strength": objective.get("strength"),
-        "learner": learner.get("name", "?"),
-        "seed": skills.info.get("seed"),
+        "objective": _as_text(objective.get("name")),
+        "strength": strength if type(strength) in (int, float) else None,
+        "learner": _as_text(learner.get("name")),
+        "seed": seed if type(seed) is int else None,
     }
 
 
 def _as_dict(value: object) -> dict:
     return value if isinstance(value, dict) else {}
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else "?"
 
 
 def rows_of(records: list[dict]) -> list[Row]:

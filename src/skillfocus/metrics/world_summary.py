@@ -8,6 +8,7 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.metrics.reachability import isolated_change_shares
 from skillfocus.objectives.targets import default_counts
+from skillfocus.worlds.jax.world import JaxWorld
 
 MAX_LISTED = 6
 """The most values or names to list one by one."""
@@ -48,6 +49,38 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
     }
 
 
+def describe_without_table(world: JaxWorld) -> dict[str, object]:
+    """Return a JSON-compatible summary of a world that has no table.
+
+    Returns:
+        As `describe`, with `combinations` of values in place of `states`, `goals`, and without
+        `alone`, which only a table can tell.
+    """
+    skills = default_counts(world)
+    variables = [
+        {
+            "name": variable.name,
+            "values": len(variable.values),
+            "listed": list_values(variable.values),
+            "changes": _declared_changes(world, variable.name),
+            "skills": skills.get(variable.name, 0),
+        }
+        for variable in world.space.variables
+    ]
+    return {
+        "world": world.id,
+        "combinations": world.space.size,
+        "actions": list(world.actions),
+        "step_limit": world.step_limit,
+        "goals": list(world.goals),
+        "variables": variables,
+        "notes": [
+            *world.notes,
+            "there is no table of its states: use learner=Neural() or --learner neural",
+        ],
+    }
+
+
 def remarks(
     world: World, mdp: TabularMDP, alone: Mapping[str, float | None] | None = None
 ) -> Iterator[str]:
@@ -81,6 +114,12 @@ def list_values(values: tuple[Hashable, ...]) -> str:
     if len(values) <= MAX_LISTED:
         return ", ".join(map(str, values))
     return f"{values[0]} … {values[-1]}"
+
+
+def _declared_changes(world: JaxWorld, name: str) -> str:
+    if name in world.fixed:
+        return "never"
+    return "for good" if name in world.one_way else "and back"
 
 
 def _describe_changes(mdp: TabularMDP, variable: int) -> str:

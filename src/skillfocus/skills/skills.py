@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,24 +19,34 @@ from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, run_many
-from skillfocus.core.tabulation import tabulate
 from skillfocus.core.trajectory import Trajectory
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
+from skillfocus.skills.header import WITH_NETWORKS
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
-from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy, check_step_limit
+from skillfocus.skills.neural.files import (
+    network_arrays,
+    networks_from_file,
+    networks_header,
+    same_networks,
+)
+from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
 from skillfocus.skills.serialization import (
     FIRST_COMPRESSED,
     FORMAT,
     POLICY,
-    VERSION,
     compress,
     decompress,
     pack,
     read,
-    usable,
 )
-from skillfocus.worlds.registry import can_remake, make
+from skillfocus.skills.tables import fingerprint, has_table, table_of
+from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.remaking import remake
+
+if TYPE_CHECKING:
+    from skillfocus.skills.jax_rollouts import JaxRunner
 
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""
@@ -84,9 +98,17 @@ class Skills:
         return (
             isinstance(other, Skills)
             and self._header() == other._header()
-            and np.array_equal(self.tabular.flat_actions, other.tabular.flat_actions)
+            and self._same_policies(other)
             and self.intrinsic_reward == other.intrinsic_reward
         )
+
+    def _same_policies(self, other: Skills) -> bool:
+        mine, others = self.policies, other.policies
+        if isinstance(mine, NeuralPolicy) and isinstance(others, NeuralPolicy):
+            return same_networks(mine, others)
+        if not (self.has_table and other.has_table):
+            return mine is others
+        return np.array_equal(self.tabular.flat_actions, other.tabular.flat_actions)
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -97,10 +119,39 @@ class Skills:
 
     # ------------------------------------------------------------------ policies
 
+    @property
+    def has_table(self) -> bool:
+        """Whether the world's states are numbered; worlds in JAX may have too many."""
+        return self.policies.mdp is not None or has_table(self.world)
+
     @cached_property
     def mdp(self) -> TabularMDP:
-        """The world's tabular MDP."""
-        return tabulate(self.world) if self.policies.mdp is None else self.policies.mdp
+        """The world's tabular MDP.
+
+        Raises:
+            UserError: If the world has none.
+        """
+        if not self.has_table:
+            raise UserError(
+                f"{self.world.id} has no table of its states, and this needs one: rollouts, side "
+                f"effects, environments and pages work without"
+            )
+        return table_of(self.world) if self.policies.mdp is None else self.policies.mdp
+
+    @cached_property
+    def jax_runner(self) -> JaxRunner:
+        """The compiled functions of a world without a table."""
+        from skillfocus.skills.jax_rollouts import JaxRunner
+
+        assert isinstance(self.world, JaxWorld)
+        return JaxRunner(self.world)
+
+    def _check_state(self, state: Sequence[int]) -> None:
+        """Raise a `UserError` if the world cannot be in a state given as value indices."""
+        if self.has_table:
+            self.mdp.number(state)
+        else:
+            self.world.space.check_state(state)
 
     @cached_property
     def tabular(self) -> TabularPolicy:
@@ -136,7 +187,7 @@ class Skills:
         terminates."""
         starts, states = np.array([first]), np.array([now])
         for state in (first, now):
-            self.mdp.number(state)
+            self._check_state(state)
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
 
@@ -147,9 +198,12 @@ class Skills:
             skill: The skill's number.
             rng: Needed if the skill has several modes: it draws one when it starts.
         """
+        self._check_skill(skill)
+        return SkillPolicy(self.policies, skill, len(self.world.actions), self.step_limit, rng)
+
+    def _check_skill(self, skill: int) -> None:
         if not 0 <= skill < len(self):
             raise UserError(f"there is no skill {skill}: skills are numbered 0 to {len(self) - 1}")
-        return SkillPolicy(self.policies, skill, len(self.world.actions), self.step_limit, rng)
 
     # ------------------------------------------------------------------ rollouts
 
@@ -164,12 +218,16 @@ class Skills:
         Returns:
             The states it visited, the start included.
         """
-        paths, steps = self.run(np.array([skill]), np.array([self.mdp.number(start)]), rng)
-        states = (self.mdp.state(s) for s in paths[0, : steps[0] + 1])
+        self._check_skill(skill)
+        paths, steps = self.run(np.array([skill]), np.array([start]), rng)
+        states = map(tuple, paths[0, : steps[0] + 1].tolist())
         return Trajectory(states, self.world, skill, self.targets[skill])
 
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome."""
+        self._check_skill(skill)
+        if not 0 <= mode < self.n_modes[skill]:
+            raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode}")
         first = self.mdp.number(start)
         path = most_likely_path(self.mdp, self.arrays, skill, first, mode, self.step_limit)
         states = (self.mdp.state(s) for s in path)
@@ -182,21 +240,57 @@ class Skills:
 
         Args:
             skills: int [n_runs], skill numbers.
-            starts: int [n_runs], state numbers.
+            starts: int [n_runs], state numbers, or value indices [n_runs, n_variables].
             rng: Draws outcomes and modes.
 
         Returns:
-            Paths, int32 [n_runs, step_limit + 1], the last state repeated; and how many steps
+            Paths, int32 [n_runs, step_limit + 1], the last state repeated, or value indices
+            [n_runs, length of the longest + 1, n_variables] if the starts are; and how many steps
             each run took, int32 [n_runs].
         """
         if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
             raise UserError(f"skills are numbered 0 to {len(self) - 1}")
+        starts = np.asarray(starts)
+        if starts.ndim == 2:
+            return self._run_from_values(np.asarray(skills, np.int64), starts, rng)
         if len(starts) and not 0 <= min(starts) <= max(starts) < self.mdp.n_states:
             raise UserError(f"states are numbered 0 to {self.mdp.n_states - 1}")
         return run_many(
             mdp_arrays(self.mdp), self.arrays, np.asarray(skills, np.int64),
             np.asarray(starts, np.int64), self.step_limit, self.mdp.n_marks, rng,
         )  # fmt: skip
+
+    def _run_from_values(
+        self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if self.has_table:
+            numbers = np.array([self.mdp.number(start) for start in starts], np.int64)
+            paths, steps = self.run(skills, numbers, rng)
+            return self.mdp.values[paths[:, : steps.max(initial=0) + 1]], steps
+        return self.run_with_modes(skills, starts, rng)[:2]
+
+    def run_with_modes(
+        self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Run many skills in a world without a table.
+
+        Returns:
+            Paths and steps, see `run`; and the modes that were drawn, int64 [n_runs].
+        """
+        from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
+
+        self.world.space.check_states(starts)
+        n, modes = len(skills), draw_modes(self.n_modes[skills], rng)
+        states = self.jax_runner.place(starts, draw_keys(n, rng))
+        limits, keys = np.full(n, self.step_limit), draw_keys(n, rng)
+        done = self.jax_runner.follow(self.policies, skills, modes, states, limits, keys)
+        return done.paths, done.steps, modes
+
+    def draw_starts(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw states in which a world without a table may start, int32 [n, n_variables]."""
+        from skillfocus.skills.jax_rollouts import draw_keys
+
+        return self.jax_runner.reset(draw_keys(n, rng))
 
     # ------------------------------------------------------------------ pictures
 
@@ -210,6 +304,8 @@ class Skills:
         return display.hook("page")([self, *beside], path)
 
     def _repr_html_(self) -> str | None:
+        if not self.has_table:
+            return None
         entries = len(self.tabular.flat_actions)
         return None if entries > MAX_NOTEBOOK_ENTRIES else self._frame
 
@@ -219,7 +315,8 @@ class Skills:
         return display.html("skills", [self])
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "_frame"}
+        made_again = ("_frame", "jax_runner")
+        return {name: value for name, value in self.__dict__.items() if name not in made_again}
 
     # ------------------------------------------------------------------ files
 
@@ -228,9 +325,9 @@ class Skills:
         reward = self.intrinsic_reward
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": WITH_NETWORKS - 1,
             "world": {"id": self.world.id, "settings": self.world.settings},
-            "fingerprint": self.mdp.fingerprint,
+            "fingerprint": self.mdp.fingerprint if self.has_table else fingerprint(self.world),
             "targets": [list(names) for names in self.targets],
             "remembered": [list(names) for names in self.context_variables],
             "step_limit": self.step_limit,
@@ -242,6 +339,17 @@ class Skills:
     def to_bytes(self) -> bytes:
         """Return the contents of a skills file (docs/skills-files.md)."""
         rewards = {} if self.intrinsic_reward is None else self.intrinsic_reward.arrays()
+        if isinstance(self.policies, NeuralPolicy):
+            networks = networks_header(self.policies)
+            if networks is not None:
+                header = {**self._header(), "version": WITH_NETWORKS, "networks": networks}
+                nothing = np.zeros(0, np.uint8)
+                return pack(header, {POLICY: nothing, **network_arrays(self.policies), **rewards})
+            if not self.has_table:
+                raise UserError(
+                    f"{self.policies.model.objective.name} is an objective of your own, and a file "
+                    f"cannot say what its networks were learned for: pickle the skills instead"
+                )
         return pack(self._header(), {POLICY: compress(self.tabular.flat_actions), **rewards})
 
     def save(self, path: str | Path) -> Path:
@@ -267,39 +375,34 @@ class Skills:
         Args:
             path: The file.
             world: Needed where the file cannot say how to make it: for an object or a class of
-                your own.
+                your own, and for worlds that take longer to make than a file may ask for.
             mdp: The world's tabular MDP, if you have it already.
         """
         arrays, header = read(Path(path))
-        actions = arrays.pop(POLICY)
-        if header["version"] >= FIRST_COMPRESSED:
-            actions = decompress(actions, Path(path))
-        with usable(Path(path)):
-            if world is None and not can_remake(header["world"]["id"]):
-                raise UserError(
-                    f"{path} holds skills for {header['world']['id']!r}, which is your own: pass "
-                    f"the world, as in Skills.load(path, world=…) or --world my_world.py:NAME"
-                )
-            made = world or make(header["world"]["id"], **header["world"]["settings"])
-            mdp = mdp or tabulate(made)
-            if mdp.fingerprint != header["fingerprint"]:
-                raise UserError(
-                    f"{path} holds skills for another world than this {made.id}: they were "
-                    f"learned in {header['world']['id']} with {header['world']['settings']}"
-                )
-            for names in (*header["targets"], *header["remembered"]):
-                for name in names:
-                    mdp.space.index(name)
-            modes = [int(count) for count in header.get("modes", ())]
-            policies = TabularPolicy(mdp, header["remembered"], actions, modes)
-            return Skills(
-                made,
-                policies,
-                tuple(tuple(names) for names in header["targets"]),
-                int(header["step_limit"]),
-                header["info"],
-                from_file(mdp, header["learned"], arrays) if "learned" in header else None,
+        origin = header["world"]
+        try:
+            made = world or remake(origin["id"], origin["settings"])
+            if mdp is None and has_table(made):
+                mdp = table_of(made)
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from None
+        found = fingerprint(made) if mdp is None else mdp.fingerprint
+        if found != header["fingerprint"]:
+            raise UserError(
+                f"{path} holds skills for another world than this {made.id}: they were learned in "
+                f"{origin['id']} with {reprlib.repr(origin['settings'])}"
             )
+        for name in chain(*header["targets"], *header["remembered"]):
+            made.space.index(name)
+        rewards = {name: arrays.pop(name) for name in [*arrays] if name.startswith("reward.")}
+        return Skills(
+            made,
+            _read_policies(Path(path), made, mdp, header, arrays),
+            tuple(tuple(names) for names in header["targets"]),
+            header["step_limit"],
+            header["info"],
+            _read_rewards(Path(path), mdp, header, rewards),
+        )
 
     # ------------------------------------------------------------------ names up to 0.5
 
@@ -307,3 +410,32 @@ class Skills:
     remembered = renamed_attribute("remembered", "context_variables")
     learned = renamed_attribute("learned", "intrinsic_reward")
     modes = renamed_attribute("modes", "n_modes")
+
+
+def _read_policies(
+    path: Path, world: World, mdp: TabularMDP | None, header: dict, arrays: dict[str, np.ndarray]
+) -> Policy:
+    """Return the policies of a file, whose arrays are those of no reward."""
+    actions = arrays.pop(POLICY)
+    if "networks" in header:
+        try:
+            return networks_from_file(world, mdp, header, arrays)
+        except UserError as error:
+            raise UserError(f"{path} is not a usable skills file: {error}") from None
+    if mdp is None:
+        raise UserError(f"{path} is not a usable skills file: {world.id} has no tables")
+    if header["version"] >= FIRST_COMPRESSED:
+        actions = decompress(actions, path)
+    return TabularPolicy(mdp, header["remembered"], actions, header.get("modes", ()))
+
+
+def _read_rewards(
+    path: Path, mdp: TabularMDP | None, header: dict, arrays: dict[str, np.ndarray]
+) -> IntrinsicReward | None:
+    if "learned" not in header:
+        if arrays:
+            raise UserError(f"{path} was not written by skillfocus")
+        return None
+    if mdp is None:
+        raise UserError(f"{path} is not a usable skills file: its world has no tables of rewards")
+    return from_file(mdp, header["learned"], arrays)

@@ -20,10 +20,12 @@ from skillfocus.metrics.summary import origin
 from skillfocus.skills.skills import Skills
 from skillfocus.viewer.bundle import bundle
 from skillfocus.viewer.packing import script_element
-from skillfocus.viewer.payload import SkillSetView, document, policies
+from skillfocus.viewer.payload import SkillSetView, document, policies, record_worlds
 
 ENTRY = "main.js"
 """The module that opens the page."""
+_MARK = b'<a class="skip" href="#play">'
+"""What every page has, see `is_page`."""
 
 
 def write_page(
@@ -48,14 +50,23 @@ def write_page(
     return path
 
 
+def is_page(path: Path) -> bool:
+    """Return whether a file is such a page."""
+    try:
+        return _MARK in path.read_bytes()
+    except OSError:
+        return False
+
+
 def page_html(
     sets: Sequence[SkillSetView | Skills], title: str = "", report: Progress = no_progress
 ) -> str:
     """Return the page of some skill sets; see `write_page`."""
     views = labelled([one if isinstance(one, SkillSetView) else SkillSetView(one) for one in sets])
     title = title or f"Skills in {', '.join(dict.fromkeys(v.skills.world.id for v in views))}"
-    data = document(views, part_of(report, 0.0, 0.5))
-    policy_data = policies(views, part_of(report, 0.5, 1.0))
+    recorded = record_worlds(views)
+    data = document(views, part_of(report, 0.0, 0.5), recorded)
+    policy_data = policies(views, part_of(report, 0.5, 1.0), recorded)
     # Policies stand at the end of the page, those of the sets it opens with before the others, so
     # that it can be used before all of it has been read.
     order = sorted(range(len(policy_data)), key=lambda i: not views[i].first)

@@ -8,7 +8,7 @@ the heat maps have 256 levels. Of large policies, states that runs hardly ever r
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,14 @@ from skillfocus.metrics.summary import origin, skill_records
 from skillfocus.render.icons import ICONS
 from skillfocus.render.palette import PALETTES
 from skillfocus.skills.skills import Skills
+from skillfocus.skills.tables import fingerprint
 from skillfocus.tasks.smdp_q_learning import Solution
 from skillfocus.tasks.task import Task
 from skillfocus.viewer.packing import pack_array
+from skillfocus.viewer.recordings import RecordedWorld
 from skillfocus.viewer.start_state import choose_start_state
 from skillfocus.viewer.walks import walk_policy
-from skillfocus.viewer.world_payload import world_data
+from skillfocus.viewer.world_payload import recorded_world_data, world_data
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
@@ -67,12 +69,26 @@ class SkillSetView:
     """Whether the page opens with it. If no set of a world says so, the page chooses."""
 
 
-def document(sets: Sequence[SkillSetView], progress: Progress) -> dict:
+def record_worlds(sets: Sequence[SkillSetView]) -> dict[str, RecordedWorld]:
+    """Record runs in the worlds that have no table, by their fingerprints."""
+    by_world: dict[str, list[Skills]] = {}
+    for view in sets:
+        if not view.skills.has_table:
+            by_world.setdefault(fingerprint(view.skills.world), []).append(view.skills)
+    return {key: RecordedWorld(several) for key, several in by_world.items()}
+
+
+def document(
+    sets: Sequence[SkillSetView],
+    progress: Progress,
+    recorded: Mapping[str, RecordedWorld] | None = None,
+) -> dict:
     """Return everything a page holds but the policies.
 
     Args:
         sets: The skill sets, with their labels.
         progress: Called with the fraction done and the current activity.
+        recorded: What `record_worlds` returns; may be left out if all worlds have tables.
 
     Returns:
         `PageData` of `assets/data.js`. Sets whose worlds are equal share one world.
@@ -87,17 +103,25 @@ def document(sets: Sequence[SkillSetView], progress: Progress) -> dict:
     data = []
     for i, view in enumerate(sets):
         progress(i / len(sets), f"what the skills of {view.label} do")
-        mdp = view.skills.mdp
-        if mdp.fingerprint not in places:
-            places[mdp.fingerprint] = len(worlds)
-            start = choose_start_state(view.skills)
-            worlds.append({**world_data(view.skills.world, mdp), "start": start})
-        data.append({**set_data(view), "world": places[mdp.fingerprint]})
+        skills = view.skills
+        key = skills.mdp.fingerprint if skills.has_table else fingerprint(skills.world)
+        if key not in places:
+            places[key] = len(worlds)
+            if recorded is not None and key in recorded:
+                worlds.append(recorded_world_data(skills.world, recorded[key]))
+            else:
+                start = choose_start_state(skills)
+                worlds.append({**world_data(skills.world, skills.mdp), "start": start})
+        data.append({**set_data(view), "world": places[key]})
     icons = {name: ICONS[name] for name in MAP_ICONS}
     return {"worlds": worlds, "sets": data, "icons": icons, "palettes": PALETTES}
 
 
-def policies(sets: Sequence[SkillSetView], progress: Progress) -> list[list[dict]]:
+def policies(
+    sets: Sequence[SkillSetView],
+    progress: Progress,
+    recorded: Mapping[str, RecordedWorld] | None = None,
+) -> list[list[dict]]:
     """Return the policy of every skill, set by set.
 
     They are separate from `document` because they are most of a page: the page can be used before
@@ -108,30 +132,36 @@ def policies(sets: Sequence[SkillSetView], progress: Progress) -> list[list[dict
         data.append([])
         for z in range(len(view.skills)):
             progress((i + z / len(view.skills)) / len(sets), f"the policies of {view.label}")
-            data[-1].append(policy_data(view.skills, z))
+            if view.skills.has_table:
+                data[-1].append(policy_data(view.skills, z))
+            else:
+                world = (recorded or {})[fingerprint(view.skills.world)]
+                data[-1].append(recorded_policy(world, view.skills, z))
     return data
 
 
 def set_data(view: SkillSetView) -> dict[str, object]:
     """Return the page's data of a skill set without its policies."""
-    skills, mdp = view.skills, view.skills.mdp
+    skills, space = view.skills, view.skills.world.space
     records = skill_records(skills) if view.records is None else view.records
-    index = mdp.space.index
+    index = space.index
+    n_modes = skills.n_modes.tolist() if skills.has_table else [1] * len(skills)
+    remembered = skills.context_variables if skills.has_table else [()] * len(skills)
     objective = skills.info.get("objective")
-    objective = objective if isinstance(objective, dict) else {}
+    penalty = objective.get("penalty") if isinstance(objective, dict) else None
     return {
         "label": view.label,
         "first": view.first,
         **origin(skills),
-        "penalty": objective.get("penalty"),
+        "penalty": penalty if isinstance(penalty, str) else None,
         "stepLimit": skills.step_limit,
         "targets": [[index(name) for name in names] for names in skills.targets],
-        "remembered": [sorted(index(name) for name in names) for names in skills.context_variables],
-        "modes": skills.n_modes.tolist(),
-        "effects": [_effects_data(record, mdp.space.names) for record in records],
+        "remembered": [sorted(index(name) for name in names) for names in remembered],
+        "modes": n_modes,
+        "effects": [_effects_data(record, space.names) for record in records],
         "learned": None
         if skills.intrinsic_reward is None
-        else _reward_data(skills.intrinsic_reward, mdp),
+        else _reward_data(skills.intrinsic_reward, skills.mdp),
         **{field: make(view) for field, make in MODE_DATA.items()},
     }
 
@@ -161,6 +191,16 @@ def policy_data(skills: Skills, z: int) -> dict[str, object]:
                 "limit": walk.limit,
             }
     return {"whole": pack_array(columns)}
+
+
+def recorded_policy(world: RecordedWorld, skills: Skills, z: int) -> dict[str, object]:
+    """Return the recorded runs of a skill, one after another."""
+    runs = world.runs_of(skills, z)
+    return {
+        "states": pack_array(np.concatenate([run.states for run in runs]).astype(np.int32)),
+        "actions": pack_array(np.concatenate([run.actions for run in runs]).astype(np.uint8)),
+        "counts": pack_array(np.array([len(run.states) for run in runs], dtype=np.int32)),
+    }
 
 
 def _effects_data(record: dict, names: Sequence[str]) -> dict[str, object]:

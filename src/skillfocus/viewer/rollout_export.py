@@ -14,6 +14,7 @@ from skillfocus.errors import UserError
 from skillfocus.render.animation import export
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source
+from skillfocus.viewer.recordings import draw_starts
 from skillfocus.viewer.start_state import choose_start_state
 
 MAX_LISTED = 8
@@ -69,11 +70,14 @@ def export_rollout(
 
 
 def representative_skill(skills: Skills, start: State) -> int:
-    """Return the first skill that, if nothing slips, changes its targets with the fewest side
-    effects."""
+    """Return the first skill that changes its targets with the fewest side effects if nothing
+    slips; in a world without a table, in one run."""
 
     def shortcomings(z: int) -> tuple[bool, int]:
-        path = skills.likely_path(z, start)
+        if skills.has_table:
+            path = skills.likely_path(z, start)
+        else:
+            path = skills.rollout(z, start, np.random.default_rng(0))
         missed = not path.changed or not set(skills.targets[z]) <= set(path.changed)
         return missed, len(path.side_effects)
 
@@ -90,12 +94,15 @@ def parse_start(skills: Skills, text: str) -> State:
     Raises:
         UserError: If the text names an unknown variable, value or state.
     """
-    mdp = skills.mdp
-    state, rest = list(mdp.state(choose_start_state(skills))), text.strip()
+    space, rest = skills.world.space, text.strip()
+    if skills.has_table:
+        state = list(skills.mdp.state(choose_start_state(skills)))
+    else:
+        state = list(draw_starts(skills, np.random.default_rng(0))[0])
     while rest:
         name, equals, after = rest.partition("=")
-        variable = mdp.space.index(name.strip())
-        labels = [str(value) for value in mdp.space.variables[variable].values]
+        variable = space.index(name.strip())
+        labels = [str(value) for value in space.variables[variable].values]
         # Values may contain commas, so the longest one that the text continues with is taken.
         length, state[variable] = max(
             (_matched_length(label, after), value) for value, label in enumerate(labels)
@@ -104,7 +111,8 @@ def parse_start(skills: Skills, text: str) -> State:
             listed = ", ".join(labels[:MAX_LISTED]) + (", …" if len(labels) > MAX_LISTED else "")
             raise UserError(f"cannot start with {rest!r}: {name.strip()} can be {listed}")
         rest = after[length:].strip()
-    mdp.number(state)  # raises if the world has no such state
+    if skills.has_table:
+        skills.mdp.number(state)  # raises if the world has no such state
     return tuple(state)
 
 

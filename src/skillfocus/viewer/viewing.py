@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skillfocus._internal.atomic_io import require_writable_folder
+from skillfocus._internal.atomic_io import check_file_path, require_writable_folder, shorten
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -17,7 +17,7 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import task_of
-from skillfocus.viewer.page import default_label, write_page
+from skillfocus.viewer.page import default_label, is_page, write_page
 from skillfocus.viewer.payload import SkillSetView
 
 
@@ -50,8 +50,8 @@ def view(
         UserError: If a file cannot be loaded or the page cannot be written.
     """
     sources = list_sources(skills)
-    page = page_path(out, sources[0])
-    require_writable_folder(page.parent)
+    first = sources[0]
+    page = page_path(out, first.with_suffix(".html") if isinstance(first, Path) else None)
     loaded = [load_source(source, world) for source in sources]
     # Sets that would have the same label are called by their files.
     labels = Counter((one.world.id, default_label(one)) for one in loaded)
@@ -65,19 +65,27 @@ def view(
     return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
 
 
-def page_path(out: str | Path | None, first: Skills | Path | None) -> Path:
-    """Return where the page goes: to `out`, or beside the first file.
+def page_path(out: str | Path | None, default: Path | None) -> Path:
+    """Return where the page goes, and create its folder.
+
+    A page that the caller named may be overwritten, one by the default name only if it is a page.
+
+    Args:
+        out: The name that the caller gave, if any.
+        default: The name without one.
 
     Raises:
-        UserError: If the name does not end in .html, or none can be derived.
+        UserError: If there is no name, it does not end in .html, or the page cannot be written.
     """
-    if out is None:
-        if not isinstance(first, Path):
-            raise UserError("skills in memory have no file to put the page beside; give out=…")
-        return first.with_suffix(".html")
-    page = Path(out)
+    page = default if out is None else Path(out)
+    if page is None:
+        raise UserError("skills in memory have no file to put the page beside; give out=…")
     if page.suffix not in (".html", ".htm"):
-        raise UserError(f"cannot write a page to {page}: use a name that ends in .html")
+        raise UserError(f"cannot write a page to {shorten(page)}: use a name that ends in .html")
+    require_writable_folder(page.parent)
+    check_file_path(page)
+    if out is None and page.exists() and not is_page(page):
+        raise UserError(f"{page} exists and is not a page of skills; give another name with --out")
     return page
 
 

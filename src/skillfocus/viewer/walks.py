@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 
 COST_PER_BIT = 16
@@ -25,6 +25,8 @@ LIMITS = (24, 32, 48, 96)
 """Limits of a walk in bits of improbability, tried until little enough is left out."""
 MAX_LEFT_OUT = 1e-5
 """How likely a run may be to reach a state that was left out."""
+NEGLIGIBLE = 1e-12
+"""Less probability than this is not followed further."""
 SAMPLED_STARTS = 200
 """Number of first states that this probability is averaged over."""
 
@@ -214,11 +216,16 @@ def _left_out(tables, policy, visited, contexts, n_modes, starts, step_limit):
                                 n_reached += 1
                             moved[target] += q
                     mass[s] = 0.0
+                count = 0
                 for i in range(n_reached):
-                    active[i] = reached[i]
-                    mass[reached[i]] = moved[reached[i]]
-                    moved[reached[i]] = 0.0
-                count = n_reached
+                    s = reached[i]
+                    if moved[s] >= NEGLIGIBLE:
+                        active[count] = s
+                        mass[s] = moved[s]
+                        count += 1
+                    moved[s] = 0.0
+                if count == 0:
+                    break
             for i in range(count):
                 mass[active[i]] = 0.0
     return total / len(starts)

@@ -6,16 +6,27 @@ order, same cumulative probabilities, same hidden marks. `assets/data.js` docume
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from skillfocus.core.factored import State
 from skillfocus.core.indexing import index_values
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
-from skillfocus.render.icons import GROUNDS, agent_icon_name, glyph_icon, ground_glyphs
+from skillfocus.render.icons import (
+    GROUNDS,
+    ICONS,
+    TRACKED,
+    agent_icon_name,
+    glyph_icon,
+    ground_glyphs,
+)
 from skillfocus.render.paths import mark_of_cell
 from skillfocus.viewer.packing import pack_array
+from skillfocus.viewer.recordings import RecordedWorld
 from skillfocus.viewer.walks import outcome_costs
-from skillfocus.worlds.grid import GridWorld
+from skillfocus.worlds.grid import Cell, GridWorld
 
 MAX_PLACES = 4
 """A variable that changes in more cells of a map than these has no place to be marked."""
@@ -48,11 +59,47 @@ def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
         else {}
     )
     return {
-        "id": world.id,
-        "nStates": mdp.n_states,
+        **_common_data(world, mdp.values),
         "nOutcomes": width,
         "nMarks": mdp.n_marks,
-        "actions": list(mdp.actions),
+        "successors": pack_array(mdp.successors - source),
+        "lawOf": pack_array(law_of.ravel().astype(np.int32)),
+        "laws": laws[:, :width].tolist(),
+        "costs": laws[:, width:].astype(int).tolist(),
+        **hidden_marks,
+        "map": _tabular_map(world, mdp) if isinstance(world, GridWorld) else None,
+    }
+
+
+def recorded_world_data(world: World, recorded: RecordedWorld) -> dict[str, object]:
+    """Return the page's data of a world without a table: the states that occur in recordings."""
+    map_data = None
+    if isinstance(world, GridWorld):
+        _, example, look_of = np.unique(
+            recorded.values[:, 1:], axis=0, return_index=True, return_inverse=True
+        )
+        states = [tuple(row) for row in recorded.values[example].tolist()]
+        look_of = look_of.reshape(-1).astype(np.int32)
+        before, after = recorded.values[recorded.moves[:, 0]], recorded.values[recorded.moves[:, 1]]
+        map_data = _map_data(world, states, look_of, {}, _changing_places(before, after))
+    return {
+        **_common_data(world, recorded.values),
+        "nOutcomes": 1,
+        "nMarks": 0,
+        "laws": [],
+        "costs": [],
+        "starts": list(range(recorded.n_starts)),
+        "start": 0,
+        "map": map_data,
+    }
+
+
+def _common_data(world: World, values: np.ndarray) -> dict[str, object]:
+    """Return what pages know of any world, with or without a table."""
+    return {
+        "id": world.id,
+        "nStates": len(values),
+        "actions": list(world.actions),
         "variables": [
             {
                 "name": variable.name,
@@ -60,16 +107,10 @@ def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
                 "points": value_points(variable.coordinates),
                 "scale": variable.largest_distance,
             }
-            for variable in mdp.space.variables
+            for variable in world.space.variables
         ],
-        "defaultTarget": mdp.space.index(world.default_target),
-        "values": pack_array(mdp.values),
-        "successors": pack_array(mdp.successors - source),
-        "lawOf": pack_array(law_of.ravel().astype(np.int32)),
-        "laws": laws[:, :width].tolist(),
-        "costs": laws[:, width:].astype(int).tolist(),
-        **hidden_marks,
-        "map": _map_data(world, mdp) if isinstance(world, GridWorld) else None,
+        "defaultTarget": world.space.index(world.default_target),
+        "values": pack_array(values),
     }
 
 
@@ -84,42 +125,67 @@ def value_points(coordinates: np.ndarray) -> list | None:
     return None if apart else coordinates.tolist()
 
 
-def _map_data(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
+def _tabular_map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
+    """Return the map of a world with a table."""
+    others = index_values(mdp, range(1, len(mdp.space)))
+    states = [mdp.state(s) for s in others.example]
+    source, action, slot = np.nonzero(mdp.probabilities > 0)
+    before, after = mdp.values[source], mdp.values[mdp.successors[source, action, slot]]
+    places = _changing_places(before, after)
+    return _map_data(world, states, others.of_state, mark_of_cell(world, mdp), places)
+
+
+def _map_data(
+    world: GridWorld,
+    states: Sequence[State],
+    look_of: np.ndarray,
+    marks: Mapping[Cell, int],
+    places: list[list[int]],
+) -> dict[str, object]:
     """Return how the cells look, which depends on every variable but the agent's position.
 
     States that agree in those variables share a *look*; cells whose glyph differs between looks
     are listed with one glyph per look.
+
+    Args:
+        world: The world.
+        states: A state of each look.
+        look_of: int32 [n_states]: the look of each state.
+        marks: The hidden marks of cells.
+        places: See `_changing_places`.
     """
-    others = index_values(mdp, range(1, len(mdp.space)))
-    states = [mdp.state(s) for s in others.example]
     looks = {}
     for place, cell in enumerate(world.map.cells):
         glyphs = [world.glyph_now(cell, state) for state in states]
         if set(glyphs) != {world.map.glyph(cell)}:
             looks[place] = glyphs
-    marks = mark_of_cell(world, mdp)
     return {
         "rows": world.map.rows,
         "cells": [list(cell) for cell in world.map.cells],
-        "lookOf": pack_array(others.of_state),
+        "lookOf": pack_array(look_of),
         "looks": looks,
         "tracked": [marks.get(cell, -1) for cell in world.map.cells],
-        "places": _changing_places(mdp),
-        "looksLike": {glyph: glyph_icon(world, glyph) for glyph in world.legend},
+        "places": places,
+        "looksLike": {
+            TRACKED: (ICONS["tracks"], ""),
+            **{glyph: glyph_icon(world, glyph) for glyph in world.legend},
+        },
         "under": {world.map.index[cell]: glyph for cell, glyph in ground_glyphs(world).items()},
         "grounds": [glyph for glyph, kind in world.legend.items() if kind in GROUNDS],
         "agents": [agent_icon_name(world, state) for state in states],
     }
 
 
-def _changing_places(mdp: TabularMDP) -> list[list[int]]:
+def _changing_places(before: np.ndarray, after: np.ndarray) -> list[list[int]]:
     """Return per variable the positions in which it changes; none if there are many.
 
     The page rings these places for the targets of the current skill.
+
+    Args:
+        before: int [n, n_variables]: value indices before each possible step.
+        after: int [n, n_variables]: and after it.
     """
-    source, action, slot = np.nonzero(mdp.probabilities > 0)
-    target = mdp.successors[source, action, slot]
-    changed = mdp.values[source] != mdp.values[target]
-    places = [np.unique(mdp.values[target[changed[:, j]], 0]) for j in range(len(mdp.space))]
+    changed = before != after
+    places = [np.unique(after[changed[:, j], 0]) for j in range(before.shape[1])]
     places[0] = places[0][:0]
     return [each.tolist() if len(each) <= MAX_PLACES else [] for each in places]

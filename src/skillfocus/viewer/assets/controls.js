@@ -51,6 +51,8 @@ export class Controls {
     this.goals = [];
     /** @type {any[]} */
     this.firstValues = [];
+    /** @type {any} */
+    this.recordedStart = null;
   }
 
   /** The controls that depend on the world and on the sets shown. */
@@ -63,7 +65,12 @@ export class Controls {
       element("button", { type: "button", value: j, onclick: () => app.change(() => model.watch(j), true) }, world.variables[j].name),
     );
     byId("goals").replaceChildren(...this.goals);
-    this.firstValues = world.variables.map((variable, j) =>
+    this.recordedStart = element(
+      "select",
+      { id: "recorded-start", onchange: (/** @type {any} */ event) => app.setStart(Number(event.target.value)) },
+      (world.starts ?? []).map((s, i) => element("option", { value: s }, `${i + 1} of ${world.starts.length}`)),
+    );
+    this.firstValues = (world.starts ? [] : world.variables).map((variable, j) =>
       element(
         "select",
         {
@@ -74,9 +81,10 @@ export class Controls {
       ),
     );
     byId("firsts").replaceChildren(
-      ...world.variables.map((variable, j) =>
-        element("label", { for: `first-${j}` }, element("span", {}, variable.name), this.firstValues[j]),
+      ...this.firstValues.map((select, j) =>
+        element("label", { for: `first-${j}` }, element("span", {}, world.variables[j].name), select),
       ),
+      world.starts ? element("label", { for: "recorded-start" }, element("span", {}, "recorded start"), this.recordedStart) : "",
     );
     const more = model.inWorld().filter((set) => !model.shown.includes(set.index));
     byId("add").replaceChildren(
@@ -85,8 +93,10 @@ export class Controls {
     );
     byId("add").hidden = !more.length || model.shown.length >= MAX_SHOWN;
     byId("add").onchange = (/** @type {any} */ event) => event.target.value !== "" && app.addSet(Number(event.target.value));
-    byId("hint").textContent = world.map ? "or click a cell of a map" : "";
-    const certain = world.laws.every(([first]) => first >= 1) && !world.nMarks;
+    byId("hint").textContent = !world.map ? "" : world.starts ? "or click the cell of a start" : "or click a cell of a map";
+    byId("slips").parentElement.hidden = Boolean(world.starts);
+    byId("again").textContent = world.starts ? "another recording" : "other slips";
+    const certain = !world.starts && world.laws.every(([first]) => first >= 1) && !world.nMarks;
     byId("chance").hidden = certain && model.inWorld().every((set) => Math.max(...set.modes) === 1);
   }
 
@@ -102,6 +112,7 @@ export class Controls {
     byId("lead").replaceChildren(...mode.lead(model));
     byId("goal-row").hidden = !mode.choosesGoal;
     byId("layers").hidden = !world.map || !mode.hasLayers;
+    this.recordedStart.value = model.start;
     this.firstValues.forEach((select, j) => (select.value = world.value(model.start, j)));
     byId("scrub").max = Math.max(model.length, 1);
     byId("seed").value = model.seed;

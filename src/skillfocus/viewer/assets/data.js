@@ -44,8 +44,9 @@
  * @property {number} defaultTarget The variable that skills without another goal are for.
  * @property {number} start The state that the page starts in.
  * @property {PackedArray} values [state, variable]
- * @property {PackedArray} successors [state, action, outcome], relative to the state
- * @property {PackedArray} lawOf [state, action]: a row of laws and costs
+ * @property {number[]} [starts] The states that runs were recorded from, in a world without a table. Its states are those that occur in recordings, and it has no successors.
+ * @property {PackedArray} [successors] [state, action, outcome], relative to the state
+ * @property {PackedArray} [lawOf] [state, action]: a row of laws and costs
  * @property {number[][]} laws [law, outcome]: cumulative probabilities
  * @property {number[][]} costs [law, outcome]: integer costs of the walks
  * @property {PackedArray} [marks] [state, action, outcome]: the hidden mark it sets, or -1
@@ -106,8 +107,9 @@
  */
 
 /**
- * A policy: whole [column, state], or as walks (see viewer/walks.py).
- * @typedef {{ whole?: PackedArray, actions?: PackedArray, counts?: PackedArray, limit?: number }} PolicyData
+ * A policy: whole [column, state], as walks (see viewer/walks.py), or as recorded runs: their states
+ * one after another, [count] states each, and what it does in each.
+ * @typedef {{ whole?: PackedArray, actions?: PackedArray, counts?: PackedArray, limit?: number, states?: PackedArray }} PolicyData
  */
 
 /**

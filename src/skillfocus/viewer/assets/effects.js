@@ -30,7 +30,8 @@ export class EffectsTable {
       );
     });
     const exact = effects.every((effect) => effect.exact);
-    const note = `Probabilities that a variable ends changed, ${exact ? "exact" : "from samples"}, over all first states within reach. Side effects: the sum over variables that are not targets; above ${NOTABLE} in red.`;
+    const starts = set.world.starts ? "first states that the world draws" : "all first states within reach";
+    const note = `Probabilities that a variable ends changed, ${exact ? "exact" : "from samples"}, over ${starts}. Side effects: the sum over variables that are not targets; above ${NOTABLE} in red.`;
     const table = element(
       "table",
       {},

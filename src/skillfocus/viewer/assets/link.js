@@ -64,7 +64,8 @@ export function fromFragment(model, fragment) {
   });
   model.mode = findMode(parts.get("mode"))?.name ?? model.mode;
   model.activeMode.fromLink(model, parts);
-  model.start = model.world.number(split(parts.get("start")).map(Number)) ?? model.start;
+  const start = model.world.number(split(parts.get("start")).map(Number)) ?? model.start;
+  if (model.world.starts?.includes(start) ?? true) model.start = start;
   model.slips = parts.get("slips") !== "none";
   model.seed = wholeNumber(parts.get("seed"), 2 ** 32) ?? model.seed;
   model.ghosts = wholeNumber(parts.get("ghosts"), MAX_GHOSTS + 1) ?? 0;

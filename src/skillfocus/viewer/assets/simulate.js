@@ -1,7 +1,7 @@
 // Runs of skills, of chains of skills, and of an agent that chooses skills.
 
 /**
- * @import { SkillSet } from "./skill_set.js"
+ * @import { Recording, SkillSet } from "./skill_set.js"
  * @import { World } from "./world.js"
  */
 import { Random } from "./random.js";
@@ -80,6 +80,8 @@ export class Run {
    */
   follow(set, z, most = set.stepLimit, over = null) {
     const first = this.last;
+    const recordings = set.recordings(z, first);
+    if (recordings) return this.replay(set, z, recordings);
     const modes = set.modes[z];
     const mode = modes > 1 ? Math.floor(this.random.next() * modes) : 0;
     const column = set.column(z, first, mode);
@@ -94,10 +96,27 @@ export class Run {
       if (over?.[this.last]) return void (this.end = "over");
     }
   }
+
+  /**
+   * Follow one of the recorded runs of a skill.
+   * @param {SkillSet} set @param {number} z @param {Recording[]} recordings
+   * @returns {void}
+   */
+  replay(set, z, recordings) {
+    const mode = Math.floor(this.random.next() * recordings.length);
+    this.followed.push({ at: this.steps, z, first: this.last, mode });
+    if (!recordings.length) return void (this.end = "unknown");
+    const { states, actions } = recordings[mode];
+    for (const s of states.subarray(1)) {
+      this.states.push(s);
+      this.marks.push(null);
+    }
+    this.end = actions[actions.length - 1] === set.world.nActions ? "done" : "limit";
+  }
 }
 
 /**
- * Run skills one after another. A single skill is Python's
+ * Run skills one after another. Unless runs are recorded, a single skill is Python's
  * `skills.rollout(skill, start, np.random.default_rng(seed))`.
  * @param {SkillSet} set @param {number[]} queue @param {number} start @param {Chance} chance
  */
@@ -140,7 +159,8 @@ export function runAgent(set, start, chance, ghost = 0) {
 const NEGLIGIBLE = 1e-12;
 
 /**
- * Where a skill ends from one first state, exactly. Hidden marks are all taken to be new.
+ * Where a skill ends from one first state: exactly, or in its recorded runs. Hidden marks are all taken
+ * to be new.
  * @param {SkillSet} set @param {number} z @param {number} first
  * @returns {Float64Array} [state]: probability
  */
@@ -148,6 +168,11 @@ export function lastStates(set, z, first) {
   const { world } = set;
   const ends = new Float64Array(world.nStates);
   const moved = new Float64Array(world.nStates);
+  const recordings = set.recordings(z, first);
+  if (recordings) {
+    for (const { states } of recordings) ends[states[states.length - 1]] += 1 / recordings.length;
+    return ends;
+  }
   for (let mode = 0; mode < set.modes[z]; mode++) {
     const column = set.column(z, first, mode);
     let mass = [[first, 1 / set.modes[z]]];
@@ -224,7 +249,7 @@ export class Tree {
     const column = set.column(z, s, mode);
     for (let t = 0; t < set.stepLimit; t++) {
       const action = column[s];
-      if (action >= world.nActions) break;
+      if (action >= world.nActions || world.starts) break;
       s = world.move(s, action, marked, this.slips ? this.random.next() : world.likeliest(s, action));
     }
     if (!this.seen[this.depth][s]) {

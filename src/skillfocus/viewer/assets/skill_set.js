@@ -10,11 +10,17 @@ import { unpack } from "./world.js";
 export const UNKNOWN = 255;
 
 /**
+ * A recorded run: its states, the first one included, and what the skill does in each.
+ * @typedef {{ states: Int32Array, actions: Uint8Array }} Recording
+ */
+
+/**
  * @typedef {object} Policy One skill's policy, unpacked.
  * @property {Uint8Array} [whole] [column, state]
  * @property {Uint8Array} [actions] Actions in the order of the walks, column after column.
  * @property {Int32Array} [begins] [column]: where its actions begin.
  * @property {number} [limit] The limit of the walks.
+ * @property {Map<number, Recording[]>} [recorded] By first state, the recorded runs.
  * @property {Map<number, Uint8Array>} columns The columns that have been read, [state].
  */
 
@@ -91,6 +97,16 @@ export class SkillSet {
     const [actions, counts] = await Promise.all([unpack(data.actions), unpack(data.counts)]);
     const begins = new Int32Array(counts.length + 1);
     counts.forEach((/** @type {number} */ count, /** @type {number} */ i) => (begins[i + 1] = begins[i] + count));
+    if (data.states) {
+      const states = await unpack(data.states);
+      policy.recorded = new Map();
+      for (let i = 0; i < counts.length; i++) {
+        const part = [begins[i], begins[i + 1]];
+        const recording = { states: states.subarray(...part), actions: actions.subarray(...part) };
+        policy.recorded.set(recording.states[0], [...(policy.recorded.get(recording.states[0]) ?? []), recording]);
+      }
+      return;
+    }
     Object.assign(policy, { actions, begins, limit: data.limit });
   }
 
@@ -103,12 +119,25 @@ export class SkillSet {
     return Promise.all([this.taskLoading, this.readyAll()]);
   }
 
+  /** The recorded runs of a skill from a first state; null where the page simulates. @param {number} z @param {number} first */
+  recordings(z, first) {
+    const { recorded } = this.policies[z];
+    return recorded ? (recorded.get(first) ?? []) : null;
+  }
+
   /**
-   * The column of a skill's policy for a first state and mode.
+   * The column of a skill's policy for a first state and mode; where runs are recorded, the mode is the
+   * number of the recording.
    * @param {number} z @param {number} first @param {number} mode
    * @returns {Uint8Array} [state]: an action; the number of actions to stop; or UNKNOWN.
    */
   column(z, first, mode) {
+    const recordings = this.recordings(z, first);
+    if (recordings) {
+      const column = new Uint8Array(this.world.nStates).fill(UNKNOWN);
+      recordings[mode]?.states.forEach((s, t) => (column[s] = recordings[mode].actions[t]));
+      return column;
+    }
     const place = this.contexts[z][first] * this.modes[z] + mode;
     const { columns, whole } = this.policies[z];
     if (!columns.has(place)) {

@@ -3,6 +3,9 @@
 /** @import { World } from "./world.js" */
 import { element } from "./dom.js";
 
+/** Of more variables than this, only targets and those that changed are shown. */
+const MAX_ROWS = 24;
+
 export class ValueTable {
   /** @param {World} world */
   constructor(world) {
@@ -15,11 +18,13 @@ export class ValueTable {
     const heads = ["variable", "first", "now", "what changed"].map((head, i) =>
       element("th", { scope: "col", class: i === 3 ? "mark" : "" }, head),
     );
+    this.others = element("td", { colspan: 4, class: "mark" });
     this.element = element(
       "table",
       { class: "values" },
       element("thead", {}, element("tr", {}, heads)),
       element("tbody", {}, this.rows.map(({ row }) => row)),
+      element("tfoot", {}, element("tr", {}, this.others)),
     );
   }
 
@@ -31,6 +36,7 @@ export class ValueTable {
    */
   show(first, now, targets, over) {
     const { world } = this;
+    let hidden = 0;
     this.rows.forEach(({ row, ...cells }, j) => {
       const changed = world.value(first, j) !== world.value(now, j);
       cells.first.textContent = world.label(first, j);
@@ -40,6 +46,10 @@ export class ValueTable {
       else if (!targets.length) [row.className, cells.mark.textContent] = ["changed", "changed"];
       else if (over) [row.className, cells.mark.textContent] = ["effect", "✗ side effect"];
       else [row.className, cells.mark.textContent] = ["so-far", "changed so far"];
+      row.hidden = world.nVariables > MAX_ROWS && !changed && !targets.includes(j);
+      hidden += Number(row.hidden);
     });
+    this.others.parentElement.hidden = !hidden;
+    this.others.textContent = `${hidden} other variables are as they were`;
   }
 }

@@ -47,7 +47,8 @@ export function averageWords(set, z) {
   const { changesTarget, sideEffects, exact } = set.effects[z];
   if (sideEffects == null) return "";
   const target = changesTarget == null ? "" : `target changed ${formatNumber(changesTarget)}, `;
-  return `Over all starts within reach${exact ? ", exact" : ""}: ${target}side effects ${formatNumber(sideEffects, 3)}.`;
+  const starts = set.world.starts ? "starts that the world draws" : "all starts within reach";
+  return `Over ${starts}${exact ? ", exact" : ""}: ${target}side effects ${formatNumber(sideEffects, 3)}.`;
 }
 
 /**

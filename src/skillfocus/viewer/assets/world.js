@@ -25,6 +25,8 @@ export class World {
   constructor(data) {
     this.id = data.id;
     this.start = data.start;
+    /** The states that runs were recorded from; null where the page simulates. */
+    this.starts = data.starts ?? null;
     this.defaultTarget = data.defaultTarget;
     this.actions = data.actions;
     this.variables = data.variables;
@@ -97,16 +99,16 @@ export class World {
 
   /**
    * The state like s but for one value; if the world has none, one that differs in as few other
-   * variables as possible.
+   * variables as possible. Where runs are recorded, only states that they begin in.
    * @param {number} s @param {number} variable @param {number} value
    */
   withValue(s, variable, value) {
     const wanted = this.state(s);
     wanted[variable] = value;
     const exact = this.number(wanted);
-    if (exact !== undefined) return exact;
+    if (exact !== undefined && (!this.starts || this.starts.includes(exact))) return exact;
     let best = s, fewest = Infinity;
-    for (let other = 0; other < this.nStates; other++) {
+    for (const other of this.starts ?? Array(this.nStates).keys()) {
       if (this.value(other, variable) !== value) continue;
       let differ = 0;
       for (let j = 0; j < this.nVariables; j++) if (this.value(other, j) !== wanted[j]) differ++;

@@ -26,6 +26,11 @@ export const chainMode = {
   name: "chain",
   label: "Chain",
 
+  // Recorded runs begin in few states, and none where another skill has ended.
+  isAvailable(model) {
+    return model.worlds.some((world) => !world.starts);
+  },
+
   /** The queue of each set. @returns {{ queues: number[][] }} */
   createState(model) {
     return { queues: model.sets.map(() => /** @type {number[]} */ ([])) };
