@@ -7,7 +7,7 @@ OTHERS = 3.11 3.13
 TWO = -n 2 --dist loadfile
 EXTRA = dev
 
-.PHONY: help reproduce paper test test-others lint bench clean
+.PHONY: help reproduce paper test test-others lint bench fuzz audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -51,6 +51,18 @@ test-others: $(READY)
 
 bench: $(READY)  ## speed, as ratios within one run
 	$(BIN)/python -W ignore benchmarks/bench.py
+
+fuzz: $(READY)  ## feed 50,000 damaged inputs to everything that reads input: out/fuzz.md
+	@mkdir -p out
+	$(BIN)/python -W ignore benchmarks/fuzz.py --inputs 50000 --seed 0 --out out/fuzz.md
+
+audit: $(READY)  ## look up known advisories about the installed packages, with pip-audit
+	@$(BIN)/python -c 'import pip_audit' 2>/dev/null || { \
+	  echo "nothing was checked: pip-audit is not installed; $(BIN)/pip install pip-audit" >&2; exit 2; }
+	@log=$$(mktemp); $(BIN)/python -m pip_audit --skip-editable --progress-spinner off --timeout 15 2>$$log; \
+	status=$$?; if [ $$status -eq 0 ] || grep -q '^Found ' $$log; then cat $$log >&2; else \
+	  echo "nothing was checked: the database of advisories did not answer ($$(tail -n 1 $$log)); try again online" >&2; \
+	fi; rm -f $$log; exit $$status
 
 clean:  ## remove everything that make made
 	rm -rf .venv .venv-* out build *.egg-info src/*.egg-info

@@ -9,12 +9,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-MAX_LISTED = 24
+MAX_LISTED = 30
 """With more known names than this, an error lists only the closest ones."""
 
 
 class UserError(ValueError):
-    """A mistake that the caller can fix; the command line exits with status 2."""
+    """A mistake that the caller can fix; the command line exits with status 2.
+
+    Args:
+        message: One sentence. Lines, which foreign text in it may have, are joined.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

@@ -13,7 +13,7 @@ import numpy as np
 from skillfocus.core.factored import FactoredSpace, State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import discover
 from skillfocus.learners.tabular.compiled import compiled_reward, compiled_update
@@ -21,10 +21,10 @@ from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.variants.focused import focused
-from skillfocus.skills.policy import check_step_limit
 from skillfocus.worlds.adapters.validation import validate
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.jax.world import require_jax
 from skillfocus.worlds.registry import can_remake, make
 
 SAMPLED_STATES = 200
@@ -36,9 +36,8 @@ def check_world(world: World) -> TabularMDP:
 
     Names, states, probabilities, drawings, default targets and settings are checked, and that a
     second enumeration gives the same world. A world explored in an environment is also compared
-    with
-    it: setting and then getting a state is the identity, steps are possible and as frequent as the
-    world says, and equal seeds give equal steps.
+    with it: setting and then getting a state is the identity, steps are possible and as frequent
+    as the world says, and equal seeds give equal steps.
 
     Returns:
         `tabulate(world)`.
@@ -61,6 +60,24 @@ def check_world(world: World) -> TabularMDP:
     if isinstance(world, ExploredWorld):
         _check_simulator(world, states)
     return mdp
+
+
+def check_jax_world(world: World) -> None:
+    """Check that a world in JAX keeps the contract that networks rely on.
+
+    Names, drawings and settings are checked, and in random rollouts of many environments at once:
+    states keep their structure, values are int32 and in range, `one_way` variables never return,
+    equal keys give equal steps, and `place` keeps the values it is given.
+
+    Raises:
+        UserError: Says what is wrong.
+    """
+    require_jax("check_jax_world")
+    from skillfocus.worlds.jax.checking import check_declarations, check_rollouts
+
+    _check_declared(world)
+    values = check_rollouts(check_declarations(world))
+    _check_drawing(world, [tuple(row) for row in values[-1].tolist()])
 
 
 def _check_declared(world: World) -> None:

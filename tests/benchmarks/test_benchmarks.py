@@ -57,6 +57,80 @@ def test_combinations_of_readings_are_ranked(tmp_path):
     assert {"paper's", "ties=random", "memory=none updates=intra-option"} <= set(names)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked and read /proc")
+def test_damaged_input_is_refused_with_one_sentence(tmp_path):
+    report = run("fuzz.py", "--inputs", "1500", "--seed", "0", "--out", "fuzz.md", cwd=tmp_path)
+    assert report.startswith("# 1500 inputs, seed 0\n")
+    assert "## Findings: 0\n" in report
+    assert (tmp_path / "fuzz.md").read_text() == report.removesuffix("\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked and read /proc")
+def test_the_fuzzer_finds_crashes_hangs_memory_and_tracebacks(tmp_path):
+    code = """
+import ctypes, time
+import fuzz, fuzz_inputs
+from skillfocus.errors import UserError
+
+def trouble(rng, _):
+    number = next(numbers)
+    if number == 0: raise KeyError("lost")
+    if number == 1: ctypes.string_at(0)
+    if number == 2: time.sleep(60)
+    if number == 3: bytearray(3 * 1024**3)
+    if number == 4: raise UserError("one line")
+
+numbers = iter(range(6))
+fuzz.SECONDS, fuzz.KINDS["map"] = 2, trouble
+report = fuzz.Report(0)
+for number in range(6):
+    part = fuzz.fuzz(range(number, number + 1), 0, "map", None)
+    next(numbers)
+    report.outcomes += part.outcomes
+    report.findings |= part.findings
+print(report.text())
+"""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "benchmarks"), *sys.path]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
+    assert dict(zip(rows[0], rows[2], strict=True)) == {
+        "| kind": "| map", "accepted": "1", "crash": "1", "hang": "1", "memory": "1",
+        "refused": "1", "traceback |": "1 |",
+    }  # fmt: skip
+    for line in (
+        "crash: SIGSEGV",
+        "hang: more than N s",
+        "KeyError: 'lost'",
+        "--seed 0 --kind 'map' --only 3",
+    ):
+        assert line in done.stdout
+
+
 def test_every_benchmark_is_tested():
-    tested = {"bench.py", "scaling.py", "page.py", "readings.py"}
+    tested = {
+        "bench.py",
+        "scaling.py",
+        "page.py",
+        "readings.py",
+        "rooms_planner.py",
+        "fuzz.py",
+        "fuzz_inputs.py",
+        "fuzz_damage.py",
+    }
     assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == tested
+
+
+@pytest.mark.slow
+def test_the_planner_is_measured_in_rooms_with_many_tools(tmp_path):
+    rows = run("rooms_planner.py", "tool-rooms", "--quick", cwd=tmp_path).splitlines()[2:]
+    assert [row.split("|")[2].strip() for row in rows] == ["no tool picked up", "random"]
+    assert all(row.split("|")[3].strip().startswith("1.000") for row in rows)

@@ -72,6 +72,28 @@ def test_ctrl_c_twice_ends_with_130_and_nothing_half_written(tmp_path, seconds):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("everyone", [False, True], ids=["the command", "its workers too"])
+def test_sigterm_ends_with_143_and_leaves_nothing_behind(tmp_path, everyone):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skillfocus.cli", "discover", "four-rooms", "focused-vic",
+         "--rounds", "100000", "--seeds", "2", "--workers", "2", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        while not (tmp_path / ".lock").exists():
+            time.sleep(0.01)
+        time.sleep(2.0)
+        os.kill(-process.pid if everyone else process.pid, signal.SIGTERM)
+        _, said = process.communicate(timeout=200)  # workers have the same standard error
+    finally:
+        process.kill()
+        process.communicate()
+    assert said == "skillfocus: terminated. 2 runs: 2 left to do. Rerun to resume\n"
+    assert process.returncode == 143
+    assert [file.name for file in tmp_path.iterdir()] == [".lock"]
+
+
+@pytest.mark.slow
 def test_failures_are_listed_with_status_1_and_tried_again_when_asked(discovered):
     folder, _ = discovered
     run_0 = Discovery("four-rooms", "focused-vic", 0, Planning(rounds=3), skills=8)

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import json
 
+from numba.core.caching import NullCache
+
 from commands import subprocess_command
 from skillfocus.cli import health
+from skillfocus.learners.tabular import value_iteration
 
 
 def test_doctor_is_well():
@@ -21,3 +24,9 @@ def test_what_is_missing_is_named(monkeypatch):
     assert findings["no-such-package"] == "missing: reinstall skillfocus"
     assert "pip install 'skillfocus[cluster]'" in str(findings["no-such-extra"])
     assert findings["compiled kernels"] == "failed: division by zero"
+
+
+def test_kernels_without_a_cache_are_no_problem(monkeypatch):
+    monkeypatch.setattr("skillfocus.runs.precompile.compile_kernels", lambda: None)
+    monkeypatch.setattr(value_iteration.sweep, "_cache", NullCache())
+    assert health._check_kernels().endswith("not cached: no writable folder")

@@ -5,13 +5,18 @@ import json
 from commands import command
 from skillfocus.learners.registry import LEARNERS
 from skillfocus.sweeps.paper_grids import PAPER_GRIDS
+from skillfocus.worlds.registry import JAX_WORLDS
 
 
 def test_names_for_programs(tmp_path):
     document = json.loads(command("list", "--json", cwd=tmp_path).stdout)
     names = [world["name"] for world in document["worlds"]]
-    assert names == ["four-rooms", "forage-world", "mud-world"]
-    assert document["learners"] == list(LEARNERS) == ["planning", "q-learning", "literal"]
+    assert names[:3] == ["four-rooms", "forage-world", "mud-world"]
+    assert names[3:] == list(JAX_WORLDS)
+    assert [world["table"] for world in document["worlds"]] == [True] * 3 + [False] * len(
+        JAX_WORLDS
+    )
+    assert document["learners"] == list(LEARNERS)
     assert document["sweeps"] == list(PAPER_GRIDS)
     assert {"focused-vic", "dusdi-diayn", "lsd"} <= set(document["objectives"])
     assert "coverage" in document["experiments"]
@@ -20,4 +25,5 @@ def test_names_for_programs(tmp_path):
 def test_names_for_people(tmp_path):
     text = command("list", cwd=tmp_path).stdout
     assert "four-rooms" in text
+    assert "Too large for tables, for networks only: tool-rooms, room-blocks, visible-mud" in text
     assert "Learners:    planning, q-learning" in text

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+import signal
 import subprocess
 import sys
 import warnings
@@ -39,8 +41,12 @@ def test_list_and_help_answer_quickly_and_without_heavy_imports():
         (["discover", "four-rooms", "focused-vic", "--targets", "tol_1=2"], "'tool_1'"),
         (["discover", "four-rooms", "focused-vic", "--targets", "tool_1"], "NAME=COUNT"),
         (["discover", "four-rooms", "vic", "--targets", "tool_1=2"], "have no targets"),
-        (["discover", "four-rooms", "focused-vic", "--seeds", "0"], "--seeds"),
+        (["discover", "four-rooms", "focused-vic", "--seeds", "0"], "seeds is 0"),
+        (["discover", "four-rooms", "focused-vic", "--seeds", "1000000000"], "1 to 10,000"),
+        (["discover", "four-rooms", "focused-vic", "--skills", "10000000"], "up to 10,000"),
+        (["discover", "four-rooms", "vic", "--skills", "10000"], "policy entries"),
         (["discover", "four-rooms", "focused-vic", "--workers", "0"], "0 workers"),
+        (["discover", "four-rooms", "focused-vic", "--workers", "1000000"], "1000000 workers"),
         (["discover", "four-rooms", "focused-vic", "--skills", "9"], "only one skill"),
         (["discover", "four-rooms", "focused-vic", "--episodes", "5"], "--learner q-learning"),
         (["discover", "four-rooms", "focused-vic", "--out", "/proc/nothing"], "folder"),
@@ -100,16 +106,6 @@ def test_what_the_library_logs_is_printed_as_a_line(tmp_path, monkeypatch):
     assert not logging.getLogger("skillfocus").handlers
 
 
-def test_kernels_that_cannot_be_cached_are_one_sentence(tmp_path, monkeypatch):
-    def run(self):
-        raise RuntimeError("cannot cache function 'sweep': no locator available")
-
-    monkeypatch.setattr("skillfocus.cli.doctor.Doctor.run", run)
-    done = command("doctor", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "set NUMBA_CACHE_DIR to a writable folder" in done.stderr
-
-
 @pytest.mark.parametrize("name", ["list", "describe", "discover", "evaluate", "solve", "view", "sweep", "reproduce", "doctor"])  # fmt: skip
 def test_every_command_has_help(name, tmp_path):
     done = command(name, "--help", cwd=tmp_path)
@@ -118,7 +114,76 @@ def test_every_command_has_help(name, tmp_path):
     assert "--json" in done.stdout
 
 
+def run_python(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "skillfocus.cli", *arguments],
+        stderr=subprocess.PIPE, text=True, check=False, timeout=300, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["--help"], ["--version"]])
+def test_output_that_cannot_be_written_is_one_sentence(arguments):
+    with open("/dev/full", "w") as full:
+        done = run_python(*arguments, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr == ("skillfocus: cannot read or write the output: No space left on device\n")
+
+
+def test_an_encoding_without_a_character_shows_a_question_mark():
+    done = run_python(
+        "list", stdout=subprocess.PIPE, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "focused-? and dusdi-? also as" in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["1", "5", "1000000000"])
+def test_the_width_of_the_terminal_is_limited(columns, tmp_path, monkeypatch):
+    """tyro's help grows without bound in a terminal of five columns."""
+    monkeypatch.setenv("COLUMNS", columns)
+    done = command("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert 10 < len(done.stdout.splitlines()) < 1000
+    assert max(map(len, done.stdout.splitlines())) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "line"),
+    [
+        (signal.SIGINT, 130, "skillfocus: interrupted; files already written are complete\n"),
+        (signal.SIGTERM, 143, "skillfocus: terminated; files already written are complete\n"),
+    ],
+)
+def test_signals_are_one_line_and_a_status(number, status, line, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "skillfocus.cli.doctor.Doctor.run", lambda self: os.kill(os.getpid(), number)
+    )
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = command("doctor", cwd=tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (done.returncode, done.stderr) == (status, line)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("module", ["gymnasium", "tyro"])
+def test_ctrl_c_during_imports_is_quiet(module, tmp_path):
+    (tmp_path / f"{module}.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = run_python(
+        "list", stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
 def test_help_says_what_exit_statuses_mean(tmp_path):
     text = " ".join(command("--help", cwd=tmp_path).stdout.split())
     assert "2 usage error" in text
-    assert "130 interrupted" in text
+    assert "130 interrupted, 143 terminated" in text

@@ -92,3 +92,32 @@ def test_an_unknown_variable_suggests_the_nearest():
     space = FactoredSpace((Variable("position", (0,)), Variable("tool_1", (0,))))
     with pytest.raises(UserError, match="did you mean 'tool_1'"):
         space.index("tool1")
+
+
+POINTS = st.integers(1, 10).flatmap(
+    lambda n: st.lists(
+        st.tuples(*[st.integers(-3, 3) | st.floats(-3, 3)] * n), min_size=1, max_size=30,
+        unique_by=lambda point: tuple(map(float, point)),
+    )
+)  # fmt: skip
+
+
+@given(POINTS | st.lists(st.text(), min_size=1, unique=True))
+def test_distances_are_those_of_all_pairs_to_the_last_bit(values):
+    """Fingerprints hold the largest distance, so it may not move by a bit."""
+    variable = Variable("x", tuple(values))
+    difference = variable.coordinates[:, None, :] - variable.coordinates[None, :, :]
+    expected = np.sqrt((difference**2).sum(axis=-1))
+    assert (variable.distances == expected).all()
+    assert variable.largest_distance == (float(expected.max()) or 1.0)
+
+
+def test_many_values_have_a_largest_distance_but_no_table_that_does_not_fit():
+    cells = Variable("cell", tuple(itertools.product(range(300), range(400))))
+    names = Variable("name", tuple(map(str, range(2_000_000))))
+    assert cells.largest_distance == math.hypot(299, 399)
+    assert names.largest_distance == pytest.approx(1.0)
+    for table in ("distances", "coordinates"):
+        with pytest.raises(UserError, match=rf"^the {table} of the 2,000,000 values of 'name' take "
+                           r"29,802.3 GiB of memory, .*: use several variables$"):  # fmt: skip
+            getattr(names, table)

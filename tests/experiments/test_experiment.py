@@ -14,8 +14,8 @@ def experiment(**fields):
 
 @pytest.mark.parametrize(
     ("fields", "page"),
-    [({}, "a-b"), ({"page": "figure-1"}, "figure-1"), ({"page": "my page/x"}, "my-page-x"),
-     ({"page": "../"}, "other")],
+    [({}, "a-b"), ({"page": "figure-1"}, "figure-1"), ({"page": "my page/x"}, "my_page_x"),
+     ({"page": "../"}, "_"), ({"page": "con"}, "_con")],
 )  # fmt: skip
 def test_an_experiment_has_a_page_of_its_own_unless_it_names_one(fields, page):
     assert experiment(**fields).page_name == page

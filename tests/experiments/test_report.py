@@ -227,7 +227,7 @@ def test_the_same_content_is_data(report):
 def test_the_report_comes_from_results_alone(tmp_path):
     report = report_of(sample_results(), "coverage")
     page = write_report(report, tmp_path / "out")
-    made = {path.name for path in (tmp_path / "out" / "figures").iterdir()}
+    made = {path.name for path in (tmp_path / "out" / "figures").glob("[!.]*")}
     name = "paper-planning-figure-2-coverage"
     assert made == {f"{name}.pdf", f"{name}.png", f"{name}.svg"}  # no ideal skills, no frontier
     for path in (page, tmp_path / "out" / "report" / "figure-2.html"):

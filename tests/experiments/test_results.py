@@ -8,8 +8,10 @@ from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.results import (
+    check_results_folder,
     collect_costs,
     collect_results,
+    consistent,
     load_results,
     save_results,
 )
@@ -37,6 +39,48 @@ def test_results_and_costs_are_joined_to_the_labels_of_finished_cases(tmp_path):
         for preset in PRESETS
     ]
     assert collect_costs(store, made)["cpu_seconds"].to_list() == [2.5, 2.5]
+
+
+def test_a_folder_with_other_files_is_not_overwritten(tmp_path):
+    frame = sample_results()
+    check_results_folder(tmp_path / "new")
+    save_results(tmp_path / "new", frame, make_costs(frame))
+    check_results_folder(tmp_path / "new")
+    pl.DataFrame({"mine": [1]}).write_parquet(tmp_path / "results.parquet")
+    with pytest.raises(UserError, match=r"results.parquet is not a file of saved results"):
+        check_results_folder(tmp_path)
+    (tmp_path / "results.parquet").unlink()
+    (tmp_path / "version.json").write_text('{"version": 3}')
+    with pytest.raises(UserError, match=r"version.json is not of saved results"):
+        check_results_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda frame: frame.with_columns(seed=pl.lit("x")), "columns of other types"),
+        (lambda frame: frame.with_columns(value=pl.lit([1.0])), "columns of other types"),
+        (lambda frame: frame.with_columns(agent=pl.lit(None, pl.String)), "rows without labels"),
+        (lambda frame: frame.with_columns(metric=pl.lit(None, pl.String)), "rows without labels"),
+        (lambda frame: pl.concat([frame, frame.head(1)]), "several rows for the same result"),
+    ],
+)
+def test_rows_that_are_inconsistent_are_refused(change, sentence, tmp_path):
+    frame = sample_results()
+    save_results(tmp_path, frame, make_costs(frame))
+    change(frame).write_parquet(tmp_path / "results.parquet")
+    with pytest.raises(UserError, match=rf"results.parquet has {sentence}"):
+        load_results(tmp_path)
+
+
+def test_what_saved_results_break_is_one_sentence(tmp_path):
+    with (
+        pytest.raises(UserError, match=r"do not fit together \(KeyError: 'mars'\)"),
+        consistent(tmp_path),
+    ):
+        raise KeyError("mars")
+    with pytest.raises(KeyError), consistent(None):
+        raise KeyError("mars")
 
 
 def test_kept_results_are_read_again(tmp_path):

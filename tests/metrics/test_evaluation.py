@@ -46,8 +46,9 @@ def test_samples_depend_on_the_seed_alone(focused_vic):
 def test_progress_ends_at_one(focused_vic):
     reported = []
     evaluate([focused_vic] * 2, progress=lambda *now: reported.append(now))
-    assert reported == [
-        (0.0, "focused-vic, seed 0"), (0.5, "focused-vic, seed 0"), (1.0, "done"),
+    assert [reported[place] for place in (0, 16, 31, 32)] == [
+        (0.0, "focused-vic, seed 0: skill 0 of 16"), (0.5, "focused-vic, seed 0: skill 0 of 16"),
+        (0.96875, "focused-vic, seed 0: skill 15 of 16"), (1.0, "done"),
     ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -42,6 +44,15 @@ def test_a_skill_that_stops_takes_no_step_and_leaves_the_buffers_clean():
     assert propagate(*mode_of(skills, 1), 3, 1e-12, buffers) == 0.0
     assert buffers.final.tolist() == [0, 0, 0, 1, 0, 0]
     assert not buffers.moved.any()
+
+
+def test_steps_that_nothing_takes_cost_nothing():
+    skills = walkers()
+    dynamics, skill = mode_of(skills, 1)
+    buffers, begin = new_buffers(skills.mdp.n_states), time.perf_counter()
+    propagate(dynamics, skill._replace(step_limit=10**11), 3, 1e-12, buffers)
+    assert buffers.final[3] == 1.0
+    assert time.perf_counter() - begin < 10
 
 
 @given(st.integers(0, 500))

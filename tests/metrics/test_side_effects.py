@@ -188,3 +188,10 @@ def test_a_sample_of_one_has_no_interval():
     assert one.interval is None
     assert one.summary()["side_effects_interval"] is None
     assert effects.interval == (effects.side_effects, effects.side_effects)
+
+
+def test_more_rollouts_than_fit_in_memory_are_refused_with_their_size(focused_vic, rng):
+    with pytest.raises(
+        UserError, match=r"^1,000,000,000,000 rollouts of a skill take 227,242\.7 GiB"
+    ):
+        sf.metrics.side_effects(focused_vic, sample=10**12, rng=rng)

@@ -45,6 +45,12 @@ def test_a_penalty_that_charges_for_nothing_is_named():
         sf.check_penalty(greedy, sf.tabulate(corridor()))
 
 
+@pytest.mark.parametrize("strength", [-1, float("nan"), float("inf"), 10**40, 10**400])
+def test_strengths_that_are_no_factor_are_refused(strength):
+    with pytest.raises(UserError, match="must be 0 to 1e\\+30"):
+        sf.focused(sf.vic(), strength=strength)
+
+
 def test_strength_zero_is_no_penalty():
     with pytest.raises(UserError, match="must be positive"):
         sf.check_penalty(sf.weighted_norm(0.0), sf.tabulate(corridor()))

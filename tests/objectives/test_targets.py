@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.errors import UserError
-from skillfocus.objectives.targets import default_counts, parse_targets, untargeted
+from skillfocus.objectives.targets import assign_skills, default_counts, parse_targets, untargeted
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,24 @@ def test_targets_are_read():
         parse_targets("tool_1=2,tool_1=3")
 
 
+def test_too_many_skills_are_refused_at_once():
+    world = RandomWorld(0, sizes=(3, 2), n_actions=2)
+    for refused in (
+        lambda: sf.assign(world, 10**12),
+        lambda: sf.assign(world, targets=parse_targets("v0=1000000000000")),
+        lambda: assign_skills(world, sf.vic(), 10**12),
+    ):
+        with pytest.raises(
+            UserError, match="1,000,000,000,000 skills were asked for; there may be up to 10,000"
+        ):
+            refused()
+
+
+def test_counts_of_thousands_of_digits_are_no_counts():
+    with pytest.raises(UserError, match="NAME=COUNT"):
+        parse_targets(f"v0={'9' * 5000}")
+
+
 def test_no_more_skills_than_values_unless_asked_for():
     world = RandomWorld(0, sizes=(3, 2), n_actions=2)
     assert default_counts(world) == {"v1": 2, "v0": 3}
@@ -119,3 +137,10 @@ def test_names_in_targets_may_have_commas():
     assert parse_targets("box(x3,y3)=2, lamp=1,at(a)+at(b,c)=4") == {
         "box(x3,y3)": 2, "lamp": 1, "at(a)+at(b,c)": 4,
     }  # fmt: skip
+
+
+def test_too_many_modes_are_refused_at_once():
+    world = RandomWorld(0, sizes=(30, 30, 30, 2))
+    targets = {"v0+v1+v2": 1}
+    with pytest.raises(UserError, match="27,000 modes were asked for; there may be up to 10,000"):
+        sf.assign(world, targets=targets).split(world.space)

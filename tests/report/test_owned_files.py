@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from skillfocus.report.owned_files import MANIFEST, write_owned_files
+from skillfocus.report.owned_files import MANIFEST, KeptFileWarning, write_owned_files
 
 
 def write(folder, *names: str, suffixes=(".png",)) -> set[str]:
@@ -30,6 +30,28 @@ def test_files_of_other_suffixes_stay_listed(tmp_path):
     write(tmp_path, "a.html")
     assert write(tmp_path, "b.png") == {"a.html", "b.png"}
     assert write(tmp_path, suffixes=(".html",)) == {"b.png"}
+
+
+def test_files_that_are_not_ours_are_never_overwritten(tmp_path):
+    write(tmp_path, "a.png", "b.png")
+    (tmp_path / "a.png").write_bytes(b"changed")
+    (tmp_path / "c.png").write_bytes(b"a photo")
+    (tmp_path / "c.png.1").write_bytes(b"another photo")
+    (tmp_path / "d.png").mkdir()
+    with pytest.warns(KeptFileWarning, match=r"they are now a.png.1, c.png.2, d.png.1"):
+        write(tmp_path, "a.png", "b.png", "c.png", "d.png")
+    assert (tmp_path / "a.png.1").read_bytes() == b"changed"
+    assert (tmp_path / "c.png.1").read_bytes() == b"another photo"
+    assert (tmp_path / "c.png.2").read_bytes() == b"a photo"
+    assert (tmp_path / "d.png.1").is_dir()
+    for name in ("a.png", "b.png", "c.png", "d.png"):
+        assert (tmp_path / name).read_bytes() == name.encode()
+    write(tmp_path, "a.png", "c.png")  # now they are ours
+
+
+def test_the_same_content_needs_no_second_file(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"a.png")
+    assert write(tmp_path, "a.png") == {"a.png"}
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", '{"files": 3}', "{}", '{"files": ["a.png"]}'])

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skillfocus.report.document import Heading, Page, Paragraph, Picture, Report, Table
+from skillfocus.report.owned_files import KeptFileWarning
 from skillfocus.report.writing import write_markdown, write_report
 
 
@@ -106,6 +107,27 @@ def test_both_kinds_of_report_may_share_a_folder(tmp_path):
         write_report(make_report("dot"), tmp_path)
         write_markdown(make_report("dot"), tmp_path / "report.md")
     assert names_in(tmp_path / "report") == {"more.html", "more.md", "dot.png", "on-more.png"}
+
+
+def test_a_report_overwrites_nothing_but_an_earlier_one(tmp_path):
+    mine = [tmp_path / name for name in ("report.html", "report.md", "report.json")]
+    mine += [tmp_path / "report" / "more.html", tmp_path / "figures" / "dot.svg"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    with pytest.warns(KeptFileWarning):
+        write_report(make_report("dot"), tmp_path)
+    write_report(make_report("dot", "second"), tmp_path)
+    for path in mine:
+        assert path.with_name(f"{path.name}.1").read_text() == "mine"
+        assert path.read_text() != "mine"
+        assert not path.with_name(f"{path.name}.2").exists()
+
+
+def test_the_file_that_markdown_names_is_overwritten(tmp_path):
+    (tmp_path / "mine.md").write_text("old")
+    write_markdown(make_report("dot"), tmp_path / "mine.md")
+    assert names_in(tmp_path) == {"mine", "mine.md"}
 
 
 def test_equal_figures_are_equal_files(tmp_path):

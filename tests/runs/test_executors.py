@@ -1,22 +1,27 @@
 from __future__ import annotations
 
+import http.server
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 
 import pytest
 from polars.testing import assert_frame_equal
 
-from paths import SUPPORT
+from paths import ROOT, SUPPORT
 from runs_for_tests import Dies, Tiny, runs, wait_until
+from skillfocus._internal.environment_info import code_versions
 from skillfocus.errors import UserError
 from skillfocus.runs.execution import Finished, perform
 from skillfocus.runs.executors import (
     Cluster,
     Processes,
+    _call_with_same_code,
     pool_fractions,
     pool_width,
     restart_pool,
@@ -210,7 +215,122 @@ def listening(address):
 
 def test_no_cluster_is_one_sentence():
     pytest.importorskip("distributed")
-    with pytest.raises(UserError, match="'nonsense' is not a scheduler's address"):
-        Cluster("nonsense")
-    with pytest.raises(UserError, match="there is no Dask scheduler at tcp"):
+    for address in ("nonsense", ""):
+        with pytest.raises(UserError, match=f"'{address}' is not a scheduler's address"):
+            Cluster(address)
+    with pytest.raises(UserError, match=r"there is no Dask scheduler at tcp.*give the address"):
         Cluster(f"tcp://127.0.0.1:{free_port()}", timeout=1)
+
+
+@pytest.fixture
+def web_server():
+    """The port of a web server, such as a Dask dashboard."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+class Quiet(http.server.BaseHTTPRequestHandler):
+    def log_message(self, format, *args):
+        pass
+
+
+@pytest.fixture
+def silent_server():
+    """The port of a server that accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("server", ["web_server", "silent_server"])
+@pytest.mark.parametrize("scheme", ["tcp", "tls", "ucx", "http"])
+def test_what_answers_but_is_no_scheduler_is_one_sentence(server, scheme, request):
+    pytest.importorskip("distributed")
+    address = f"{scheme}://127.0.0.1:{request.getfixturevalue(server)}"
+    with pytest.raises(UserError, match=f"there is no Dask scheduler at {address} ") as raised:
+        Cluster(address, timeout=0.5)
+    assert "\n" not in str(raised.value)
+    assert ("certificates" in str(raised.value)) == (scheme == "tls")
+
+
+def test_a_worker_is_no_scheduler():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, protocol="tcp", dashboard_address=None
+        ) as local,
+        pytest.raises(UserError, match="a Worker answers there"),
+    ):
+        Cluster(local.workers[0].address)
+
+
+@pytest.mark.slow
+def test_a_cluster_may_be_encrypted(tmp_path):
+    """With what docs/runs.md says: certificates in Dask's configuration, for both sides."""
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=skillfocus",
+         "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    tls = {"distributed.comm.tls.ca-file": certificate}
+    for side in ("scheduler", "worker", "client"):
+        tls[f"distributed.comm.tls.{side}.cert"] = certificate
+        tls[f"distributed.comm.tls.{side}.key"] = key
+    with (
+        dask.config.set({**tls, "distributed.comm.require-encryption": True}),
+        distributed.LocalCluster(
+            n_workers=1, processes=False, protocol="tls", dashboard_address=None,
+            security=distributed.Security(),
+        ) as local,
+        Cluster(local.scheduler_address) as executor,
+    ):  # fmt: skip
+        assert local.scheduler_address.startswith("tls://")
+        assert run_all(runs(2), Store(tmp_path / "runs"), executor=executor).done == 2
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_code_is_refused(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    package = tmp_path / "other" / "skillfocus"
+    shutil.copytree(
+        ROOT / "src" / "skillfocus", package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    with (package / "core" / "rollout.py").open("a") as file:
+        file.write("# another rule\n")
+    path = os.pathsep.join([str(package.parent), str(SUPPORT)])
+    store = Store(tmp_path / "runs")
+    with distributed.LocalCluster(
+        n_workers=0, processes=False, protocol="tcp", dashboard_address=None
+    ) as local:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", local.scheduler_address,
+             "--no-nanny", "--no-dashboard"],
+            env={**os.environ, "PYTHONPATH": path},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            with (
+                Cluster(local.scheduler_address) as executor,
+                pytest.raises(
+                    UserError,
+                    match=r"^a worker runs other code .*source code [0-9a-f]{12}, here .*stored$",
+                ),
+            ):
+                run_all(runs(3), store, executor=executor)
+        finally:
+            worker.kill()
+            worker.wait()
+    assert not list(store.folder.glob("*.parquet"))
+
+
+@pytest.mark.parametrize("name", ["skillfocus", "numpy", "numba", "source code"])
+def test_every_difference_of_a_worker_is_named(name):
+    expected = {**code_versions(), name: "another"}
+    with pytest.raises(UserError, match=rf"runs other code .*\({name} .*, here another\)"):
+        _call_with_same_code(expected, max, 1, 2)
+    assert _call_with_same_code(code_versions(), max, 1, 2) == 2

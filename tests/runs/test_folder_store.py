@@ -40,6 +40,15 @@ def names(folder):
     return sorted(file.name for file in folder.iterdir())
 
 
+def test_a_folder_that_cannot_be_listed_is_one_sentence(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(UserError, match=r"cannot list the folder .*: Permission denied"):
+        Store(tmp_path).frame()
+
+
 def test_what_was_kept_is_there(store):
     assert Tiny(1) in store
     assert Tiny(9) not in store

@@ -1,13 +1,28 @@
 from __future__ import annotations
 
+import hashlib
 import io
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillfocus.runs.run_file import Damaged, Header, build_frame, build_records, decode, encode
+from skillfocus.errors import UserError
+from skillfocus.runs import run_file
+from skillfocus.runs.run_file import (
+    _ZERO_DIGEST,
+    FORMAT,
+    Damaged,
+    Header,
+    build_frame,
+    build_records,
+    decode,
+    encode,
+)
 
 HEADER = Header("0" * 16, "Tiny", 1, {"seed": 3, "name": "x"}, {"host": "here"})
 
@@ -34,6 +49,69 @@ def test_every_truncation_is_found(data):
     content = encode(HEADER, [("a", 0, 0.5)])
     with pytest.raises(Damaged):
         decode(content[: data.draw(st.integers(0, len(content) - 1))])
+
+
+SIGNED = {
+    "id": 3, "kind": None, "version": "1", "settings": {"run": 1}, "record": {"host": [1]},
+    "skills_sha256": {}, "more": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", [*SIGNED, "settings of lists", "half a letter"])
+def test_a_header_of_other_types_is_damaged_though_its_digest_fits(field):
+    changes = {
+        "settings of lists": {"settings": {"seed": [3]}},
+        "half a letter": {"kind": "\ud800"},
+    }.get(field) or {field: SIGNED[field]}
+    header: Any = SimpleNamespace(**{**vars(HEADER), **changes})
+    with pytest.raises(Damaged, match="its header is not that of a run"):
+        decode(encode(header, []))
+
+
+def test_a_header_without_most_of_its_fields_is_damaged():
+    header: Any = SimpleNamespace(id="a", format=FORMAT, format_version=1)
+    with pytest.raises(Damaged, match="its header is not that of a run"):
+        decode(encode(header, []))
+
+
+def test_another_version_is_one_sentence():
+    with pytest.raises(UserError, match=r"it has version 'a\\nb' of the file format"):
+        decode(encode(replace(HEADER, format_version="a\nb"), []))  # pyright: ignore[reportArgumentType]
+
+
+def test_what_is_no_parquet_file_is_damaged_though_its_digest_fits():
+    text = _ZERO_DIGEST.encode() + b" is all"
+    digest = hashlib.sha256(text).hexdigest().encode()
+    with pytest.raises(Damaged, match="it has no header"):
+        decode(text.replace(b"0" * 64, digest))
+
+
+def test_a_table_that_cannot_be_read_is_left_out(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(run_file, "COLUMNS", {"run": pl.String, "other": pl.String})
+        rows: Any = [("a",)]
+        foreign = encode(HEADER, rows)
+    good = table(1, [("a", 0, 1.0)])
+    with pytest.warns(UserWarning, match=r"the table of run 0{16} is damaged .* and left out"):
+        frame = build_frame([good, (foreign, decode(foreign))])
+    assert frame["run"].to_list() == [good[1].id]
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]"])
+def test_what_is_no_header_is_damaged_though_its_digest_fits(text, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(run_file.json, "dumps", lambda value: text)
+        content = encode(HEADER, [])
+    with pytest.raises(Damaged):
+        decode(content)
+
+
+def test_records_keep_settings_and_take_any_mixture():
+    headers = [
+        replace(HEADER, settings={"host": "set"}, record={"host": "there", "load": load})
+        for load in (1, "high")
+    ]
+    assert build_records(headers).select("host", "load").rows() == [("set", "1"), ("set", "high")]
 
 
 def table(number, rows, **settings):

@@ -239,6 +239,40 @@ def test_a_second_ctrl_c_abandons_what_flies(tmp_path):
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.usefixtures("ctrl_c")
+def test_sigterm_abandons_what_flies_and_keeps_what_finished(tmp_path):
+    store, sent = Store(tmp_path), []
+
+    def watch(status):
+        if status.done and not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGTERM))
+
+    flying = [Tiny(0), *runs(3, seconds=30.0)[1:]]
+    with pytest.raises(Interrupted, match="terminated") as caught:
+        run_all(flying, store, workers=2, watch=watch)
+    assert caught.value.signal_number == signal.SIGTERM
+    assert caught.value.status.done == 1
+    assert set(store.frame()["run"]) == {Tiny(0).id}
+    assert multiprocessing.active_children() == []
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_sigterm_that_also_reaches_the_workers_is_no_failure_of_theirs(tmp_path):
+    sent = []
+
+    def watch(status):
+        if status.running and not sent:
+            for child in multiprocessing.active_children():
+                child.terminate()
+            sent.append(os.kill(os.getpid(), signal.SIGTERM))
+
+    with pytest.raises(Interrupted, match="terminated") as caught:
+        run_all(runs(2, seconds=30.0), Store(tmp_path), workers=2, watch=watch)
+    assert caught.value.status.failures == {}
+    assert not (tmp_path / "failed").exists()
+
+
 def command(folder, count, seconds, workers, log):
     return subprocess.Popen(
         [sys.executable, str(SUPPORT / "runs_for_tests.py"), str(folder), str(count), str(seconds),

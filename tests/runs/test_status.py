@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+
 from skillfocus.runs.status import Interrupted, JobStatus, format_duration
 
 
@@ -39,6 +41,8 @@ def test_an_interruption_says_how_to_go_on():
     assert str(interrupt) == "interrupted. 3 runs: 2 found in out, 1 left to do. Rerun to resume"
     assert isinstance(interrupt, KeyboardInterrupt)
     assert interrupt.status.settled == 2
+    assert interrupt.signal_number == signal.SIGINT
+    assert str(Interrupted(JobStatus(1), "out", signal.SIGTERM)).startswith("terminated. ")
 
 
 def test_durations():

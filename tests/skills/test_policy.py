@@ -13,6 +13,7 @@ from skillfocus.core.rollout import mdp_arrays, reset_marks, step
 from skillfocus.envs import WorldEnv
 from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import side_effects
+from skillfocus.worlds.four_rooms import FourRooms
 
 
 def test_a_skill_by_hand():
@@ -105,3 +106,29 @@ def test_mistakes_are_told():
         skills.policy(3)
     with pytest.raises(UserError, match="no state has the value indices"):
         skills.policy(0)((9, 9))
+
+
+def test_policies_that_are_no_bytes_are_refused():
+    """A negative action would index other memory."""
+    made = walkers()
+    for actions in (made.tabular.flat_actions.astype(np.int64), made.tabular.flat_actions[None]):
+        with pytest.raises(UserError, match="must be a flat array of uint8, got"):
+            make_skills(made.world, made.mdp, made.targets, made.context_variables, actions, 6)
+
+
+def test_modes_are_counted_without_overflow():
+    """In 64 bits, these modes take as many entries as there are."""
+    made = moody_skills(0, FourRooms("...T"), modes=(1, 1))
+    need = 2 * 32 + 32 * 2**62
+    with pytest.raises(UserError, match=f"have 64 entries where 2 skills need {need:,}"):
+        make_skills(
+            made.world, made.mdp, made.targets, made.context_variables,
+            made.tabular.flat_actions, 6, (1 + 2**62, 1),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(("skill", "mode"), [(-1, 0), (3, 0), (0, 1), (1, 3), (1, -1)])
+def test_likely_paths_are_those_of_skills_and_modes_that_are_there(skill, mode):
+    made = moody_skills(0, tiny_mud())
+    with pytest.raises(UserError, match=r"there is no skill|so no mode"):
+        made.likely_path(skill, made.mdp.state(0), mode)

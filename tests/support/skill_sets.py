@@ -11,6 +11,7 @@ from probes import corridor
 from skillfocus.metrics.side_effects import SkillEffects
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.skills.policy import TabularPolicy
+from skillfocus.worlds.four_rooms import FourRooms
 
 RIGHT, LEFT, STOP = 1, 3, 4
 
@@ -29,6 +30,14 @@ def random_skills(seed: int, world) -> sf.Skills:
     rng = np.random.default_rng(seed)
     policy = rng.integers(mdp.n_actions + 1, size=3 * mdp.n_states * width).astype(np.uint8)
     return make_skills(world, mdp, ((name,),) * 3, ((name,),) * 3, policy, world.step_limit)
+
+
+def scattered_skills() -> sf.Skills:
+    """Skills with several modes and with rewards."""
+    return sf.discover(
+        FourRooms(LONG), sf.scattered(sf.focused(sf.vic())), seed=0, learner=sf.Planning(rounds=2),
+        targets={"tool_1": 2, "position": 3},
+    )  # fmt: skip
 
 
 def target_change(effects: SkillEffects) -> float:

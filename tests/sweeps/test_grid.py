@@ -28,11 +28,18 @@ def test_axes_are_read(text, axis):
     ("text", "message"),
     [("gamma", "NAME=VALUE"), ("=1", "NAME=VALUE"), ("a=", "NAME=VALUE"), ("a=1,1", "twice"),
      ("a=x..y", "two numbers"), ("a=2..1", "LOW must be below HIGH"), ("a=0..1:log", "positive"),
-     ("a=0..1:lin", "ends in :log"), ("a=nan..1", "two numbers")],
+     ("a=0..1:lin", "ends in :log"), ("a=nan..1", "two numbers"),
+     ("a=1:0..2", "two numbers"), ("a\nb=1..2", "NAME=VALUE")],
 )  # fmt: skip
 def test_axes_that_cannot_be_read_say_so(text, message):
     with pytest.raises(UserError, match=message):
         parse_axis(text)
+
+
+@pytest.mark.parametrize("digits", [40, 400])
+def test_numbers_too_large_for_a_float_are_text(digits):
+    (value,) = parse_axis(f"strength=1{'0' * digits}").values
+    assert value == (10**40 if digits == 40 else f"1{'0' * 400}")
 
 
 def test_a_grid_is_every_combination():
@@ -47,3 +54,11 @@ def test_a_grid_is_every_combination():
     ):
         with pytest.raises(UserError, match=message):
             grid_points(axes)
+
+
+def test_a_grid_with_very_many_points_is_refused():
+    axes = [Axis(name, tuple(range(100))) for name in ("rounds", "sweeps", "rollouts")]
+    with pytest.raises(
+        UserError, match=r"the grid has 1,000,000 points, more than 100,000; .*--trials"
+    ):
+        grid_points(axes)

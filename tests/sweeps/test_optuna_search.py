@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import timedelta
 
 import pytest
@@ -211,6 +212,16 @@ def test_a_study_answers_one_question(tmp_path):
 def test_questions_without_sense_are_refused(axes, message):
     with pytest.raises(UserError, match=message):
         SweepSpec(TINY, axes, (1000,), "focus", minimise=False)
+
+
+def test_another_program_s_database_is_left_alone(tmp_path):
+    path = tmp_path / "search.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE photos (name)")
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=r"search\.db is not a database of searches; .*--storage"):
+        sqlite_url(tmp_path)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db"])

@@ -54,6 +54,20 @@ def test_the_best_point_is_reported_on_other_seeds(swept):
     assert (result.status.total, result.status.done) == (6, 6)
 
 
+def test_a_world_s_id_may_hold_what_no_file_name_may(tmp_path):
+    (tmp_path / "slashed.py").write_text(
+        "from skillfocus.worlds.four_rooms import FourRooms\n"
+        "class Slashed(FourRooms):\n"
+        "    id = 'rddl:Domain/1'\n"
+    )
+    result = sweep(
+        f"{tmp_path}/slashed.py:Slashed", "focused-vic", over=["strength=4"], seeds=1,
+        out=tmp_path / "out", executor=ThreadPoolExecutor(1), **TINY_SETTINGS,
+    )  # fmt: skip
+    assert result.plot.is_file()
+    assert result.plot.name.startswith("sweep_rddl_Domain_1_focused-vic_strength_")
+
+
 def test_progress_covers_tuning_and_reporting(swept):
     *_, reported = swept
     fractions = [fraction for fraction, _ in reported]

@@ -16,7 +16,7 @@ def test_tuning_and_reporting_seeds_cannot_overlap():
         tuning_seeds(3, first=999)
     with pytest.raises(UserError, match="seed 1000 is a tuning seed"):
         reporting_seeds(2, first=999)
-    with pytest.raises(UserError, match="at least 1"):
+    with pytest.raises(UserError, match="seeds is 0;"):
         tuning_seeds(0)
 
 
@@ -27,3 +27,9 @@ def test_no_two_ranges_that_are_allowed_meet(n, first, m, other):
     except UserError:
         return
     assert not set(tuning) & set(reporting)
+
+
+def test_there_is_a_most():
+    assert len(tuning_seeds(10_000)) == 10_000
+    with pytest.raises(UserError, match="seeds is 10001; it must be 1 to 10,000"):
+        tuning_seeds(10_001)

@@ -297,3 +297,25 @@ def test_a_task_that_is_done_where_it_starts():
     )  # fmt: skip
     assert ended == (1, 0)
     assert q[0, 1] == pytest.approx(1.0 + ALPHA * (GAMMA - 1.0))
+
+
+def test_progress_is_reported_between_parts_that_learn_the_same(monkeypatch):
+    skills = walkers()
+    task = make_task(skills.mdp, "end", (0, 0), 20, at_the_end)
+    settings = SMDPQLearning(episodes=100, evaluations=3)
+    whole = solve(skills.mdp, task, skills, seed=0, settings=settings)
+    monkeypatch.setattr("skillfocus.tasks.smdp_q_learning.EPISODES_AT_ONCE", 20)
+    said = []
+    parts = solve(
+        skills.mdp, task, skills, seed=0, settings=settings, progress=lambda *now: said.append(now)
+    )
+    assert (parts.q == whole.q).all()
+    assert (parts.steps == whole.steps).all()
+    assert parts.episodes.tolist() == whole.episodes.tolist() == [33, 66, 100]
+    assert [fraction for fraction, _ in said] == [0.0, 0.2, 0.33, 0.53, 0.66, 0.86]
+    assert said[1][1] == "episode 20 of 100"
+
+
+def test_episodes_that_no_number_can_count_are_refused():
+    with pytest.raises(UserError, match="episodes must be up to 1,000,000,000"):
+        SMDPQLearning(episodes=10**30)

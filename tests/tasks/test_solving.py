@@ -44,5 +44,9 @@ def test_one_agent_without_skills_per_world(focused_vic):
 def test_mistakes_are_named(focused_vic):
     with pytest.raises(UserError, match="seeds is 0"):
         solve_all(focused_vic, seeds=0)
+    with pytest.raises(UserError, match="seeds is 1000000000; it must be 1 to 10,000"):
+        solve_all(focused_vic, seeds=10**9)
+    with pytest.raises(UserError, match="episodes must be up to 1,000,000,000"):
+        solve_all(focused_vic, episodes=10**12)
     with pytest.raises(UserError, match="name at least one file"):
         solve_all([])

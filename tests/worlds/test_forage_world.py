@@ -42,7 +42,7 @@ def test_destroyed_plants_are_drawn_as_free_cells():
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(UserError, match="needed is 0; it must be at least 1"):
+    with pytest.raises(UserError, match="needed is 0; it must be 1 to 1,000"):
         ForageWorld(needed=0)
     with pytest.raises(UserError, match="no resource 'R'"):
         ForageWorld("###\n#P#\n###")

@@ -121,3 +121,8 @@ def test_settings_make_the_same_world_again():
     assert world.settings == {"drawing": "####\n#.T#\n####", "slip": 0.3, "step_limit": 5}
     settings: Any = world.settings
     assert sf.tabulate(FourRooms(**settings)).fingerprint == sf.tabulate(world).fingerprint
+
+
+def test_a_map_with_very_many_variables_is_refused():
+    with pytest.raises(UserError, match="the map makes 5,001 variables, more than 60"):
+        FourRooms("T" * 5000)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import skillfocus as sf
@@ -90,7 +93,7 @@ def test_only_worlds_that_run_no_foreign_code_are_made_again(world_id, expected)
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"slip": 1.0}, "slip"), ({"slip": -0.1}, "slip"), ({"step_limit": 0}, "step_limit"),
+    [({"slip": 1.0}, "slip"), ({"slip": -0.1}, "slip"), ({"step_limit": 0}, "step limit"),
      ({"wings": 2}, "does not take")],
 )  # fmt: skip
 def test_bad_settings_are_refused(settings, message):
@@ -101,6 +104,37 @@ def test_bad_settings_are_refused(settings, message):
 def test_unknown_worlds_suggest_the_nearest():
     with pytest.raises(sf.UserError, match="did you mean 'mud-world'"):
         sf.make("mudworld")
+
+
+def test_worlds_in_jax_are_made_by_name():
+    pytest.importorskip("jax")
+    assert make("tool-rooms", tools=5).settings["tools"] == 5
+    assert len(make("room-blocks", blocks=3, tools=9).goals) == 9
+    world = make("VisibleMud-v0", step_limit=7)
+    assert (world.step_limit, world.goals) == (7, ("treasure",))
+    assert can_remake(world.id)
+    with pytest.raises(
+        sf.UserError, match=r"tools of tool-rooms is 1.5; it must be a whole number"
+    ):
+        make("tool-rooms", tools=1.5)
+    with pytest.raises(sf.UserError, match="has no table of its states"):
+        world_cache.cached_mdp("visible-mud", "{}")
+
+
+def test_jax_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(
+        sf.UserError, match=r"tool-rooms needs JAX: pip install 'skillfocus\[neural\]'"
+    ):
+        make("tool-rooms")
+
+
+def test_jax_is_imported_for_worlds_that_need_it_only():
+    code = (
+        "import sys, skillfocus as sf; sf.make('four-rooms'); from skillfocus.cli import listing; "
+        "listing.List().run(); assert 'jax' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
 FILE = """
@@ -162,7 +196,7 @@ def test_mistakes_in_names(name, settings, sentence):
 def test_mistakes_in_files(file):
     broken = file.with_name("broken.py")
     broken.write_text("def f(:\n")
-    with pytest.raises(sf.UserError, match="cannot be run: SyntaxError"):
+    with pytest.raises(sf.UserError, match=r"broken.py:f does not work: SyntaxError"):
         make(f"{broken}:f")
     broken.write_text(
         "from my_worlds import Lamps\nclass Choosy:\n    def __init__(self, a): pass\n"
@@ -174,6 +208,92 @@ def test_mistakes_in_files(file):
         make(f"{file}:Lamp")
     with pytest.raises(sf.UserError, match="does not take these settings"):
         make(f"{file}:Lamps", slip=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sentence"),
+    [
+        ("four-rooms", {"drawing": 3}, "drawing of four-rooms is 3; it must be text"),
+        ("four-rooms", {"drawing": None}, "drawing of four-rooms is None"),
+        ("four-rooms", {"slip": "0.1"}, "slip of four-rooms is '0.1'; it must be a number"),
+        ("four-rooms", {"slip": True}, "slip of four-rooms is True"),
+        ("four-rooms", {"slip": float("nan")}, "slip is nan"),
+        ("four-rooms", {"step_limit": 1.5}, "it must be a whole number"),
+        ("four-rooms", {"step_limit": True}, "it must be a whole number"),
+        (
+            "four-rooms",
+            {"step_limit": 10**6},
+            "the step limit is 1000000; it must be a whole number from 1 to 100,000",
+        ),
+        ("forage-world", {"needed": 10**9}, "needed is 1000000000; it must be 1 to 1,000"),
+        ("mud-world", {"most_muddy": float("inf")}, "it must be a whole number"),
+        ("mud-world", {"most_muddy": 10**20}, "it must be a whole number"),
+        ("gymnasium:FrozenLake-v1", {"step_limit": -1}, "the step limit is -1"),
+        ("gymnasium:FrozenLake-v1", {"groups": "x"}, "must be an object of names"),
+        ("gymnasium:FrozenLake-v1", {"groups": {"x": []}}, "must be an object of names"),
+        ("gymnasium:FrozenLake-v1", {"variables": {"a": 1}}, "must be a list of names"),
+        ("gymnasium:FrozenLake-v1", {"get_state": 1}, "a function, which only Python can give"),
+        ("minigrid:Empty-5x5", {"seed": "x"}, "seed of minigrid:Empty-5x5 is 'x'; it must be a"),
+        ("minigrid:Empty-5x5", {"seed": -1}, "must be a whole number, 0 or more"),
+        ("minigrid:Empty-5x5", {"samples": None}, "it must be a whole number"),
+        ("rddl:Elevators_MDP_ippc2011/1", {"instance": 99}, "unknown instance"),
+        ("rddl:Elevators_MDP_ippc2011/1", {"check": 1}, "must be true or false"),
+    ],
+)
+def test_settings_have_the_types_that_a_world_declares(name, settings, sentence):
+    with pytest.raises(sf.UserError, match=sentence):
+        make(name, **settings)
+
+
+def test_numbers_of_numpy_are_settings_too():
+    world = make("four-rooms", slip=np.float64(0.25), step_limit=np.int64(5))
+    assert (world.slip, world.step_limit) == (0.25, 5)
+
+
+BROKEN = """
+import sys
+import skillfocus as sf
+class Raises(sf.World):
+    def __init__(self, n: int = 3): raise RuntimeError("boom")
+    def states(self): return []
+    def transition(self, state, action): return []
+class Late(Raises):
+    id, actions = "Late-v0", ("wait",)
+    space = sf.FactoredSpace((sf.Variable("x", (0, 1)), sf.Variable("y", (0, 1))))
+    def __init__(self): pass
+    def states(self): return [(0, 0)]
+    def transition(self, state, action): return 1 / 0
+class Unfinished(sf.World): pass
+def stops(): sys.exit("no")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sentence"),
+    [
+        ("Raises", "{}", r"raising.py:Raises does not work \(line 5\): RuntimeError: boom"),
+        ("Raises", '{"n": "x"}', "it must be a whole number"),
+        ("Late", "{}", r"does not work \(line 13\): ZeroDivisionError"),
+        ("Unfinished", "{}", "does not work: TypeError: Can't instantiate abstract class"),
+        ("stops", "{}", r"does not work \(line 15\): SystemExit: no"),
+    ],
+)
+def test_what_an_own_world_raises_is_one_sentence(name, settings, sentence, tmp_path):
+    (tmp_path / "raising.py").write_text(BROKEN)
+    with pytest.raises(sf.UserError, match=sentence):
+        world_cache.cached_mdp(f"{tmp_path}/raising.py:{name}", settings)
+
+
+@pytest.mark.parametrize("settings", ["[]", "{", "9" * 5000, "[" * 100_000])
+def test_world_settings_are_a_json_object(settings):
+    with pytest.raises(sf.UserError, match="must be a JSON object"):
+        world_cache.cached_world("four-rooms", settings)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + ".txt", "a" * 300 + ".py:X", "", "a\0b"])
+def test_names_that_no_file_can_have(name):
+    with pytest.raises(sf.UserError, match=r"unknown world|no map file|cannot be read|no file"):
+        make(name)
 
 
 def test_skills_of_other_worlds_are_files_too(tmp_path):

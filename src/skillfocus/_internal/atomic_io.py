@@ -15,6 +15,8 @@ from pathlib import Path
 
 from skillfocus.errors import UserError
 
+MAX_SHOWN = 120
+"""Characters of a path that an error shows."""
 _TEMPORARY_NAME = re.compile(r"\.(?P<pid>[0-9]+)@(?P<host>[^~]*)~.*")
 
 
@@ -28,8 +30,9 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise UserError(f"{folder} is a file, not a folder") from None
-    except OSError as error:
-        raise UserError(f"cannot create the folder {folder}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        reason = _reason(error)
+        raise UserError(f"cannot create the folder {shorten(folder)}: {reason}") from None
 
 
 def require_writable_folder(folder: Path) -> None:
@@ -49,8 +52,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         UserError: If the folder does not exist or the file cannot be written.
     """
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to write {path.name} to")
+    if not os.path.isdir(path.parent):
+        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
     try:
         handle, temporary = tempfile.mkstemp(
             dir=path.parent, prefix=f".{os.getpid()}@{socket.gethostname()}~"
@@ -71,9 +74,51 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise UserError(f"cannot write {path}: {error.strerror}") from None
+        if isinstance(error, OSError | ValueError):  # ValueError: a null character
+            raise UserError(f"cannot write {shorten(path)}: {_reason(error)}") from None
         raise
+
+
+def unused_path(path: Path) -> Path:
+    """Return the first of path.1, path.2, … that does not exist, or the path if it does not."""
+    number, unused = 0, path
+    while os.path.lexists(unused):
+        number += 1
+        unused = path.with_name(f"{path.name}.{number}")
+    return unused
+
+
+def check_file_path(path: Path) -> None:
+    """Check that `write_atomically` will be able to write a file, before work depends on it.
+
+    Raises:
+        UserError: If the path is empty or a folder, its name is not possible here, or its folder is
+            missing or read-only.
+    """
+    if os.path.isdir(path):
+        raise UserError(f"{path} is a folder; name a file to write")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that is too long, or has a null character
+        raise UserError(
+            f"cannot write {shorten(path)}: {_reason(error)}; use another name"
+        ) from None
+    if not os.path.isdir(path.parent):
+        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write to {path.parent}, so {path.name} cannot be written there")
+
+
+def shorten(path: Path | str) -> str:
+    """Return a path for an error; one that is too long for a file system is cut."""
+    text = str(path)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+
+
+def _reason(error: OSError | ValueError) -> object:
+    return error.strerror if isinstance(error, OSError) else error
 
 
 def _sync_folder(folder: Path) -> None:

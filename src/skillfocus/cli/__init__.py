@@ -2,84 +2,123 @@
 
 A command parses its options, calls the library function of the same name and prints the result;
 it does nothing that Python code could not do. Heavy imports happen inside the commands, so that
-`--help` and `list` answer at once.
+`--help` and `list` answer at once, and all others inside `main`, which is ready for Ctrl-C.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
+import shutil
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
-from typing import Annotated
 
-import tyro
-from tyro.conf import subcommand
-
-from skillfocus.cli.describe import Describe
-from skillfocus.cli.discover import Discover
-from skillfocus.cli.doctor import Doctor
-from skillfocus.cli.evaluate import Evaluate
-from skillfocus.cli.listing import List
-from skillfocus.cli.output import say
-from skillfocus.cli.reproduce import Reproduce
-from skillfocus.cli.solve import Solve
-from skillfocus.cli.sweep import Sweep
-from skillfocus.cli.view import View
+from skillfocus._internal.control_characters import drop_controls
 from skillfocus.errors import UserError
 
-Command = (
-    Annotated[List, subcommand("list")]
-    | Annotated[Describe, subcommand("describe")]
-    | Annotated[Discover, subcommand("discover")]
-    | Annotated[Evaluate, subcommand("evaluate")]
-    | Annotated[Solve, subcommand("solve")]
-    | Annotated[View, subcommand("view")]
-    | Annotated[Sweep, subcommand("sweep")]
-    | Annotated[Reproduce, subcommand("reproduce")]
-    | Annotated[Doctor, subcommand("doctor")]
-)
-"""All commands: each is a dataclass of options with a method `run`."""
+MIN_WIDTH, MAX_WIDTH = 40, 1000
+"""Columns that are printed at least and at most, however wide the terminal says that it is."""
 _ANSI_COLOURS = r"\x1b\[[0-9;]*m"
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, which batch systems send."""
+
+    signal_number = signal.SIGTERM
 
 
 def main() -> None:
     """Run the command line.
 
     Raises:
-        SystemExit: With status 1 if a run failed, 2 for a usage error, 130 if interrupted.
+        SystemExit: With status 1 if a run failed, 2 for a usage error, 130 if interrupted, 143 if
+            terminated.
     """
-    if sys.argv[1:] == ["--version"]:
-        print(f"skillfocus {version('skillfocus')}")
-        return
     try:
-        command = tyro.cli(
-            Command,  # pyright: ignore[reportArgumentType]
-            prog="skillfocus",
-            description="Discover focused skills, and measure exactly what else they change. "
-            "Exit status: 0 done, 1 a run failed, 2 usage error, 130 interrupted.",
-            config=(tyro.conf.FlagCreatePairsOff,),
-        )
-        with _messages_on_stderr():
-            command.run()
+        with _raise_on_sigterm():
+            _prepare_output()
+            try:
+                _run()
+            finally:
+                sys.stdout.flush()
     except UserError as error:
-        say(f"skillfocus: {error}")
-        raise SystemExit(2) from None
-    except RuntimeError as error:
-        if "cannot cache function" not in str(error):
-            raise
-        say("skillfocus: cannot cache compiled code; set NUMBA_CACHE_DIR to a writable folder")
+        _complain(str(error))
         raise SystemExit(2) from None
     except KeyboardInterrupt as interrupt:
-        say(f"skillfocus: {str(interrupt) or 'interrupted; files already written are complete'}")
-        raise SystemExit(130) from None
+        number = getattr(interrupt, "signal_number", signal.SIGINT)
+        verb = "interrupted" if number == signal.SIGINT else "terminated"
+        _complain(str(interrupt) or f"{verb}; files already written are complete")
+        raise SystemExit(128 + number) from None
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         raise SystemExit(1) from None
+    except OSError as error:
+        where = error.filename or "the output"
+        _complain(f"cannot read or write {where}: {error.strerror or error}")
+        _drop_output()
+        raise SystemExit(2) from None
+
+
+def _run() -> None:
+    if sys.argv[1:] == ["--version"]:
+        from importlib.metadata import version
+
+        print(f"skillfocus {version('skillfocus')}")
+        return
+    from skillfocus.cli.commands import parse_command
+
+    command = parse_command()
+    with _messages_on_stderr():
+        command.run()
+
+
+@contextmanager
+def _raise_on_sigterm() -> Iterator[None]:
+    """Raise `_Terminated` on the first SIGTERM, so that everything is closed as after Ctrl-C."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def handle(number: int, frame: object) -> None:
+        del frame
+        signal.signal(number, signal.SIG_IGN)
+        raise _Terminated
+
+    signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _prepare_output() -> None:
+    """Print what the output's encoding lacks as `?`, and limit the width, which memory grows with
+    in narrow terminals."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
+    width = shutil.get_terminal_size().columns
+    if not MIN_WIDTH <= width <= MAX_WIDTH:
+        os.environ["COLUMNS"] = str(min(max(width, MIN_WIDTH), MAX_WIDTH))
+
+
+def _drop_output() -> None:
+    """Throw away what could not be printed; Python would try again as it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(sentence: str) -> None:
+    """Print one line on standard error, without control characters."""
+    line = drop_controls(" ".join(sentence.splitlines()))
+    with contextlib.suppress(OSError):
+        print(f"skillfocus: {line}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -100,9 +139,13 @@ def _messages_on_stderr() -> Iterator[None]:
 
 class _LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
+        from skillfocus.cli.output import say
+
         say(record.getMessage())
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    from skillfocus.cli.output import say
+
     del category, filename, lineno, file, line
     say(f"skillfocus: warning: {re.sub(_ANSI_COLOURS, '', str(message))}")

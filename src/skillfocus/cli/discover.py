@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from skillfocus.cli.job_options import JobOptions, exit_if_failed, report_job
 from skillfocus.cli.options import DiscoveryOptions, OptionalPath
 from skillfocus.cli.output import progress_on_stderr, say, show_runs
-from skillfocus.errors import UserError
 
 NOTABLE_SIDE_EFFECTS = 0.1
 """Side effects of focused skills above this are pointed out."""
@@ -35,17 +34,17 @@ class Discover(JobOptions, DiscoveryOptions):
 
     def run(self) -> None:
         """Execute the discoveries and print their results."""
+        from skillfocus.core.seeds import seed_range
         from skillfocus.runs.discovery_run import Discovery
         from skillfocus.runs.folder_store import Store
         from skillfocus.runs.job import Job
 
-        if self.seeds < 1 or self.seed < 0:
-            raise UserError("--seeds must be at least 1 and --seed at least 0")
+        seeds = seed_range(self.seeds, self.seed)
         self.explore_world()
         learner, settings = self.make_learner(), self.settings()
         runs = [
             Discovery(self.world, self.objective, seed, learner, coverage=self.coverage, **settings)
-            for seed in range(self.seed, self.seed + self.seeds)
+            for seed in seeds
         ]
         runs[0].check_size()
         if self.draw:

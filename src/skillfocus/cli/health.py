@@ -6,7 +6,6 @@ import os
 import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 REQUIRED = (
     "skillfocus", "numpy", "numba", "scipy", "polars", "safetensors", "matplotlib", "gymnasium",
@@ -14,7 +13,7 @@ REQUIRED = (
 )  # fmt: skip
 EXTRAS = {
     "distributed": "cluster", "optuna": "sweep", "minigrid": "minigrid", "pyRDDLGym": "rddl",
-    "rddlrepository": "rddl", "stable-baselines3": "sb3",
+    "rddlrepository": "rddl", "stable-baselines3": "sb3", "jax": "neural", "optax": "neural",
 }  # fmt: skip
 """Optional packages, and the extra that installs each."""
 
@@ -53,7 +52,6 @@ def _check_kernels() -> str:
 
     compile_kernels()
     seconds = time.perf_counter() - start
-    folder = Path(value_iteration.sweep.stats.cache_path or "")  # pyright: ignore[reportFunctionMemberAccess]
-    writable = os.access(folder, os.W_OK)
-    cache = f"cached in {folder}" if writable else f"not cached ({folder} is read-only)"
+    folder = value_iteration.sweep.stats.cache_path  # pyright: ignore[reportFunctionMemberAccess]
+    cache = f"cached in {folder}" if folder else "not cached: no writable folder"
     return f"work ({seconds:.1f} s), {cache}"

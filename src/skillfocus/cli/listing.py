@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skillfocus.cli.output import print_json, print_table
+from skillfocus.cli.output import print_json, print_table, print_text, show_count
 from skillfocus.learners.registry import LEARNERS
+
+MAX_LISTED = 6
+"""The most variables with equally many values to list one by one."""
 
 
 @dataclass(frozen=True)
@@ -20,15 +25,16 @@ class List:
         from skillfocus.experiments.registry import experiment_names
         from skillfocus.objectives.registry import objective_names
         from skillfocus.sweeps.paper_grids import PAPER_GRIDS
-        from skillfocus.worlds.registry import WORLDS
+        from skillfocus.worlds.registry import JAX_WORLDS, WORLDS
 
         worlds = []
-        for name, kind in WORLDS.items():
+        for name, kind in {**WORLDS, **JAX_WORLDS}.items():
             world = kind()  # pyright: ignore[reportCallIssue]
             variables = dict(zip(world.space.names, world.space.sizes, strict=True))
             worlds.append(
-                {"name": name, "id": world.id, "states": world.space.size, "variables": variables}
-            )
+                {"name": name, "id": world.id, "states": world.space.size, "variables": variables,
+                 "table": name in WORLDS}
+            )  # fmt: skip
         names = {
             "objectives": list(objective_names()),
             "learners": list(LEARNERS),
@@ -39,14 +45,27 @@ class List:
             print_json({"worlds": worlds, **names})
             return
         rows = [
-            [w["name"], w["id"], f"{w['states']:,}",
-             ", ".join(f"{k} ({n})" for k, n in w["variables"].items())]
+            [w["name"], w["id"], show_count(w["states"]), list_variables(w["variables"])]
             for w in worlds
         ]  # fmt: skip
         print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
+        without = [w["name"] for w in worlds if not w["table"]]
+        print_text(f"Too large for tables, for networks only: {', '.join(without)}")
         for title, members in names.items():
-            print(f"{title.capitalize() + ':':<12}", ", ".join(members))
-        print("\nOther worlds: my-map.txt, gymnasium:Taxi-v4, minigrid:DoorKey-5x5,")
-        print("rddl:DOMAIN/INSTANCE, my_world.py:NAME; see skillfocus describe --help")
-        print("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
-        print("Try: skillfocus discover four-rooms focused-vic, or skillfocus reproduce --help")
+            print_text(f"{title.capitalize() + ':':<12} {', '.join(members)}")
+        print_text("\nOther worlds: my-map.txt, gymnasium:Taxi-v4, minigrid:DoorKey-5x5,")
+        print_text("rddl:DOMAIN/INSTANCE, my_world.py:NAME; see skillfocus describe --help")
+        print_text("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
+        print_text(
+            "Try: skillfocus discover four-rooms focused-vic, or skillfocus reproduce --help"
+        )
+
+
+def list_variables(sizes: Mapping[str, int]) -> str:
+    """Return variables and their numbers of values as text: of many alike, the first and last."""
+    parts = []
+    for n_values, group in itertools.groupby(sizes, key=lambda name: sizes[name]):
+        names = list(group)
+        shown = names if len(names) <= MAX_LISTED else [f"{names[0]} … {names[-1]}"]
+        parts += [f"{name} ({n_values})" for name in shown]
+    return ", ".join(parts)

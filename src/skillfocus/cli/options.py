@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,7 +15,6 @@ from skillfocus.errors import UserError
 from skillfocus.learners.registry import LEARNERS, make_learner
 
 if TYPE_CHECKING:
-    from skillfocus.core.mdp import TabularMDP
     from skillfocus.core.world import World
     from skillfocus.learners.base import Learner
 
@@ -60,14 +60,20 @@ class DiscoveryOptions:
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"slip": 0.0}' or '{"is_rainy": true}'."""
     learner: LearnerName = "planning"
-    """How skills are learned: exact planning, Q-learning, or Q-learning by the letter of the
-    paper."""
+    """How skills are learned: exact planning, Q-learning, Q-learning by the letter of the paper, or
+    networks, with settings for a CPU (neural) or a GPU (neural-large)."""
     gamma: float = 0.99
     """Discount factor."""
     rounds: OptionalInt = None
     """Rounds of planning (default 40)."""
     episodes: OptionalInt = None
     """Episodes of Q-learning (default 1,000,000; literal 320,000)."""
+    updates: OptionalInt = None
+    """Updates of the networks (default 24,000)."""
+    environments: OptionalInt = None
+    """Environments that networks learn from at once (default 256; large 8,192)."""
+    hidden: OptionalInt = None
+    """Width of the networks' hidden layers (default 256; large 512)."""
     preset: Literal["default", "paper"] = "default"
     """Settings of Q-learning: those that learn best, or the paper's as far as they learn at all."""
 
@@ -101,8 +107,13 @@ class DiscoveryOptions:
         """Make the world, showing progress if that takes long, and print notes about it."""
         from skillfocus.cli.output import say
         from skillfocus.metrics.world_summary import remarks
+        from skillfocus.runs.world_cache import cached_mdp, cached_world
+        from skillfocus.skills.tables import has_table
 
-        for remark in remarks(*explore(self.world, self.world_settings)):
+        with shown_exploration():
+            world = cached_world(self.world, self.world_settings)
+            mdp = cached_mdp(self.world, self.world_settings) if has_table(world) else None
+        for remark in world.notes if mdp is None else remarks(world, mdp):
             say(f"note: {remark}")
 
 
@@ -121,13 +132,22 @@ class WorldOptions:
 
     def make_world(self) -> World | None:
         """Return the world; None if each file names its own."""
-        return None if self.world is None else explore(self.world, self.world_settings)[0]
+        from skillfocus.runs.world_cache import cached_mdp, cached_world
+        from skillfocus.skills.tables import has_table
+
+        if self.world is None:
+            return None
+        with shown_exploration():
+            world = cached_world(self.world, self.world_settings)
+            if has_table(world):
+                cached_mdp(self.world, self.world_settings)
+        return world
 
 
-def explore(world: str, settings: str) -> tuple[World, TabularMDP]:
-    """Return a world by name, with its table, showing progress if making them takes long."""
+@contextmanager
+def shown_exploration() -> Iterator[None]:
+    """Show the progress of explorations in this block, if they take long."""
     from skillfocus.cli.output import err, say
-    from skillfocus.runs.world_cache import cached_mdp, cached_world
     from skillfocus.worlds.model import exploration_progress
 
     due, status = time.monotonic() + SILENT_SECONDS, None
@@ -147,4 +167,4 @@ def explore(world: str, settings: str) -> tuple[World, TabularMDP]:
     with ExitStack() as stack:
         token = exploration_progress.set(show)
         stack.callback(exploration_progress.reset, token)
-        return cached_world(world, settings), cached_mdp(world, settings)
+        yield

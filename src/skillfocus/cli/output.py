@@ -5,24 +5,36 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from skillfocus._internal.terminal import Terminal
 
 if TYPE_CHECKING:
     from skillfocus.runs.progress_bar import ProgressBar
 
-err = Console(stderr=True)
+err = Terminal(stderr=True)
+LONG = 10**12
+"""Counts from here on are shown as powers of ten."""
 FILE_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
 
 
-def _stdout() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=FILE_WIDTH)
+def _stdout() -> Terminal:
+    console = Terminal()
+    return console if console.is_terminal else Terminal(width=FILE_WIDTH)
 
 
 def say(line: str) -> None:
     """Print a line on standard error."""
     err.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_text(text: str) -> None:
+    """Print text on standard output."""
+    _stdout().print(text, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def show_count(n: int) -> str:
+    """Return a count as text: 1,664 or, of many digits, 3.1e+28."""
+    return f"{n:,}" if n < LONG else f"{n:.1e}"
 
 
 def progress_on_stderr(title: str) -> ProgressBar:

@@ -98,8 +98,8 @@ class View(WorldOptions):
 
         with progress_on_stderr("writing the gallery") as bar:
             page, status = write_gallery(
-                self.out or "out/gallery.html", workers=self.workers,
-                retry_failed=self.retry_failed, progress=bar.report,
+                self.out, workers=self.workers, retry_failed=self.retry_failed,
+                progress=bar.report,
             )  # fmt: skip
         report_job(status, page.parent)
         self._show(page)

@@ -15,8 +15,12 @@ from numbers import Real
 
 import numpy as np
 
+from skillfocus._internal.array_namespace import array_namespace
+from skillfocus._internal.memory import require_memory
 from skillfocus.errors import UserError, unknown
 
+NAMES_DISTANCE = float(np.sqrt(2 * (1 / np.sqrt(2)) ** 2))
+"""The distance between any two values that are not points: 1, as `coordinates` are rounded."""
 State = tuple[int, ...]
 """A state: the index of each variable's value, in the order of the variables."""
 
@@ -48,24 +52,63 @@ class Variable:
             raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
 
     @cached_property
-    def coordinates(self) -> np.ndarray:
-        """The values as points, float64 [n_values, n_coordinates]."""
+    def _points(self) -> np.ndarray | None:
+        """Values that are points as an array, float64 [n_values, n_coordinates]; else None."""
         rows = [value if isinstance(value, tuple) else (value,) for value in self.values]
         numeric = all(isinstance(x, Real) and np.isfinite(float(x)) for row in rows for x in row)
         if not numeric or len({len(row) for row in rows}) != 1:
-            return np.eye(len(self.values)) / np.sqrt(2)  # any two are at distance 1
+            return None
         return np.array(rows, dtype=np.float64)
+
+    @cached_property
+    def coordinates(self) -> np.ndarray:
+        """The values as points, float64 [n_values, n_coordinates]."""
+        if self._points is not None:
+            return self._points
+        self._require_memory("coordinates")
+        return np.eye(len(self.values)) / np.sqrt(2)  # any two are at distance 1
 
     @cached_property
     def distances(self) -> np.ndarray:
         """Euclidean distances between values, float64 [n_values, n_values]."""
-        difference = self.coordinates[:, None, :] - self.coordinates[None, :, :]
-        return np.sqrt((difference**2).sum(axis=-1))
+        self._require_memory("distances")
+        if self._points is not None:
+            return np.stack([_distances(point, self._points) for point in self._points])
+        return np.where(np.eye(len(self.values), dtype=bool), 0.0, NAMES_DISTANCE)
+
+    def _require_memory(self, what: str) -> None:
+        """Refuse an array [n_values, n_values] that does not fit."""
+        n = len(self.values)
+        require_memory(
+            8 * n**2, f"the {what} of the {n:,} values of {self.name!r}", "use several variables"
+        )
 
     @cached_property
     def largest_distance(self) -> float:
         """The penalty's scale: `scale` if given, else the largest distance, or 1 if that is 0."""
-        return self.scale or float(self.distances.max()) or 1.0
+        if self.scale:
+            return self.scale
+        if self._points is None:
+            return NAMES_DISTANCE if len(self.values) > 1 else 1.0
+        points = _outermost(self._points)
+        return max(float(_distances(point, points).max()) for point in points) or 1.0
+
+
+def _distances(point: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return the Euclidean distances from one point to others, float64 [n_points]."""
+    return np.sqrt(((point - points) ** 2).sum(axis=-1))
+
+
+def _outermost(points: np.ndarray) -> np.ndarray:
+    """Leave out points between two others on a line along an axis: none is in the farthest pair."""
+    for axis in range(points.shape[1]):
+        rest = [points[:, other] for other in range(points.shape[1]) if other != axis]
+        order = np.lexsort((points[:, axis], *rest))
+        points = points[order]
+        line = np.delete(points, axis, axis=1)
+        begins = np.append(True, (line[1:] != line[:-1]).any(axis=1))
+        points = points[begins | np.append(begins[1:], True)]
+    return points
 
 
 @dataclass(frozen=True)
@@ -117,6 +160,28 @@ class FactoredSpace:
             raise unknown("variable", name, self.names)
         return self.names.index(name)
 
+    def check_state(self, state: Sequence[int]) -> None:
+        """Raise a `UserError` unless this is one value index per variable, each in range."""
+        values = [int(index) for index in state]
+        if len(values) != len(self) or not all(
+            0 <= index < size for index, size in zip(values, self.sizes, strict=True)
+        ):
+            raise UserError(
+                f"{tuple(values)} is not a state: a state has {len(self)} value indices below "
+                f"{self.sizes}"
+            )
+
+    def check_states(self, states: np.ndarray) -> None:
+        """Check value indices, int [n, n_variables]; see `check_state`."""
+        if states.dtype.kind not in "iu" or states.ndim != 2:
+            raise UserError(f"states must be integers [n, {len(self)}], got {states.dtype}")
+        inside = states.shape[1] == len(self) and bool(
+            ((states >= 0) & (states < np.array(self.sizes))).all()
+        )
+        if not inside:
+            for state in states:
+                self.check_state(state)
+
     def encode(self, states: np.ndarray, variables: Sequence[int] | None = None) -> np.ndarray:
         """Return one integer per state (mixed radix, the last variable fastest).
 
@@ -163,10 +228,11 @@ class FactoredSpace:
             end: Value indices, int [n, n_variables].
 
         Returns:
-            float64 [n, n_variables].
+            float64 [n, n_variables]; of JAX arrays, float32.
         """
+        xp = array_namespace(end)
         columns = [
-            variable.distances[start[:, j], end[:, j]] / variable.largest_distance
+            xp.asarray(variable.distances)[start[:, j], end[:, j]] / variable.largest_distance
             for j, variable in enumerate(self.variables)
         ]
-        return np.stack(columns, axis=1)
+        return xp.stack(columns, axis=1)

@@ -65,8 +65,21 @@ class ContextIndex:
         self.mdp = mdp
         self.of_skill = tuple(known[members] for members in sets)
         """Per skill, the numbers of its contexts."""
-        self.n_modes = np.array(n_modes, dtype=np.int64)
-        """int64 [n_skills]"""
+        self.modes = tuple(n_modes)
+        """Per skill, how many modes it has."""
+
+    @property
+    def n_entries(self) -> int:
+        """Length of the flat array: a Python integer, which does not overflow as an int64 would."""
+        widths = (
+            index.size * count for index, count in zip(self.of_skill, self.modes, strict=True)
+        )
+        return self.mdp.n_states * sum(widths)
+
+    @cached_property
+    def n_modes(self) -> np.ndarray:
+        """int64 [n_skills]: `modes` as an array."""
+        return np.array(self.modes, dtype=np.int64)
 
     @cached_property
     def widths(self) -> np.ndarray:

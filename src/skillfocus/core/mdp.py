@@ -121,6 +121,12 @@ class TabularMDP:
         return np.array(answers)
 
     @cached_property
+    def one_way(self) -> tuple[str, ...]:
+        """Names of the variables that never return to a value they have left."""
+        names = zip(self.space.names, self.reversible, strict=True)
+        return tuple(name for name, returns in names if not returns)
+
+    @cached_property
     def fixed(self) -> tuple[str, ...]:
         """Names of the variables that no action changes."""
         changes = zip(self.space.names, self._value_changes, strict=True)

@@ -13,10 +13,12 @@ def no_progress(fraction: float, activity: str) -> None:
     del fraction, activity
 
 
-def part_of(progress: Progress, first: float, last: float) -> Progress:
-    """Return a callback for one part of some work: its 0 to 1 is `first` to `last` of the whole."""
+def part_of(progress: Progress, first: float, last: float, label: str = "") -> Progress:
+    """Return a callback for one part of some work: its 0 to 1 is `first` to `last` of the whole,
+    and its activities follow the label."""
+    prefix = f"{label}: " if label else ""
 
     def report(fraction: float, activity: str) -> None:
-        progress(first + fraction * (last - first), activity)
+        progress(first + fraction * (last - first), prefix + activity)
 
     return report

@@ -16,9 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 
 

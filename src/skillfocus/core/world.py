@@ -6,17 +6,29 @@ import pickle
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
+from numbers import Integral
 from typing import NamedTuple
 
 from skillfocus.core import display
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State
+from skillfocus.errors import UserError
 
 STATE_LIMIT = 200_000
 """The most states a world may have unless it sets a higher `limit`."""
 MAX_ACTIONS = 254
 """The most actions a world may have: policies are bytes, and one byte means "terminate"."""
+MAX_STEPS = 100_000
+"""The most steps that any skill may take."""
 _MAX_VARIABLES_SHOWN = 5
+
+
+def check_step_limit(step_limit: int) -> None:
+    """Raise a `UserError` unless skills may have this step limit."""
+    if not isinstance(step_limit, Integral) or not 1 <= step_limit <= MAX_STEPS:
+        raise UserError(
+            f"the step limit is {step_limit}; it must be a whole number from 1 to {MAX_STEPS:,}"
+        )
 
 
 class Outcome(NamedTuple):

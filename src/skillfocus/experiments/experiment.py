@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from skillfocus._internal.file_names import file_name
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis, Claim
 from skillfocus.experiments.readings import PRESETS
@@ -66,4 +66,4 @@ class Experiment:
     @property
     def page_name(self) -> str:
         """Name of the page of the report that shows it, as a plain file name."""
-        return re.sub(r"[^A-Za-z0-9_-]+", "-", self.page or self.name).strip("-") or "other"
+        return file_name(self.page or self.name).lstrip(".")

@@ -12,6 +12,7 @@ from itertools import groupby
 
 import polars as pl
 
+from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.experiments.cases import SEED_SHARES, Setup
 from skillfocus.experiments.claim_blocks import claim_table
@@ -115,7 +116,7 @@ def has_results(section: Section) -> bool:
 def _draw(section: Section) -> Picture:
     experiment, setup = section.experiment, section.setup
     assert experiment.figure is not None
-    name = f"{setup.preset}-{setup.learner}-{experiment.figure_name or experiment.name}"
+    name = file_name(f"{setup.preset}-{setup.learner}-{experiment.figure_name or experiment.name}")
     caption = f"{experiment.title}; {setup_name(setup)}. {experiment.caption}"
     return Picture(name, caption, experiment.figure(section.frame))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from skillfocus._internal.atomic_io import require_writable_folder
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.experiments import gallery
 from skillfocus.runs.folder_store import Store
@@ -31,7 +30,7 @@ class GalleryPage(NamedTuple):
 
 
 def write_gallery(
-    out: str | Path = "out/gallery.html",
+    out: str | Path | None = None,
     *,
     workers: int | None = None,
     retry_failed: bool = False,
@@ -40,7 +39,7 @@ def write_gallery(
     """Write one page with the skills of eight algorithms in the paper's three worlds.
 
     Args:
-        out: The page. Runs are read from and stored in its folder.
+        out: The page; by default, out/gallery.html. Runs are read from and stored in its folder.
         workers: Number of worker processes; by default, one per core.
         retry_failed: Whether to execute again what failed before.
         progress: Callback for the fraction done.
@@ -49,8 +48,7 @@ def write_gallery(
         UserError: If the page cannot be written or no run succeeded.
         Interrupted: After Ctrl-C, once finished runs are stored.
     """
-    page = page_path(out, None)
-    require_writable_folder(page.parent)
+    page = page_path(out, Path("out/gallery.html"))
     store = Store(page.parent)
     with Job(store, workers=workers, retry_failed=retry_failed) as job:
         runs = gallery.gallery_runs(store)

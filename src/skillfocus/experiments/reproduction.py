@@ -13,7 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from skillfocus._internal.atomic_io import require_writable_folder, write_atomically
+from skillfocus._internal.atomic_io import (
+    check_file_path,
+    require_writable_folder,
+    shorten,
+    write_atomically,
+)
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
 from skillfocus.experiments.cases import SETUPS, Setup
@@ -29,8 +34,10 @@ from skillfocus.experiments.reduce import reduce_results
 from skillfocus.experiments.registry import select_experiments
 from skillfocus.experiments.report import build_report
 from skillfocus.experiments.results import (
+    check_results_folder,
     collect_costs,
     collect_results,
+    consistent,
     load_results,
     save_results,
 )
@@ -120,13 +127,17 @@ def reproduce(
         Interrupted: After Ctrl-C, once the runs in flight have finished.
     """
     out, markdown = Path(out), None if markdown is None else Path(markdown)
-    if markdown is not None and (not markdown.suffix or markdown.is_dir()):
-        raise UserError(f"--markdown names a file, such as {markdown.with_suffix('.md')}")
+    if markdown is not None and not markdown.suffix:
+        raise UserError(f"--markdown is '{shorten(markdown)}'; name a file that ends in .md")
     chosen = select_experiments([experiments] if isinstance(experiments, str) else experiments)
     setups = _select_setups(preset, learner)
-    for folder in (out, keep, markdown and markdown.parent, numbers and Path(numbers).parent):
-        if folder is not None:
-            require_writable_folder(Path(folder))
+    require_writable_folder(out)
+    if keep is not None:
+        check_results_folder(Path(keep))
+    for file in (markdown, None if numbers is None else Path(numbers)):
+        if file is not None:
+            require_writable_folder(file.parent)
+            check_file_path(file)
     store, status = Store(out), None
     if from_ is not None:
         frame, costs = (_rows_of(setups, table) for table in load_results(Path(from_)))
@@ -163,13 +174,14 @@ def reproduce(
     if keep is not None:
         save_results(Path(keep), frame, costs)
         frame, costs = load_results(Path(keep))  # the same report as --from will write
-    if numbers is not None:
-        text = to_markdown(numbers_page(frame).blocks, "")
-        write_atomically(Path(numbers), text.encode())
     first = 0.0 if status is None else PLAYERS
-    sections, page = _write(
-        frame, costs, chosen, store, out, markdown, part_of(progress, first, 1.0)
-    )
+    with consistent(None if from_ is None else Path(from_)):
+        if numbers is not None:
+            text = to_markdown(numbers_page(frame).blocks, "")
+            write_atomically(Path(numbers), text.encode())
+        sections, page = _write(
+            frame, costs, chosen, store, out, markdown, part_of(progress, first, 1.0)
+        )
     return Reproduction(sections, page, status)
 
 

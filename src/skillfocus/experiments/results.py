@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
-from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.atomic_io import require_writable_folder, write_atomically
 from skillfocus._internal.environment_info import package_versions
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Case
@@ -72,11 +73,41 @@ def _run_labels(cases: Iterable[Case]) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def check_results_folder(folder: Path) -> None:
+    """Create a folder for `save_results`, before hours of work depend on it.
+
+    Raises:
+        UserError: If it cannot be written to, or holds other files under the names of saved
+            results, which would be overwritten.
+    """
+    require_writable_folder(folder)
+    for name, schema in FILES.items():
+        path = folder / name
+        if path.exists() and _columns(path) != list(schema):
+            raise UserError(
+                f"{path} is not a file of saved results, and would be overwritten; choose another "
+                f"folder with --keep"
+            )
+    path = folder / VERSION_FILE
+    if path.exists() and saved_version(folder) is None:
+        raise UserError(
+            f"{path} is not of saved results, and would be overwritten; choose another folder with "
+            f"--keep"
+        )
+
+
+def _columns(path: Path) -> list[str] | None:
+    try:
+        return list(pl.read_parquet_schema(path))
+    except (OSError, pl.exceptions.PolarsError):
+        return None
+
+
 def save_results(folder: Path, results: pl.DataFrame, costs: pl.DataFrame) -> None:
     """Save reduced results and costs to a folder, in single precision.
 
     Args:
-        folder: The folder; it is created.
+        folder: The folder; it is created. See `check_results_folder`.
         results: Reduced results (`reduce.reduce_results`).
         costs: Costs (`collect_costs`).
     """
@@ -105,7 +136,8 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         Results and costs.
 
     Raises:
-        UserError: If a file is missing, unreadable, or has other columns.
+        UserError: If a file is missing or unreadable, has other columns, or rows without labels or
+            with the same ones.
     """
     tables = []
     for name, schema in FILES.items():
@@ -121,5 +153,43 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
             raise UserError(f"cannot read {path}: {error}") from None
         if list(table.columns) != list(schema):
             raise UserError(f"{path} has other columns than saved results: {table.columns}")
-        tables.append(table.cast(schema))  # pyright: ignore[reportArgumentType]
+        try:
+            table = table.cast(schema)  # pyright: ignore[reportArgumentType]
+        except pl.exceptions.PolarsError:
+            raise UserError(f"{path} has columns of other types than saved results") from None
+        _check_rows(path, table)
+        tables.append(table)
     return tables[0], tables[1]
+
+
+def _check_rows(path: Path, table: pl.DataFrame) -> None:
+    names = [name for name in (*LABELS, "metric", "step") if name in table.columns]
+    labels = table.select(names)
+    if any(labels[name].null_count() for name in names if name != "step"):
+        raise UserError(f"{path} has rows without labels; save the results again with --keep")
+    if labels.is_duplicated().any():
+        raise UserError(f"{path} has several rows for the same result; save them again with --keep")
+
+
+@contextmanager
+def consistent(folder: Path | None) -> Iterator[None]:
+    """Turn what saved results break into one sentence; without a folder, change nothing.
+
+    Raises:
+        UserError: If the results in the folder do not fit together.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except (
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+        pl.exceptions.PolarsError,
+    ) as error:
+        if folder is None:
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(f"the results in {folder} do not fit together ({reason})") from error

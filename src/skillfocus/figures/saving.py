@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.atomic_io import check_file_path, shorten, write_atomically
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,11 +23,10 @@ def check_path(path: Path) -> None:
         UserError: If the suffix is not one of `SUFFIXES`, or the folder is missing or read-only.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"cannot draw {path.name}: the name must end in .png, .svg or .pdf")
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to draw {path.name} in")
-    if not os.access(path.parent, os.W_OK):
-        raise UserError(f"cannot write to {path.parent}, so {path.name} cannot be drawn there")
+        raise UserError(
+            f"cannot draw {shorten(path.name)}: the name must end in .png, .svg or .pdf"
+        )
+    check_file_path(path)
 
 
 def save_figure(figure: Figure, path: Path) -> None:
@@ -38,8 +36,12 @@ def save_figure(figure: Figure, path: Path) -> None:
         UserError: See `check_path`.
     """
     check_path(path)
+    write_atomically(path, figure_bytes(figure, path.suffix.lower()))
+
+
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
+    """Return the contents of a figure's file; `suffix` is one of `SUFFIXES`."""
     buffer = io.BytesIO()
-    kind = path.suffix.lower().removeprefix(".")
-    metadata = {"Date": None} if kind == "svg" else None
-    figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
-    write_atomically(path, buffer.getvalue())
+    metadata = {"Date": None} if suffix == ".svg" else None
+    figure.savefig(buffer, format=suffix.removeprefix("."), dpi=DPI, metadata=metadata)
+    return buffer.getvalue()

@@ -67,19 +67,28 @@ def _one_run(run: dict) -> Table:
                 _number(everywhere["side_effects"]),
             ]
         )
-    kind = "exact" if run["skills"][0]["exact"] else "sampled, 90 % intervals"
+    exact = run["skills"][0]["exact"]
+    kind = "exact" if exact else "sampled, 90 % intervals"
+    # Without a table both kinds of starts are the same rollouts, of starts that the world draws.
+    drawn = not exact and all(
+        skill[name] == value
+        for skill in run["skills"]
+        for name, value in skill["all_starts"].items()
+    )
+    starts = "that the world draws" if drawn else "within reach; * from every start"
     strength = run.get("unusual", {}).get("strength")
     strong = "" if strength is None else f", strength={strength:g}"
     title = (
         f"{run['objective']} in {run['world']} by {run['learner']}{strong}{_unusual(run)}, "
         f"seed {run['seed']}\n"
         f"How often the target ends changed, and side effects (Equation 1, {kind}),\n"
-        f"from starts within reach; * from every start"
+        f"from starts {starts}"
     )
     columns = [
         "", "target", "changes", "effects", "steps", "most disturbed", "changes*", "effects*",
     ]  # fmt: skip
-    return table(title, columns, rows)
+    shown = len(columns) - 2 if drawn else len(columns)
+    return table(title, columns[:shown], [row[:shown] for row in rows])
 
 
 def _over_seeds(title: str, runs: list[dict]) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from threading import Event
 
 import numpy as np
@@ -14,14 +14,14 @@ from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learner, Problem
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.targets import Targets, assign_skills
-from skillfocus.skills.policy import check_step_limit
 from skillfocus.skills.skills import Skills
 
 
@@ -44,14 +44,6 @@ def make_problem(
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)
     return Problem(world, objective, parts, modes, limit, mdp)
-
-
-def check_seed(seed: object) -> None:
-    """Raise a `UserError` unless this is a seed."""
-    if isinstance(seed, int | np.integer) and seed >= 0:
-        return
-    advice = f"; try seed={int(seed)}" if isinstance(seed, str) and seed.isdecimal() else ""
-    raise UserError(f"seed must be a non-negative integer, got {seed!r}{advice}")
 
 
 @renamed_arguments(table="mdp")
@@ -96,12 +88,23 @@ def discover(
         problem.step_limit,
         {
             "objective": objective.describe(),
-            "learner": asdict(learner) if is_dataclass(learner) else {"name": learner.name},
+            "learner": _settings(learner),
             "seed": int(seed),
             "versions": package_versions(),
         },
         learned.intrinsic_reward,
     )
+
+
+def _settings(learner: Learner) -> dict[str, object]:
+    """Return the settings of a learner that decide results."""
+    if not is_dataclass(learner):
+        return {"name": learner.name}
+    return {
+        field.name: getattr(learner, field.name)
+        for field in fields(learner)
+        if field.metadata.get("stored") != "never"
+    }
 
 
 def discover_many(

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skillfocus._internal.array_namespace import array_namespace
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
     from skillfocus.core.mdp import TabularMDP
 
+MAX_STRENGTH = 1e30
+"""The largest strength: learners hold penalties in float32."""
 Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """`measure(space, start, end, watched) -> [n]`. start and end are value indices
 [n, n_variables], watched is bool [n_variables]."""
@@ -48,9 +51,9 @@ class Penalty:
     target_offset: int = 0
 
     def __post_init__(self) -> None:
-        if not (self.strength >= 0 and np.isfinite(self.strength)):
+        if not 0 <= self.strength <= MAX_STRENGTH:
             raise UserError(
-                f"the penalty's strength is {self.strength}; it must be 0 or more and finite"
+                f"the penalty's strength is {self.strength}; it must be 0 to {MAX_STRENGTH:g}"
             )
 
     def __call__(
@@ -115,7 +118,8 @@ class StatePenalty(Penalty):
 def _norm(
     space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
 ) -> np.ndarray:
-    return np.sqrt(((space.relative_distances(start, end) * watched) ** 2).sum(axis=1))
+    xp = array_namespace(end)
+    return xp.sqrt(((space.relative_distances(start, end) * watched) ** 2).sum(axis=1))
 
 
 def _changed(

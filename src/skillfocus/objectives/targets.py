@@ -7,6 +7,7 @@ a mapping {variable: component}; two skills that share a component are rewarded 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from skillfocus.objectives.objective import Objective
 
 N_SKILLS = 16
 """Number of skills in the paper's experiments."""
+MAX_SKILLS = 10_000
+"""The most skills, with their modes, in one set."""
 Skill = Mapping[str, int]
 Targets = Mapping[str, int] | Sequence[Skill]
 """Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills."""
@@ -56,6 +59,7 @@ class Assignment:
             for j in range(len(space))
             if any(j in skill for skill in self.skills)
         }
+        _check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
         parts, modes = [], []
         for skill in self.skills:
             choices = list(itertools.product(*(range(shares[j]) for j in skill)))
@@ -80,6 +84,7 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
     if targets is None:
         targets = default_counts(world, n_skills)
     if isinstance(targets, Mapping):
+        _check_count(sum(targets.values()))
         skills = _from_counts(world.space, targets)
     else:
         skills = [dict(skill) for skill in targets]
@@ -109,10 +114,16 @@ def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def _check_count(count: int, what: str = "skills") -> None:
+    if count > MAX_SKILLS:
+        raise UserError(f"{count:,} {what} were asked for; there may be up to {MAX_SKILLS:,}")
+
+
 def untargeted(n_skills: int) -> Assignment:
     """Return an assignment of skills without targets, as plain objectives have them."""
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
+    _check_count(n_skills)
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
@@ -171,7 +182,7 @@ def parse_targets(text: str | None) -> dict[str, int] | None:
     counts: dict[str, int] = {}
     for part in re.split(r",(?![^()]*\))", text):  # names such as box(x3,y3) have commas too
         name, equals, count = (word.strip() for word in part.rpartition("="))
-        if not equals or not name or not (count.isascii() and count.isdecimal()):
+        if not equals or not name or not re.fullmatch("[0-9]{1,18}", count):
             raise UserError(f"cannot read {part.strip()!r} in the targets; write NAME=COUNT,…")
         if name in counts:
             raise UserError(f"the targets name {name!r} twice")

@@ -22,6 +22,8 @@ from skillfocus.render.palette import (
 )
 from skillfocus.worlds.grid import Cell, GridWorld
 
+TRACKED = ","
+"""Glyph of tracks in worlds that show them as variables, whose legends need not have it."""
 BOX = 24
 """Width and height of the box that icons are drawn on; also the size of a map cell."""
 

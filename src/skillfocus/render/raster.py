@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.render.icons import BOX, Icon, Point, agent_icon, parse_path
 from skillfocus.render.palette import PALETTES
 from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points
 from skillfocus.render.scene import SCALE, Item, PlacedShape, Stage, TextLine
+from skillfocus.worlds.grid import Cell
 
 SUPERSAMPLING = 3
 """How many times larger than the result things are painted."""
@@ -100,31 +102,44 @@ class StateImages:
     only the cards where a world has no map.
     """
 
-    def __init__(self, world: World, mdp: TabularMDP) -> None:
-        """Prepare the images of a world whose states `mdp` numbers."""
+    def __init__(self, world: World, mdp: TabularMDP | None) -> None:
+        """Prepare the images of a world whose states `mdp` numbers, if it has a table."""
         self._world, self._mdp = world, mdp
         self._stage = stage = Stage(world)
-        self._marks = mark_of_cell(stage.grid, mdp) if stage.grid is not None else {}
+        self._marks: dict[Cell, int] = {}
+        if stage.grid is not None and mdp is not None:
+            self._marks = mark_of_cell(stage.grid, mdp)
         self._background = Canvas(stage.width, stage.height, SCALE, "light")
         self._background.paint(stage.background)
 
-    def draw(self, state: int, marked: np.ndarray, path: Sequence[int] = ()) -> np.ndarray:
+    def _values(self, state: int | Sequence[int]) -> State:
+        if isinstance(state, Sequence):
+            return tuple(state)
+        assert self._mdp is not None
+        return self._mdp.state(state)
+
+    def draw(
+        self,
+        state: int | Sequence[int],
+        marked: np.ndarray,
+        path: Sequence[int] | Sequence[Sequence[int]] = (),
+    ) -> np.ndarray:
         """Return the image of a state.
 
         Args:
-            state: The index of the state.
+            state: The number of the state, or its value indices.
             marked: [n_marks], nonzero for hidden marks that are set; they are drawn as tracks.
-            path: Indices of the states along the last skill's path, the current one last.
+            path: The states along the last skill's path, the current one last.
 
         Returns:
             [height, width, 3] bytes: red, green and blue.
         """
-        stage, canvas, values = self._stage, self._background.copy(), self._mdp.state(state)
+        stage, canvas, values = self._stage, self._background.copy(), self._values(state)
         tracks = frozenset(cell for cell, mark in self._marks.items() if marked[mark])
         canvas.paint(stage.items(values, tracks=tracks)[len(stage.background) :])
         if stage.grid is not None:
             if len(path) > 1:
-                cells = [stage.cell(self._mdp.state(each)) for each in path]
+                cells = [stage.cell(self._values(each)) for each in path]
                 points = [(x, y) for _, x, y in path_points(stage, cells)]
                 canvas.line(points, "way", PATH_WIDTH)
             x, y = stage.centre(stage.cell(values))

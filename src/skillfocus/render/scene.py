@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from skillfocus.core.factored import State
 from skillfocus.core.world import World
-from skillfocus.render.icons import BOX, ICONS, Icon, Shape, glyph_icon, ground_glyphs
+from skillfocus.render.icons import BOX, ICONS, TRACKED, Icon, Shape, glyph_icon, ground_glyphs
 from skillfocus.render.palette import PLATE_LETTER
 from skillfocus.render.text_layout import text_width, truncate, wrap
 from skillfocus.worlds.grid import Cell, GridWorld
@@ -219,7 +219,7 @@ class Stage:
                 yield from (PlacedShape(GROUND, *at, shape) for shape in ICONS[grid.legend[ground]])
             if start is not None and cell == grid.map.cells[start[0]]:
                 yield from (PlacedShape(THING, *at, shape) for shape in START)
-            if cell in tracks:
+            if cell in tracks or (now == TRACKED and TRACKED not in grid.legend):
                 yield from (PlacedShape(THING, *at, shape) for shape in ICONS["tracks"])
             if original != now and original in grid.legend:
                 outline = glyph_icon(grid, original)[0][0]

@@ -3,6 +3,9 @@
 folder/report.html, report.md, report.json     the main page, and its data
 folder/report/NAME.html, NAME.md               further pages
 folder/figures/NAME.png, NAME.svg, NAME.pdf    pictures
+
+Files that were there under these names and are not an earlier report's are renamed, see
+`owned_files`.
 """
 
 from __future__ import annotations
@@ -12,13 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from skillfocus._internal.atomic_io import make_folder, write_atomically
 from skillfocus.core.progress import Progress, no_progress
-from skillfocus.figures.saving import save_figure
+from skillfocus.figures.saving import figure_bytes
 from skillfocus.report.document import Report
 from skillfocus.report.html_page import NO_NAMES, to_html
 from skillfocus.report.markdown import to_markdown
-from skillfocus.report.owned_files import write_owned_files
+from skillfocus.report.owned_files import write_named_file, write_owned_files
 
 
 def write_report(
@@ -39,36 +41,34 @@ def write_report(
     Returns:
         The path of report.html.
     """
-    figures = folder / "figures"
-    make_folder(figures)
     pictures = report.pictures()
+    figures = {}
     for number, picture in enumerate(pictures):
         progress(number / (len(pictures) + 1), f"saving {picture.name}")
-        write_atomically(figures / f"{picture.name}.png", picture.png)
+        figures[f"{picture.name}.png"] = picture.png
         for suffix in (".svg", ".pdf"):
-            save_figure(picture.figure, figures / f"{picture.name}{suffix}")
+            figures[f"{picture.name}{suffix}"] = figure_bytes(picture.figure, suffix)
     from_main, from_pages = (_addresses(report, ".html", main) for main in (True, False))
-    files = {
+    pages = {
         f"{page.name}.html": to_html(page.blocks, page.title, cell_classes, from_pages).encode()
         for page in report.pages
     }
-    files |= _markdown_pages(report, "../figures")
-    write_owned_files(folder / "report", files, (".html", ".md"))
+    pages |= _markdown_pages(report, "../figures")
     data = json.dumps(report.data, indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomically(folder / "report.json", (data + "\n").encode())
     text = to_markdown(report.blocks, "figures", _addresses(report, ".md", True))
-    write_atomically(folder / "report.md", text.encode())
-    path = folder / "report.html"
     page = to_html(report.blocks, report.title, cell_classes, from_main)
-    write_atomically(path, page.encode())
-    return path
+    write_owned_files(folder / "figures", figures)
+    write_owned_files(folder / "report", pages, (".html", ".md"))
+    main_files = {"report.json": data + "\n", "report.md": text, "report.html": page}
+    write_owned_files(folder, {name: text.encode() for name, text in main_files.items()})
+    return folder / "report.html"
 
 
 def write_markdown(report: Report, path: Path) -> None:
     """Write the Markdown alone, with its pages and pictures in a folder of the same name beside it.
 
-    Files of an earlier report that this one no longer has are deleted from that folder, and
-    nothing else is (see `owned_files`).
+    The file itself is overwritten. In the folder, files of an earlier report that this one no
+    longer has are deleted, and whatever else is there is kept (see `owned_files`).
 
     Args:
         report: The report.
@@ -80,7 +80,7 @@ def write_markdown(report: Report, path: Path) -> None:
     files |= _markdown_pages(report, "", quote(path.name))
     write_owned_files(folder, files, (".md", ".png"))
     pages = _addresses(report, ".md", True, name)
-    write_atomically(path, to_markdown(report.blocks, name, pages).encode())
+    write_named_file(path, to_markdown(report.blocks, name, pages).encode())
 
 
 def _markdown_pages(report: Report, figures: str, main: str = "report.md") -> dict[str, bytes]:

@@ -12,7 +12,7 @@ import polars as pl
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, part_of
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.base import Learner
 from skillfocus.learners.discovery import discover, make_problem
@@ -25,9 +25,9 @@ from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.targets import Assignment, assign_skills, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.runs.world_cache import cached_mdp, cached_world
-from skillfocus.skills.policy import check_step_limit
 from skillfocus.skills.skills import Skills
-from skillfocus.worlds.registry import WORLD_IDS
+from skillfocus.skills.tables import fingerprint, has_table
+from skillfocus.worlds.registry import JAX_WORLD_IDS, WORLD_IDS
 
 PLANNING = Planning()
 """The default learner."""
@@ -89,8 +89,10 @@ class Discovery(Run):
         """Return the world."""
         return cached_world(self.world, self.world_settings)
 
-    def make_mdp(self) -> TabularMDP:
-        """Return the world's table."""
+    def make_mdp(self) -> TabularMDP | None:
+        """Return the world's table; None if it has none."""
+        if not has_table(self.make_world()):
+            return None
         return cached_mdp(self.world, self.world_settings)
 
     def make_objective(self) -> Objective:
@@ -209,10 +211,12 @@ class Discovery(Run):
         For a built-in world, those that differ from its defaults. Any other world may change
         without its name changing, so all settings and a fingerprint of its table.
         """
-        if type(world) is WORLD_IDS.get(world.id):
+        if type(world) is {**WORLD_IDS, **JAX_WORLD_IDS}.get(world.id):
             defaults = cached_world(world.id, "{}").settings
             return {key: value for key, value in world.settings.items() if value != defaults[key]}
-        return {**world.settings, "fingerprint": self.make_mdp().fingerprint[:16]}
+        mdp = self.make_mdp()
+        identity = fingerprint(world) if mdp is None else mdp.fingerprint
+        return {**world.settings, "fingerprint": identity[:16]}
 
     def non_default_settings(self) -> dict[str, Setting]:
         """Return the settings that differ from the defaults of world, objective and learner."""

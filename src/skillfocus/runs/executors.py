@@ -7,6 +7,7 @@ and survives the death of a worker.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import os
@@ -14,11 +15,18 @@ import re
 import signal
 import sys
 import threading
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any, Protocol
 
+from skillfocus._internal.environment_info import code_versions
 from skillfocus.errors import UserError
 from skillfocus.runs.execution import perform, use_slots
 from skillfocus.runs.run import Run
@@ -156,7 +164,8 @@ class Cluster(Executor):
         with Cluster("tcp://10.0.0.1:8786") as cluster:
             run_all(runs, store, executor=cluster)
 
-    Dask replaces lost workers and repeats their runs itself.
+    Dask replaces lost workers and repeats their runs itself. Workers with other code than this
+    process are refused. Certificates for `tls://` are those of Dask's configuration.
 
     Args:
         address: The scheduler's address.
@@ -182,9 +191,20 @@ class Cluster(Executor):
                 f"{address!r} is not a scheduler's address; write one such as tcp://10.0.0.1:8786"
             )
         try:
+            with ThreadPoolExecutor(1) as thread:  # in a notebook, this one has an event loop
+                answer = asyncio.wait_for(_require_scheduler(address), timeout)
+                thread.submit(asyncio.run, answer).result()
             self.client = Client(address, timeout=timeout, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise UserError(f"there is no Dask scheduler at {address}: {error}") from None
+        except Exception as error:  # Dask raises all kinds at an address of something else
+            problem = " ".join(str(error).split()) or f"no answer in {timeout:g} s"
+            way_out = (
+                "docs/runs.md says how to set certificates"
+                if address.startswith("tls:")
+                else "give the address that `dask scheduler` prints"
+            )
+            raise UserError(
+                f"there is no Dask scheduler at {address} ({problem}); {way_out}"
+            ) from None
         self._executor = self.client.get_executor(pure=False)
         self._width = 1
         if not self.client.nthreads():
@@ -204,12 +224,60 @@ class Cluster(Executor):
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
         """Schedule a call, see `concurrent.futures.Executor.submit`."""
-        return self._executor.submit(fn, *args, **kwargs)
+        return self._executor.submit(_call_with_same_code, code_versions(), fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Disconnect from the cluster, see `concurrent.futures.Executor.shutdown`."""
         self._executor.shutdown(wait=wait and not cancel_futures)
         self.client.close()
+
+
+async def _require_scheduler(address: str) -> None:
+    """Wait until a scheduler answers at an address.
+
+    `distributed.Client` alone would wait for ever, whatever its timeout, for what does not speak
+    Dask's protocol.
+
+    Raises:
+        ValueError: If another server of Dask answers, such as a worker.
+    """
+    from distributed import Security
+    from distributed.comm.addressing import parse_address
+    from distributed.comm.registry import get_backend
+
+    scheme, location = parse_address(address)
+    connector: Any = get_backend(scheme).get_connector()
+    arguments = Security().get_connection_args("client")
+    while True:
+        try:
+            comm = await connector.connect(location, deserialize=False, **arguments)
+            break
+        except OSError:  # it may be starting
+            await asyncio.sleep(0.1)
+    try:
+        await comm.read()
+        await comm.write(comm.handshake_info())
+        await comm.write({"op": "identity", "reply": True})
+        kind = (await comm.read())["type"]
+    finally:
+        comm.abort()
+    if kind != "Scheduler":
+        raise ValueError(f"a {kind} answers there")
+
+
+def _call_with_same_code(expected: dict[str, str], fn, /, *args, **kwargs) -> Any:
+    """Call a function on a worker of a cluster, unless its code is not that of the client.
+
+    Raises:
+        UserError: If versions or source code differ.
+    """
+    for name, own in code_versions().items():
+        if own != expected.get(name):
+            raise UserError(
+                f"a worker runs other code than this command ({name} {own}, here "
+                f"{expected.get(name)}); install the same on both"
+            )
+    return fn(*args, **kwargs)
 
 
 def _initialize_worker(slots, counter: Synchronized, workers: int) -> None:

@@ -19,7 +19,12 @@ from pathlib import Path
 
 import polars as pl
 
-from skillfocus._internal.atomic_io import make_folder, remove_leftovers, write_atomically
+from skillfocus._internal.atomic_io import (
+    make_folder,
+    remove_leftovers,
+    unused_path,
+    write_atomically,
+)
 from skillfocus.errors import UserError
 from skillfocus.runs.run import Run, settings_of
 from skillfocus.runs.run_file import Damaged, Header, build_frame, build_records, decode
@@ -138,7 +143,7 @@ class Store:
             aside.mkdir(exist_ok=True)
             for path in paths:
                 if path.exists():
-                    os.replace(path, _unused_name(aside / path.name))
+                    os.replace(path, unused_path(aside / path.name))
         except OSError as error:
             _warn(f"{problem}; it is ignored, and could not be set aside: {error.strerror}")
         else:
@@ -196,11 +201,15 @@ class Store:
         return build_records([header for _, header in self._read_all(runs)])
 
     def _table_names(self) -> list[str]:
-        return sorted(name for name in os.listdir(self.folder) if name.endswith(".parquet"))
+        try:
+            names = os.listdir(self.folder)
+        except OSError as error:
+            raise UserError(f"cannot list the folder {self.folder}: {error.strerror}") from None
+        return sorted(name for name in names if name.endswith(".parquet"))
 
     def _read_all(self, runs: Iterable[Run] | None) -> Iterator[tuple[bytes, Header]]:
         """Yield the verified tables of these runs, or of the whole folder; each run once."""
-        if not self.folder.is_dir():
+        if not os.path.isdir(self.folder):
             raise UserError(f"there is no folder {self.folder}")
         if runs is not None:
             for run in {run.id: run for run in runs}.values():
@@ -277,12 +286,3 @@ def _verify_skills(path: Path, sha256: str) -> None:
 
 def _warn(message: str) -> None:
     warnings.warn(message, StoreWarning, stacklevel=2)
-
-
-def _unused_name(path: Path) -> Path:
-    """Return the path, or the first of path.1, path.2, … that does not exist."""
-    number = 1
-    while path.exists():
-        path = path.with_name(f"{path.name.removesuffix(f'.{number - 1}')}.{number}")
-        number += 1
-    return path

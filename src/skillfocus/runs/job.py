@@ -97,7 +97,7 @@ class Job:
             )  # fmt: skip
         except Interrupted as interrupt:
             self.status += interrupt.status
-            raise Interrupted(self.status, self.store) from None
+            raise Interrupted(self.status, self.store, interrupt.signal_number) from None
         self.status += batch
         return batch
 

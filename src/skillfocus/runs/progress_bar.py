@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
+from skillfocus._internal.terminal import Terminal
+
 if TYPE_CHECKING:
     from skillfocus.runs.status import JobStatus
 
@@ -82,5 +84,5 @@ def progress_bar(title: str = "runs") -> Iterator[ProgressBar]:
     Args:
         title: What is being done, at the left of the bar.
     """
-    with ProgressBar(Console(stderr=True), title) as bar:
+    with ProgressBar(Terminal(stderr=True), title) as bar:
         yield bar

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress
 from skillfocus.core.rows import Row as Row
 
@@ -84,7 +84,7 @@ class Run:
     @property
     def stem(self) -> str:
         """File name without suffix: the label, made safe for file systems, and the id."""
-        return f"{re.sub(r'[^A-Za-z0-9.+=-]+', '_', self.label)[:100]}_{self.id}"
+        return file_name(self.label, f"_{self.id}")
 
 
 def flatten(instance: object) -> dict[str, Setting]:
@@ -93,7 +93,7 @@ def flatten(instance: object) -> dict[str, Setting]:
     An int in a field declared as float becomes a float, so that 4 and 4.0 are the same setting. A
     renamed field keeps its old name in files through `metadata={"stored_as": old_name}`, and one
     that was added later leaves its default out through `metadata={"stored": "unless default"}`, so
-    that stored runs are still found.
+    that stored runs are still found. One that does not decide results is `{"stored": "never"}`.
 
     Raises:
         TypeError: If two fields end up under the same name.
@@ -101,7 +101,8 @@ def flatten(instance: object) -> dict[str, Setting]:
     flat: dict[str, Setting] = {}
     for field in fields(instance):  # pyright: ignore[reportArgumentType]
         value = getattr(instance, field.name)
-        if field.metadata.get("stored") == "unless default" and value == field.default:
+        stored = field.metadata.get("stored")
+        if stored == "never" or (stored == "unless default" and value == field.default):
             continue
         if type(value) is int and "float" in str(field.type):
             value = float(value)

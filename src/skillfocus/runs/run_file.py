@@ -10,21 +10,24 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import polars as pl
 
 from skillfocus.core.rows import Row
 from skillfocus.errors import UserError
-from skillfocus.runs.run import Setting
+from skillfocus.runs.run import RESERVED, Setting
 
 FORMAT, VERSION = "skillfocus-run", 1
 COLUMNS = {"run": pl.String, "metric": pl.String, "step": pl.Int64, "value": pl.Float64}
 _BATCH = 1000
 """Files parsed into one table at a time."""
 _DIGEST = re.compile(rb"skillfocus-sha256:([0-9a-f]{64})")
+_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What polars raises at a file that is not Parquet."""
 _ZERO_DIGEST = "skillfocus-sha256:" + "0" * 64
 
 
@@ -72,7 +75,7 @@ def decode(content: bytes) -> Header:
     """Verify the contents of a run's file and return its header.
 
     Raises:
-        Damaged: If the contents do not match their digest.
+        Damaged: If the contents do not match their digest, or are not those of a run.
         UserError: If the file has another version of the format.
     """
     digests = list(_DIGEST.finditer(content))
@@ -82,13 +85,39 @@ def decode(content: bytes) -> Header:
     zeroed = b"".join((content[:first], b"0" * (last - first), content[last:]))
     if hashlib.sha256(zeroed).hexdigest().encode() != content[first:last]:
         raise Damaged("its contents do not match its digest")
-    header = json.loads(pl.read_parquet_metadata(io.BytesIO(content))["skillfocus"])
+    try:
+        header = json.loads(pl.read_parquet_metadata(io.BytesIO(content))["skillfocus"])
+    except (*_UNREADABLE, KeyError, ValueError, RecursionError):
+        raise Damaged("it has no header") from None
+    if not isinstance(header, dict):
+        raise Damaged("its header is not a JSON object")
     if header.get("format") != FORMAT or header.get("format_version") != VERSION:
         raise UserError(
-            f"it has version {header.get('format_version')} of the file format, this program reads "
-            f"version {VERSION}: use the skillfocus that wrote it"
+            f"it has version {header.get('format_version')!r} of the file format, this program "
+            f"reads version {VERSION}: use the skillfocus that wrote it"
         )
+    if not _is_complete(header):
+        raise Damaged("its header is not that of a run")
     return Header(**header)
+
+
+def _is_complete(header: dict[str, object]) -> bool:
+    """Return whether a header has the fields of `Header`, all of their types."""
+    settings, record = header.get("settings"), header.get("record")
+    return (
+        header.keys() == {field.name for field in fields(Header)}
+        and isinstance(header["id"], str)
+        and isinstance(header["kind"], str)
+        and type(header["version"]) is int
+        and isinstance(header["skills_sha256"], str | None)
+        and isinstance(settings, dict)
+        and isinstance(record, dict)
+        and not settings.keys() & set(RESERVED)
+        and all(isinstance(value, Setting) for value in (*settings.values(), *record.values()))
+        and not any(
+            "\ud800" <= letter <= "\udfff" for letter in json.dumps(header, ensure_ascii=False)
+        )
+    )
 
 
 def build_frame(files: Iterable[tuple[bytes, Header]]) -> pl.DataFrame:
@@ -101,16 +130,16 @@ def build_frame(files: Iterable[tuple[bytes, Header]]) -> pl.DataFrame:
         Columns kind, version, every setting, run, metric, step, value; sorted, so that the frame
         does not depend on when, where or in which order the runs were executed.
     """
-    headers, contents, pending = [], [], []
+    headers, batch, pending = [], [], []
     with ThreadPoolExecutor(1) as parser:  # parses one batch while the next is read and verified
         for content, header in files:
             headers.append(header)
-            contents.append(content)
-            if len(contents) == _BATCH:
-                pending.append(parser.submit(_parse, contents))
-                contents = []
-        if contents:
-            pending.append(parser.submit(_parse, contents))
+            batch.append((content, header))
+            if len(batch) == _BATCH:
+                pending.append(parser.submit(_parse, batch))
+                batch = []
+        if batch:
+            pending.append(parser.submit(_parse, batch))
         tables = [table.result() for table in pending]
     if not tables:
         return pl.DataFrame(schema={"kind": pl.String, "version": pl.Int64, **COLUMNS})
@@ -124,20 +153,40 @@ def build_records(headers: Sequence[Header]) -> pl.DataFrame:
     """Return one row per run: its settings, and when, where and at what cost it was executed."""
     if not headers:
         return pl.DataFrame(schema={"run": pl.String})
-    records = pl.DataFrame([h.record for h in headers], infer_schema_length=None)
-    return pl.concat([_settings_frame(headers), records], how="horizontal")
+    settings, records = _settings_frame(headers), _frame_of([header.record for header in headers])
+    records = records.drop(settings.columns, strict=False)
+    return pl.concat([settings, records], how="horizontal")
 
 
-def _parse(contents: list[bytes]) -> pl.DataFrame:
-    return pl.scan_parquet(contents, schema=COLUMNS).collect()
+def _parse(batch: Sequence[tuple[bytes, Header]]) -> pl.DataFrame:
+    """Return the tables of some runs as one, without those that cannot be read though their digest
+    fits (somebody else wrote them)."""
+    try:
+        return pl.scan_parquet([content for content, _ in batch], schema=COLUMNS).collect()
+    except _UNREADABLE as error:
+        if len(batch) > 1:
+            return pl.concat([_parse([one]) for one in batch])
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        warnings.warn(
+            f"the table of run {batch[0][1].id} is damaged ({reason}) and left out; delete its "
+            f"file to run it again",
+            stacklevel=2,
+        )
+        return pl.DataFrame(schema=COLUMNS)
 
 
 def _settings_frame(headers: Sequence[Header]) -> pl.DataFrame:
     """Return one row per run with its id, kind, version and settings."""
-    rows = [
-        {"run": header.id, "kind": header.kind, "version": header.version, **header.settings}
-        for header in headers
-    ]
+    return _frame_of(
+        [
+            {"run": header.id, "kind": header.kind, "version": header.version, **header.settings}
+            for header in headers
+        ]
+    )
+
+
+def _frame_of(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    """Return rows as a frame; what a row lacks is null."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
     return pl.DataFrame(

@@ -39,6 +39,8 @@ from skillfocus.runs.store import RunStore
 
 POLL_SECONDS = 0.2
 """Time between two checks for Ctrl-C, progress, and runs that other processes finished."""
+MAX_WORKERS = 1000
+"""The most worker processes."""
 _logger = logging.getLogger(__name__)
 
 
@@ -53,7 +55,7 @@ def run_all(
 ) -> JobStatus:
     """Execute the runs that the store does not have yet, and store their results.
 
-    The first Ctrl-C lets the runs in flight finish; a second one abandons them.
+    The first Ctrl-C lets the runs in flight finish; a second one, or SIGTERM, abandons them.
 
     Args:
         runs: The runs; duplicates are executed once.
@@ -67,11 +69,11 @@ def run_all(
         How the job went. Failed runs are listed in its `failures`; they do not raise.
 
     Raises:
-        Interrupted: After Ctrl-C, once everything that finished is stored.
+        Interrupted: After Ctrl-C or SIGTERM, once everything that finished is stored.
         UserError: If the store cannot be written to, or the executor gave up.
     """
-    if workers < 1:
-        raise UserError(f"{workers} workers were asked for; at least 1 is needed")
+    if not 1 <= workers <= MAX_WORKERS:
+        raise UserError(f"{workers} workers were asked for; there may be 1 to {MAX_WORKERS:,}")
     distinct = list({run.id: run for run in runs}.values())
     try:
         with count_interrupts() as interrupts:
@@ -82,7 +84,7 @@ def run_all(
         store.close()
     schedule.notify()
     if schedule.status.stopping:
-        raise Interrupted(schedule.status, store)
+        raise Interrupted(schedule.status, store, interrupts[-1])
     return schedule.status
 
 
@@ -165,6 +167,9 @@ class _Schedule:
                     if not self._collect(run, future):
                         lost.append(run)
                 if lost:
+                    time.sleep(POLL_SECONDS)  # SIGTERM to all processes may reach workers first
+                    if self.interrupts:
+                        return
                     restart_pool(pool)
                     self._suspect(lost + [run for _, run in in_flight.values()])
                     return
@@ -198,6 +203,8 @@ class _Schedule:
             outcome: Finished | Failed = future.result()
         except BrokenExecutor:
             return False
+        except UserError as error:
+            raise UserError(f"{error}; finished runs are stored") from None
         except (Exception, CancelledError) as error:  # not the run's own, which `perform` returns
             outcome = _attribute(run, error)
         if outcome.id != run.id:
@@ -237,7 +244,7 @@ class _Schedule:
         self.status.running = {
             run.stem: fractions.get(number, 0.0) for number, run in in_flight.values()
         }
-        if self.interrupts and in_flight and not self.status.stopping:
+        if len(self.interrupts) == 1 and in_flight and not self.status.stopping:
             count = len(in_flight)
             _logger.warning(
                 "interrupted: finishing %d %s in flight; Ctrl-C again abandons %s",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from dataclasses import dataclass, field
 
 from skillfocus._internal.deprecated import renamed_attribute
@@ -102,15 +103,19 @@ class JobStatus:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a job, raised after everything that finished was stored.
+    """Ctrl-C or SIGTERM during a job, raised after everything that finished was stored.
 
     Attributes:
         status: The job's status; rerunning the job resumes it.
+        signal_number: The signal.
     """
 
-    def __init__(self, status: JobStatus, store: object) -> None:
-        super().__init__(f"interrupted. {status.summary(store)}. Rerun to resume")
-        self.status = status
+    def __init__(
+        self, status: JobStatus, store: object, signal_number: int = signal.SIGINT
+    ) -> None:
+        verb = "interrupted" if signal_number == signal.SIGINT else "terminated"
+        super().__init__(f"{verb}. {status.summary(store)}. Rerun to resume")
+        self.status, self.signal_number = status, signal_number
 
 
 def format_duration(seconds: float) -> str:

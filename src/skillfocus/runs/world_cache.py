@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+from skillfocus._internal.atomic_io import shorten
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.worlds.registry import make
+from skillfocus.worlds.registry import make, own_code
 
 
 @lru_cache(maxsize=8)
@@ -25,14 +26,16 @@ def cached_world(name: str, settings: str) -> World:
     """
     try:
         arguments = json.loads(settings)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
-        raise UserError(f"world_settings is {settings!r}; it must be a JSON object")
+        raise UserError(f"world_settings is {shorten(settings)!r}; it must be a JSON object")
     return make(name, **arguments)
 
 
 @lru_cache(maxsize=4)
 def cached_mdp(name: str, settings: str) -> TabularMDP:
     """Return the table of `cached_world(name, settings)`, computed on the first call."""
-    return tabulate(cached_world(name, settings))
+    world = cached_world(name, settings)
+    with own_code(name):
+        return tabulate(world)

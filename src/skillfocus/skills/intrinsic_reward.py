@@ -168,7 +168,7 @@ class IntrinsicReward:
 def from_file(
     mdp: TabularMDP, header: Mapping, arrays: Mapping[str, np.ndarray]
 ) -> IntrinsicReward:
-    """Restore a reward from its `header()` and `arrays()`.
+    """Restore a reward from its `header()`, as `skills.header` checks it, and its `arrays()`.
 
     Raises:
         UserError: If they do not belong together.
@@ -176,18 +176,15 @@ def from_file(
     names = {f"reward.{place}" for place in range(len(header["groups"]))}
     if names != set(arrays):
         raise UserError(f"the file holds the rewards {sorted(arrays)}, its header {sorted(names)}")
-    groups = []
-    for place, group in enumerate(header["groups"]):
-        if type(group["separable"]) is not bool:
-            raise UserError(f"reward group {place} does not say whether it is separable")
-        seen, first = tuple(group["variables"]), tuple(group["start_variables"])
-        groups.append(RewardGroup(seen, first, arrays[f"reward.{place}"], group["separable"]))
-    terms = tuple(
-        tuple(tuple(_term(*term) for term in mode) for mode in modes) for modes in header["terms"]
+    groups = tuple(
+        RewardGroup(
+            tuple(group["variables"]), tuple(group["start_variables"]), arrays[f"reward.{place}"],
+            group["separable"],
+        )
+        for place, group in enumerate(header["groups"])
+    )  # fmt: skip
+    terms = tuple(  # JSON does not tell 1 from 1.0, so weights may be integers
+        tuple(tuple((g, c, float(weight)) for g, c, weight in mode) for mode in modes)
+        for modes in header["terms"]
     )
-    return IntrinsicReward(mdp, tuple(groups), terms)
-
-
-def _term(group: int, component: int, weight: float) -> tuple[int, int, float]:
-    """Restore a term; JSON does not tell 1 from 1.0."""
-    return group, component, float(weight) if type(weight) is int else weight
+    return IntrinsicReward(mdp, groups, terms)

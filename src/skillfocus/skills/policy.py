@@ -21,15 +21,6 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.errors import UserError
 
-LONGEST = 100_000
-"""Most steps that any skill may take."""
-
-
-def check_step_limit(step_limit: int) -> None:
-    """Raise a `UserError` unless skills may have this step limit."""
-    if not 1 <= step_limit <= LONGEST:
-        raise UserError(f"the step limit is {step_limit}; it must be 1 to {LONGEST:,}")
-
 
 class Policy(Protocol):
     """The policies of a set of skills. Subclass it and define `context_variables` and `actions`.
@@ -66,6 +57,26 @@ class Policy(Protocol):
             int [n], actions; the number of actions means "terminate".
         """
         ...
+
+    def actions_of_each(
+        self, skills: np.ndarray, starts: np.ndarray, states: np.ndarray, modes: np.ndarray
+    ) -> np.ndarray:
+        """Return what several skills do, each in its own mode.
+
+        Args:
+            skills: int [n], skill numbers.
+            starts: States in which they started, value indices [n, n_variables].
+            states: Current states, value indices [n, n_variables].
+            modes: int [n], the modes they drew.
+
+        Returns:
+            int [n], actions; the number of actions means "terminate".
+        """
+        chosen = np.empty(len(skills), dtype=np.int64)
+        for skill, mode in np.unique(np.stack([skills, modes], axis=1), axis=0).tolist():
+            rows = (skills == skill) & (modes == mode)
+            chosen[rows] = self.actions(skill, starts[rows], states[rows], mode)
+        return chosen
 
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return the same policy as a table over all states and contexts of an MDP."""
@@ -105,12 +116,16 @@ class TabularPolicy(Policy):
         modes = [int(count) for count in n_modes] or [1] * n_skills
         if len(modes) != n_skills or min(modes, default=1) < 1:
             raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
+        if actions.dtype != np.uint8 or actions.ndim != 1:
+            raise UserError(
+                f"policies must be a flat array of uint8, got {actions.dtype} {list(actions.shape)}"
+            )
         variables = [[mdp.space.index(n) for n in names] for names in self.context_variables]
         self.index = ContextIndex(mdp, variables, modes)
-        if len(actions) != self.index.offsets[-1]:
+        if len(actions) != self.index.n_entries:
             raise UserError(
                 f"the policies have {len(actions):,} entries where {n_skills} skills need "
-                f"{self.index.offsets[-1]:,}"
+                f"{self.index.n_entries:,}"
             )
         if len(actions) and actions.max() > mdp.n_actions:
             raise UserError("the policies name actions that the world does not have")

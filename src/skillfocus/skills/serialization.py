@@ -6,23 +6,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from skillfocus._internal.atomic_io import shorten
 from skillfocus.errors import UserError
+from skillfocus.skills.header import MAX_ENTRIES, VERSION, check_header
 
-FORMAT, VERSION = "skillfocus-skills", 4
+FORMAT = "skillfocus-skills"
 FIRST_COMPRESSED = 4
 """The first version whose policies are compressed."""
 DIGEST = 64
 """Characters of the digest that stands before the header."""
 POLICY = "policy"
-MAX_ENTRIES = 512_000_000
-"""The most entries that a file's policies may have, as many as planning makes."""
+MAX_HEADER = 16_000_000
+"""The most characters of a header."""
 
 
 def pack(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -43,13 +45,17 @@ def digest_of(header: str, arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
-    """The arrays and the header of a file, or one sentence on why not."""
+    """Return the arrays and the checked header of a file.
+
+    Raises:
+        UserError: If the file is not whole, not of skills, or has a header of another form.
+    """
     from safetensors import SafetensorError, safe_open
 
-    if path.is_dir():
+    if os.path.isdir(path):
         raise UserError(f"{path} is a folder: name the files in it, such as {path / '*.skills'}")
-    if not path.is_file():
-        raise UserError(f"there is no file {path}")
+    if not os.path.isfile(path):
+        raise UserError(f"there is no file {shorten(path)}")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -68,19 +74,32 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     digest, text = metadata["skillfocus"][:DIGEST], metadata["skillfocus"][DIGEST:]
     if digest_of(text, arrays) != digest:
         raise UserError(f"{path} is damaged: its contents do not match its digest")
+    if len(text) > MAX_HEADER:
+        raise UserError(
+            f"{path} is not a usable skills file: its header has {len(text):,} characters, more "
+            f"than {MAX_HEADER:,}"
+        )
     try:
         header = json.loads(text)
+        json.dumps(header, ensure_ascii=False).encode()  # fails for halves of surrogate pairs
     except (ValueError, RecursionError):
         raise UserError(f"{path} is not a usable skills file: its header is not JSON") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UserError(f"{path} was not written by skillfocus")
-    if header.get("version") not in range(1, VERSION + 1):
+    version = header.get("version")
+    if isinstance(version, int) and version > VERSION:
         raise UserError(
-            f"{path} has version {header.get('version')} of the format, this program reads up to "
-            f"version {VERSION}: use the skillfocus that wrote it"
+            f"{path} has version {version} of the format, this program reads up to version "
+            f"{VERSION}: use the skillfocus that wrote it"
         )
-    if "learned" not in header and len(arrays) > 1:
+    try:
+        check_header(header)
+    except UserError as error:
+        raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None
+    if "learned" not in header and "networks" not in header and len(arrays) > 1:
         raise UserError(f"{path} was not written by skillfocus")
+    if "networks" in header and len(arrays[POLICY]):
+        raise UserError(f"{path} is not a usable skills file: it has tables and networks")
     return arrays, header
 
 
@@ -106,14 +125,3 @@ def decompress(stream: np.ndarray, path: Path) -> np.ndarray:
             f"{MAX_ENTRIES:,} bytes"
         )
     return np.frombuffer(bytearray(content), dtype=np.uint8)  # kernels take arrays they could write
-
-
-@contextmanager
-def usable(path: Path) -> Iterator[None]:
-    """What goes wrong in here with a header's contents becomes one sentence."""
-    try:
-        yield
-    except UserError:
-        raise
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None

@@ -17,12 +17,18 @@ def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | 
     """Return one or several sources as a list, without loading any file.
 
     Raises:
-        UserError: If there are none.
+        UserError: If there are none, or a path has no file name.
     """
     several = [sources] if isinstance(sources, SkillSource) else list(sources)
     if not several:
         raise UserError("name at least one file of skills")
-    return [source if isinstance(source, Skills) else Path(source) for source in several]
+    paths = [source if isinstance(source, Skills) else Path(source) for source in several]
+    for path in paths:
+        if isinstance(path, Path) and not path.name:
+            raise UserError(
+                f"{path} is a folder: name files of skills, such as {path / '*.skills'}"
+            )
+    return paths
 
 
 def load_source(source: Skills | Path, world: World | None = None) -> Skills:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from skillfocus.runs.run import Setting
 
 Point = dict[str, Setting]
 """One point of a sweep: a value for each setting that is swept over."""
+MAX_POINTS = 100_000
+"""The most points of a grid."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ def parse_axis(text: str) -> Axis:
         UserError: If the text is neither.
     """
     setting, equals, values = (part.strip() for part in text.partition("="))
-    if not equals or not setting or not values:
+    if not equals or not values or len(setting.split()) != 1:
         raise UserError(f"cannot read {text!r}; write NAME=VALUE,VALUE,… or NAME=LOW..HIGH[:log]")
     if ".." not in values:
         members = tuple(_parse_value(part) for part in values.split(","))
@@ -54,7 +57,7 @@ def parse_axis(text: str) -> Axis:
             raise UserError(f"{text!r} names a value twice")
         return Axis(setting, members)
     bounds, _, scale = values.partition(":")
-    low, high = (_parse_value(part) for part in bounds.split("..", 1))
+    low, high = (_parse_value(part) for part in bounds.partition("..")[::2])
     if isinstance(low, str | bool | None) or isinstance(high, str | bool | None):
         raise UserError(f"the range {values!r} of {setting} must be two numbers")
     if scale not in ("", "log"):
@@ -75,7 +78,7 @@ def _parse_value(text: str) -> Setting:
             number = kind(text)
         except ValueError:
             continue
-        if math.isfinite(number):
+        if abs(number) <= sys.float_info.max:  # neither infinite nor too large for a float
             return number
     if text in ("true", "false"):
         return text == "true"
@@ -98,7 +101,7 @@ def grid_points(axes: Sequence[Axis]) -> list[Point]:
     """Return every combination of the axes' values.
 
     Raises:
-        UserError: If an axis is a range.
+        UserError: If an axis is a range, or there are too many combinations.
     """
     check_axes(axes)
     for axis in axes:
@@ -107,6 +110,12 @@ def grid_points(axes: Sequence[Axis]) -> list[Point]:
                 f"{axis.setting} is a range, and a grid needs values; give values, or --trials to "
                 f"search the range"
             )
+    n_points = math.prod(len(axis.values) for axis in axes)
+    if n_points > MAX_POINTS:
+        raise UserError(
+            f"the grid has {n_points:,} points, more than {MAX_POINTS:,}; give fewer values, or "
+            f"--trials to try some of them"
+        )
     return [
         dict(zip([axis.setting for axis in axes], values, strict=True))
         for values in itertools.product(*(axis.values for axis in axes))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,8 +36,26 @@ Scorer = Callable[[list[Point]], list[Score | None]]
 
 
 def sqlite_url(folder: Path) -> str:
-    """Return the URL of the default database, in a folder of runs."""
-    return f"sqlite:///{folder.resolve() / 'search.db'}"
+    """Return the URL of the default database, in a folder of runs.
+
+    Raises:
+        UserError: If there is another program's database, which Optuna would add its tables to.
+    """
+    path = folder.resolve() / "search.db"
+    tables = _tables(path) if path.is_file() else []
+    if tables and "studies" not in tables:
+        raise UserError(f"{path} is not a database of searches; name another with --storage")
+    return f"sqlite:///{path}"
+
+
+def _tables(path: Path) -> list[str]:
+    """Return the names of a database's tables; none if it cannot be read."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            return [name for (name,) in database.execute(query)]
+    except sqlite3.Error:
+        return []
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError
 from skillfocus.figures.saving import check_path
@@ -250,5 +251,5 @@ def _title(spec: SweepSpec) -> str:
 
 def _plot_name(spec: SweepSpec) -> str:
     swept = "+".join(axis.setting for axis in spec.axes)
-    world = spec.base.make_world().id
-    return f"sweep_{world}_{spec.base.objective}_{swept}_{spec.digest}.png"
+    label = f"sweep_{spec.base.make_world().id}_{spec.base.objective}_{swept}"
+    return file_name(label, f"_{spec.digest}.png")

@@ -6,6 +6,7 @@ refuse the others, so a reported number never comes from a seed that its setting
 
 from __future__ import annotations
 
+from skillfocus.core.seeds import seed_range
 from skillfocus.errors import UserError
 
 FIRST_TUNING_SEED = 1000
@@ -15,16 +16,14 @@ def tuning_seeds(count: int, first: int = FIRST_TUNING_SEED) -> range:
     """Return consecutive seeds to choose settings with.
 
     Raises:
-        UserError: If there are none, or one of them is a reporting seed.
+        UserError: If there are none or too many, or one of them is a reporting seed.
     """
-    if count < 1:
-        raise UserError(f"{count} tuning seeds were asked for; at least 1 is needed")
     if first < FIRST_TUNING_SEED:
         raise UserError(
             f"seed {first} is a reporting seed, and settings may only be chosen on tuning seeds: "
             f"use seeds from {FIRST_TUNING_SEED} up"
         )
-    return range(first, first + count)
+    return seed_range(count, first)
 
 
 def reporting_seeds(count: int, first: int = 0) -> range:

@@ -22,6 +22,8 @@ import numpy as np
 
 from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.episodes import (
@@ -34,6 +36,11 @@ from skillfocus.tasks.episodes import (
     workspace_of,
 )
 from skillfocus.tasks.task import Task, optimum
+
+MAX_EPISODES = 10**9
+"""The most training episodes: days of learning."""
+EPISODES_AT_ONCE = 10_000
+"""Episodes between two reports of progress, when Ctrl-C is noticed too."""
 
 
 @renamed_arguments(slowing="alpha_decay", decay="epsilon_decay", runs="evaluation_runs")
@@ -82,6 +89,8 @@ class SMDPQLearning:
         for name in counts:
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.episodes > MAX_EPISODES:
+            raise UserError(f"episodes must be up to {MAX_EPISODES:,}, got {self.episodes:,}")
         for name in ("alpha", "gamma"):
             if not 0 < getattr(self, name) <= 1:
                 raise UserError(f"{name} must be in (0, 1], got {getattr(self, name)}")
@@ -117,6 +126,7 @@ def solve(
     seed: int,
     reward: str = "true",
     settings: SMDPQLearning | None = None,
+    progress: Progress = no_progress,
 ) -> Solution:
     """Learn a task by SMDP Q-learning over skills and primitive actions.
 
@@ -127,6 +137,7 @@ def solve(
         seed: Equal seeds give equal solutions. Evaluation draws from a stream of its own.
         reward: The reward to learn from, "true" or "proxy".
         settings: Learning settings; the paper's by default.
+        progress: Callback for the fraction done.
 
     Returns:
         The option values and the learning curve.
@@ -135,6 +146,7 @@ def solve(
         UserError: If the skills belong to another world, `reward` is unknown, or there is nothing
             to choose among.
     """
+    check_seed(seed)
     settings = settings or SMDPQLearning()
     if skills is None and not settings.primitives:
         raise UserError("an agent without skills needs primitives=True")
@@ -154,13 +166,17 @@ def solve(
     )  # fmt: skip
     greedy = greedy_learning(schedule.first_ties)
     learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
-    moments = np.arange(settings.evaluations + 1) * settings.episodes // settings.evaluations
+    moments = [
+        i * settings.episodes // settings.evaluations for i in range(settings.evaluations + 1)
+    ]
     results = np.empty((settings.evaluations, 3))
     for i in range(settings.evaluations):
-        first, last = moments[i : i + 2]
-        learn(options, arrays, schedule, q, first, last, workspace, learning_rng)
+        for first in range(moments[i], moments[i + 1], EPISODES_AT_ONCE):
+            progress(first / settings.episodes, f"episode {first:,} of {settings.episodes:,}")
+            last = min(first + EPISODES_AT_ONCE, moments[i + 1])
+            learn(options, arrays, schedule, q, first, last, workspace, learning_rng)
         is_last = i + 1 == settings.evaluations
         n_runs = settings.final_runs if is_last else settings.evaluation_runs
         results[i] = evaluate_greedy(options, arrays, greedy, q, n_runs, workspace, evaluation_rng)
     steps, true, proxy = results.T.copy()
-    return Solution(q, moments[1:], steps, true, proxy, optimum(mdp, task, reward)[0])
+    return Solution(q, np.array(moments[1:]), steps, true, proxy, optimum(mdp, task, reward)[0])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillfocus.core.progress import Progress, no_progress
+from skillfocus.core.progress import Progress, no_progress, part_of
+from skillfocus.core.seeds import seed_range
 from skillfocus.core.world import World
-from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
@@ -47,8 +47,7 @@ def solve_all(
     Raises:
         UserError: If a file cannot be loaded, a world has no task or a number is out of range.
     """
-    if seeds < 1 or seed < 0:
-        raise UserError(f"seeds is {seeds} and seed {seed}; they must be at least 1 and 0")
+    learning_seeds = seed_range(seeds, seed)
     settings = SMDPQLearning(episodes=episodes, epsilon_decay=decay, intra_option=intra_option)
     sources = list_sources(skills)
     loaded = [load_source(source, world) for source in sources]
@@ -60,14 +59,15 @@ def solve_all(
         alone = {"world": own.world.id, "objective": "primitives", "seed": None, "file": None}
         agents.append((own, None, alone))
     records = []
-    for number, (own, options, about) in enumerate(agents):
+    for own, options, about in agents:
         goal = task_of(own.world, own.mdp)
-        for learning_seed in range(seed, seed + seeds):
-            done = number + (learning_seed - seed) / seeds
-            progress(done / len(agents), f"{about['objective']}, seed {learning_seed}")
+        for learning_seed in learning_seeds:
+            done, every = len(records), len(agents) * seeds
+            label = f"{about['objective']}, seed {learning_seed}"
             solution = solve(
-                own.mdp, goal, options, seed=learning_seed, reward=task, settings=settings
-            )
+                own.mdp, goal, options, seed=learning_seed, reward=task, settings=settings,
+                progress=part_of(progress, done / every, (done + 1) / every, label),
+            )  # fmt: skip
             records.append({**about, **_record(goal, task, learning_seed, solution)})
     return records
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
@@ -148,13 +148,18 @@ def task_of(world: World, mdp: TabularMDP) -> Task:
     Raises:
         UserError: If there is no entry in `TASKS`.
     """
+    name, max_episode_steps, conditions = world_task(world)
+    first_values = (0,) * len(mdp.space)  # the top-left cell, nothing changed
+    return make_task(mdp, name, first_values, max_episode_steps, *conditions(world))
+
+
+def world_task(world: World) -> WorldTask:
+    """Return a world's own task before it is applied to an MDP; see `task_of`."""
     ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
     known = next((world_id for world_id in ids if world_id in TASKS), None)
     if known is None:
         raise UserError(f"{world.id} has no task of its own; make one with make_task")
-    name, max_episode_steps, conditions = TASKS[known]
-    first_values = (0,) * len(mdp.space)  # the top-left cell, nothing changed
-    return make_task(mdp, name, first_values, max_episode_steps, *conditions(world))
+    return TASKS[known]
 
 
 def _all_goals_in_corner(world: World) -> Condition:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State, Variable
-from skillfocus.core.world import STATE_LIMIT, Outcome, World
+from skillfocus.core.world import STATE_LIMIT, Outcome, World, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.worlds.grouping import Groups, constant_variables, sort_values, value_columns
 from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
@@ -94,6 +94,7 @@ class ExploredWorld(World):
             UserError: If there are no starts or too many states, if a group is wrong, or if a
                 declared variable takes an undeclared value.
         """
+        check_step_limit(step_limit)
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
         self.simulator, self.exact, self.model_variables = simulator, exact, tuple(names)
         self.id, self._settings = _storable(world_id, dict(settings or {}))

@@ -27,6 +27,7 @@ MAP = """
 #R.....#
 ########
 """
+MAX_NEEDED = 1000
 
 
 class ForageWorld(GridWorld):
@@ -47,8 +48,8 @@ class ForageWorld(GridWorld):
             step_limit: The most steps a skill may take.
             needed: How many units of a resource can be collected.
         """
-        if needed < 1:
-            raise UserError(f"needed is {needed}; it must be at least 1")
+        if not 1 <= needed <= MAX_NEEDED:
+            raise UserError(f"needed is {needed}; it must be 1 to {MAX_NEEDED:,}")
         self.needed = needed
         super().__init__(drawing, slip, step_limit)
 

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
 from skillfocus.core.factored import FactoredSpace, State, Variable
-from skillfocus.core.world import Outcome, World, WorldState
+from skillfocus.core.world import Outcome, World, WorldState, check_step_limit
 from skillfocus.errors import UserError
 
 Cell = tuple[int, int]
@@ -22,6 +22,8 @@ ACTIONS = ("up", "right", "down", "left")
 MOVES: tuple[Cell, ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
 """The change of row and column of each action."""
 WALL, FREE = "#", "."
+MAX_VARIABLES = 60
+"""Far more than can be tabulated: each variable at least doubles the number of states."""
 
 
 class MapError(UserError):
@@ -130,6 +132,8 @@ class GridWorld(World):
     """What the glyphs of the map mean, besides `#` and `.`."""
     showcase_cell: Cell
     """Where figures and pages start skills."""
+    max_variables: int = MAX_VARIABLES
+    """The most variables that a map may make."""
     actions = ACTIONS
 
     def __init__(self, drawing: str, slip: float, step_limit: int) -> None:
@@ -142,12 +146,17 @@ class GridWorld(World):
         """
         if not 0 <= slip < 1:
             raise UserError(f"slip is {slip}; it must be at least 0 and less than 1")
-        if step_limit < 1:
-            raise UserError(f"step_limit is {step_limit}; it must be at least 1")
+        check_step_limit(step_limit)
         self.map = Map(drawing, self.legend)
         self.slip = slip
         self.step_limit = step_limit
-        self.space = FactoredSpace((Variable("position", self.map.cells), *self.other_variables()))
+        variables = (Variable("position", self.map.cells), *self.other_variables())
+        if len(variables) > self.max_variables:
+            raise UserError(
+                f"the map makes {len(variables):,} variables, more than {self.max_variables:,}: "
+                f"draw fewer cells with a variable of their own"
+            )
+        self.space = FactoredSpace(variables)
 
     @abstractmethod
     def other_variables(self) -> Iterable[Variable]:

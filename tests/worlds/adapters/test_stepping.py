@@ -68,7 +68,7 @@ def test_setting_and_getting_is_checked_once_per_state():
 
 
 def test_no_samples_are_refused():
-    with pytest.raises(UserError, match="samples is 0; it must be at least 1"):
+    with pytest.raises(UserError, match="samples is 0; it must be 1 to 10,000"):
         stepped_model(Counting(), samples=0)
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core.errors import NumbaError
 from numba.core.types import FunctionType
 from numba.core.typing.templates import Signature
 
+from skillfocus._internal.compilation import njit
 from skillfocus.errors import UserError
 
 PARAMS = types.Array(types.float32, 3, "C")

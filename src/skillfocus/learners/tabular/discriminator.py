@@ -27,8 +27,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
+from skillfocus._internal.memory import require_memory
 from skillfocus.learners.tabular.compiled import update_function
 
 LOWEST = 1e-4
@@ -217,6 +218,10 @@ class SparseDiscriminator(UniformPrior):
     ) -> np.ndarray:
         """Return an empty table, float32 [n_components + 2, SPARSE_SLOTS, 1]."""
         del n_starts, coordinates, rng
+        require_memory(
+            4 * (n_components + 2) * SPARSE_SLOTS, f"discriminators of {n_components:,} skills",
+            "ask for fewer skills",
+        )  # fmt: skip
         params = np.zeros((n_components + 2, SPARSE_SLOTS, 1), dtype=np.float32)
         params[n_components:] = -1.0
         return params

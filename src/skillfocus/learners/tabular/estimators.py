@@ -16,8 +16,8 @@ from functools import singledispatch
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.compiled import REWARD, compile_function
 from skillfocus.learners.tabular.discriminator import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from skillfocus._internal.compilation import njit
 from skillfocus.learners.tabular.compiled import (
     COORDINATES,
     PARAMS,

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus.learners.tabular.compiled import update_function
 from skillfocus.learners.tabular.discriminator import UniformPrior
 

@@ -20,6 +20,7 @@ import numpy as np
 from numba import typeof
 
 from skillfocus._internal.deprecated import renamed_arguments
+from skillfocus._internal.memory import require_memory
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
@@ -113,6 +114,10 @@ class QLearning(Learner):
         )
         params = tabular.initial_params(rng)
         shape = (tabular.mdp.n_states, tabular.mdp.n_actions + 1)
+        require_memory(
+            4 * tabular.index.n_entries * shape[1], f"values of {len(tabular.skills):,} skills",
+            "ask for fewer skills",
+        )  # fmt: skip
         q = [np.zeros((*shape, int(width)), dtype=np.float32) for width in tabular.index.widths]
         runs = [self.runner(tabular, params, z, q[z], rng) for z in range(len(q))]
         done = np.zeros(len(q), dtype=np.int64)

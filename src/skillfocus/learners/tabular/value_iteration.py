@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import Params, outcome_cost, state_reward

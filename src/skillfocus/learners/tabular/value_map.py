@@ -20,8 +20,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from skillfocus._internal.compilation import njit
 from skillfocus.learners.tabular.compiled import update_function
 from skillfocus.learners.tabular.discriminator import UniformPrior, assign_owners
 

@@ -26,6 +26,7 @@ from skillfocus.worlds.adapters.toy_text import TOY_TEXT
 from skillfocus.worlds.adapters.validation import validate
 from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld
 from skillfocus.worlds.grouping import Groups
+from skillfocus.worlds.settings import check_settings
 
 _MODEL_ADVICE = (
     "its model leaves something out: give get_state and set_state to explore step itself, or "
@@ -157,15 +158,17 @@ def make_by_id(env_id: str, **settings: Any) -> ExploredWorld:
     """
     if ":" in env_id:
         raise UserError(f"{env_id!r} names a module; import it and use from_gymnasium instead")
+    check_settings(f"gymnasium:{env_id}", from_gymnasium, settings, env_id)
     return from_gymnasium(env_id, **settings)
 
 
 def is_bundled(env_id: str) -> bool:
-    """Return whether an id belongs to an environment that comes with Gymnasium itself."""
+    """Return whether an id belongs to one of Gymnasium's own environments that can be explored
+    without functions to get and set their state: those of toy-text."""
     import gymnasium
 
     spec = gymnasium.registry.get(env_id)
-    return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.")
+    return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.toy_text")
 
 
 def _storable_names(names: Variables | None) -> list[str] | None:

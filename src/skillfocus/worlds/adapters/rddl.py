@@ -11,6 +11,7 @@ Final       states in which the domain's termination holds or a state invariant 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from skillfocus.worlds.adapters.validation import validate
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.grouping import Groups
 from skillfocus.worlds.model import ModelOutcome, Values
+from skillfocus.worlds.settings import check_settings
 
 
 def from_rddl(
@@ -95,6 +97,11 @@ def from_rddl(
     return world
 
 
+def is_in_repository(name: str) -> bool:
+    """Return whether `rddl:NAME` names a domain of rddlrepository, not files."""
+    return not name.endswith(".rddl")
+
+
 def make_by_name(name: str, **settings: Any) -> ExploredWorld:
     """Make the world `rddl:NAME`, for the command line and for skills files.
 
@@ -106,10 +113,11 @@ def make_by_name(name: str, **settings: Any) -> ExploredWorld:
     for setting in settings:
         if setting not in parameters:
             raise unknown("setting of an RDDL world", setting, parameters)
+    check_settings(f"rddl:{name}", from_rddl, {"domain": "", **settings})
     if "domain" in settings:
         return from_rddl(**settings)
     domain, _, instance = name.partition("+" if name.endswith(".rddl") else "/")
-    return from_rddl(domain, instance or None, **settings)
+    return from_rddl(domain, **{"instance": instance or None, **settings})
 
 
 class _Problem(NamedTuple):
@@ -133,7 +141,7 @@ def _find_problem(domain: str | Path, instance: str | int | Path | None) -> _Pro
     if str(domain).endswith(".rddl"):
         files = str(domain), str(instance or "(none given)")
         for file, kind in zip(files, ("domain", "instance"), strict=True):
-            if not Path(file).is_file():
+            if not os.path.isfile(file):
                 raise UserError(f"there is no RDDL {kind} file {file}")
         name = "+".join(Path(file).name for file in files)
         return _Problem(name, *files, {"domain": files[0], "instance": files[1]})

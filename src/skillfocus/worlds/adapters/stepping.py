@@ -15,6 +15,8 @@ from skillfocus.worlds.model import Model, ModelOutcome, Values
 
 N_ROUND_TRIPS = 200
 """States in which it is checked that setting and then getting the state is the identity."""
+MAX_SAMPLES = 10_000
+"""The most samples of an action in a state: seconds of stepping."""
 
 
 class Steppable(Protocol):
@@ -60,11 +62,11 @@ def stepped_model(env: Steppable, samples: int) -> Model:
         samples: How often each action is tried in each state.
 
     Raises:
-        UserError: If `samples` is less than 1, and from the model, if a state that was set is not
-            the one that is read.
+        UserError: If `samples` is less than 1 or above `MAX_SAMPLES`, and from the model, if a
+            state that was set is not the one that is read.
     """
-    if samples < 1:
-        raise UserError(f"samples is {samples}; it must be at least 1")
+    if not 1 <= samples <= MAX_SAMPLES:
+        raise UserError(f"samples is {samples}; it must be 1 to {MAX_SAMPLES:,}")
 
     checked: set[Values] = set()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillfocus.core.world import MAX_STEPS
 from skillfocus.worlds.grid import FREE
 from skillfocus.worlds.maps.grammar import SourceText, Word, split_words
 from skillfocus.worlds.maps.world import PER_CELL_KINDS, Feature, Tracks
@@ -20,7 +21,7 @@ FEATURE_FORMS = {
 """How features are written, by their kind."""
 TRACKS_FORM = "tracks NAME while [no] NAME up to N"
 SETTINGS = ("slip", "step limit", "goals")
-MAX_UNITS, MAX_STEPS = 1000, 100_000
+MAX_UNITS = 1000
 
 
 class Header:

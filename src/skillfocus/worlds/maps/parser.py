@@ -16,13 +16,10 @@ from itertools import takewhile
 from pathlib import Path
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.grid import FREE, WALL, Cell, MapError
+from skillfocus.worlds.grid import FREE, MAX_VARIABLES, WALL, Cell, MapError
 from skillfocus.worlds.maps.grammar import SourceText
 from skillfocus.worlds.maps.header import START, Header
 from skillfocus.worlds.maps.world import MapSpec, MapWorld
-
-MAX_VARIABLES = 60
-"""Far more than can be tabulated: each variable at least doubles the number of states."""
 
 
 def read_map(path: str | Path) -> MapWorld:

@@ -1,0 +1,49 @@
+"""Refuse arrays that cannot fit in memory, before they are allocated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skillfocus.errors import UserError
+
+UNKNOWN_MEMORY = 16 * 2**30
+"""Assumed where the system does not say how much memory it has."""
+
+
+_CONTAINER_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),  # cgroup v2
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # cgroup v1
+)
+
+
+def available_bytes() -> int:
+    """Return how large an array may be: half of the memory of the machine or of its container."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        machine = UNKNOWN_MEMORY
+    return min(machine, *(_container_bytes(path, machine) for path in _CONTAINER_LIMITS)) // 2
+
+
+def _container_bytes(path: Path, unlimited: int) -> int:
+    """Return the limit in a file of the kernel's; `unlimited` if there is none."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # no such file, or "max"
+        return unlimited
+
+
+def require_memory(n_bytes: int, what: str, advice: str) -> None:
+    """Raise a `UserError` for an array that is too large.
+
+    Args:
+        n_bytes: The array's size, a Python integer.
+        what: What the array holds, in the plural.
+        advice: What to do about it, an imperative.
+    """
+    if n_bytes > available_bytes():
+        raise UserError(
+            f"{what} take {n_bytes / 2**30:,.1f} GiB of memory, and this machine can give "
+            f"{available_bytes() / 2**30:,.1f}: {advice}"
+        )

@@ -1,0 +1,149 @@
+"""Mistakes on the command line: each is one sentence on standard error and status 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import polars as pl
+import pytest
+
+from commands import command
+from frames import make_costs, sample_results
+from skillfocus.experiments.results import save_results
+
+LONG = "a" * 300
+DISCOVER = ("discover", "four-rooms", "focused-vic")
+SWEEP = ("sweep", "four-rooms", "focused-vic", "--over", "strength=1,2")
+WORLD = ("describe", "four-rooms", "--world-settings")
+OWN_WORLD = """
+class Raises:
+    def __init__(self): raise RuntimeError("first line\\nsecond line")
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "own.py").write_text(OWN_WORLD)
+    (folder / "map.txt").write_text("T = pick-up tool\n\nmap:\n#####\n#.T.#\n#####\n")
+    (folder / "text.skills").write_text("no skills")
+    (folder / "folder.html").mkdir()
+    (folder / "folder.png").mkdir()
+    (folder / "folder.md").mkdir()
+    frame = sample_results()
+    save_results(folder / "twice", frame, make_costs(frame))
+    pl.concat([frame, frame]).write_parquet(folder / "twice" / "results.parquet")
+    save_results(folder / "odd", frame, make_costs(frame))
+    nowhere = frame.with_columns(step=pl.int_range(pl.len(), dtype=pl.Int64))
+    nowhere.write_parquet(folder / "odd" / "results.parquet")
+    (folder / "foreign").mkdir()
+    pl.DataFrame({"mine": [1]}).write_parquet(folder / "foreign" / "results.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        # settings of worlds
+        ([*WORLD, '{"slip": "x"}'], "slip of four-rooms is 'x'; it must be a number"),
+        ([*WORLD, '{"slip": NaN}'], "slip is nan"),
+        ([*WORLD, '{"drawing": null}'], "drawing of four-rooms is None; it must be text"),
+        ([*WORLD, '{"step_limit": 1e400}'], "step_limit of four-rooms is inf"),
+        ([*WORLD, "[1]"], "it must be a JSON object"),
+        ([*WORLD, "9" * 5000], "it must be a JSON object"),
+        (["describe", "map.txt", "--world-settings", '{"text": 1}'], "does not take these settings"),
+        (["describe", "map:m", "--world-settings", '{"text": 1}'], "takes one setting, text"),
+        (["describe", "minigrid:Empty-5x5", "--world-settings", '{"seed": "x"}'], "seed of minigrid"),
+        (["describe", "minigrid:Empty-5x5", "--world-settings", '{"seed": -1}'], "0 or more"),
+        (["describe", "minigrid:Empty-5x5", "--world-settings", '{"samples": 10000000}'], "1 to 10,000"),
+        (["describe", "own.py:Raises"], "RuntimeError: first line second line"),
+        # names of files
+        (["describe", ""], "unknown world ''"),
+        (["describe", LONG], "unknown world"),
+        (["describe", f"{LONG}.txt"], "too long"),
+        (["describe", f"{LONG}.py:X"], "there is no file"),
+        (["describe", os.fsdecode(b"\xff.txt")], "there is no map file"),
+        (["evaluate", ""], "is a folder"),
+        (["evaluate", LONG], "there is no file"),
+        (["evaluate", os.fsdecode(b"\xff.skills")], "there is no file"),
+        (["evaluate", "text.skills"], "is not a file of skills"),
+        (["solve", "."], "is a folder"),
+        (["view", ""], "is a folder"),
+        (["view", "text.skills", "--out", ""], "ends in .html"),
+        (["view", "text.skills", "--out", f"{LONG}.html"], "too long"),
+        (["view", "text.skills", "--out", "folder.html"], "is a folder"),
+        (["view", "text.skills", "--export", ""], "is not a file of skills"),
+        (["view", "--gallery", "--out", "folder.html"], "is a folder"),
+        ([*DISCOVER, "--out", LONG], "too long"),
+        ([*DISCOVER, "--out", "text.skills"], "Not a directory"),
+        ([*DISCOVER, "--draw", ""], "must end in .png"),
+        ([*DISCOVER, "--draw", f"{LONG}.png"], "too long"),
+        ([*DISCOVER, "--draw", "folder.png"], "is a folder"),
+        ([*SWEEP, "--plot", f"{LONG}.png"], "too long"),
+        (["reproduce", "--markdown", ""], "name a file that ends in .md"),
+        (["reproduce", "--markdown", "folder.md"], "is a folder"),
+        (["reproduce", "--markdown", f"{LONG}.md"], "too long"),
+        (["reproduce", "--numbers", ""], "is a folder"),
+        (["reproduce", "--keep", LONG], "too long"),
+        (["reproduce", "--keep", "foreign"], "is not a file of saved results"),
+        (["reproduce", "--from", ""], "there is no results.parquet"),
+        (["reproduce", "--from", LONG], "too long"),
+        # what files hold
+        (["reproduce", "--from", "foreign"], "has other columns"),
+        (["reproduce", "--from", "twice"], "several rows for the same result"),
+        (["reproduce", "coverage", "--from", "odd"], "do not fit together"),
+        # numbers
+        ([*DISCOVER, "--seed", "-1"], "seed must be a non-negative integer, got -1"),
+        ([*DISCOVER, "--gamma", "nan"], "--gamma is nan; it must be a finite number"),
+        ([*DISCOVER, "--strength", "inf"], "--strength is inf"),
+        ([*DISCOVER, "--rate=-inf"], "--rate is -inf"),
+        ([*DISCOVER, "--step-limit", "0"], "step limit is 0"),
+        ([*DISCOVER, "--step-limit", "9" * 30], "step limit is 9"),
+        (["solve", "text.skills", "--decay", "nan"], "--decay is nan"),
+        (["solve", "text.skills", "--seed", "-1"], "non-negative integer, got -1"),
+        (["evaluate", "text.skills", "--seed", "-1"], "non-negative integer, got -1"),
+        (["evaluate", "text.skills", "--sample", "-1"], "sample is -1"),
+        ([*SWEEP[:-1], "gamma=nan"], "gamma cannot be 'nan'"),
+        ([*SWEEP[:-1], f"strength=1{'0' * 400}"], "strength cannot be"),
+        ([*SWEEP, "--seed", "-1"], "reporting seed"),
+        ([*SWEEP, "--trials", "0", "--workers", "1"], "trials is 0"),
+        (["reproduce", "--seeds", "-1"], "seeds"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line_and_status_2(folder, arguments, message):
+    before = sorted(folder.rglob("*"))
+    done = command(*arguments, cwd=folder)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("skillfocus: ")
+    assert re.search(re.escape(message), line), line
+    assert len(line) < 1000
+    made = set(folder.rglob("*")) - set(before)
+    assert not [path for path in made if path.is_file() and path.name != ".lock"]
+
+
+def test_an_error_of_the_system_is_one_line_and_status_2(folder, monkeypatch):
+    def run(self):
+        raise PermissionError(13, "Permission denied", "/private/secret")
+
+    monkeypatch.setattr("skillfocus.cli.doctor.Doctor.run", run)
+    done = command("doctor", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == "skillfocus: cannot read or write /private/secret: Permission denied\n"
+
+
+def test_json_can_be_printed_whatever_its_names(folder):
+    (folder / "odd.txt").write_bytes((folder / "map.txt").read_bytes())
+    odd = os.fsdecode(b"\xff.txt")
+    try:
+        (folder / odd).write_bytes((folder / "map.txt").read_bytes())
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    done = command("describe", odd, "--json", cwd=folder)
+    (folder / odd).unlink()
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["world"] == "map:\udcff"
