@@ -74,7 +74,8 @@ class Planning(Learner):
         model = Model(tabular, self.gamma, self.keeps_earning)
         params = tabular.initial_params(rng)
         n_skills = len(tabular.skills)
-        for number in range(self.rounds):
+        learns = tabular.estimator.update is not None  # else the last solution is all there is
+        for number in range(self.rounds if learns else 0):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
             skills, starts = draw_starts(tabular, params, self.rollouts, rng)
             for z, skill in enumerate(tabular.skills):
