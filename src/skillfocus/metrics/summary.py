@@ -26,7 +26,8 @@ def skill_records(
         progress: Callback for the fraction done.
 
     Returns:
-        Records with `skill`, `targets`, `reaches` (of skills that are told a value), the fields of `SkillEffects.summary()` over fair starts,
+        Records with `skill`, `targets`, `reaches` (of skills that are told a value), the fields of
+        `SkillEffects.summary()` over fair starts,
         and under `all_starts` the same fields over all start states.
     """
     records = [

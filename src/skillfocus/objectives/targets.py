@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World
@@ -22,8 +23,9 @@ N_SKILLS = 16
 MAX_SKILLS = 10_000
 """The most skills, with their modes, in one set."""
 Skill = Mapping[str, int]
-Targets = Mapping[str, int] | Sequence[Skill]
-"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills."""
+Targets = Mapping[str, int] | Sequence[Mapping[str, Any]]
+"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills,
+{variable: component} each (for `reach`, {variable: value})."""
 
 
 @dataclass(frozen=True)
