@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 MODULES = (
     "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill_count",
-    "side_effects", "controls", "reading_study",
+    "side_effects", "controls", "reading_study", "scale",
 )  # fmt: skip
 """The modules of this package that export an `EXPERIMENT`, in the order of the report."""
+ON_REQUEST = ("scale",)
+"""Modules that "all" leaves out when something is run: they take a GPU, or hours."""
 _registered: dict[str, Experiment] = {}
 
 
@@ -57,11 +59,12 @@ def get_experiment(name: str) -> Experiment:
     return import_module(f"skillfocus.experiments.{module}").EXPERIMENT
 
 
-def select_experiments(names: Sequence[str]) -> list[Experiment]:
+def select_experiments(names: Sequence[str], on_request: bool = False) -> list[Experiment]:
     """Return the experiments of these names, in the order of the report.
 
     Args:
-        names: Names of experiments; "all" stands for all of them.
+        names: Names of experiments; "all" stands for all but those that are on request.
+        on_request: Whether "all" stands for those, too.
 
     Raises:
         UserError: If a name is unknown, or if there are none.
@@ -72,7 +75,12 @@ def select_experiments(names: Sequence[str]) -> list[Experiment]:
             raise unknown("experiment", name, (*known, "all"))
     if not names:
         raise UserError(f"name an experiment: {', '.join(known)}, or all")
-    return [get_experiment(name) for name in known if name in names or "all" in names]
+    left_out = () if on_request else [module.replace("_", "-") for module in ON_REQUEST]
+    return [
+        get_experiment(name)
+        for name in known
+        if name in names or ("all" in names and name not in left_out)
+    ]
 
 
 def _built_in() -> dict[str, str]:
