@@ -114,7 +114,7 @@ def test_without_results_there_is_nothing_to_say():
 
 
 @pytest.mark.slow
-def test_runs_measure_what_the_analysis_reads(monkeypatch):
+def test_runs_measure_what_the_analysis_reads():
     pytest.importorskip("jax")
     run = HouseholdSkills(
         "installing-a-printer", "focused-vic", 0, TINY, targets="printer_on=2", task_steps=2560
