@@ -36,7 +36,8 @@ class Backup(NamedTuple):
     """What a sweep needs of the MDP and of one skill.
 
     Attributes:
-        successors: int32 [n_states, n_actions, n_outcomes], outcomes padded to a multiple of four.
+        successors: int32 [n_states, n_actions, n_outcomes], outcomes padded to a multiple of four
+            unless every action has a single one.
         probabilities: float32 [n_states, n_actions, n_outcomes].
         costs: float32 [n_states, n_actions], expected cost of each action.
         gamma: Factor of gains that come a step later.
@@ -58,6 +59,12 @@ class Backup(NamedTuple):
 def action_values(v, s, a, model, value):
     """value[c] = sum_m p_m v[s_m, c] - cost"""
     successors, probabilities, costs = model.successors, model.probabilities, model.costs
+    if successors.shape[2] == 1:
+        cost = costs[s, a]
+        v0 = v[successors[s, a, 0]]
+        for c in range(value.shape[0]):
+            value[c] = v0[c] - cost
+        return
     for m in range(0, successors.shape[2], 4):
         p0 = probabilities[s, a, m]
         p1 = probabilities[s, a, m + 1]
@@ -90,7 +97,12 @@ def sweep(v, t, model, backwards):
         s = n - 1 - i if backwards else i
         action_values(v, s, 0, model, best)
         for a in range(1, successors.shape[1]):
-            if successors.shape[2] == 4:  # the same as below in one pass: twice as fast
+            if successors.shape[2] == 1:
+                cost = costs[s, a]
+                v0 = v[successors[s, a, 0]]
+                for c in range(width):
+                    best[c] = max(best[c], v0[c] - cost)
+            elif successors.shape[2] == 4:  # the same as below in one pass: twice as fast
                 cost = costs[s, a]
                 p0 = probabilities[s, a, 0]
                 p1 = probabilities[s, a, 1]
@@ -165,6 +177,24 @@ def scatter_columns(values, columns, out):
             into[columns[i]] = row[i]
 
 
+def solve(values: np.ndarray, t: np.ndarray, backup: Backup, sweeps: int) -> np.ndarray:
+    """Sweep values in place until they change no more, and return the best actions.
+
+    Args:
+        values: float32 [n_states, n_contexts].
+        t: The values of terminating, float32 [n_states, n_contexts].
+        backup: What sweeps need.
+        sweeps: Most sweeps.
+
+    Returns:
+        uint8 [n_states, n_contexts].
+    """
+    for number in range(sweeps):
+        if sweep(values, t, backup, number % 2 == 1) < TOLERANCE:
+            break
+    return greedy(values, t, backup)
+
+
 def check_gamma(gamma: float) -> None:
     """Raise a `UserError` unless gamma is a discount."""
     if not 0 < gamma <= 1:
@@ -194,16 +224,23 @@ class Model:
         # What is earned at every step does not wait for the end, so its losses are discounted.
         self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
         mdp = problem.mdp
-        padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))
+        n_outcomes = mdp.successors.shape[2]
+        padding = ((0, 0), (0, 0), (0, -n_outcomes % 4 if n_outcomes > 1 else 0))
         self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
         self.probabilities = np.pad(mdp.probabilities, padding).astype(np.float32)
-        size = problem.index.offsets[-1]
-        self.values = np.zeros(size, dtype=np.float32)
-        self.actions = np.zeros(size, dtype=np.uint8)
         self.known = [np.zeros(width, dtype=bool) for width in problem.index.widths]
         """[skill][context]: whether values have been swept. Those that have not start as what
         terminating at once would earn."""
         self._costs: dict[int, np.ndarray] = {}
+        self._allocate()
+
+    keeps_values = True
+    """Whether values are kept from one call of `improve` to the next."""
+
+    def _allocate(self) -> None:
+        size = self.problem.index.offsets[-1]
+        self.values = np.zeros(size, dtype=np.float32)
+        self.actions = np.zeros(size, dtype=np.uint8)
 
     @property
     def policy_arrays(self) -> PolicyArrays:
@@ -245,9 +282,7 @@ class Model:
             here = gather_columns(values, block)
             if not known[block].all():
                 np.copyto(here, self.kept * t, where=~known[block])
-            for number in range(sweeps):
-                if sweep(here, t, backup, number % 2 == 1) < TOLERANCE:
-                    break
+            policy = solve(here, t, backup, sweeps)
             scatter_columns(here, block, values)
-            scatter_columns(greedy(here, t, backup), block, actions)
+            scatter_columns(policy, block, actions)
         known[contexts] = True
