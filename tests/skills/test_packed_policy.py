@@ -121,7 +121,7 @@ def test_a_version_of_another_kind_is_refused(plain, packed, tmp_path):
     for made, version in ((packed, 4), (plain, 6)):
         path = made.save(tmp_path / "a.skills")
         rewrite(path, lambda header, _, version=version: header.update(version=version))
-        with pytest.raises(UserError, match="entries where|bytes where|blocks that"):
+        with pytest.raises(UserError, match=r"entries where|bytes where|blocks that"):
             sf.Skills.load(path)
 
 

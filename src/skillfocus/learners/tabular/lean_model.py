@@ -8,12 +8,11 @@ occur. Blocks of contexts are solved on all cores; which core solves which decid
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.learners.tabular.kernels import Params, state_reward
 from skillfocus.learners.tabular.reachable_pairs import keep_reachable
@@ -22,20 +21,11 @@ from skillfocus.learners.tabular.value_iteration import (
     Model,
     gather_columns,
     scatter_columns,
-    solve,
 )
 from skillfocus.skills.packed_policy import Packer
 
 KEPT_VALUES = 256_000_000
 """Values kept from round to round, 1 GB; of more, every round solves its contexts from scratch."""
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
 
 
 class LeanModel(Model):
@@ -103,10 +93,9 @@ class LeanModel(Model):
             if self.keeps_values:
                 kept = gather_columns(self._values[z], block)
                 np.copyto(here, kept, where=known[block])
-            policy = solve(here, t, backup, sweeps)
+            policy = self.solve(here, t, backup, sweeps)
             if self.keeps_values:
                 scatter_columns(here, block, self._values[z])
             return first, finish(policy, block)
 
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            yield from pool.map(one, range(0, len(contexts), BLOCK))
+        yield from map_on_cores(one, range(0, len(contexts), BLOCK))

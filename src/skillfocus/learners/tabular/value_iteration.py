@@ -9,20 +9,24 @@ Terminating earns T: k = 1. Of what comes a step later, gains are multiplied by 
 For rewards earned at the end, e = 0. For rewards earned at every step, e = 1 - gamma, gains and
 losses are both multiplied by gamma, and a skill that terminates goes on earning, which in these
 units is worth T too; if it does not go on earning, k = e. Rewards of transitions are negative
-costs.
+costs. Worlds whose actions have very many outcomes are swept by matrix products instead
+(`product_model.py`).
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
 
 from skillfocus._internal.compilation import njit
+from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import Params, outcome_cost, state_reward
 from skillfocus.learners.tabular.problem import TabularProblem
+from skillfocus.learners.tabular.product_model import product_model
 from skillfocus.objectives.reward import Timing
 
 TOLERANCE = 1e-5
@@ -177,24 +181,6 @@ def scatter_columns(values, columns, out):
             into[columns[i]] = row[i]
 
 
-def solve(values: np.ndarray, t: np.ndarray, backup: Backup, sweeps: int) -> np.ndarray:
-    """Sweep values in place until they change no more, and return the best actions.
-
-    Args:
-        values: float32 [n_states, n_contexts].
-        t: The values of terminating, float32 [n_states, n_contexts].
-        backup: What sweeps need.
-        sweeps: Most sweeps.
-
-    Returns:
-        uint8 [n_states, n_contexts].
-    """
-    for number in range(sweeps):
-        if sweep(values, t, backup, number % 2 == 1) < TOLERANCE:
-            break
-    return greedy(values, t, backup)
-
-
 def check_gamma(gamma: float) -> None:
     """Raise a `UserError` unless gamma is a discount."""
     if not 0 < gamma <= 1:
@@ -224,6 +210,7 @@ class Model:
         # What is earned at every step does not wait for the end, so its losses are discounted.
         self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
         mdp = problem.mdp
+        self.product = product_model(mdp)
         n_outcomes = mdp.successors.shape[2]
         padding = ((0, 0), (0, 0), (0, -n_outcomes % 4 if n_outcomes > 1 else 0))
         self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
@@ -276,13 +263,39 @@ class Model:
         shape = problem.mdp.n_states, len(known)
         values, actions = self.values[part].reshape(shape), self.actions[part].reshape(shape)
         backup = self.backup(z, params)
-        for first in range(0, len(contexts), BLOCK):
+
+        def one(first: int) -> None:
             block = contexts[first : first + BLOCK]
             t = state_reward(problem, params, z, block)
             here = gather_columns(values, block)
             if not known[block].all():
                 np.copyto(here, self.kept * t, where=~known[block])
-            policy = solve(here, t, backup, sweeps)
+            policy = self.solve(here, t, backup, sweeps)
             scatter_columns(here, block, values)
             scatter_columns(policy, block, actions)
+
+        # Many outcomes take minutes, so they are worth all cores; other runs have one each.
+        on_each = map if self.product is None else map_on_cores
+        deque(on_each(one, range(0, len(contexts), BLOCK)), maxlen=0)
         known[contexts] = True
+
+    def solve(self, values: np.ndarray, t: np.ndarray, backup: Backup, sweeps: int) -> np.ndarray:
+        """Sweep values in place until they change no more, and return the best actions.
+
+        Args:
+            values: float32 [n_states, n_contexts].
+            t: The values of terminating, float32 [n_states, n_contexts].
+            backup: What sweeps need.
+            sweeps: Most sweeps.
+
+        Returns:
+            uint8 [n_states, n_contexts].
+        """
+        if self.product is not None:
+            # The n-th of these sweeps finds what is best with n steps to go.
+            most = min(sweeps, self.problem.step_limit)
+            return self.product.solve(values, t, backup, most, TOLERANCE)
+        for number in range(sweeps):
+            if sweep(values, t, backup, number % 2 == 1) < TOLERANCE:
+                break
+        return greedy(values, t, backup)
