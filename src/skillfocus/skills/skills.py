@@ -22,7 +22,7 @@ from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, 
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.skills.header import WITH_NETWORKS
+from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
 from skillfocus.skills.neural.files import (
     network_arrays,
@@ -31,6 +31,12 @@ from skillfocus.skills.neural.files import (
     same_networks,
 )
 from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.packed_policy import (
+    PackedPolicy,
+    pack_policy,
+    policy_bytes,
+    policy_from_bytes,
+)
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
 from skillfocus.skills.serialization import (
     FIRST_COMPRESSED,
@@ -48,6 +54,8 @@ from skillfocus.worlds.remaking import remake
 if TYPE_CHECKING:
     from skillfocus.skills.jax_rollouts import JaxRunner
 
+PACKED_FROM = 128_000_000
+"""Policies with more entries are packed in files."""
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""
 
@@ -108,7 +116,8 @@ class Skills:
             return same_networks(mine, others)
         if not (self.has_table and other.has_table):
             return mine is others
-        return np.array_equal(self.tabular.flat_actions, other.tabular.flat_actions)
+        one, two = self.tabular, other.tabular
+        return all(np.array_equal(one.columns(z), two.columns(z)) for z in range(len(self)))
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -306,8 +315,7 @@ class Skills:
     def _repr_html_(self) -> str | None:
         if not self.has_table:
             return None
-        entries = len(self.tabular.flat_actions)
-        return None if entries > MAX_NOTEBOOK_ENTRIES else self._frame
+        return None if self.tabular.index.n_entries > MAX_NOTEBOOK_ENTRIES else self._frame
 
     @cached_property
     def _frame(self) -> str:
@@ -325,7 +333,7 @@ class Skills:
         reward = self.intrinsic_reward
         return {
             "format": FORMAT,
-            "version": WITH_NETWORKS - 1,
+            "version": WITH_TABLES,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.mdp.fingerprint if self.has_table else fingerprint(self.world),
             "targets": [list(names) for names in self.targets],
@@ -350,7 +358,12 @@ class Skills:
                     f"{self.policies.model.objective.name} is an objective of your own, and a file "
                     f"cannot say what its networks were learned for: pickle the skills instead"
                 )
-        return pack(self._header(), {POLICY: compress(self.tabular.flat_actions), **rewards})
+        table = self.tabular
+        if isinstance(table, PackedPolicy) or table.index.n_entries > PACKED_FROM:
+            content = policy_bytes(pack_policy(table))
+            header = {**self._header(), "version": PACKED}
+            return pack(header, {POLICY: compress(content, level=6), **rewards})
+        return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
@@ -426,6 +439,8 @@ def _read_policies(
         raise UserError(f"{path} is not a usable skills file: {world.id} has no tables")
     if header["version"] >= FIRST_COMPRESSED:
         actions = decompress(actions, path)
+    if header["version"] == PACKED:
+        return policy_from_bytes(mdp, header["remembered"], actions, header.get("modes", ()))
     return TabularPolicy(mdp, header["remembered"], actions, header.get("modes", ()))
 
 
