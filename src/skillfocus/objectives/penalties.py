@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_STRENGTH = 1e30
 """The largest strength: learners hold penalties in float32."""
+Baseline = Literal["start", "inaction", "stepwise"]
+"""What a penalty compares with: the first state, what would have become of it by itself, or what
+would have become of the state before (docs/focused.md, docs/safety.md)."""
 Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """`measure(space, start, end, watched) -> [n]`. start and end are value indices
 [n, n_variables], watched is bool [n_variables]."""
