@@ -11,19 +11,15 @@ planned (`planning.py`) or learned (`q_learning.py`): a skill pays for each of i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 
 from skillfocus.core.inaction import after_inaction, inaction
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError, unknown
-from skillfocus.objectives.penalties import Baseline
+from skillfocus.objectives.penalties import BASELINES
 from skillfocus.safety.distances import Distance
 from skillfocus.tasks.task import Task
-
-BASELINES: tuple[str, ...] = get_args(Baseline)
-"""The baselines: start, inaction and stepwise."""
 
 
 @dataclass(frozen=True, eq=False)
