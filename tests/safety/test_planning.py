@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld, corridor
 from skillfocus.core.inaction import after_inaction
+from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
 from skillfocus.safety.distances import Distance, attainable_utility, deviation, unreachability
 from skillfocus.safety.episodes import follow_plan
+from skillfocus.safety.option_models import option_models
 from skillfocus.safety.penalized_task import penalize
 from skillfocus.safety.planning import plan
 from skillfocus.safety.q_learning import learn_penalized
@@ -125,24 +127,55 @@ def test_skills_never_make_an_exact_plan_worse_or_better_than_actions_alone(base
     penalized = penalize(skills.mdp, task, unreachability(skills.mdp), baseline, strength=0.05)
     with_skills = plan(skills.mdp, penalized, skills)
     assert with_skills.value == pytest.approx(plan(skills.mdp, penalized).value)
-    episodes = follow_plan(skills.mdp, with_skills, skills)
+    episodes = follow_plan(skills.mdp, with_skills)
     np.testing.assert_allclose(episodes.occupancy.sum(axis=1), 1.0)
 
 
-def test_a_plan_over_skills_is_worth_what_following_it_earns():
+@pytest.mark.parametrize("primitives", [True, False])
+@pytest.mark.parametrize("slip", [0.0, 0.2])
+def test_a_plan_over_skills_is_worth_what_following_it_earns(primitives, slip):
     """The value is what the followed episodes earn, less what they pay while they run."""
-    skills = skills_in("vase", targets={"position": 4})
+    world = sf.make("vase", slip=slip)
+    learner = sf.Planning(rounds=5, rollouts=50)
+    objective = sf.focused(sf.vic())
+    skills = sf.discover(world, objective, seed=0, learner=learner, targets={"position": 6})
     mdp, gamma = skills.mdp, 0.9
     task = sf.task_of(skills.world, mdp)
     penalized = penalize(mdp, task, deviation(mdp), "start", strength=0.1)
-    made = plan(mdp, penalized, skills, gamma=gamma)
-    occupancy = follow_plan(mdp, made, skills).occupancy
+    made = plan(mdp, penalized, skills, primitives=primitives, gamma=gamma)
+    occupancy = follow_plan(mdp, made).occupancy
     value, costs = 0.0, 0.1 * penalized.entering[0]
     for t in range(task.max_episode_steps):
         ended = np.where(task.proxy, occupancy[t], 0.0)
         entered = occupancy[t + 1] - ended
         value += gamma**t * (entered[task.proxy].sum() - entered @ costs)
     assert made.value == pytest.approx(value)
+
+
+def test_a_skill_is_followed_as_rollouts_follow_it():
+    """The model of a skill against samples of `Skills.run`, with slips."""
+    world = sf.make("vase", slip=0.2)
+    learner = sf.Planning(rounds=5, rollouts=50)
+    skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=learner)
+    mdp = skills.mdp
+    nowhere = sf.make_task(mdp, "x", (0, 0), 20, lambda s: s["position"] == (1, 2))
+    penalized = penalize(mdp, type(nowhere)("x", 0, 20, nowhere.true, np.zeros(mdp.n_states, bool)))
+    models = option_models(mdp, penalized, skills, primitives=False)
+    start = mdp.number(tuple(world.showcase))
+    z = int(np.argmax([len(skills.likely_path(z, world.showcase)) for z in range(len(skills))]))
+    last = sum(stops[[start]].toarray()[0] for stops in models[z].stops)
+    assert last.sum() == pytest.approx(1.0)
+    rng = np.random.default_rng(0)
+    runs = np.full(4000, z), np.full(4000, start)
+    paths, _ = run_many(mdp_arrays(mdp), skills.arrays, *runs, skills.step_limit, mdp.n_marks, rng)
+    counted = np.bincount(paths[:, -1], minlength=mdp.n_states) / 4000
+    assert np.abs(counted - last).max() < 0.03
+
+
+def test_an_agent_needs_something_to_choose_among():
+    mdp, task = random_task(0)
+    with pytest.raises(UserError, match="needs primitives=True"):
+        plan(mdp, penalize(mdp, task), primitives=False)
 
 
 def test_skills_of_other_worlds_are_refused():
@@ -243,5 +276,5 @@ def test_skills_that_end_at_once_do_not_stop_the_world():
     z = next(z for z in range(len(skills)) if len(skills.likely_path(z, world.showcase)) == 1)
     made.choices[:] = False
     made.choices[..., z] = True
-    episodes = follow_plan(mdp, made, skills)
+    episodes = follow_plan(mdp, made)
     assert mdp.values[episodes.last.argmax(), 1] == 3

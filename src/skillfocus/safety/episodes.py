@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillfocus.core.inaction import noop_action
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.safety.planning import Plan, option_tables
-from skillfocus.skills.skills import Skills
+from skillfocus.safety.planning import Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,68 +28,32 @@ class Episodes:
         return self.occupancy[-1]
 
 
-def follow_plan(mdp: TabularMDP, plan: Plan, skills: Skills | None = None) -> Episodes:
+def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
     """Return the exact episodes of a plan.
 
     Args:
         mdp: The world's MDP.
         plan: The plan.
-        skills: The skills that it was made with.
     """
-    options, task, done = option_tables(mdp, skills), plan.penalized.task, plan.penalized.done
-    n, horizon, noop = mdp.n_states, task.max_episode_steps, noop_action(mdp)
+    task, models = plan.penalized.task, plan.models
+    horizon, n = task.max_episode_steps, plan.choices.shape[1]
     occupancy = np.zeros((horizon + 1, n))
-    occupancy[0, task.start] = 1.0
-    deciding = np.zeros((2, n))
-    """Probability of having to choose, by paid and state."""
-    deciding[0, task.start] = 1.0
-    running: dict[tuple[int, int], np.ndarray] = {}
-    """Probability of being inside a skill, by skill and context: [2, n_states]."""
-    ended, completed, steps = np.zeros(n), 0.0, 0.0
+    deciding = np.zeros((horizon + 1, n))
+    """How likely the agent chooses in a state after each number of steps."""
+    occupancy[0, task.start] = deciding[0, task.start] = 1.0
+    completed, steps = 0.0, 0.0
     for t in range(horizon):
-        later, still_running = np.zeros((2, n)), {}
-        moves = np.zeros((2, n, mdp.n_actions))
-        shares = plan.choices[t] / plan.choices[t].sum(axis=2, keepdims=True)
-        for paid, s, choice in np.argwhere((deciding[..., None] * shares) > 0):
-            mass = deciding[paid, s] * shares[paid, s, choice]
-            if choice >= len(options):
-                moves[paid, s, choice - len(options)] += mass
-            elif options[choice].ends_at_once[s] and noop is None:
-                later[paid, s] += mass
-            elif options[choice].ends_at_once[s]:
-                moves[paid, s, noop] += mass
-            else:
-                key = int(choice), int(options[choice].contexts[s])
-                running.setdefault(key, np.zeros((2, n)))[paid, s] += mass
-        batches: list[tuple[tuple[int, int] | None, np.ndarray]] = [(None, moves)]
-        for (z, c), inside in running.items():
-            action = np.minimum(options[z].actions[:, c], mdp.n_actions - 1)
-            acting = np.zeros_like(moves)
-            acting[:, np.arange(n), action] = inside
-            batches.append(((z, c), acting))
-        for key, acting in batches:
-            after = np.zeros((2, n))
-            for paid in range(2):
-                flow = acting[paid][:, :, None] * mdp.probabilities
-                np.add.at(after[paid], mdp.successors, flow)
-            earned = np.where(done, after[0], 0.0)
-            after[0] -= earned
-            completed += earned.sum()
-            steps += (t + 1) * earned.sum()
-            if task.ends:
-                ended += earned
-            else:
-                after[1] += earned
-            if key is None:
-                later += after
-            else:
-                stops = options[key[0]].terminates[:, key[1]]
-                later += after * stops
-                if (inside := after * ~stops).any():
-                    still_running[key] = inside
-        deciding, running = later, still_running
-        occupancy[t + 1] = ended + deciding.sum(axis=0)
-        for inside in running.values():
-            occupancy[t + 1] += inside.sum(axis=0)
-    steps += horizon * (1 - completed)
-    return Episodes(occupancy, float(completed), float(steps))
+        shares = plan.choices[t] / plan.choices[t].sum(axis=1, keepdims=True)
+        chosen = deciding[t][:, None] * shares
+        for o in np.flatnonzero(chosen.any(axis=0)):
+            model, mass = models[o], chosen[:, o]
+            for i in range(min(len(model.enters), horizon - t)):
+                paid = float(mass @ model.pays[i])
+                completed += paid
+                steps += (t + i + 1) * paid
+                occupancy[t + i + 1] += mass @ model.enters[i]
+                deciding[t + i + 1] += mass @ model.stops[i]
+        if task.ends:  # an episode that has ended stays where it is
+            occupancy[t + 1] += np.where(plan.penalized.done, occupancy[t], 0.0)
+    states = occupancy.reshape(horizon + 1, -1, mdp.n_states).sum(axis=1)
+    return Episodes(states, completed, steps + horizon * (1 - completed))

@@ -1,14 +1,13 @@
 """Exact planning of penalized tasks, over primitive actions and over skills.
 
-Backward induction over the steps left. With V_t(s, p) the value after t steps, where p says whether
-the reward has been paid, an action is worth
+Backward induction over the steps left. With V_t(s) the value after t steps, an option that takes k
+steps from s is worth
 
-    Q_t(s, p, a) = E[ r - beta d_t + gamma V_{t+1}(s', p') ],
+    Q_t(s, o) = E[ sum over i < k of gamma^i (r_i - beta d_i) + gamma^k V_{t+k}(s_k) ],
 
-nothing follows the end of an episode, and a skill is worth what its own actions are worth until it
-ends and V takes over: W_t(s, c) = V_t(s) where it ends, E[r - beta d_t + gamma W_{t+1}(s', c)]
-elsewhere, c its context. A skill that ends at once costs one step without acting. The plan
-is exact for every baseline, since the steps taken so far are known. Hidden marks count as not set.
+exactly, by its semi-Markov model (`option_models.py`), for every baseline, since the steps taken so
+far are known. Nothing follows the end of an episode. A skill that ends at once costs one step
+without acting.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillfocus._internal.memory import require_memory
 from skillfocus.core.inaction import noop_action
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.errors import UserError
+from skillfocus.safety.option_models import OptionModel, option_models
 from skillfocus.safety.penalized_task import PenalizedTask
 from skillfocus.skills.skills import Skills
 
@@ -34,118 +32,70 @@ class Plan:
     """What an agent does after each number of steps."""
 
     penalized: PenalizedTask
+    models: list[OptionModel]
+    """The options: skills first, then primitive actions."""
     choices: np.ndarray
-    """bool [max_episode_steps, 2, n_states, n_options]: the options taken (skills first, then
-    actions), before and after the reward was paid; several are equally likely."""
+    """bool [max_episode_steps, n, n_options]: the options taken in each state, doubled if the task
+    goes on when its reward is paid; several are equally likely."""
     value: float
     """What the plan is worth from the task's start."""
 
 
-class OptionTable:
-    """One skill as arrays: its action by state and context, and the context of each start."""
-
-    def __init__(self, mdp: TabularMDP, skills: Skills, z: int) -> None:
-        policy = skills.arrays
-        if policy.n_modes[z] != 1:
-            raise UserError(f"skill {z} has {policy.n_modes[z]} modes; plan with skills of one")
-        part = slice(policy.offsets[z], policy.offsets[z + 1])
-        table = policy.actions[part].reshape(mdp.n_states, -1)
-        # Contexts that no start has need no values.
-        used, self.contexts = np.unique(policy.contexts[z], return_inverse=True)
-        self.actions = table[:, used].astype(np.int64)
-        self.terminates = self.actions == mdp.n_actions
-        """bool [n_states, n_contexts]"""
-        self.ends_at_once = self.terminates[np.arange(mdp.n_states), self.contexts]
-        """bool [n_states]"""
-
-
 def plan(
-    mdp: TabularMDP, penalized: PenalizedTask, skills: Skills | None = None, gamma: float = 0.99
+    mdp: TabularMDP,
+    penalized: PenalizedTask,
+    skills: Skills | None = None,
+    *,
+    primitives: bool = True,
+    gamma: float = 0.99,
+    models: list[OptionModel] | None = None,
 ) -> Plan:
     """Return the best plan for a penalized task.
 
     Args:
         mdp: The world's MDP.
         penalized: The task.
-        skills: Skills to choose among, beside the primitive actions; None for the actions alone.
+        skills: Skills to choose among; None for primitive actions alone.
+        primitives: Whether to choose among primitive actions too.
         gamma: Discount per step.
+        models: What `option_models` returns for these, if it is known already: it does not depend
+            on the penalty.
 
     Raises:
-        UserError: If the skills belong to another world, have modes, or are too many.
+        UserError: If the skills belong to another world, have modes, or are too large.
     """
-    options = option_tables(mdp, skills)
-    n, horizon = mdp.n_states, penalized.task.max_episode_steps
+    models = option_models(mdp, penalized, skills, primitives) if models is None else models
     noop = noop_action(mdp)
-    costs = penalized.strength * (mdp.probabilities * penalized.moving).sum(axis=2)
-    values = np.zeros((2, n))
-    inside = [np.zeros((2, *option.actions.shape)) for option in options]
-    choices = np.empty((horizon, 2, n, len(options) + mdp.n_actions), dtype=bool)
+    idle = None if noop is None or not primitives else len(models) - mdp.n_actions + noop
+    horizon = penalized.task.max_episode_steps
+    costs = [_costs(penalized, model, mdp) for model in models]
+    n = models[0].enters[0].shape[0]
+    values = np.zeros((horizon + 1, n))
+    choices = np.empty((horizon, n, len(models)), dtype=bool)
     for t in reversed(range(horizon)):
-        gain = _gain(penalized, t, values, gamma)
-        worth = (mdp.probabilities * gain[:, mdp.successors]).sum(axis=3) - costs
-        idling = gamma * values if noop is None else worth[..., noop]
-        for z in reversed(range(len(options))):
-            option = options[z]
-            inside[z] = _inside(mdp, option, _gain(penalized, t, inside[z], gamma), costs)
-            begun = inside[z][:, np.arange(n), option.contexts]
-            begun = np.where(option.ends_at_once, idling, begun)
-            worth = np.concatenate([begun[:, :, None], worth], axis=2)
-        best = worth.max(axis=2)
-        choices[t] = worth > best[..., None] - TIE
-        if noop is not None:
-            idle = choices[t, ..., len(options) + noop].copy()
-            choices[t, idle] = False
-            choices[t, ..., len(options) + noop] = idle
-        values = best
-        for option, within in zip(options, inside, strict=True):
-            np.copyto(within, values[:, :, None], where=option.terminates)
-    return Plan(penalized, choices, float(values[0, penalized.task.start]))
+        worth = np.zeros((n, len(models)))
+        for o, model in enumerate(models):
+            for i in range(min(len(model.enters), horizon - t)):
+                earned = model.pays[i] - costs[o][i][penalized.phases[t + i + 1]]
+                worth[:, o] += gamma**i * earned
+                if model.stops[i].nnz:
+                    worth[:, o] += gamma ** (i + 1) * (model.stops[i] @ values[t + i + 1])
+        values[t] = worth.max(axis=1)
+        choices[t] = worth > values[t][:, None] - TIE
+        if idle is not None:
+            alone = choices[t][:, idle].copy()
+            choices[t, alone] = False
+            choices[t][:, idle] = alone
+    return Plan(penalized, models, choices, float(values[0, penalized.task.start]))
 
 
-def option_tables(mdp: TabularMDP, skills: Skills | None) -> list[OptionTable]:
-    """Return the skills as arrays.
-
-    Raises:
-        UserError: If they belong to another world, have modes, or are too many.
-    """
-    if skills is None:
-        return []
-    if skills.mdp.fingerprint != mdp.fingerprint:
-        raise UserError("the skills are for another world than the task: pass skills.mdp")
-    options = [OptionTable(mdp, skills, z) for z in range(len(skills))]
-    size = sum(option.actions.size for option in options)
-    require_memory(8 * 5 * size, "plans over these skills", "learn with safety.q_learning instead")
-    return options
-
-
-def _gain(penalized: PenalizedTask, t: int, values: np.ndarray, gamma: float) -> np.ndarray:
-    """Return what entering a state with step t + 1 is worth.
-
-    Args:
-        penalized: The task.
-        t: Steps taken before.
-        values: [2, n_states] or [2, n_states, n_contexts]: what follows, by paid.
-        gamma: Discount per step.
-    """
-    shape = (-1,) + (1,) * (values.ndim - 2)
-    cost = penalized.strength * penalized.entering[penalized.phases[t + 1]].reshape(shape)
-    later = 0.0 if penalized.task.ends else gamma * values[1]
-    unpaid = np.where(penalized.done.reshape(shape), 1.0 + later, gamma * values[0])
-    return np.stack([unpaid, gamma * values[1]]) - cost
-
-
-def _inside(
-    mdp: TabularMDP, option: OptionTable, gain: np.ndarray, costs: np.ndarray
-) -> np.ndarray:
-    """Return what the next action of a skill is worth, float64 [2, n_states, n_contexts].
-
-    Where the skill ends, the numbers have no meaning.
-    """
-    n, width = option.actions.shape
-    rows, columns = np.arange(n)[:, None], np.arange(width)
-    action = np.minimum(option.actions, mdp.n_actions - 1)
-    total = np.zeros((2, n, width))
-    for slot in range(mdp.successors.shape[2]):
-        following = mdp.successors[rows, action, slot]
-        total += mdp.probabilities[rows, action, slot] * gain[:, following, columns]
-    return total - costs[rows, action]
+def _costs(penalized: PenalizedTask, model: OptionModel, mdp: TabularMDP) -> list[np.ndarray]:
+    """Return the expected cost of each step of an option, float64 [n_phases, n] each."""
+    acting = penalized.strength * (mdp.probabilities * penalized.moving).sum(axis=2)
+    copies = model.enters[0].shape[0] // mdp.n_states
+    acting = np.tile(acting, (copies, 1)).ravel()
+    entering = penalized.strength * np.tile(penalized.entering, copies)
+    return [
+        np.stack([enters @ phase for phase in entering]) + acts @ acting
+        for enters, acts in zip(model.enters, model.acts, strict=True)
+    ]

@@ -161,9 +161,10 @@ def _episode(options, task, q, alpha, gamma, epsilon, workspace, rng, visited):
                 when = t
                 over = ends
             discount *= gamma
-        if k == 0:
+        if k == 0:  # without an action that does nothing, nothing happens in this step
             t += 1
             visited[t] = s
+            target -= entering[phases[t], s]
             discount *= gamma
         following = np.int64(path[k])
         if alpha > 0.0:
