@@ -61,12 +61,12 @@ def make_condition_goal(world: World, task: AnyTask, start: Start) -> ConditionG
         return ConditionGoal(first, NEVER, _never, _never)
     if not isinstance(task, str):
         return ConditionGoal(first, NEVER, task, task)
-    name, max_episode_steps, conditions = world_task(world)
+    name, max_episode_steps, conditions, first_state, _ = world_task(world)
     if task not in ("true", "proxy", name):
         raise unknown("task", task, ("true", "proxy", name))
     true, proxy = conditions(world)
     if start is None:
-        first = (0,) * len(world.space)
+        first = first_state(world)
     return ConditionGoal(first, max_episode_steps, proxy if task == "proxy" else true, true)
 
 

@@ -48,6 +48,7 @@ def make_objective(
     strength: float | None = None,
     weight: float | None = None,
     prior: float | None = None,
+    baseline: str | None = None,
 ) -> Objective:
     """Make the objective of a name.
 
@@ -58,13 +59,16 @@ def make_objective(
         weight: DUSDi's weight, for `dusdi-…` (default: 0.1).
         prior: Probability of each skill under nu, for objectives with a discriminator (default:
             uniform over the skills that share a target).
+        baseline: What the penalty compares with, for `focused-…` (default: the start).
 
     Raises:
         UserError: If the name is unknown, or a setting does not apply to it.
     """
     outer, _, inner = name.partition("-")
     if outer in OUTER_VARIANTS:
-        plain = make_objective(inner, rate=rate, strength=strength, weight=weight, prior=prior)
+        plain = make_objective(
+            inner, rate=rate, strength=strength, weight=weight, prior=prior, baseline=baseline
+        )
         return OUTER_VARIANTS[outer](plain)
     factories = {**ALGORITHMS, **CONTROLS}
     variant, _, base = name.rpartition("-")
@@ -72,6 +76,8 @@ def make_objective(
         raise unknown("objective", name, objective_names())
     if strength is not None and variant != "focused":
         raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{base}")
+    if baseline is not None and variant != "focused":
+        raise UserError(f"{name} has no penalty, so it takes no baseline; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
     if rate is not None and base in CONTROLS:
@@ -83,7 +89,7 @@ def make_objective(
         raise UserError(f"{name} has no discriminator, so it takes no prior")
     objective = factories[base](**settings)
     if variant == "focused":
-        return focused(objective, strength=strength)
+        return focused(objective, strength=strength, baseline=baseline)  # pyright: ignore[reportArgumentType]
     if variant == "dusdi":
         return dusdi(objective) if weight is None else dusdi(objective, weight=weight)
     return objective

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import polars as pl
@@ -58,6 +58,7 @@ class Discovery(Run):
         step_limit: Maximum number of steps of a skill.
         world_settings: The world's arguments as a JSON object.
         coverage: Whether to measure the coverage of skill chains too.
+        baseline: What the penalty compares with (`focused`).
     """
 
     world: str
@@ -73,6 +74,7 @@ class Discovery(Run):
     step_limit: int | None = None
     world_settings: str = "{}"
     coverage: bool = False
+    baseline: str | None = field(default=None, metadata={"stored": "unless default"})
 
     version = 5
 
@@ -99,7 +101,7 @@ class Discovery(Run):
         """Return the objective with this run's settings."""
         return make_objective(
             self.objective, rate=self.rate, strength=self.strength, weight=self.weight,
-            prior=self.prior,
+            prior=self.prior, baseline=self.baseline,
         )  # fmt: skip
 
     def assignment(self) -> Assignment:
@@ -201,6 +203,8 @@ class Discovery(Run):
             "weight": objective.decomposition.others_weight,
             "prior": self.prior,
         }
+        if objective.penalty is not None and objective.penalty.baseline != "start":
+            own["baseline"] = objective.penalty.baseline
         if twice := own.keys() & learner.keys():
             raise TypeError(f"learner and run both have a setting named {min(twice)}")
         return {**own, **learner, "coverage": self.coverage, "seed": self.seed}

@@ -93,6 +93,12 @@ class Neural(Learner):
     def check(self, problem: Problem) -> None:
         """Raise `UserError` if JAX is missing, or if networks cannot learn the problem."""
         require_jax("the neural learner")
+        penalty = problem.objective.penalty
+        if penalty is not None and penalty.baseline != "start":
+            raise UserError(
+                f"networks compare with the start, not with {penalty.baseline}, which needs a "
+                f"table of states: use learner=Planning(), or baseline='start'"
+            )
         if isinstance(problem.objective.penalty, StatePenalty):
             raise UserError(
                 f"{problem.objective.penalty.name} compares numbered states, which networks do not "
