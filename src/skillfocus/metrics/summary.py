@@ -93,8 +93,9 @@ def _leaves(tree: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
 
 EFFECTS = frozenset(
     {
-        "changes_target", "side_effects", "side_effects_interval", "side_effects_by_variable",
-        "mean_change_by_variable", "steps", "starts", "exact",
+        "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
+        "side_effects_interval", "side_effects_by_variable", "mean_change_by_variable", "steps",
+        "starts", "exact",
     }
 )  # fmt: skip
 """What `SkillEffects.summary` holds. Not every skill has all of it: a target's own change is no

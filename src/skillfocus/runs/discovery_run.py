@@ -150,7 +150,10 @@ class Discovery(Run):
     def metrics(self) -> list[str]:
         """Return the names of all metrics that such a run has, those of the whole run first."""
         names = self.make_world().space.names
-        per_skill = ["changes_target", "side_effects", "steps", "starts", "exact"]
+        per_skill = [
+            "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
+            "steps", "starts", "exact",
+        ]  # fmt: skip
         for metric in ("side_effects_by_variable", "mean_change_by_variable"):
             per_skill += [f"{metric}/{name}" for name in names]
         return [
