@@ -84,7 +84,7 @@ def test_rooms_are_judged_by_the_worst_tool_and_the_best_possible():
 
 
 def test_mud_and_tasks_are_judged_by_their_aims():
-    rows = [
+    rows: list[tuple] = [
         ("visible-mud", "focused-vic", "", "treasure/changes", None, [0.96, 0.98]),
         ("visible-mud", "focused-vic", "", "treasure/muddy", None, [0.1, 0.1]),
         ("visible-mud", "focused-vic", "", "treasure/tracked", None, [2.0, 2.5]),
