@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from skillfocus.cli.forecasts import Forecaster
 from skillfocus.cli.options import SkillFiles, WorldOptions
 from skillfocus.cli.output import print_json, print_table, progress_on_stderr
 
@@ -43,7 +44,7 @@ class Solve(WorldOptions):
             runs = solve_all(
                 self.files, task=self.task, episodes=self.episodes, decay=self.decay,
                 intra_option=self.intra_option, seed=self.seed, seeds=self.seeds, world=world,
-                progress=bar.report,
+                progress=Forecaster(bar.report),
             )  # fmt: skip
         if self.json:
             print_json({"runs": runs})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from skillfocus._internal.memory import require_memory
+from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
@@ -34,6 +35,8 @@ from skillfocus.skills.skills import Skills
 
 DEFAULT_SAMPLE = 4000
 """Rollouts per skill in worlds with hidden marks or without a table."""
+MANY_OUTCOMES = 128
+"""From so many outcomes of an action on, skills are evaluated on all cores."""
 AT_ONCE = 4096
 """Rollouts that are run at once in a world without a table."""
 
@@ -81,14 +84,18 @@ def side_effects(
         return _sampled_without_table(skills, starts, sample, rng, progress)
     starts_of = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
     compares = isinstance(starts, np.ndarray) or starts == "fair"
+    # Many outcomes take minutes, so they are worth all cores; other runs have one each.
+    on_each = map_on_cores if skills.mdp.successors.shape[2] >= MANY_OUTCOMES else map
+    exact = on_each(
+        lambda z: _exact(skills, z, *starts_of[skills.targets[z]], compares), range(len(skills))
+    )
     results = []
     for z, names in enumerate(skills.targets):
         progress(z / len(skills), f"skill {z} of {len(skills)}")
-        chosen, complete = starts_of[names]
         if sample is None or rng is None:
-            results.append(_exact(skills, z, chosen, complete, compares))
+            results.append(next(exact))
         else:
-            results.append(_sampled(skills, z, chosen, sample, rng, compares))
+            results.append(_sampled(skills, z, starts_of[names][0], sample, rng, compares))
     return results
 
 

@@ -14,8 +14,9 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.base import Learner
+from skillfocus.learners.base import Learner, Problem
 from skillfocus.learners.discovery import discover, make_problem
+from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records
@@ -112,11 +113,17 @@ class Discovery(Run):
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
-        problem = make_problem(
+        self.learner.check(self._problem())
+
+    def forecast(self) -> Forecast | None:
+        """Return what learning will cost; None if that is not known."""
+        return self.learner.forecast(self._problem())
+
+    def _problem(self) -> Problem:
+        return make_problem(
             self.make_world(), self.make_objective(), n_skills=self.skills,
             targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
         )  # fmt: skip
-        self.learner.check(problem)
 
     # ---------------------------------------------------------------- execution
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import reprlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
+from skillfocus.skills.joining import Index, Skill, join, numbers_of, pick
 from skillfocus.skills.neural.files import (
     network_arrays,
     networks_from_file,
@@ -66,6 +68,7 @@ class Skills:
 
         skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=0)
         trajectory = skills.rollout(0, skills.world.state(position=(6, 9)), rng)
+        skills[["tool_1", "position"]], skills[2:5], skills + others  # sets again
 
     Attributes:
         world: The world they act in.
@@ -101,6 +104,27 @@ class Skills:
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    @overload
+    def __getitem__(self, index: int) -> Skill: ...
+    @overload
+    def __getitem__(self, index: str | slice | Sequence[int] | Sequence[str]) -> Skills: ...
+    def __getitem__(self, index: Index) -> Skill | Skills:
+        """Return one skill by its number, or some as a set of their own.
+
+        Args:
+            index: A number; or a slice, a list of numbers, the name of a target ("key", or
+                "key+door" for skills on both) or a list of names.
+        """
+        numbers = numbers_of(self, index)
+        return Skill(self, numbers[0]) if isinstance(index, Integral) else pick(self, numbers)
+
+    def __iter__(self) -> Iterator[Skill]:
+        return (Skill(self, number) for number in range(len(self)))
+
+    def __add__(self, other: Skills) -> Skills:
+        """Return the skills of both sets as one set; see `skills.joining.join`."""
+        return join(self, other) if isinstance(other, Skills) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -21,6 +21,7 @@ from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.tabular import problem_builder
 from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
 from skillfocus.learners.tabular.kernels import Params, skill_prior, update_estimates
@@ -31,6 +32,7 @@ from skillfocus.learners.tabular.parts import (
     independent_parts,
     part_of_problem,
 )
+from skillfocus.learners.tabular.planning_forecast import forecast_planning
 from skillfocus.learners.tabular.problem import TabularProblem
 from skillfocus.learners.tabular.problem_builder import (
     count_cells,
@@ -85,6 +87,10 @@ class Planning(Learner):
         require_changes(problem)
         if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
             check_parts(problem)
+
+    def forecast(self, problem: Problem) -> Forecast:
+        """Return what planning will cost."""
+        return forecast_planning(self, problem)
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Alternate value iteration and updates of the rewards; see `Learner.learn`."""

@@ -87,11 +87,16 @@ def check_problem(problem: Problem, *, use_context: bool = True) -> None:
     require_changes(problem)
 
 
-def count_cells(problem: Problem) -> int:
-    """Return how many entries the policies of a problem have, once contexts have been shrunk."""
+def context_counts(problem: Problem) -> list[int]:
+    """Return how many contexts each skill has, once contexts have been shrunk."""
     builder = _Builder(problem.mdp, problem.objective, problem.assignment)
     builder.shrink_contexts(CELL_LIMIT)
-    return builder.cells()
+    return builder.widths()
+
+
+def count_cells(problem: Problem) -> int:
+    """Return how many entries the policies of a problem have, once contexts have been shrunk."""
+    return problem.mdp.n_states * sum(context_counts(problem))
 
 
 def require_cells(cells: int, most: int, n_skills: int) -> None:
@@ -159,10 +164,14 @@ class _Builder:
         """Return when the penalty is paid for which variables."""
         return split_penalty(self.mdp, self.objective.penalty, self._watched(targets))
 
+    def widths(self) -> list[int]:
+        """Return how many contexts each skill has."""
+        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
+        return [self.index(each).size for each in contexts]
+
     def cells(self) -> int:
         """Return how many entries all policies have."""
-        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
-        return self.mdp.n_states * sum(self.index(each).size for each in contexts)
+        return self.mdp.n_states * sum(self.widths())
 
     def shrink_contexts(self, cell_limit: int) -> None:
         """Leave variables that only move on out of contexts, the largest first, until they fit."""
