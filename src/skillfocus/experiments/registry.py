@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill_count",
-    "side_effects", "controls", "reading_study",
+    "side_effects", "safety", "controls", "reading_study",
 )  # fmt: skip
 """The modules of this package that export an `EXPERIMENT`, in the order of the report."""
 _registered: dict[str, Experiment] = {}

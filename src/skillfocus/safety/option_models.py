@@ -42,7 +42,7 @@ class OptionModel:
 
     @cached_property
     def flows(self) -> list[tuple[csr_array, csr_array]]:
-        """`enters` and `stops` transposed: from the states an option begins in to where it leads."""
+        """`enters` and `stops` transposed: from where an option begins to where it leads."""
         pairs = zip(self.enters, self.stops, strict=True)
         return [(csr_array(enters.T), csr_array(stops.T)) for enters, stops in pairs]
 
