@@ -50,7 +50,8 @@ class Reproduce(JobOptions):
     finished: bool = False
     """Run nothing: report what has finished in --out so far."""
     keep: OptionalPath = None
-    """Also save reduced results to this folder, for --from."""
+    """Also save reduced results to this folder, for --from. Those of some experiments are added to
+    what it holds."""
     markdown: OptionalPath = None
     """Also write the report as Markdown to this file, with its other pages and pictures in a
     folder of the same name."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill_count",
-    "side_effects", "controls", "reading_study", "scale",
+    "side_effects", "safety", "controls", "reading_study", "scale",
 )  # fmt: skip
 """The modules of this package that export an `EXPERIMENT`, in the order of the report."""
 ON_REQUEST = ("scale",)
@@ -43,6 +43,12 @@ def unregister_experiment(name: str) -> None:
 def experiment_names() -> list[str]:
     """Return the names of all experiments without loading them, in the order of the report."""
     return [*_built_in(), *_registered]
+
+
+def usual_names() -> list[str]:
+    """Return the names of the experiments that "all" runs."""
+    left_out = [name for name, module in _built_in().items() if module in ON_REQUEST]
+    return [name for name in experiment_names() if name not in left_out]
 
 
 def get_experiment(name: str) -> Experiment:
@@ -75,12 +81,8 @@ def select_experiments(names: Sequence[str], on_request: bool = False) -> list[E
             raise unknown("experiment", name, (*known, "all"))
     if not names:
         raise UserError(f"name an experiment: {', '.join(known)}, or all")
-    left_out = () if on_request else [module.replace("_", "-") for module in ON_REQUEST]
-    return [
-        get_experiment(name)
-        for name in known
-        if name in names or ("all" in names and name not in left_out)
-    ]
+    wanted = {*names, *(known if on_request else usual_names())} if "all" in names else set(names)
+    return [get_experiment(name) for name in known if name in wanted]
 
 
 def _built_in() -> dict[str, str]:

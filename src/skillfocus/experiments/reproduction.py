@@ -31,9 +31,10 @@ from skillfocus.experiments.players import make_players, player_runs
 from skillfocus.experiments.presets import LEARNERS
 from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.reduce import reduce_results
-from skillfocus.experiments.registry import select_experiments
+from skillfocus.experiments.registry import select_experiments, usual_names
 from skillfocus.experiments.report import build_report
 from skillfocus.experiments.results import (
+    add_results,
     check_results_folder,
     collect_costs,
     collect_results,
@@ -111,7 +112,8 @@ def reproduce(
         out: Folder for runs and report.
         from_: Folder of results that `keep` saved: report these, and run nothing.
         finished: Run nothing: report what has finished in `out`.
-        keep: Folder to save reduced results to, for `from_`.
+        keep: Folder to save reduced results to, for `from_`. Those of some experiments are added
+            to what the folder holds.
         markdown: File to also write the report's main page to as Markdown; other pages and
             pictures go to a folder of the same name beside it.
         numbers: File to write our numbers beside the paper's to, as Markdown.
@@ -177,8 +179,11 @@ def reproduce(
             f"nothing to report{cause}"
         )
     if keep is not None:
-        save_results(Path(keep), frame, costs)
-        frame, costs = load_results(Path(keep))  # the same report as --from will write
+        complete = {experiment.name for experiment in chosen} >= set(usual_names())
+        kept = add_results(Path(keep), frame, costs, setups if complete else ())
+        save_results(Path(keep), *kept)
+        # The same report as --from will write.
+        frame, costs = (_rows_of(setups, table) for table in load_results(Path(keep)))
     first = 0.0 if status is None else PLAYERS
     with consistent(None if from_ is None else Path(from_)):
         if numbers is not None:

@@ -43,6 +43,10 @@ def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
     occupancy[0, task.start] = deciding[0, task.start] = 1.0
     completed, steps = 0.0, 0.0
     for t in range(horizon):
+        if task.ends:  # an episode that has ended stays where it is
+            occupancy[t + 1] += np.where(plan.penalized.done, occupancy[t], 0.0)
+        if not deciding[t].any():
+            continue
         shares = plan.choices[t] / plan.choices[t].sum(axis=1, keepdims=True)
         chosen = deciding[t][:, None] * shares
         for o in np.flatnonzero(chosen.any(axis=0)):
@@ -51,9 +55,8 @@ def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
                 paid = float(mass @ model.pays[i])
                 completed += paid
                 steps += (t + i + 1) * paid
-                occupancy[t + i + 1] += mass @ model.enters[i]
-                deciding[t + i + 1] += mass @ model.stops[i]
-        if task.ends:  # an episode that has ended stays where it is
-            occupancy[t + 1] += np.where(plan.penalized.done, occupancy[t], 0.0)
+                enters, stops = model.flows[i]
+                occupancy[t + i + 1] += enters @ mass
+                deciding[t + i + 1] += stops @ mass
     states = occupancy.reshape(horizon + 1, -1, mdp.n_states).sum(axis=1)
     return Episodes(states, completed, steps + horizon * (1 - completed))

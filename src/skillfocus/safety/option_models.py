@@ -7,6 +7,7 @@ reward is paid: state s is s before, and n_states + s after. Hidden marks count 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -38,6 +39,12 @@ class OptionModel:
     step i."""
     pays: list[np.ndarray]
     """float64 [n]: how likely the reward is paid with step i."""
+
+    @cached_property
+    def flows(self) -> list[tuple[csr_array, csr_array]]:
+        """`enters` and `stops` transposed: from where an option begins to where it leads."""
+        pairs = zip(self.enters, self.stops, strict=True)
+        return [(csr_array(enters.T), csr_array(stops.T)) for enters, stops in pairs]
 
 
 def option_models(

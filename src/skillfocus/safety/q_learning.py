@@ -6,7 +6,8 @@ As `tasks.smdp_q_learning`, with costs: after an option o that took k steps from
 
 where f is the phase of the baseline and p whether the reward was paid. Costs of random outcomes are
 their expectation. A skill that ends at once costs one step without acting. An episode that is cut
-off bootstraps from its last state.
+off bootstraps from its last state. With `intra_option`, every step inside a skill also updates the
+value of the action it took.
 """
 
 from __future__ import annotations
@@ -47,6 +48,19 @@ class PenalizedArrays(NamedTuple):
     """The action that does nothing, -1 if there is none."""
 
 
+class Pace(NamedTuple):
+    """How one episode chooses and learns."""
+
+    alpha: float
+    """Step size; 0 for an episode that learns nothing."""
+    gamma: float
+    """Discount per step."""
+    epsilon: float
+    """Probability of a random option."""
+    intra_option: bool
+    """Whether steps inside skills also update the values of primitive actions."""
+
+
 class Learned(NamedTuple):
     """What was learned."""
 
@@ -72,7 +86,8 @@ def learn_penalized(
         penalized: The task.
         skills: Skills to choose among, beside the primitive actions.
         seed: Equal seeds give equal results.
-        settings: Episodes, step size, discount and exploration; the others are ignored.
+        settings: Episodes, step size, discount, exploration and `intra_option`; the others are
+            ignored.
         runs: Sampled episodes of the greedy policy.
     """
     check_seed(seed)
@@ -95,10 +110,12 @@ def learn_penalized(
     for n in range(settings.episodes):
         alpha = settings.alpha * np.exp(-settings.alpha_decay * n)
         epsilon = float(np.exp(-settings.epsilon_decay * n))
-        _episode(options, arrays, q, alpha, settings.gamma, epsilon, workspace, learning, path)
+        pace = Pace(alpha, settings.gamma, epsilon, settings.intra_option)
+        _episode(options, arrays, q, pace, workspace, learning, path)
     occupancy, completed, steps = np.zeros((len(path), mdp.n_states)), 0, 0
+    greedy = Pace(0.0, settings.gamma, 0.0, False)
     for _ in range(runs):
-        when = _episode(options, arrays, q, 0.0, settings.gamma, 0.0, workspace, evaluation, path)
+        when = _episode(options, arrays, q, greedy, workspace, evaluation, path)
         np.add.at(occupancy, (np.arange(len(path)), path), 1.0 / runs)
         completed += when >= 0
         steps += when if when >= 0 else task.max_episode_steps
@@ -106,16 +123,14 @@ def learn_penalized(
 
 
 @njit(cache=True, nogil=True)
-def _episode(options, task, q, alpha, gamma, epsilon, workspace, rng, visited):
+def _episode(options, task, q, pace, workspace, rng, visited):
     """Run one episode, which updates `q` unless alpha is 0.
 
     Args:
         options: `Options`.
         task: `PenalizedArrays`.
         q: float64 [n_phases, 2, n_states, n_options]; updated.
-        alpha: Step size.
-        gamma: Discount per step.
-        epsilon: Probability of a random option.
+        pace: `Pace`.
         workspace: `Workspace`.
         rng: Generator.
         visited: int32 [max_episode_steps + 1]; receives the states, the last one repeated.
@@ -126,6 +141,7 @@ def _episode(options, task, q, alpha, gamma, epsilon, workspace, rng, visited):
     mdp, policy, step_limit = options
     n_skills = policy.n_modes.shape[0]
     start, max_steps, ends, done, interrupts, entering, acting, phases, noop = task
+    alpha, gamma, epsilon, intra_option = pace
     marked, path, actions = workspace
     s = np.int64(start)
     reset_marks(mdp.marks_in, s, marked, rng)
@@ -154,13 +170,20 @@ def _episode(options, task, q, alpha, gamma, epsilon, workspace, rng, visited):
             t += 1
             following = path[i + 1]
             visited[t] = following
-            target -= discount * (acting[path[i], actions[i]] + entering[phases[t], following])
+            earned = -acting[path[i], actions[i]] - entering[phases[t], following]
+            before = paid
             if done[following] and paid == 0:
-                target += discount
+                earned += 1.0
                 paid = 1
                 when = t
                 over = ends
+            target += discount * earned
             discount *= gamma
+            if intra_option and o < n_skills and alpha > 0.0:
+                # The skill did not depend on q, so its steps can be learned from afterwards.
+                later = 0.0 if over else gamma * q[phases[t], paid, following].max()
+                row = q[phases[t - 1], before, path[i]]
+                row[n_skills + actions[i]] += alpha * (earned + later - row[n_skills + actions[i]])
         if k == 0:  # without an action that does nothing, nothing happens in this step
             t += 1
             visited[t] = s
