@@ -58,7 +58,7 @@ def _one_run(run: dict) -> Table:
         rows.append(
             [
                 str(skill["skill"]),
-                " + ".join(skill["targets"]) or "–",
+                skill.get("reaches") or " + ".join(skill["targets"]) or "–",
                 _number(skill["changes_target"]),
                 _number(skill.get("changes_alone")),
                 _number(skill.get("best_possible")),

@@ -21,7 +21,8 @@ from skillfocus.errors import UserError
 from skillfocus.learners.base import Learner, Problem
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.targets import Targets, assign_skills
+from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
+from skillfocus.objectives.targets import Targets
 from skillfocus.skills.skills import Skills
 
 
@@ -39,7 +40,7 @@ def make_problem(
     Raises:
         UserError: If objective, targets and world do not fit together.
     """
-    assignment = assign_skills(world, objective, n_skills, targets)
+    assignment = assign_targets(world, objective, n_skills, targets)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)
@@ -81,6 +82,11 @@ def discover(
     learned = learner.learn(problem, np.random.default_rng(seed), progress or no_progress)
     first_modes = np.cumsum((0, *problem.modes[:-1]))
     names = world.space.names
+    reached = (
+        {"reaches": value_labels(world.space, problem.assignment)}
+        if reaches_values(objective)
+        else {}
+    )
     return Skills(
         world,
         learned.policies,
@@ -90,6 +96,7 @@ def discover(
             "objective": objective.describe(),
             "learner": _settings(learner),
             "seed": int(seed),
+            **reached,
             "versions": package_versions(),
         },
         learned.intrinsic_reward,

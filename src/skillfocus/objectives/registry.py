@@ -13,6 +13,7 @@ from skillfocus.objectives.controls import oracle, permuted
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.rewards.diayn import diayn
 from skillfocus.objectives.rewards.lsd import lsd
+from skillfocus.objectives.rewards.reach import reach
 from skillfocus.objectives.rewards.vic import vic
 from skillfocus.objectives.variants.dusdi import dusdi
 from skillfocus.objectives.variants.focused import focused
@@ -20,6 +21,9 @@ from skillfocus.objectives.variants.scattered import scattered
 
 ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
 """Factories of plain objectives; each takes a `rate`."""
+TOLD: dict[str, Callable[..., Objective]] = {"reach": reach}
+"""Objectives whose skills are told what to reach; they learn nothing, take no rate, and need
+targets: `focused-reach`."""
 CONTROLS: dict[str, Callable[..., Objective]] = {"oracle": oracle}
 """Objectives that serve as controls only; they learn nothing, and take no rate."""
 OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
@@ -30,14 +34,14 @@ OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
 
 
 def objective_names() -> tuple[str, ...]:
-    """Return the names of all algorithms, plain, with DUSDi and focused."""
+    """Return the names of all algorithms: plain, with DUSDi and focused."""
     with_discriminator = [
         name for name, make in ALGORITHMS.items() if make().reward.estimate.discriminates
     ]
     return (
         *ALGORITHMS,
         *(f"dusdi-{name}" for name in with_discriminator),
-        *(f"focused-{name}" for name in ALGORITHMS),
+        *(f"focused-{name}" for name in (*ALGORITHMS, *TOLD)),
     )
 
 
@@ -70,7 +74,7 @@ def make_objective(
             inner, rate=rate, strength=strength, weight=weight, prior=prior, baseline=baseline
         )
         return OUTER_VARIANTS[outer](plain)
-    factories = {**ALGORITHMS, **CONTROLS}
+    factories = {**ALGORITHMS, **TOLD, **CONTROLS}
     variant, _, base = name.rpartition("-")
     if base not in factories or variant not in ("", "focused", "dusdi"):
         raise unknown("objective", name, objective_names())
@@ -80,7 +84,7 @@ def make_objective(
         raise UserError(f"{name} has no penalty, so it takes no baseline; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
-    if rate is not None and base in CONTROLS:
+    if rate is not None and base not in ALGORITHMS:
         raise UserError(f"{name} learns nothing, so it takes no rate")
     settings = {
         key: value for key, value in (("rate", rate), ("prior", prior)) if value is not None

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World
@@ -22,8 +23,9 @@ N_SKILLS = 16
 MAX_SKILLS = 10_000
 """The most skills, with their modes, in one set."""
 Skill = Mapping[str, int]
-Targets = Mapping[str, int] | Sequence[Skill]
-"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills."""
+Targets = Mapping[str, int] | Sequence[Mapping[str, Any]]
+"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills,
+{variable: component} each (for `reach`, {variable: value})."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Assignment:
             for j in range(len(space))
             if any(j in skill for skill in self.skills)
         }
-        _check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
+        check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
         parts, modes = [], []
         for skill in self.skills:
             choices = list(itertools.product(*(range(shares[j]) for j in skill)))
@@ -84,7 +86,7 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
     if targets is None:
         targets = default_counts(world, n_skills)
     if isinstance(targets, Mapping):
-        _check_count(sum(targets.values()))
+        check_count(sum(targets.values()))
         skills = _from_counts(world.space, targets)
     else:
         skills = [dict(skill) for skill in targets]
@@ -93,7 +95,7 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
             f"one of the two out"
         )
-    return Assignment(tuple(_checked(world.space, skill) for skill in skills))
+    return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
 
 
 def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
@@ -114,7 +116,8 @@ def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _check_count(count: int, what: str = "skills") -> None:
+def check_count(count: int, what: str = "skills") -> None:
+    """Raise `UserError` if so many skills would be too many."""
     if count > MAX_SKILLS:
         raise UserError(f"{count:,} {what} were asked for; there may be up to {MAX_SKILLS:,}")
 
@@ -123,7 +126,7 @@ def untargeted(n_skills: int) -> Assignment:
     """Return an assignment of skills without targets, as plain objectives have them."""
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
-    _check_count(n_skills)
+    check_count(n_skills)
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
@@ -216,7 +219,8 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
     return skills
 
 
-def _checked(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+def check_skill(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+    """Return a skill with variables by number; raise `UserError` unless its targets are valid."""
     if not skill:
         raise UserError("a skill has no target variable; every focused skill needs at least one")
     if any(component < 0 for component in skill.values()):

@@ -19,11 +19,12 @@ from skillfocus.learners.discovery import discover, make_problem
 from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.metrics.coverage import coverage
-from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records
+from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records, with_values
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.targets import Assignment, assign_skills, parse_targets
+from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
+from skillfocus.objectives.targets import Assignment, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.skills.skills import Skills
@@ -107,7 +108,7 @@ class Discovery(Run):
 
     def assignment(self) -> Assignment:
         """Return which skill targets what."""
-        return assign_skills(
+        return assign_targets(
             self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
         )
 
@@ -184,7 +185,7 @@ class Discovery(Run):
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
             "settings": settings,
             "unusual": self.non_default_settings(),
-            "skills": records_of(rows.iter_rows(), targets),
+            "skills": with_values(records_of(rows.iter_rows(), targets), self._values_reached()),
         }
         if self.coverage:
             of_run = rows.filter(pl.col("step").is_null()).select("metric", "value")
@@ -193,6 +194,11 @@ class Discovery(Run):
             record["auc"] = values["auc"]
             record["coverage_exact"] = bool(values["coverage_exact"])
         return record
+
+    def _values_reached(self) -> list[str] | None:
+        if not reaches_values(self.make_objective()):
+            return None
+        return value_labels(self.make_world().space, self.assignment())
 
     # ---------------------------------------------------------------- settings
 

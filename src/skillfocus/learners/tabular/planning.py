@@ -113,7 +113,8 @@ class Planning(Learner):
     ) -> Params:
         """Return the rewards' parameters after all rounds."""
         params = tabular.initial_params(rng)
-        for number in range(self.rounds):
+        learns = tabular.estimator.update is not None  # else the last solution is all there is
+        for number in range(self.rounds if learns else 0):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
             skills, starts = draw_starts(tabular, params, self.rollouts, rng)
             for z, skill in enumerate(tabular.skills):

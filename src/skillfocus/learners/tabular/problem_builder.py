@@ -19,6 +19,7 @@ from skillfocus.learners.tabular.estimators import tabular_estimator
 from skillfocus.learners.tabular.problem import Group, SkillProblem, SkillTerm, TabularProblem
 from skillfocus.objectives.decomposition import Term
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.target_values import reaches_values
 from skillfocus.objectives.targets import Assignment
 
 CELL_LIMIT = 128_000_000
@@ -214,6 +215,22 @@ class _Builder:
             self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
         return self.known[key]
 
+    def component(self, z: int, term: Term) -> int:
+        """Return the component of skill z that a term rewards. A value is numbered among those that
+        occur, as the group's values are."""
+        if term.target is None:
+            return z
+        component = self.assignment.skills[z][term.target]
+        if not reaches_values(self.objective):
+            return component
+        states = np.flatnonzero(self.mdp.values[:, term.target] == component)
+        if not len(states):
+            variable = self.mdp.space.variables[term.target]
+            raise UserError(
+                f"{variable.name} never is {variable.values[component]!r}, so no skill reaches it"
+            )
+        return int(self.groups[self.group(term)].values.of_state[states[0]])
+
     def skill(self, z: int, use_context: bool, start_where_controllable: bool) -> SkillProblem:
         mdp, penalty = self.mdp, self.objective.penalty
         targets = self.assignment.targets(z)
@@ -222,7 +239,7 @@ class _Builder:
         terms = []
         for term in self.objective.decomposition.terms(targets, len(mdp.space)):
             place = self.group(term)
-            component = z if term.target is None else self.assignment.skills[z][term.target]
+            component = self.component(z, term)
             in_context = self.groups[place].starts.of_state[context.example]
             terms.append(SkillTerm(place, component, term.weight, in_context))
         parts = self._parts(targets)
