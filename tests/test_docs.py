@@ -67,6 +67,7 @@ def test_examples_run(example, tmp_path):
         ("own-world", 1, ""),
         ("planning", None, "0 [1, 2]\n1 [1, 0]"),
         ("skill-env", None, ""),
+        ("downstream", None, ""),
     ],
 )
 def test_the_code_of_a_page_runs(page, blocks, shown, tmp_path):

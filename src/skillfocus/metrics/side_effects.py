@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skillfocus._internal.checks import whole
 from skillfocus._internal.memory import require_memory
 from skillfocus.core.progress import Progress, no_progress
-from skillfocus.core.seeds import check_seed
+from skillfocus.core.seeds import check_generator, check_seed
 from skillfocus.errors import UserError
 from skillfocus.metrics.drawn_starts import DrawnStarts
 from skillfocus.metrics.last_states import (
@@ -30,6 +31,7 @@ from skillfocus.metrics.reachability import (
     sample_starts,
 )
 from skillfocus.skills.skills import Skills
+from skillfocus.skills.sources import check_skills
 
 Z90 = 1.6448536269514722
 """The normal quantile of a two-sided 90 % interval."""
@@ -174,6 +176,11 @@ def side_effects(
     Raises:
         UserError: If `starts` or `sample` is not valid, or sampling has no `rng`.
     """
+    check_skills(skills)
+    if rng is not None:
+        check_generator(rng)
+    if sample is not None:
+        sample = whole("sample", sample)
     if sample is None and (not skills.has_table or skills.mdp.n_marks):
         sample = DEFAULT_SAMPLE
     if sample is not None and rng is None:

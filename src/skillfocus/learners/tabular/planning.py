@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress
 from skillfocus.core.rollout import mdp_arrays, run_many
@@ -22,6 +23,7 @@ from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
 from skillfocus.learners.tabular.kernels import Params, skill_prior, update_estimates
 from skillfocus.learners.tabular.problem import TabularProblem
 from skillfocus.learners.tabular.problem_builder import check_problem, tabular_problem
+from skillfocus.learners.tabular.reward_check import check_rewards
 from skillfocus.learners.tabular.value_iteration import Model, check_gamma
 
 
@@ -60,6 +62,7 @@ class Planning(Learner):
     name: str = "planning"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_gamma(self.gamma)
         if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
@@ -73,6 +76,7 @@ class Planning(Learner):
         tabular = self._tabular_problem(problem)
         model = Model(tabular, self.gamma, self.keeps_earning)
         params = tabular.initial_params(rng)
+        check_rewards(tabular, params)
         n_skills = len(tabular.skills)
         for number in range(self.rounds):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
@@ -91,6 +95,7 @@ class Planning(Learner):
                 tabular.mdp.n_marks, rng,
             )  # fmt: skip
             update_estimates(tabular, params, skills, paths, steps, rng)
+        check_rewards(tabular, params)
         for z in range(n_skills):
             done = (self.rounds + z / n_skills) / (self.rounds + 1)
             progress(done, f"solving for skill {z} of {n_skills}")

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from skillfocus._internal.checks import shown
+from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.penalties import Penalty, weighted_norm
 
 
@@ -22,6 +24,12 @@ def focused(
         strength: Strength of the penalty (default: the appendix's, 4, and 2 for LSD).
         penalty: The penalty (default: the paper's weighted 2-norm).
     """
+    check_objective_type(objective, "focused({})")
+    if penalty is not None and not isinstance(penalty, Penalty):
+        raise UserError(
+            f"penalty must be a Penalty, such as weighted_norm() or changed_variables(), got "
+            f"{shown(penalty)}"
+        )
     if penalty is None:
         default = objective.reward.penalty_strength
         penalty = weighted_norm(default if strength is None else strength)
