@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
@@ -73,6 +74,7 @@ class Neural(Learner):
     name: str = "neural"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         counts = (
             "updates", "environments", "batch", "memory", "hidden", "observations", "stretch",
         )  # fmt: skip
