@@ -69,6 +69,8 @@ def test_examples_run(example, tmp_path):
         ("side-effects", None, "[0.99"),
         ("planning", None, "0 [1, 2]\n1 [1, 0]"),
         ("skill-env", None, ""),
+        ("skills-files", None, "8 6 3 2"),
+        ("downstream", None, ""),
     ],
 )
 def test_the_code_of_a_page_runs(page, blocks, shown, tmp_path):

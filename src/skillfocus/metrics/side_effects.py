@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from skillfocus._internal.checks import whole
 from skillfocus._internal.memory import require_memory
+from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.progress import Progress, no_progress
-from skillfocus.core.seeds import check_seed
+from skillfocus.core.seeds import check_generator, check_seed
 from skillfocus.errors import UserError
 from skillfocus.metrics.best_focus import Restore, best_focus
 from skillfocus.metrics.drawn_starts import DrawnStarts
@@ -31,9 +33,12 @@ from skillfocus.metrics.reachability import (
     sample_starts,
 )
 from skillfocus.skills.skills import Skills
+from skillfocus.skills.sources import check_skills
 
 DEFAULT_SAMPLE = 4000
 """Rollouts per skill in worlds with hidden marks or without a table."""
+MANY_OUTCOMES = 128
+"""From so many outcomes of an action on, skills are evaluated on all cores."""
 AT_ONCE = 4096
 """Rollouts that are run at once in a world without a table."""
 
@@ -64,6 +69,11 @@ def side_effects(
     Raises:
         UserError: If `starts` or `sample` is not valid, or sampling has no `rng`.
     """
+    check_skills(skills)
+    if rng is not None:
+        check_generator(rng)
+    if sample is not None:
+        sample = whole("sample", sample)
     if sample is None and (not skills.has_table or skills.mdp.n_marks):
         sample = DEFAULT_SAMPLE
     if sample is not None and rng is None:
@@ -81,14 +91,18 @@ def side_effects(
         return _sampled_without_table(skills, starts, sample, rng, progress)
     starts_of = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
     compares = isinstance(starts, np.ndarray) or starts == "fair"
+    # Many outcomes take minutes, so they are worth all cores; other runs have one each.
+    on_each = map_on_cores if skills.mdp.successors.shape[2] >= MANY_OUTCOMES else map
+    exact = on_each(
+        lambda z: _exact(skills, z, *starts_of[skills.targets[z]], compares), range(len(skills))
+    )
     results = []
     for z, names in enumerate(skills.targets):
         progress(z / len(skills), f"skill {z} of {len(skills)}")
-        chosen, complete = starts_of[names]
         if sample is None or rng is None:
-            results.append(_exact(skills, z, chosen, complete, compares))
+            results.append(next(exact))
         else:
-            results.append(_sampled(skills, z, chosen, sample, rng, compares))
+            results.append(_sampled(skills, z, starts_of[names][0], sample, rng, compares))
     return results
 
 

@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from skillfocus._internal.checks import number
 from skillfocus.errors import UserError
 
 
@@ -59,6 +60,8 @@ class Discriminator:
     discriminates = True
 
     def __post_init__(self) -> None:
+        if self.rate is not None:
+            number("rate", self.rate)
         known = self.prior in ("uniform", "learned")
         if not known and not (isinstance(self.prior, float) and 0 < self.prior <= 1):
             raise UserError(
@@ -95,6 +98,8 @@ class Representation:
     learns_prior = False
 
     def __post_init__(self) -> None:
+        if self.rate is not None:
+            number("rate", self.rate)
         if self.features not in ("coordinates", "indicators"):
             raise UserError(
                 f"features is {self.features!r}; it must be 'coordinates' or 'indicators'"

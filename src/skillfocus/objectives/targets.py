@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillfocus._internal.checks import shown, whole
 from skillfocus.core.factored import FactoredSpace
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_declared
 from skillfocus.errors import UserError
 from skillfocus.objectives.objective import Objective
 
@@ -83,8 +84,12 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             is given.
         targets: Counts per target, or the skills one by one.
     """
+    check_declared(world)
+    if n_skills is not None:
+        n_skills = whole("n_skills", n_skills)
     if targets is None:
         targets = default_counts(world, n_skills)
+    _check_form(targets)
     if isinstance(targets, Mapping):
         check_count(sum(targets.values()))
         skills = _from_counts(world.space, targets)
@@ -96,6 +101,21 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             f"one of the two out"
         )
     return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
+
+
+def _check_form(targets: object) -> None:
+    """Raise a `UserError` unless targets are counts by name, or skills one by one."""
+    form = 'write counts, such as {"tool_1": 2}, or skills, such as [{"tool_1": 0}, {"tool_1": 1}]'
+    skills = [targets] if isinstance(targets, Mapping) else targets
+    if isinstance(skills, str) or not isinstance(skills, Sequence):
+        raise UserError(f"targets cannot be {shown(targets)}: {form}")
+    if not targets or not all(isinstance(skill, Mapping) for skill in skills):
+        raise UserError(f"targets cannot be {shown(targets)}: {form}")
+    for skill in skills:
+        for name, number in skill.items():
+            if not isinstance(name, str):
+                raise UserError(f"targets are named by text, got {name!r}: {form}")
+            whole(f"the number of {name!r} in targets", number)
 
 
 def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
@@ -124,6 +144,7 @@ def check_count(count: int, what: str = "skills") -> None:
 
 def untargeted(n_skills: int) -> Assignment:
     """Return an assignment of skills without targets, as plain objectives have them."""
+    n_skills = whole("n_skills", n_skills)
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
     check_count(n_skills)

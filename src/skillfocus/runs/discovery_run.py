@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import polars as pl
 
+from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, part_of
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.base import Learner
+from skillfocus.learners.base import Learner, Problem
 from skillfocus.learners.discovery import discover, make_problem
+from skillfocus.learners.forecast import Forecast
+from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records, with_values
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate
-from skillfocus.objectives.registry import make_objective
+from skillfocus.objectives.registry import named_objective, own_objective_digest
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
 from skillfocus.objectives.targets import Assignment, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
@@ -47,9 +51,9 @@ class Discovery(Run):
 
     Attributes:
         world: A world's name, as for `make`.
-        objective: An objective's name, such as `focused-vic`.
+        objective: An objective's name, such as `focused-vic` or `focused-my.py:rotate`.
         seed: Seed of the discovery, at least 0.
-        learner: The learner; a dataclass, whose fields are settings of the run.
+        learner: The learner, or its name; a dataclass, whose fields are settings of the run.
         skills: Number of skills.
         targets: Which skills target what, such as `tool_1=2,position=4`.
         rate: Weight of the discriminator's moving average, or LSD's step size.
@@ -59,6 +63,7 @@ class Discovery(Run):
         step_limit: Maximum number of steps of a skill.
         world_settings: The world's arguments as a JSON object.
         coverage: Whether to measure the coverage of skill chains too.
+        baseline: What the penalty compares with (`focused`).
     """
 
     world: str
@@ -74,13 +79,15 @@ class Discovery(Run):
     step_limit: int | None = None
     world_settings: str = "{}"
     coverage: bool = False
+    baseline: str | None = field(default=None, metadata={"stored": "unless default"})
 
     version = 5
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "learner", as_learner(self.learner))
+        check_seed(self.seed)
         self.assignment()
-        if self.seed < 0:
-            raise UserError(f"seed is {self.seed}; it must be 0 or more")
         if self.step_limit is not None:
             check_step_limit(self.step_limit)
 
@@ -98,9 +105,9 @@ class Discovery(Run):
 
     def make_objective(self) -> Objective:
         """Return the objective with this run's settings."""
-        return make_objective(
+        return named_objective(
             self.objective, rate=self.rate, strength=self.strength, weight=self.weight,
-            prior=self.prior,
+            prior=self.prior, baseline=self.baseline,
         )  # fmt: skip
 
     def assignment(self) -> Assignment:
@@ -111,11 +118,17 @@ class Discovery(Run):
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
-        problem = make_problem(
+        self.learner.check(self._problem())
+
+    def forecast(self) -> Forecast | None:
+        """Return what learning will cost; None if that is not known."""
+        return self.learner.forecast(self._problem())
+
+    def _problem(self) -> Problem:
+        return make_problem(
             self.make_world(), self.make_objective(), n_skills=self.skills,
             targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
         )  # fmt: skip
-        self.learner.check(problem)
 
     # ---------------------------------------------------------------- execution
 
@@ -210,6 +223,10 @@ class Discovery(Run):
             "weight": objective.decomposition.others_weight,
             "prior": self.prior,
         }
+        if objective.penalty is not None and objective.penalty.baseline != "start":
+            own["baseline"] = objective.penalty.baseline
+        if digest := own_objective_digest(self.objective):  # its file may change, not its name
+            own["objective_file"] = digest
         if twice := own.keys() & learner.keys():
             raise TypeError(f"learner and run both have a setting named {min(twice)}")
         return {**own, **learner, "coverage": self.coverage, "seed": self.seed}
