@@ -71,7 +71,9 @@ def _now() -> tuple[float, float]:
 
 def main() -> None:
     named = [word for word in sys.argv[1:] if not word.startswith("--")]
-    worlds = named or ([str(MAZE.parents[1] / "examples" / "maps" / "museum.txt")] if QUICK else WORLDS)
+    worlds = named or (
+        [str(MAZE.parents[1] / "examples" / "maps" / "museum.txt")] if QUICK else WORLDS
+    )
     quick = ["--quick"] if QUICK else []
     for world in worlds:
         command = [sys.executable, "-W", "ignore", __file__, "--one", world, *quick]
