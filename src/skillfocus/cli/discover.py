@@ -21,7 +21,7 @@ class Discover(JobOptions, DiscoveryOptions):
     Interrupted or repeated, the same command only executes the seeds that are missing in --out.
 
     Examples: skillfocus discover four-rooms focused-vic --seeds 5,
-    skillfocus discover gymnasium:Taxi-v4 focused-vic --targets passenger=4
+    skillfocus discover gymnasium:Taxi-v4 focused-vic --targets passenger=2
     """
 
     seed: int = 0

@@ -43,13 +43,19 @@ class DiscoveryOptions:
     world: Annotated[Positional[str], arg(metavar="WORLD")]
     """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
     objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
-    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd."""
+    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd, or your own:
+    my.py:rotate, focused-my.py:rotate."""
     skills: OptionalInt = None
     """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
     targets: OptionalStr = None
     """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
     strength: OptionalFloat = None
     """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
+    baseline: Annotated[
+        Literal["start", "inaction", "stepwise"] | None, arg(metavar="BASELINE")
+    ] = None
+    """What the penalty compares variables with that move by themselves: start (the default),
+    inaction or stepwise (docs/focused.md)."""
     rate: OptionalFloat = None
     """Weight of the discriminator's moving average, or LSD's step size (default: the paper's).
     Q-learning scales it down (docs/q-learning.md)."""
@@ -81,6 +87,7 @@ class DiscoveryOptions:
         """Return the fields of a `Discovery` but world, objective, seed, learner and coverage."""
         names = (
             "skills", "targets", "rate", "strength", "weight", "step_limit", "world_settings",
+            "baseline",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

@@ -9,13 +9,14 @@ loops.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from skillfocus._internal.deprecated import warn
+from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.indexing import ContextIndex, index_values
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays
@@ -220,6 +221,7 @@ class SkillPolicy:
     n_actions: int
     step_limit: int
     rng: np.random.Generator | None = None
+    space: FactoredSpace | None = None
 
     def __post_init__(self) -> None:
         if self._n_modes > 1 and self.rng is None:
@@ -233,9 +235,10 @@ class SkillPolicy:
     def _n_modes(self) -> int:
         return int(self.policy.n_modes[self.skill])
 
-    def __call__(self, state: Sequence[int] | np.ndarray) -> int | None:
-        """Return the action in a state, given as value indices; None where the skill is over."""
-        now = tuple(int(value) for value in state)
+    def __call__(self, state: Sequence[int] | np.ndarray | Mapping[str, Hashable]) -> int | None:
+        """Return the action in a state, given as value indices, or with a `space` as {variable:
+        value}; None where the skill is over."""
+        now = tuple(map(int, state)) if self.space is None else self.space.as_state(state)  # pyright: ignore[reportArgumentType]
         if self._start is None:
             self._start, self._steps, self._mode = now, 0, self._draw_mode()
         starts, states = np.array([self._start]), np.array([now])

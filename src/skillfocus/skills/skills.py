@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.checks import file_path, is_whole, shown
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, run_many
+from skillfocus.core.seeds import check_generator
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
@@ -51,6 +53,7 @@ from skillfocus.skills.serialization import (
 )
 from skillfocus.skills.tables import fingerprint, has_table, table_of
 from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.registry import as_world
 from skillfocus.worlds.remaking import remake
 
 if TYPE_CHECKING:
@@ -213,14 +216,19 @@ class Skills:
 
     def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
         """Return a skill's table, uint8 [n_states, n_contexts]; n_actions means "terminate"."""
+        self._check_skill(skill)
+        self._check_mode(skill, mode)
         return self.tabular.table(skill, mode)
 
     def action(self, skill: int, first: State, now: State, mode: int = 0) -> str | None:
         """Return the name of what a skill that started in `first` does in `now`; None if it
         terminates."""
-        starts, states = np.array([first]), np.array([now])
+        self._check_skill(skill)
+        self._check_mode(skill, mode)
+        first, now = (self.world.space.as_state(state) for state in (first, now))
         for state in (first, now):
             self._check_state(state)
+        starts, states = np.array([first]), np.array([now])
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
 
@@ -232,11 +240,23 @@ class Skills:
             rng: Needed if the skill has several modes: it draws one when it starts.
         """
         self._check_skill(skill)
-        return SkillPolicy(self.policies, skill, len(self.world.actions), self.step_limit, rng)
+        if rng is not None:
+            check_generator(rng)
+        return SkillPolicy(
+            self.policies, skill, len(self.world.actions), self.step_limit, rng, self.world.space
+        )
 
     def _check_skill(self, skill: int) -> None:
-        if not 0 <= skill < len(self):
-            raise UserError(f"there is no skill {skill}: skills are numbered 0 to {len(self) - 1}")
+        if not is_whole(skill) or not 0 <= skill < len(self):
+            named = [str(z) for z, names in enumerate(self.targets) if skill in names]
+            advice = f" (for {skill}: {', '.join(named)})" if named else ""
+            raise UserError(
+                f"there is no skill {skill!r}: skills are numbered 0 to {len(self) - 1}{advice}"
+            )
+
+    def _check_mode(self, skill: int, mode: int) -> None:
+        if not is_whole(mode) or not 0 <= mode < self.n_modes[skill]:
+            raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode!r}")
 
     # ------------------------------------------------------------------ rollouts
 
@@ -252,15 +272,15 @@ class Skills:
             The states it visited, the start included.
         """
         self._check_skill(skill)
-        paths, steps = self.run(np.array([skill]), np.array([start]), rng)
+        first = self.world.space.as_state(start)
+        paths, steps = self.run(np.array([skill]), np.array([first]), rng)
         states = map(tuple, paths[0, : steps[0] + 1].tolist())
         return Trajectory(states, self.world, skill, self.targets[skill])
 
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome."""
         self._check_skill(skill)
-        if not 0 <= mode < self.n_modes[skill]:
-            raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode}")
+        self._check_mode(skill, mode)
         first = self.mdp.number(start)
         path = most_likely_path(self.mdp, self.arrays, skill, first, mode, self.step_limit)
         states = (self.mdp.state(s) for s in path)
@@ -281,9 +301,17 @@ class Skills:
             [n_runs, length of the longest + 1, n_variables] if the starts are; and how many steps
             each run took, int32 [n_runs].
         """
+        check_generator(rng)
+        skills, starts = np.asarray(skills), np.asarray(starts)
+        if len(skills) != len(starts):
+            raise UserError(
+                f"{len(skills)} skills cannot run from {len(starts)} starts: give one each"
+            )
+        for name, array in (("skills", skills), ("starts", starts)):
+            if len(array) and array.dtype.kind not in "iu":
+                raise UserError(f"{name} must be whole numbers, got an array of {array.dtype}")
         if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
             raise UserError(f"skills are numbered 0 to {len(self) - 1}")
-        starts = np.asarray(starts)
         if starts.ndim == 2:
             return self._run_from_values(np.asarray(skills, np.int64), starts, rng)
         if len(starts) and not 0 <= min(starts) <= max(starts) < self.mdp.n_states:
@@ -334,7 +362,10 @@ class Skills:
             path: The HTML file; it needs nothing but a browser.
             beside: Other sets of skills to compare with.
         """
-        return display.hook("page")([self, *beside], path)
+        for other in beside:
+            if not isinstance(other, Skills):
+                raise UserError(f"only skills can be shown beside skills, got {shown(other)}")
+        return display.hook("page")([self, *beside], file_path(path))
 
     def _repr_html_(self) -> str | None:
         if not self.has_table:
@@ -391,13 +422,15 @@ class Skills:
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
-        path = Path(path)
+        path = file_path(path)
         write_atomically(path, self.to_bytes())
         return path
 
     @staticmethod
-    def from_bytes(content: bytes, world: World | None = None) -> Skills:
+    def from_bytes(content: bytes, world: World | str | None = None) -> Skills:
         """Restore skills from `to_bytes`, for example out of a database; see `load`."""
+        if not isinstance(content, bytes | bytearray | memoryview):
+            raise UserError(f"from_bytes takes what to_bytes returned, got {shown(content)}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "content.skills"
             path.write_bytes(content)
@@ -405,20 +438,21 @@ class Skills:
 
     @staticmethod
     def load(
-        path: str | Path, world: World | None = None, *, mdp: TabularMDP | None = None
+        path: str | Path, world: World | str | None = None, *, mdp: TabularMDP | None = None
     ) -> Skills:
         """Read a skills file. Nothing in it is executed.
 
         Args:
             path: The file.
             world: Needed where the file cannot say how to make it: for an object or a class of
-                your own, and for worlds that take longer to make than a file may ask for.
+                your own, and for worlds that take longer to make than a file may ask for. It may
+                be given by name, as `make` takes it.
             mdp: The world's tabular MDP, if you have it already.
         """
-        arrays, header = read(Path(path))
+        arrays, header = read(file_path(path))
         origin = header["world"]
         try:
-            made = world or remake(origin["id"], origin["settings"])
+            made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)
             if mdp is None and has_table(made):
                 mdp = table_of(made)
         except UserError as error:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.rollout import mdp_arrays, run_many
@@ -39,6 +40,7 @@ from skillfocus.learners.tabular.problem_builder import (
     require_changes,
     tabular_problem,
 )
+from skillfocus.learners.tabular.reward_check import check_rewards
 from skillfocus.learners.tabular.value_iteration import Model, check_gamma
 from skillfocus.skills.packed_policy import Packer
 
@@ -78,6 +80,7 @@ class Planning(Learner):
     name: str = "planning"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_gamma(self.gamma)
         if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
@@ -113,7 +116,9 @@ class Planning(Learner):
     ) -> Params:
         """Return the rewards' parameters after all rounds."""
         params = tabular.initial_params(rng)
-        for number in range(self.rounds):
+        check_rewards(tabular, params)
+        learns = tabular.estimator.update is not None  # else the last solution is all there is
+        for number in range(self.rounds if learns else 0):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
             skills, starts = draw_starts(tabular, params, self.rollouts, rng)
             for z, skill in enumerate(tabular.skills):
@@ -130,6 +135,7 @@ class Planning(Learner):
                 tabular.mdp.n_marks, rng,
             )  # fmt: skip
             update_estimates(tabular, params, skills, paths, steps, rng)
+        check_rewards(tabular, params)
         return params
 
     def _learn_in_parts(

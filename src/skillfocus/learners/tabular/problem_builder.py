@@ -8,11 +8,18 @@ from skillfocus.core.indexing import ValueIndex, index_values
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Problem
-from skillfocus.learners.tabular.costs import between_states, of_outcomes
+from skillfocus.learners.tabular.costs import (
+    PenaltyParts,
+    against_inaction,
+    between_states,
+    of_outcomes,
+    split_penalty,
+)
 from skillfocus.learners.tabular.estimators import tabular_estimator
 from skillfocus.learners.tabular.problem import Group, SkillProblem, SkillTerm, TabularProblem
 from skillfocus.objectives.decomposition import Term
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.target_values import reaches_values
 from skillfocus.objectives.targets import Assignment
 
 CELL_LIMIT = 128_000_000
@@ -146,7 +153,7 @@ class _Builder:
         if self.objective.reward.timing != "transition":  # those compare with the state before
             for term in self.objective.decomposition.terms(targets, len(self.mdp.space)):
                 needed.update(self.start_variables(term))
-        needed.update(np.flatnonzero(self._compared(self._watched(targets))).tolist())
+        needed.update(np.flatnonzero(self._parts(targets).remembered).tolist())
         return tuple(sorted(needed))
 
     def _watched(self, targets: tuple[int, ...]) -> np.ndarray:
@@ -154,14 +161,9 @@ class _Builder:
         n, penalty = len(self.mdp.space), self.objective.penalty
         return np.zeros(n, dtype=bool) if penalty is None else penalty.watched(targets, n)
 
-    def _compared(self, watched: np.ndarray) -> np.ndarray:
-        """Return the variables whose start value the penalty compares with."""
-        penalty = self.objective.penalty
-        return (
-            watched
-            if penalty is None
-            else penalty.compared_with_start(watched, self.mdp.reversible)
-        )
+    def _parts(self, targets: tuple[int, ...]) -> PenaltyParts:
+        """Return when the penalty is paid for which variables."""
+        return split_penalty(self.mdp, self.objective.penalty, self._watched(targets))
 
     def widths(self) -> list[int]:
         """Return how many contexts each skill has."""
@@ -213,6 +215,22 @@ class _Builder:
             self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
         return self.known[key]
 
+    def component(self, z: int, term: Term) -> int:
+        """Return the component of skill z that a term rewards. A value is numbered among those that
+        occur, as the group's values are."""
+        if term.target is None:
+            return z
+        component = self.assignment.skills[z][term.target]
+        if not reaches_values(self.objective):
+            return component
+        states = np.flatnonzero(self.mdp.values[:, term.target] == component)
+        if not len(states):
+            variable = self.mdp.space.variables[term.target]
+            raise UserError(
+                f"{variable.name} never is {variable.values[component]!r}, so no skill reaches it"
+            )
+        return int(self.groups[self.group(term)].values.of_state[states[0]])
+
     def skill(self, z: int, use_context: bool, start_where_controllable: bool) -> SkillProblem:
         mdp, penalty = self.mdp, self.objective.penalty
         targets = self.assignment.targets(z)
@@ -221,16 +239,15 @@ class _Builder:
         terms = []
         for term in self.objective.decomposition.terms(targets, len(mdp.space)):
             place = self.group(term)
-            component = z if term.target is None else self.assignment.skills[z][term.target]
+            component = self.component(z, term)
             in_context = self.groups[place].starts.of_state[context.example]
             terms.append(SkillTerm(place, component, term.weight, in_context))
-        watched = self._watched(targets)
-        compared = self._compared(watched)
-        now = self.index(tuple(np.flatnonzero(compared).tolist()))
+        parts = self._parts(targets)
+        now = self.index(tuple(np.flatnonzero(parts.remembered).tolist()))
         if targets not in self.penalties:
             self.penalties[targets] = (
-                between_states(mdp, now.example, penalty, watched & compared),
-                of_outcomes(mdp, penalty, watched & ~compared),
+                self._end_penalty(now, parts),
+                of_outcomes(mdp, penalty, parts.at_steps),
             )
         penalties, event_costs = self.penalties[targets]
         starts = np.arange(mdp.n_states)
@@ -241,3 +258,11 @@ class _Builder:
             targets, visible, context, tuple(terms), penalties, now.of_state,
             now.of_state[context.example], event_costs, starts.astype(np.int64),
         )  # fmt: skip
+
+    def _end_penalty(self, now: ValueIndex, parts: PenaltyParts) -> np.ndarray:
+        """Return the penalty at the end of a skill, float32 [n_now, n_then]."""
+        penalty = self.objective.penalty
+        if penalty is None or penalty.baseline != "inaction" or not parts.remembered.all():
+            return between_states(self.mdp, now.example, penalty, parts.at_end)
+        costs = against_inaction(self.mdp, penalty, parts.at_end)
+        return costs[np.ix_(now.example, now.example)]

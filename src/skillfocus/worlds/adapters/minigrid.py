@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters.stepping import (
@@ -78,6 +79,10 @@ def from_minigrid(
         UserError: If the environment cannot be made or explored, or has hidden state.
     """
     prefix = LOCAL_PREFIX
+    check_seed(seed)
+    seed = int(seed)
+    if not isinstance(env, str) and not is_minigrid(env):
+        raise UserError(f"from_minigrid takes a MiniGrid environment or its id, not {env!r}")
     if isinstance(env, str):
         prefix, env = "minigrid:", _make_env(env, settings)
     elif settings:
