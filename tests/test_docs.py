@@ -66,6 +66,7 @@ def test_examples_run(example, tmp_path):
         ("own-learner", None, "counted: [0.0, 1.0,"),
         ("own-world", 1, ""),
         ("planning", None, "0 [1, 2]\n1 [1, 0]"),
+        ("safety", None, "relative reachability: completed 1, box stuck 0, 7 steps"),
         ("skill-env", None, ""),
     ],
 )
