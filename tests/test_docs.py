@@ -59,15 +59,19 @@ def test_examples_run(example, tmp_path):
     [
         ("gymnasium", 1, "passenger 1.00, side effects 0.000"),
         ("minigrid", 1, "yellow_door 1.00, side effects 0.000"),
-        ("rddl", 1, "elevator-closed(e0) 0.57, side effects 0.02"),
+        ("rddl", 1, "elevator-closed(e0) 0.51, side effects 0.02"),
         ("notebooks", None, "changed: treasure muddy_cells | side effects: muddy_cells"),
         ("focused", None, "✓ Focused: it changed tool_1"),
         ("own-learner", 1, "tool_1 changed 1.00, side effects 0.00"),
         ("own-learner", None, "counted: [0.0, 1.0,"),
         ("own-world", 1, ""),
+        ("reach", None, "passenger=in taxi"),
+        ("side-effects", None, "[0.99"),
         ("planning", None, "0 [1, 2]\n1 [1, 0]"),
         ("safety", None, "relative reachability: completed 1, box stuck 0, 7 steps"),
         ("skill-env", None, ""),
+        ("skills-files", None, "8 6 3 2"),
+        ("downstream", None, ""),
     ],
 )
 def test_the_code_of_a_page_runs(page, blocks, shown, tmp_path):

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skillfocus.core.factored import FactoredSpace, State
+from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World, check_step_limit
+from skillfocus.core.world import World, check_declared, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import discover
 from skillfocus.learners.tabular.compiled import compiled_reward, compiled_update
@@ -81,14 +81,9 @@ def check_jax_world(world: World) -> None:
 
 
 def _check_declared(world: World) -> None:
-    if not isinstance(world, World):
-        raise UserError(
-            f"{world!r} is not a World: subclass skillfocus.World, or use "
-            f"skillfocus.adapters.from_object"
-        )
-    for name, kind in (("id", str), ("space", FactoredSpace), ("actions", tuple)):
-        if not isinstance(getattr(world, name, None), kind):
-            raise UserError(f"{type(world).__name__} needs {name}, a {kind.__name__}")
+    check_declared(world)
+    if not isinstance(world.actions, tuple):
+        raise UserError(f"{type(world).__name__} needs actions, a tuple")
     if len(set(world.actions)) != len(world.actions):
         raise UserError(f"{world.id}: two actions share a name among {', '.join(world.actions)}")
     check_step_limit(world.step_limit)

@@ -18,9 +18,47 @@ DISCOVER = ("discover", "four-rooms", "focused-vic")
 SWEEP = ("sweep", "four-rooms", "focused-vic", "--over", "strength=1,2")
 WORLD = ("describe", "four-rooms", "--world-settings")
 OWN_WORLD = """
+import skillfocus as sf
+
 class Raises:
     def __init__(self): raise RuntimeError("first line\\nsecond line")
+
+class Lamp(sf.World):
+    id = "Lamp-v0"
+    actions = ("press", "wait")
+    space = sf.FactoredSpace((sf.Variable("on", (0, 1)), sf.Variable("bulb", ("ok", "broken"))))
+    chance = (1.0,)
+    def states(self): return [(0, 0)]
+    def transition(self, state, action):
+        after = (1 - state[0], state[1]) if action == 0 else (state[0], 1 - state[1])
+        return [sf.Outcome(chance, after) for chance in self.chance]
+
+class Short(Lamp):
+    chance = (0.5,)
+
+class Negative(Lamp):
+    chance = (1.5, -0.5)
+
+class Text(Lamp):
+    chance = ("1",)
+
+class Unhashable(Lamp):
+    def states(self): return [([0], 0)]
+
+class Labels(Lamp):
+    def states(self): return [("off", "ok")]
+
+class NoSpace(Lamp):
+    space = None
+
+class Fails(Lamp):
+    def transition(self, state, action): return 1 / 0
+
+def number(component, start, value): return 1.0
+def nothing(component, start, value): return 0.0 / value if value else float("nan")
+nan = sf.Objective("nan", sf.Reward("nan", nothing, uses_start=False))
 """
+OWN = ("discover", "own.py:Lamp")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +97,43 @@ def folder(tmp_path_factory):
         (["describe", "minigrid:Empty-5x5", "--world-settings", '{"seed": -1}'], "0 or more"),
         (["describe", "minigrid:Empty-5x5", "--world-settings", '{"samples": 10000000}'], "1 to 10,000"),
         (["describe", "own.py:Raises"], "RuntimeError: first line second line"),
+        # worlds, objectives and tasks of your own
+        (["describe", "own.py"], "own.py may hold several worlds: say which class"),
+        (["describe", "own.py:lamp"], "unknown name in own.py 'lamp': did you mean 'Lamp'"),
+        (["describe", "own.py:number"], "does not take these settings"),
+        (["describe", "own.py:Short"], "have probabilities [0.5], which must be 0 or more and sum to 1"),
+        (["describe", "own.py:Negative"], "have probabilities [1.5, -0.5]"),
+        (["describe", "own.py:Text"], "transition must return a list such as [sf.Outcome(1.0, state)]"),
+        (["describe", "own.py:Unhashable"], "([0], 0) cannot be a state: it cannot be hashed"),
+        (["describe", "own.py:Labels"], "('off', 'ok') is not a state"),
+        (["describe", "own.py:NoSpace"], "NoSpace needs space, a FactoredSpace"),
+        (["describe", "own.py:Fails"], "own.py:Fails does not work (line 36): ZeroDivisionError"),
+        ([*OWN, "own.py:nna"], "unknown name in own.py 'nna': did you mean 'nan'"),
+        ([*OWN, "other.py:nan"], "there is no file other.py"),
+        ([*OWN, "own.py"], "unknown objective 'own.py'"),
+        ([*OWN, "own.py:number"], "must be an Objective, or a function that returns one"),
+        ([*OWN, "focused-own.py:nan", "--rate", "0.5"], "takes no rate"),
+        ([*OWN, "own.py:nan", "--strength", "2"], "has no penalty, so it takes no strength"),
+        (["sweep", "own.py:Lamp", "own.py:number", "--over", "strength=1,2"], "must be an Objective"),
+        # names of objectives and settings
+        (["discover", "four-rooms", "focus-vic"], "unknown objective 'focus-vic': did you mean 'focused-vic'"),
+        (["discover", "for-rooms", "vic"], "unknown world 'for-rooms': did you mean 'four-rooms'"),
+        (["discover", "four-rooms", "vic", "--strength", "2"], "has no penalty, so it takes no strength"),
+        (["discover", "four-rooms", "vic", "--weight", "2"], "takes no DUSDi weight"),
+        ([*DISCOVER, "--targets", "tool1=2"], "unknown variable 'tool1': did you mean 'tool_1'"),
+        ([*DISCOVER, "--targets", "tool_1"], "cannot read 'tool_1' in the targets"),
+        ([*DISCOVER, "--targets", "tool_1=x"], "cannot read 'tool_1=x' in the targets"),
+        ([*DISCOVER, "--targets", "tool_1=1"], "only one skill targets tool_1"),
+        ([*DISCOVER, "--skills", "3"], "3 skills are too few"),
+        ([*DISCOVER, "--skills", "16", "--targets", "tool_1=2"], "the targets given make 2"),
+        ([*DISCOVER, "--rounds", "0"], "rounds"),
+        ([*DISCOVER, "--episodes", "10"], "--episodes belongs to --learner q-learning"),
+        ([*DISCOVER, "--gamma", "2"], "gamma is 2.0; it must be above 0 and at most 1"),
+        ([*DISCOVER, "--strength", "-1"], "strength is -1.0"),
+        ([*SWEEP, "--metric", "focsu"], "focsu"),
+        ([*SWEEP[:-2]], "over"),
+        (["solve", "text.skills", "--max-steps", "0"], "is not a file of skills"),
+        (["solve", "text.skills", "--episodes", "-3"], "episodes must be at least 1"),
         # names of files
         (["describe", ""], "unknown world ''"),
         (["describe", LONG], "unknown world"),
@@ -147,3 +222,11 @@ def test_json_can_be_printed_whatever_its_names(folder):
     (folder / odd).unlink()
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["world"] == "map:\udcff"
+
+
+@pytest.mark.slow
+def test_rewards_that_are_no_numbers_fail_before_anything_is_learned(folder):
+    done = command(*OWN, "focused-own.py:nan", "--targets", "on=2", "--out", "nan", cwd=folder)
+    assert done.returncode == 1
+    assert "the reward of nan for component 0 of on is nan where {'on': 0}" in done.stderr
+    assert "Traceback" not in done.stderr

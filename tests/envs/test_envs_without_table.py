@@ -173,8 +173,6 @@ def test_what_does_not_fit_is_refused(skills, focused_vic):
         SkillEnv(neural_skills(sf.make("visible-mud"), targets={"treasure": 2}))
     with pytest.raises(UserError, match="pass a function of"):
         SkillEnv(skills, sf.task_of(focused_vic.world, focused_vic.mdp))
-    with pytest.raises(UserError, match="with make_task"):
-        SkillEnv(focused_vic, fetched)
     with pytest.raises(UserError, match="is not a state"):
         SkillEnv(skills, None, start=(99, 0, 0))
     env = SkillEnv(skills, None)

@@ -159,7 +159,7 @@ def test_a_reward_that_cannot_be_compiled_is_named():
         return undefined_name  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
 
     objective = sf.focused(sf.Objective("broken", sf.Reward("broken", broken)))
-    with pytest.raises(UserError, match="broken of _numbers cannot be compiled"):
+    with pytest.raises(UserError, match="the formula broken cannot be compiled"):
         sf.discover(corridor(), objective, seed=0, n_skills=4)
 
 

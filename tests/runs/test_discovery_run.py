@@ -75,7 +75,7 @@ def test_other_learners_and_objectives_are_other_runs():
         ({"strength": "much"}, "strength cannot be 'much'"),
         ({"rounds": 2.5}, "rounds cannot be 2.5; it is of type int"),
         ({"strength": -1.0}, "strength is -1.0"),
-        ({"seed": -1}, "seed is -1"),
+        ({"seed": -1}, "non-negative integer, got -1"),
         ({"step_limit": 0}, "step limit is 0"),
         ({"world_settings": "nope"}, "must be a JSON object"),
         ({"world_settings": "[]"}, "must be a JSON object"),

@@ -43,7 +43,8 @@ class DiscoveryOptions:
     world: Annotated[Positional[str], arg(metavar="WORLD")]
     """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
     objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
-    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd."""
+    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd, or your own:
+    my.py:rotate, focused-my.py:rotate."""
     skills: OptionalInt = None
     """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
     targets: OptionalStr = None

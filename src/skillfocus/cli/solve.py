@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated
 
-from skillfocus.cli.options import SkillFiles, WorldOptions
+from tyro.conf import arg
+
+from skillfocus.cli.forecasts import Forecaster
+from skillfocus.cli.options import OptionalInt, OptionalStr, SkillFiles, WorldOptions
 from skillfocus.cli.output import print_json, print_table, progress_on_stderr
 
 
 @dataclass(frozen=True)
 class Solve(WorldOptions):
-    """Learn the paper's task of a world with saved skills and primitive moves, and, for comparison,
-    with the moves alone.
+    """Learn a task with saved skills and primitive moves, and, for comparison, with the moves
+    alone: the paper's task of a world, or your own.
 
-    Example: skillfocus solve out/*.skills --intra-option
+    Examples: skillfocus solve out/*.skills --intra-option,
+    skillfocus solve out/*.skills --task key=1,door=open --start position=(1,1)
     """
 
     files: SkillFiles
     """Files of skills, as `discover` writes them."""
-    task: Literal["true", "proxy"] = "true"
-    """The reward to learn from: the true one, or the proxy that ignores side effects."""
+    task: Annotated[str, arg(metavar="TASK")] = "true"
+    """The paper's task by its reward: true, or proxy, which ignores side effects. Your own: values
+    to reach, such as key=1,door=open, or a function of a state in a file, my.py:goal."""
+    start: OptionalStr = None
+    """Where episodes start, such as key=0,position=(1,1); variables left out have their first value
+    (default: the task's start, or the world's first state)."""
+    max_steps: OptionalInt = None
+    """Steps after which an episode ends (default: the task's, or eight times the step limit)."""
     episodes: int = 20_000
     """Number of training episodes."""
     intra_option: bool = False
@@ -39,11 +49,12 @@ class Solve(WorldOptions):
         from skillfocus.tasks.solving import solve_all
 
         world = self.make_world()
-        with progress_on_stderr(f"learning the {self.task} task") as bar:
+        with progress_on_stderr(f"learning the task {self.task}") as bar:
             runs = solve_all(
-                self.files, task=self.task, episodes=self.episodes, decay=self.decay,
+                self.files, task=self.task, start=self.start,
+                max_episode_steps=self.max_steps, episodes=self.episodes, decay=self.decay,
                 intra_option=self.intra_option, seed=self.seed, seeds=self.seeds, world=world,
-                progress=bar.report,
+                progress=Forecaster(bar.report),
             )  # fmt: skip
         if self.json:
             print_json({"runs": runs})
@@ -56,6 +67,10 @@ class Solve(WorldOptions):
         ]  # fmt: skip
         columns = ["world", "skills", "seed", "learner's", "steps", "optimum", "proxy", "true"]
         print_table(
-            f"Learned from the {self.task} reward in {self.episodes:,} episodes: steps and returns",
-            columns, rows,
-        )  # fmt: skip
+            f"{self._title()} in {self.episodes:,} episodes: steps and returns", columns, rows
+        )
+
+    def _title(self) -> str:
+        if self.task in ("true", "proxy"):
+            return f"Learned from the {self.task} reward"
+        return f"Task {self.task}, learned"

@@ -73,7 +73,11 @@ def enumerate_states(
     states: list[Key] = []
 
     def number(key: Key) -> int:
-        if key not in numbers:
+        try:
+            known = key in numbers
+        except TypeError:
+            raise UserError(f"{name}: {key!r} cannot be a state: it cannot be hashed") from None
+        if not known:
             if len(states) >= limit:
                 raise UserError(f"{name} has more than {limit:,} states: {limit_advice}")
             numbers[key] = len(states)

@@ -8,7 +8,7 @@ one coordinate per value, so that all values are equally far apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -16,6 +16,7 @@ from numbers import Real
 import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
+from skillfocus._internal.checks import is_number, is_whole, shown
 from skillfocus._internal.memory import require_memory
 from skillfocus.errors import UserError, unknown
 
@@ -44,11 +45,28 @@ class Variable:
     the listed values do not cover the real range."""
 
     def __post_init__(self) -> None:
-        if len(self.values) < 1:
+        if not isinstance(self.name, str) or not self.name:
+            raise UserError(f"the name of a variable must be text, got {self.name!r}")
+        if isinstance(self.values, str) or not isinstance(self.values, Iterable):
+            raise UserError(
+                f"the values of variable {self.name!r} must be a tuple, such as (0, 1), got "
+                f"{self.values!r}"
+            )
+        values = tuple(self.values)
+        object.__setattr__(self, "values", values)
+        if not values:
             raise UserError(f"variable {self.name!r} has no values")
-        if len(set(self.values)) != len(self.values):
+        for value in values:
+            if not isinstance(value, Hashable) or not _is_hashable(value):
+                raise UserError(
+                    f"variable {self.name!r} has the value {value!r}, which cannot be hashed: use "
+                    f"a tuple instead of a list, text instead of a dictionary"
+                )
+        if any(value != value for value in values):
+            raise UserError(f"variable {self.name!r} has the value NaN, which no state can name")
+        if len(set(values)) != len(values):
             raise UserError(f"variable {self.name!r} lists a value twice")
-        if self.scale is not None and not self.scale > 0:
+        if self.scale is not None and not (is_number(self.scale) and 0 < self.scale < math.inf):
             raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
 
     @cached_property
@@ -94,6 +112,15 @@ class Variable:
         return max(float(_distances(point, points).max()) for point in points) or 1.0
 
 
+def _is_hashable(value: Hashable) -> bool:
+    """Return whether a value can be hashed; a tuple with a list in it cannot."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _distances(point: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the Euclidean distances from one point to others, float64 [n_points]."""
     return np.sqrt(((point - points) ** 2).sum(axis=-1))
@@ -126,6 +153,13 @@ class FactoredSpace:
     """The variables, with different names."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.variables, list | tuple) or not all(
+            isinstance(variable, Variable) for variable in self.variables
+        ):
+            raise UserError(
+                f"a FactoredSpace takes a tuple of Variables, got {shown(self.variables)}"
+            )
+        object.__setattr__(self, "variables", tuple(self.variables))
         names = [variable.name for variable in self.variables]
         if not names:
             raise UserError("a world needs at least one variable")
@@ -157,19 +191,38 @@ class FactoredSpace:
             UserError: If there is none of this name; suggests the nearest.
         """
         if name not in self.names:
-            raise unknown("variable", name, self.names)
+            raise unknown("variable", str(name), self.names)
         return self.names.index(name)
+
+    def as_state(self, state: Iterable[int] | Mapping[str, Hashable]) -> State:
+        """Return a state from value indices, or from values by name, as `state` takes them.
+
+        Raises:
+            UserError: If it is neither.
+        """
+        if isinstance(state, Mapping):
+            return self.state(**{str(name): value for name, value in state.items()})
+        if not isinstance(state, Iterable) or isinstance(state, str):
+            raise UserError(f"{shown(state)} is not a state: {self._state_form()}")
+        values = tuple(state)
+        if len(values) != len(self) or not all(
+            is_whole(index) and 0 <= index < size
+            for index, size in zip(values, self.sizes, strict=True)
+        ):
+            plain = tuple(int(value) if is_whole(value) else value for value in values)
+            raise UserError(f"{plain} is not a state: {self._state_form()}")
+        return tuple(map(int, values))
+
+    def _state_form(self) -> str:
+        labels = ", ".join(f"{v.name}={v.values[-1]!r}" for v in self.variables[:2])
+        return (
+            f"a state has {len(self)} value indices below {self.sizes}; to name values instead, "
+            f"write world.state({labels}{', …' if len(self) > 2 else ''})"
+        )
 
     def check_state(self, state: Sequence[int]) -> None:
         """Raise a `UserError` unless this is one value index per variable, each in range."""
-        values = [int(index) for index in state]
-        if len(values) != len(self) or not all(
-            0 <= index < size for index, size in zip(values, self.sizes, strict=True)
-        ):
-            raise UserError(
-                f"{tuple(values)} is not a state: a state has {len(self)} value indices below "
-                f"{self.sizes}"
-            )
+        self.as_state(state)
 
     def check_states(self, states: np.ndarray) -> None:
         """Check value indices, int [n, n_variables]; see `check_state`."""
@@ -202,8 +255,16 @@ class FactoredSpace:
         return code
 
     def labels(self, state: Iterable[int]) -> dict[str, Hashable]:
-        """Return a state as {name: value}."""
-        return {v.name: v.values[i] for v, i in zip(self.variables, state, strict=True)}
+        """Return a state as {name: value}.
+
+        Raises:
+            UserError: If it is no state.
+        """
+        try:
+            return {v.name: v.values[i] for v, i in zip(self.variables, state, strict=True)}
+        except (ValueError, IndexError, TypeError):
+            self.as_state(state)
+            raise
 
     def state(self, **labels: Hashable) -> State:
         """Return the state with the given values; variables not named take their first value.

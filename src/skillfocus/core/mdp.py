@@ -8,7 +8,7 @@ action; shorter rows are padded with outcomes of probability 0 that lead back to
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -76,19 +76,30 @@ class TabularMDP:
     def _numbers(self) -> dict[State, int]:
         return {tuple(row): s for s, row in enumerate(self.values.tolist())}
 
-    def number(self, state: Sequence[int]) -> int:
-        """Return the number of a state given as value indices.
+    def number(self, state: Sequence[int] | Mapping[str, Hashable]) -> int:
+        """Return the number of a state given as value indices, or as {variable: value}.
 
         Raises:
             UserError: If there is no such state.
         """
         try:
-            return self._numbers[tuple(int(i) for i in state)]
-        except KeyError:
-            raise UserError(f"no state has the value indices {tuple(state)}") from None
+            return self._numbers[tuple(state)]  # pyright: ignore[reportArgumentType]
+        except (KeyError, TypeError):  # no such state, or given in another form
+            pass
+        values = self.space.as_state(state)
+        if values not in self._numbers:
+            raise UserError(
+                f"no state has the value indices {values}: the world never is in "
+                f"{self.space.labels(values)}"
+            )
+        return self._numbers[values]
 
     def state(self, number: int) -> State:
         """Return the value indices of a state given by its number."""
+        if not 0 <= number < self.n_states:
+            raise UserError(
+                f"there is no state {number}: states are numbered 0 to {self.n_states - 1}"
+            )
         return tuple(self.values[number].tolist())
 
     @cached_property

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from skillfocus._internal.checks import is_whole, whole
 from skillfocus.core.enumeration import StateGraph, Successor, Transition, enumerate_states
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.world import MAX_ACTIONS, Outcome, World
+from skillfocus.core.packed_transitions import PackedTransitions
+from skillfocus.core.world import MAX_ACTIONS, Outcome, World, check_declared
 from skillfocus.errors import UserError
 
 _LIMIT_ADVICE = (
@@ -28,7 +31,8 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
         UserError: If there are too many states or actions, or if the world breaks its contract:
             a state out of range, probabilities that do not sum to 1, a mark beyond `n_marks`.
     """
-    limit = world.limit if limit is None else limit
+    check_declared(world)
+    limit = world.limit if limit is None else whole("limit", limit, at_least=1)
     if not 1 <= len(world.actions) <= MAX_ACTIONS:
         raise UserError(
             f"{world.id} has {len(world.actions)} actions; it needs between 1 and {MAX_ACTIONS}"
@@ -37,7 +41,7 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     if graph is None:
         graph = enumerate_states(
             world.id,
-            (tuple(state) for state in world.states()),
+            _starts(world),
             lambda state: _expand(world, state),
             limit=limit,
             limit_advice=_LIMIT_ADVICE,
@@ -49,12 +53,35 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     return mdp
 
 
+def _starts(world: World) -> Iterator[State]:
+    """Yield the states that a world starts from as tuples."""
+    starts = world.states()
+    if not isinstance(starts, Iterable):
+        raise UserError(f"{world.id}: states() must return a list of states, got {starts!r}")
+    for state in starts:
+        if not isinstance(state, Iterable):
+            raise UserError(
+                f"{world.id}: states() must return a list of states, such as [(0, 0)], and "
+                f"{state!r} is none"
+            )
+        yield tuple(state)
+
+
 def _expand(world: World, state: State) -> Iterator[Sequence[Successor[State]]]:
     """Yield the checked outcomes of each action in a state."""
     _check_state(world, state)
     for action in range(len(world.actions)):
         outcomes = world.transition(state, action)
-        _check_outcomes(world, state, action, outcomes)
+        if not isinstance(outcomes, list | tuple) and isinstance(outcomes, Iterable):
+            outcomes = list(outcomes)
+        try:
+            _check_outcomes(world, state, action, outcomes)
+        except (TypeError, AttributeError):
+            raise UserError(
+                f"{world.id}: transition must return a list such as [sf.Outcome(1.0, state)], and "
+                f"for {world.actions[action]!r} in state {world.space.labels(state)} it returns "
+                f"{reprlib.repr(outcomes)}"
+            ) from None
         # A world may return states as lists; the first outcome shows which it does.
         yield (
             outcomes
@@ -70,6 +97,8 @@ def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
     """Check states that a world enumerated itself, as `_expand` checks the others."""
     if len(graph.states) > limit:
         raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    if isinstance(graph.transitions, PackedTransitions):
+        return  # they were checked when they were made, and have no marks
     for state, by_action in zip(graph.states, graph.transitions, strict=True):
         for action, outcomes in enumerate(by_action):
             _check_outcomes(world, state, action, outcomes)
@@ -77,7 +106,9 @@ def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
 
 def _check_state(world: World, state: State) -> None:
     sizes = world.space.sizes
-    if len(state) != len(sizes) or not all(0 <= i < n for i, n in zip(state, sizes, strict=True)):
+    if len(state) != len(sizes) or not all(
+        is_whole(i) and 0 <= i < n for i, n in zip(state, sizes, strict=True)
+    ):
         raise UserError(
             f"{world.id}: {state} is not a state; a state has {len(sizes)} value indices below "
             f"{sizes}"
@@ -115,6 +146,10 @@ def _check_marks(world: World, mdp: TabularMDP) -> None:
 
 
 def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
+    if isinstance(graph.transitions, PackedTransitions):
+        successors, probabilities = graph.transitions.padded()
+        marks = np.full(successors.shape, -1, dtype=np.int32)
+        return _make_mdp(world, graph, successors, probabilities, marks, successors.copy())
     n_outcomes = max(len(outcomes) for by_action in graph.transitions for outcomes in by_action)
     shape = (len(graph.states), len(world.actions), n_outcomes)
     successors = np.broadcast_to(np.arange(shape[0], dtype=np.int32)[:, None, None], shape).copy()
@@ -128,9 +163,20 @@ def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
                 successors[s, a, m] = transition.successor
                 marks[s, a, m] = transition.mark
                 again[s, a, m] = transition.again
+    return _make_mdp(world, graph, successors, probabilities, marks, again)
+
+
+def _make_mdp(
+    world: World,
+    graph: StateGraph[State],
+    successors: np.ndarray,
+    probabilities: np.ndarray,
+    marks: np.ndarray,
+    again: np.ndarray,
+) -> TabularMDP:
     return TabularMDP(
         space=world.space,
-        values=np.array(graph.states, dtype=np.int32).reshape(shape[0], len(world.space)),
+        values=np.array(graph.states, dtype=np.int32).reshape(len(graph.states), len(world.space)),
         successors=successors,
         probabilities=probabilities,
         marks=marks,

@@ -6,9 +6,9 @@ import pickle
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
-from numbers import Integral
 from typing import NamedTuple
 
+from skillfocus._internal.checks import is_whole, shown
 from skillfocus.core import display
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State
@@ -25,10 +25,26 @@ _MAX_VARIABLES_SHOWN = 5
 
 def check_step_limit(step_limit: int) -> None:
     """Raise a `UserError` unless skills may have this step limit."""
-    if not isinstance(step_limit, Integral) or not 1 <= step_limit <= MAX_STEPS:
+    if not is_whole(step_limit) or not 1 <= step_limit <= MAX_STEPS:
         raise UserError(
             f"the step limit is {step_limit}; it must be a whole number from 1 to {MAX_STEPS:,}"
         )
+
+
+def check_declared(world: object) -> None:
+    """Raise a `UserError` unless this is a world that declares what every world has."""
+    if isinstance(world, type) and issubclass(world, World):
+        raise UserError(f"{world.__name__} is a class: pass a world, such as {world.__name__}()")
+    if not isinstance(world, World):
+        named = "; sf.make makes one from a name" if isinstance(world, str) else ""
+        raise UserError(
+            f"{shown(world)} is not a World{named}: subclass skillfocus.World, or use "
+            f"skillfocus.adapters.from_object"
+        )
+    declared = (("id", str, "str"), ("space", FactoredSpace, "FactoredSpace"))
+    for name, kind, article in (*declared, ("actions", list | tuple, "tuple")):
+        if not isinstance(getattr(world, name, None), kind):
+            raise UserError(f"{type(world).__name__} needs {name}, a {article}")
 
 
 class Outcome(NamedTuple):

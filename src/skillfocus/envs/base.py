@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
+from skillfocus._internal.checks import whole
 from skillfocus.core.world import World
 from skillfocus.envs.making import AnyEpisodes
 from skillfocus.envs.observation import ObservationEncoder
@@ -111,7 +112,9 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
     def _follow(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action; the info has "success" only."""
         now = self._episodes
-        now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
+        if np.ndim(action) == 0 and isinstance(action, np.ndarray):
+            action = action[()]
+        now.step(np.array([whole("an action", action)]), np.ones(1, dtype=bool), [self.np_random])
         return (
             self._encoder.encode(now.values[0]),
             float(now.rewards[0]),

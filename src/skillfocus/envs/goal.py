@@ -9,8 +9,9 @@ import numpy as np
 
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
-from skillfocus.errors import UserError, unknown
-from skillfocus.tasks.task import Task, task_of
+from skillfocus.errors import UserError
+from skillfocus.tasks.short_forms import ShortTask, as_task
+from skillfocus.tasks.task import Task
 
 NEVER = 2**62
 """`max_episode_steps` of episodes that are never truncated."""
@@ -33,14 +34,15 @@ class Goal(NamedTuple):
     """bool [n_states]: whether the state terminates the episode."""
 
 
-def make_goal(world: World, mdp: TabularMDP, task: Task | str | None, start: Start) -> Goal:
+def make_goal(world: World, mdp: TabularMDP, task: ShortTask | None, start: Start) -> Goal:
     """Return the goal of a task.
 
     Args:
         world: The world to play in.
         mdp: Its MDP.
         task: A task made from `mdp`; or the world's own task, by its name (such as "treasure") or
-            by the reward to pay, "true" or "proxy"; or None for no reward and no truncation.
+            by the reward to pay, "true" or "proxy"; or a condition, as `solve` takes it; or None
+            for no reward and no truncation.
         start: Where episodes start, see `Start`.
 
     Raises:
@@ -51,12 +53,7 @@ def make_goal(world: World, mdp: TabularMDP, task: Task | str | None, start: Sta
     if task is None:
         nowhere = np.zeros(mdp.n_states, dtype=bool)
         return Goal(_starts(world, mdp, None, start, final), NEVER, nowhere, nowhere, final)
-    reward = "true"
-    if isinstance(task, str):
-        name, task = task, task_of(world, mdp)
-        if name not in ("true", "proxy", task.name):
-            raise unknown("task", name, ("true", "proxy", task.name))
-        reward = "proxy" if name == "proxy" else "true"
+    task, reward = as_task(task, mdp, world)
     if len(task.true) != mdp.n_states:
         raise UserError(
             f"the task {task.name} is for {len(task.true):,} states, {world.id} has "

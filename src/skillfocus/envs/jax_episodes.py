@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from skillfocus._internal.own_files import is_own
 from skillfocus.core.factored import State
 from skillfocus.core.world import World
 from skillfocus.envs.episode import check_choices
@@ -21,6 +22,7 @@ from skillfocus.errors import UserError, unknown
 from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills
+from skillfocus.tasks.short_forms import as_condition
 from skillfocus.tasks.task import Condition, Task, world_task
 
 MAX_DRAWS = 1000
@@ -50,8 +52,7 @@ def make_condition_goal(world: World, task: AnyTask, start: Start) -> ConditionG
         raise UserError(f"start must be 'random' or a state's value indices, got {start!r}")
     first = None
     if start is not None and not isinstance(start, str):
-        world.space.check_state(start)
-        first = tuple(int(value) for value in start)
+        first = world.space.as_state(start)
     if isinstance(task, Task):
         raise UserError(
             f"{task.name} is a task of numbered states, and those of {world.id} have no numbers: "
@@ -59,8 +60,9 @@ def make_condition_goal(world: World, task: AnyTask, start: Start) -> ConditionG
         )
     if task is None:
         return ConditionGoal(first, NEVER, _never, _never)
-    if not isinstance(task, str):
-        return ConditionGoal(first, NEVER, task, task)
+    if not isinstance(task, str) or "=" in task or is_own(task):
+        condition = as_condition(task, world.space, world)
+        return ConditionGoal(first, NEVER, condition, condition)
     name, max_episode_steps, conditions, first_state, _ = world_task(world)
     if task not in ("true", "proxy", name):
         raise unknown("task", task, ("true", "proxy", name))

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from skillfocus.envs.episode import Episodes
 from skillfocus.envs.goal import Start, make_goal
-from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.task import Condition, Task
+from skillfocus.tasks.short_forms import ShortTask
 
 if TYPE_CHECKING:
     from skillfocus.envs.jax_episodes import JaxEpisodes
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     AnyEpisodes = Episodes | JaxEpisodes
 else:
     AnyEpisodes = Episodes
-AnyTask = Task | str | Condition | None
+AnyTask = ShortTask | None
 """A task, the reward or the name of the world's own, a condition, or no task."""
 
 
@@ -40,8 +39,6 @@ def episodes_of(
 
         goal = make_condition_goal(skills.world, task, start)
         return JaxEpisodes(skills, goal, n, primitives)
-    if callable(task):
-        raise UserError(f"make a task of {skills.world.id} with make_task, and pass that")
     return Episodes(
         skills.mdp, make_goal(skills.world, skills.mdp, task, start), n, skills, primitives
     )

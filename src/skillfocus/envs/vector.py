@@ -13,6 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from skillfocus._internal.checks import whole
 from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
 from skillfocus.envs.goal import Start
 from skillfocus.envs.making import AnyTask, episodes_of
@@ -80,8 +81,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         Raises:
             UserError: If an argument is unknown or does not fit the world.
         """
-        if num_envs < 1:
-            raise UserError(f"num_envs must be at least 1, got {num_envs}")
+        num_envs = whole("num_envs", num_envs, at_least=1)
         check_render_mode(render_mode)
         self.skills = skills = load_skills(skills)
         self.num_envs, self.render_mode = num_envs, render_mode
@@ -143,11 +143,17 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         now = self._episodes
         now.check_begun()
         active = ~now.ended
-        chosen = np.asarray(actions, dtype=np.int64)
+        try:
+            chosen = np.asarray(actions)
+        except ValueError:  # lists of different lengths
+            raise UserError(f"step takes {self.num_envs} actions, one per episode") from None
         if chosen.shape != (self.num_envs,):
             raise UserError(
                 f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
             )
+        if chosen.dtype.kind not in "iu":
+            raise UserError(f"actions must be whole numbers, got an array of {chosen.dtype}")
+        chosen = chosen.astype(np.int64)
         now.step(chosen, active, self._generators)
         for i in np.flatnonzero(~active).tolist():
             now.begin(i, self._generators[i])

@@ -7,7 +7,7 @@ from typing import Any
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_declared
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
 from skillfocus.envs.episode import Episodes
 from skillfocus.envs.goal import Start, make_goal
@@ -77,8 +77,9 @@ class WorldEnv(SingleEpisodeEnv):
             UserError: If an argument is unknown or does not fit the world.
         """
         if isinstance(world, str):
-            world = make(world, **settings)
-        elif settings:
+            world, settings = make(world, **settings), {}
+        check_declared(world)
+        if settings:
             raise UserError(
                 f"{world.id} is already made: pass {', '.join(settings)} where you make it"
             )

@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from threading import Event
 
 import numpy as np
 
+from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
 from skillfocus.core.mdp import TabularMDP
@@ -19,10 +21,14 @@ from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learner, Problem
+from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.targets import Targets, assign_skills
+from skillfocus.objectives.registry import as_objective
+from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
+from skillfocus.objectives.targets import Targets
 from skillfocus.skills.skills import Skills
+from skillfocus.worlds.registry import as_world
 
 
 def make_problem(
@@ -39,7 +45,9 @@ def make_problem(
     Raises:
         UserError: If objective, targets and world do not fit together.
     """
-    assignment = assign_skills(world, objective, n_skills, targets)
+    if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
+        raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
+    assignment = assign_targets(world, objective, n_skills, targets)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)
@@ -48,11 +56,11 @@ def make_problem(
 
 @renamed_arguments(table="mdp")
 def discover(
-    world: World,
-    objective: Objective,
+    world: World | str | Path,
+    objective: Objective | str,
     *,
     seed: int,
-    learner: Learner | None = None,
+    learner: Learner | str | None = None,
     n_skills: int | None = None,
     targets: Targets | None = None,
     step_limit: int | None = None,
@@ -62,25 +70,36 @@ def discover(
     """Discover skills.
 
     Args:
-        world: The world to discover them in.
-        objective: What they are rewarded for, such as `focused(vic())`.
+        world: The world to discover them in, or its name, as `make` takes it.
+        objective: What they are rewarded for, such as `focused(vic())` or "focused-vic".
         seed: Equal seeds give equal skills, bit for bit.
-        learner: How they are learned (default: `Planning()`).
+        learner: How they are learned (default: `Planning()`), or a learner's name.
         n_skills: Number of skills (default: 16).
         targets: How many skills target what, such as `{"tool_1": 2, "position": 8}` (default: the
             paper's assignment).
         step_limit: Most steps a skill may take (default: the world's).
         mdp: The world's tabular MDP, to save tabulating it again.
         progress: Progress callback.
+
+    Raises:
+        UserError: If an argument is wrong, or the world does not fit the objective.
     """
-    learner = learner or Planning()
+    world, objective = as_world(world), as_objective(objective)
+    learner = Planning() if learner is None else as_learner(learner)
     check_seed(seed)
+    if progress is not None:
+        function("progress", progress, "(fraction, activity) -> None")
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )
     learned = learner.learn(problem, np.random.default_rng(seed), progress or no_progress)
     first_modes = np.cumsum((0, *problem.modes[:-1]))
     names = world.space.names
+    reached = (
+        {"reaches": value_labels(world.space, problem.assignment)}
+        if reaches_values(objective)
+        else {}
+    )
     return Skills(
         world,
         learned.policies,
@@ -90,6 +109,7 @@ def discover(
             "objective": objective.describe(),
             "learner": _settings(learner),
             "seed": int(seed),
+            **reached,
             "versions": package_versions(),
         },
         learned.intrinsic_reward,
@@ -108,8 +128,8 @@ def _settings(learner: Learner) -> dict[str, object]:
 
 
 def discover_many(
-    world: World,
-    objective: Objective,
+    world: World | str | Path,
+    objective: Objective | str,
     seeds: Sequence[int],
     *,
     workers: int = 1,
@@ -129,11 +149,15 @@ def discover_many(
     Yields:
         Skills. Leaving the iteration early stops the runs in flight.
     """
+    if not isinstance(seeds, Sequence):
+        raise UserError(f"seeds must be a list or a range, such as range(5), got {shown(seeds)}")
+    for seed in seeds:
+        check_seed(seed)
     if len(set(seeds)) != len(seeds):
         raise UserError(f"a seed is given twice in {list(seeds)}")
-    if workers < 1:
-        raise UserError(f"{workers} workers were asked for; at least 1 is needed")
-    mdp = tabulate(world)
+    workers = whole("workers", workers, at_least=1)
+    made, objective = as_world(world), as_objective(objective)
+    mdp = tabulate(made)
     stop = Event()
 
     def one(seed: int) -> Skills:
@@ -143,7 +167,7 @@ def discover_many(
             if progress is not None:
                 progress(seed, fraction, activity)
 
-        return discover(world, objective, seed=seed, mdp=mdp, progress=report, **settings)
+        return discover(made, objective, seed=seed, mdp=mdp, progress=report, **settings)
 
     pool = ThreadPoolExecutor(workers)
     waiting = deque(seeds)

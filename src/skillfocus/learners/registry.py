@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skillfocus.errors import unknown
+from skillfocus._internal.checks import shown
+from skillfocus.errors import UserError, unknown
 
 if TYPE_CHECKING:
     from skillfocus.learners.base import Learner
@@ -68,3 +69,17 @@ def make_learner(name: str, *, paper: bool = False, **settings: object) -> Learn
     entry = LEARNERS[name]
     module, _, factory = ((paper and entry.paper) or entry.factory).partition(":")
     return getattr(import_module(module), factory)(**settings)
+
+
+def as_learner(learner: Learner | str) -> Learner:
+    """Return a learner as it is, or the one of a name.
+
+    Raises:
+        UserError: If it is neither a learner nor a known name.
+    """
+    if isinstance(learner, str):
+        return make_learner(learner)
+    if isinstance(learner, type) or not hasattr(learner, "learn"):
+        kind = f"; try learner={learner.__name__}()" if isinstance(learner, type) else ""
+        raise UserError(f"learner must be a learner such as Planning(), got {shown(learner)}{kind}")
+    return learner

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from skillfocus._internal.checks import whole
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
@@ -45,7 +46,7 @@ def evaluate(
     Raises:
         UserError: If a file cannot be loaded `sample` is below 2, or `seed` is no seed.
     """
-    if sample is not None and sample < 2:
+    if sample is not None and whole("sample", sample) < 2:
         raise UserError(f"sample is {sample}; it must be at least 2")
     check_seed(seed)
     sources = list_sources(skills)

@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from skillfocus._internal.checks import number
 from skillfocus.errors import UserError
 
 
@@ -59,6 +60,8 @@ class Discriminator:
     discriminates = True
 
     def __post_init__(self) -> None:
+        if self.rate is not None:
+            number("rate", self.rate)
         known = self.prior in ("uniform", "learned")
         if not known and not (isinstance(self.prior, float) and 0 < self.prior <= 1):
             raise UserError(
@@ -95,6 +98,8 @@ class Representation:
     learns_prior = False
 
     def __post_init__(self) -> None:
+        if self.rate is not None:
+            number("rate", self.rate)
         if self.features not in ("coordinates", "indicators"):
             raise UserError(
                 f"features is {self.features!r}; it must be 'coordinates' or 'indicators'"
@@ -107,9 +112,16 @@ class Representation:
 
 @dataclass(frozen=True)
 class ValueNumbers:
-    """Nothing learned: the formula gets the numbers of the component, the start and the value."""
+    """Nothing learned: the formula gets the numbers of the component, the start and the value.
+
+    Attributes:
+        rate: No learning rate.
+        components_are_values: Whether a skill's component is the index of a value of its target;
+            the formula then gets that value's number.
+    """
 
     rate: float = 0.0
+    components_are_values: bool = False
     discriminates = False
     learns_prior = False
 

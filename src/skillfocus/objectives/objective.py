@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from skillfocus._internal.checks import shown
 from skillfocus._internal.deprecated import translate_arguments
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import Decomposition, PerTarget, WholeState
@@ -69,6 +70,13 @@ class Objective:
     penalty: Penalty | None = None
     modes: Literal["single", "scattered"] = "single"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.reward, Reward):
+            raise UserError(
+                f"the reward of the objective {self.name} must be a Reward, as in "
+                f"Objective('own', Reward('own', formula)), got {shown(self.reward)}"
+            )
+
     @property
     def targeted(self) -> bool:
         """Whether skills have target variables."""
@@ -119,3 +127,20 @@ class Objective:
             )
         name = f"{prefix}-{self.name}"
         return replace(self, name=name, decomposition=decomposition, penalty=penalty)
+
+
+def check_objective_type(objective: object, usage: str) -> None:
+    """Raise a `UserError` unless this is an objective.
+
+    Args:
+        objective: What was given.
+        usage: How it was used, with `{}` in its place, such as `focused({})`.
+    """
+    if isinstance(objective, Objective):
+        return
+    if callable(objective) and hasattr(objective, "__name__"):
+        name = objective.__name__
+        raise UserError(f"{name} is a function: call it, as in {usage.format(f'{name}()')}")
+    raise UserError(
+        f"an objective is made by a function, as in {usage.format('vic()')}, got {shown(objective)}"
+    )

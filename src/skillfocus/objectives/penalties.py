@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
+from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import UserError, unknown
 
@@ -57,6 +58,8 @@ class Penalty:
     baseline: Baseline = "start"
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        function(f"the measure of {self.name}", self.measure, "(space, start, end, watched) -> [n]")
         if self.baseline not in BASELINES:
             raise unknown("baseline", self.baseline, BASELINES)
         if not 0 <= self.strength <= MAX_STRENGTH:
@@ -168,6 +171,8 @@ def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
     Raises:
         UserError: With a counterexample.
     """
+    if not hasattr(mdp, "n_states"):
+        raise UserError(f"check_penalty takes the world's table, tabulate(world), got {shown(mdp)}")
     space = mdp.space
     chosen = np.unique(np.linspace(0, mdp.n_states - 1, sample).astype(int))
     start, end = np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen))

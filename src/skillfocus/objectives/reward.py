@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from skillfocus._internal.checks import function
 from skillfocus.errors import UserError
 from skillfocus.objectives.estimates import Discriminator, Estimate, Representation, ValueNumbers
 
@@ -49,6 +50,7 @@ class Reward:
     penalty_strength: float = 4.0
 
     def __post_init__(self) -> None:
+        function(f"the formula of {self.name}", self.formula, "log_q, log_nu -> log_q - log_nu")
         if self.timing not in TIMINGS:
             raise UserError(
                 f"{self.name}: timing is {self.timing!r}; it must be one of {', '.join(TIMINGS)}"

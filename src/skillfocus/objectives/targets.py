@@ -11,9 +11,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from skillfocus._internal.checks import shown, whole
 from skillfocus.core.factored import FactoredSpace
-from skillfocus.core.world import World
+from skillfocus.core.world import World, check_declared
 from skillfocus.errors import UserError
 from skillfocus.objectives.objective import Objective
 
@@ -22,8 +24,9 @@ N_SKILLS = 16
 MAX_SKILLS = 10_000
 """The most skills, with their modes, in one set."""
 Skill = Mapping[str, int]
-Targets = Mapping[str, int] | Sequence[Skill]
-"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills."""
+Targets = Mapping[str, int] | Sequence[Mapping[str, Any]]
+"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills,
+{variable: component} each (for `reach`, {variable: value})."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Assignment:
             for j in range(len(space))
             if any(j in skill for skill in self.skills)
         }
-        _check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
+        check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
         parts, modes = [], []
         for skill in self.skills:
             choices = list(itertools.product(*(range(shares[j]) for j in skill)))
@@ -81,10 +84,14 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             is given.
         targets: Counts per target, or the skills one by one.
     """
+    check_declared(world)
+    if n_skills is not None:
+        n_skills = whole("n_skills", n_skills)
     if targets is None:
         targets = default_counts(world, n_skills)
+    _check_form(targets)
     if isinstance(targets, Mapping):
-        _check_count(sum(targets.values()))
+        check_count(sum(targets.values()))
         skills = _from_counts(world.space, targets)
     else:
         skills = [dict(skill) for skill in targets]
@@ -93,7 +100,22 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
             f"one of the two out"
         )
-    return Assignment(tuple(_checked(world.space, skill) for skill in skills))
+    return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
+
+
+def _check_form(targets: object) -> None:
+    """Raise a `UserError` unless targets are counts by name, or skills one by one."""
+    form = 'write counts, such as {"tool_1": 2}, or skills, such as [{"tool_1": 0}, {"tool_1": 1}]'
+    skills = [targets] if isinstance(targets, Mapping) else targets
+    if isinstance(skills, str) or not isinstance(skills, Sequence):
+        raise UserError(f"targets cannot be {shown(targets)}: {form}")
+    if not targets or not all(isinstance(skill, Mapping) for skill in skills):
+        raise UserError(f"targets cannot be {shown(targets)}: {form}")
+    for skill in skills:
+        for name, number in skill.items():
+            if not isinstance(name, str):
+                raise UserError(f"targets are named by text, got {name!r}: {form}")
+            whole(f"the number of {name!r} in targets", number)
 
 
 def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
@@ -114,16 +136,18 @@ def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _check_count(count: int, what: str = "skills") -> None:
+def check_count(count: int, what: str = "skills") -> None:
+    """Raise `UserError` if so many skills would be too many."""
     if count > MAX_SKILLS:
         raise UserError(f"{count:,} {what} were asked for; there may be up to {MAX_SKILLS:,}")
 
 
 def untargeted(n_skills: int) -> Assignment:
     """Return an assignment of skills without targets, as plain objectives have them."""
+    n_skills = whole("n_skills", n_skills)
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
-    _check_count(n_skills)
+    check_count(n_skills)
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
@@ -216,7 +240,8 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
     return skills
 
 
-def _checked(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+def check_skill(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+    """Return a skill with variables by number; raise `UserError` unless its targets are valid."""
     if not skill:
         raise UserError("a skill has no target variable; every focused skill needs at least one")
     if any(component < 0 for component in skill.values()):

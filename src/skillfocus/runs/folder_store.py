@@ -25,6 +25,7 @@ from skillfocus._internal.atomic_io import (
     unused_path,
     write_atomically,
 )
+from skillfocus._internal.checks import file_path
 from skillfocus.errors import UserError
 from skillfocus.runs.run import Run, settings_of
 from skillfocus.runs.run_file import Damaged, Header, build_frame, build_records, decode
@@ -56,7 +57,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = file_path(folder)
         self._lock_file: int | None = None
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from concurrent.futures import (
 )
 from pickle import PicklingError
 
+from skillfocus._internal.checks import shown, whole
 from skillfocus.errors import UserError
 from skillfocus.runs.execution import Failed, Finished
 from skillfocus.runs.executors import (
@@ -72,8 +73,18 @@ def run_all(
         Interrupted: After Ctrl-C or SIGTERM, once everything that finished is stored.
         UserError: If the store cannot be written to, or the executor gave up.
     """
-    if not 1 <= workers <= MAX_WORKERS:
+    if not 1 <= whole("workers", workers) <= MAX_WORKERS:
         raise UserError(f"{workers} workers were asked for; there may be 1 to {MAX_WORKERS:,}")
+    if not isinstance(store, RunStore):
+        raise UserError(f"the store must be a RunStore, such as Store('out'), got {shown(store)}")
+    if not isinstance(runs, Iterable):
+        raise UserError(f"run_all takes a list of runs, got {shown(runs)}; try [run]")
+    runs = list(runs)
+    for run in runs:
+        if not isinstance(run, Run):
+            raise UserError(
+                f"a run is a Run, such as Discovery('four-rooms', 'vic', 0), got {shown(run)}"
+            )
     distinct = list({run.id: run for run in runs}.values())
     try:
         with count_interrupts() as interrupts:

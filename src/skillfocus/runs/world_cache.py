@@ -6,11 +6,12 @@ import json
 from functools import lru_cache
 
 from skillfocus._internal.atomic_io import shorten
+from skillfocus._internal.own_files import own_code
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.worlds.registry import make, own_code
+from skillfocus.worlds.registry import make
 
 
 @lru_cache(maxsize=8)

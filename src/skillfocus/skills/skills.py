@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import reprlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.checks import file_path, is_whole, shown
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, run_many
+from skillfocus.core.seeds import check_generator
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.skills.header import WITH_NETWORKS
+from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
+from skillfocus.skills.joining import Index, Skill, join, numbers_of, pick
 from skillfocus.skills.neural.files import (
     network_arrays,
     networks_from_file,
@@ -31,6 +35,12 @@ from skillfocus.skills.neural.files import (
     same_networks,
 )
 from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.packed_policy import (
+    PackedPolicy,
+    pack_policy,
+    policy_bytes,
+    policy_from_bytes,
+)
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
 from skillfocus.skills.serialization import (
     FIRST_COMPRESSED,
@@ -43,11 +53,14 @@ from skillfocus.skills.serialization import (
 )
 from skillfocus.skills.tables import fingerprint, has_table, table_of
 from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.registry import as_world
 from skillfocus.worlds.remaking import remake
 
 if TYPE_CHECKING:
     from skillfocus.skills.jax_rollouts import JaxRunner
 
+PACKED_FROM = 128_000_000
+"""Policies with more entries are packed in files."""
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""
 
@@ -58,6 +71,7 @@ class Skills:
 
         skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=0)
         trajectory = skills.rollout(0, skills.world.state(position=(6, 9)), rng)
+        skills[["tool_1", "position"]], skills[2:5], skills + others  # sets again
 
     Attributes:
         world: The world they act in.
@@ -94,6 +108,27 @@ class Skills:
     def __len__(self) -> int:
         return len(self.targets)
 
+    @overload
+    def __getitem__(self, index: int) -> Skill: ...
+    @overload
+    def __getitem__(self, index: str | slice | Sequence[int] | Sequence[str]) -> Skills: ...
+    def __getitem__(self, index: Index) -> Skill | Skills:
+        """Return one skill by its number, or some as a set of their own.
+
+        Args:
+            index: A number; or a slice, a list of numbers, the name of a target ("key", or
+                "key+door" for skills on both) or a list of names.
+        """
+        numbers = numbers_of(self, index)
+        return Skill(self, numbers[0]) if isinstance(index, Integral) else pick(self, numbers)
+
+    def __iter__(self) -> Iterator[Skill]:
+        return (Skill(self, number) for number in range(len(self)))
+
+    def __add__(self, other: Skills) -> Skills:
+        """Return the skills of both sets as one set; see `skills.joining.join`."""
+        return join(self, other) if isinstance(other, Skills) else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Skills)
@@ -108,7 +143,8 @@ class Skills:
             return same_networks(mine, others)
         if not (self.has_table and other.has_table):
             return mine is others
-        return np.array_equal(self.tabular.flat_actions, other.tabular.flat_actions)
+        one, two = self.tabular, other.tabular
+        return all(np.array_equal(one.columns(z), two.columns(z)) for z in range(len(self)))
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -180,14 +216,19 @@ class Skills:
 
     def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
         """Return a skill's table, uint8 [n_states, n_contexts]; n_actions means "terminate"."""
+        self._check_skill(skill)
+        self._check_mode(skill, mode)
         return self.tabular.table(skill, mode)
 
     def action(self, skill: int, first: State, now: State, mode: int = 0) -> str | None:
         """Return the name of what a skill that started in `first` does in `now`; None if it
         terminates."""
-        starts, states = np.array([first]), np.array([now])
+        self._check_skill(skill)
+        self._check_mode(skill, mode)
+        first, now = (self.world.space.as_state(state) for state in (first, now))
         for state in (first, now):
             self._check_state(state)
+        starts, states = np.array([first]), np.array([now])
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
 
@@ -199,11 +240,23 @@ class Skills:
             rng: Needed if the skill has several modes: it draws one when it starts.
         """
         self._check_skill(skill)
-        return SkillPolicy(self.policies, skill, len(self.world.actions), self.step_limit, rng)
+        if rng is not None:
+            check_generator(rng)
+        return SkillPolicy(
+            self.policies, skill, len(self.world.actions), self.step_limit, rng, self.world.space
+        )
 
     def _check_skill(self, skill: int) -> None:
-        if not 0 <= skill < len(self):
-            raise UserError(f"there is no skill {skill}: skills are numbered 0 to {len(self) - 1}")
+        if not is_whole(skill) or not 0 <= skill < len(self):
+            named = [str(z) for z, names in enumerate(self.targets) if skill in names]
+            advice = f" (for {skill}: {', '.join(named)})" if named else ""
+            raise UserError(
+                f"there is no skill {skill!r}: skills are numbered 0 to {len(self) - 1}{advice}"
+            )
+
+    def _check_mode(self, skill: int, mode: int) -> None:
+        if not is_whole(mode) or not 0 <= mode < self.n_modes[skill]:
+            raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode!r}")
 
     # ------------------------------------------------------------------ rollouts
 
@@ -219,15 +272,15 @@ class Skills:
             The states it visited, the start included.
         """
         self._check_skill(skill)
-        paths, steps = self.run(np.array([skill]), np.array([start]), rng)
+        first = self.world.space.as_state(start)
+        paths, steps = self.run(np.array([skill]), np.array([first]), rng)
         states = map(tuple, paths[0, : steps[0] + 1].tolist())
         return Trajectory(states, self.world, skill, self.targets[skill])
 
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome."""
         self._check_skill(skill)
-        if not 0 <= mode < self.n_modes[skill]:
-            raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode}")
+        self._check_mode(skill, mode)
         first = self.mdp.number(start)
         path = most_likely_path(self.mdp, self.arrays, skill, first, mode, self.step_limit)
         states = (self.mdp.state(s) for s in path)
@@ -248,9 +301,17 @@ class Skills:
             [n_runs, length of the longest + 1, n_variables] if the starts are; and how many steps
             each run took, int32 [n_runs].
         """
+        check_generator(rng)
+        skills, starts = np.asarray(skills), np.asarray(starts)
+        if len(skills) != len(starts):
+            raise UserError(
+                f"{len(skills)} skills cannot run from {len(starts)} starts: give one each"
+            )
+        for name, array in (("skills", skills), ("starts", starts)):
+            if len(array) and array.dtype.kind not in "iu":
+                raise UserError(f"{name} must be whole numbers, got an array of {array.dtype}")
         if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
             raise UserError(f"skills are numbered 0 to {len(self) - 1}")
-        starts = np.asarray(starts)
         if starts.ndim == 2:
             return self._run_from_values(np.asarray(skills, np.int64), starts, rng)
         if len(starts) and not 0 <= min(starts) <= max(starts) < self.mdp.n_states:
@@ -301,13 +362,15 @@ class Skills:
             path: The HTML file; it needs nothing but a browser.
             beside: Other sets of skills to compare with.
         """
-        return display.hook("page")([self, *beside], path)
+        for other in beside:
+            if not isinstance(other, Skills):
+                raise UserError(f"only skills can be shown beside skills, got {shown(other)}")
+        return display.hook("page")([self, *beside], file_path(path))
 
     def _repr_html_(self) -> str | None:
         if not self.has_table:
             return None
-        entries = len(self.tabular.flat_actions)
-        return None if entries > MAX_NOTEBOOK_ENTRIES else self._frame
+        return None if self.tabular.index.n_entries > MAX_NOTEBOOK_ENTRIES else self._frame
 
     @cached_property
     def _frame(self) -> str:
@@ -325,7 +388,7 @@ class Skills:
         reward = self.intrinsic_reward
         return {
             "format": FORMAT,
-            "version": WITH_NETWORKS - 1,
+            "version": WITH_TABLES,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.mdp.fingerprint if self.has_table else fingerprint(self.world),
             "targets": [list(names) for names in self.targets],
@@ -350,17 +413,24 @@ class Skills:
                     f"{self.policies.model.objective.name} is an objective of your own, and a file "
                     f"cannot say what its networks were learned for: pickle the skills instead"
                 )
-        return pack(self._header(), {POLICY: compress(self.tabular.flat_actions), **rewards})
+        table = self.tabular
+        if isinstance(table, PackedPolicy) or table.index.n_entries > PACKED_FROM:
+            content = policy_bytes(pack_policy(table))
+            header = {**self._header(), "version": PACKED}
+            return pack(header, {POLICY: compress(content, level=6), **rewards})
+        return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
-        path = Path(path)
+        path = file_path(path)
         write_atomically(path, self.to_bytes())
         return path
 
     @staticmethod
-    def from_bytes(content: bytes, world: World | None = None) -> Skills:
+    def from_bytes(content: bytes, world: World | str | None = None) -> Skills:
         """Restore skills from `to_bytes`, for example out of a database; see `load`."""
+        if not isinstance(content, bytes | bytearray | memoryview):
+            raise UserError(f"from_bytes takes what to_bytes returned, got {shown(content)}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "content.skills"
             path.write_bytes(content)
@@ -368,20 +438,21 @@ class Skills:
 
     @staticmethod
     def load(
-        path: str | Path, world: World | None = None, *, mdp: TabularMDP | None = None
+        path: str | Path, world: World | str | None = None, *, mdp: TabularMDP | None = None
     ) -> Skills:
         """Read a skills file. Nothing in it is executed.
 
         Args:
             path: The file.
             world: Needed where the file cannot say how to make it: for an object or a class of
-                your own, and for worlds that take longer to make than a file may ask for.
+                your own, and for worlds that take longer to make than a file may ask for. It may
+                be given by name, as `make` takes it.
             mdp: The world's tabular MDP, if you have it already.
         """
-        arrays, header = read(Path(path))
+        arrays, header = read(file_path(path))
         origin = header["world"]
         try:
-            made = world or remake(origin["id"], origin["settings"])
+            made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)
             if mdp is None and has_table(made):
                 mdp = table_of(made)
         except UserError as error:
@@ -426,6 +497,8 @@ def _read_policies(
         raise UserError(f"{path} is not a usable skills file: {world.id} has no tables")
     if header["version"] >= FIRST_COMPRESSED:
         actions = decompress(actions, path)
+    if header["version"] == PACKED:
+        return policy_from_bytes(mdp, header["remembered"], actions, header.get("modes", ()))
     return TabularPolicy(mdp, header["remembered"], actions, header.get("modes", ()))
 
 

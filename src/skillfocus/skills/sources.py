@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from skillfocus._internal.checks import file_path, shown
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
@@ -19,10 +20,12 @@ def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | 
     Raises:
         UserError: If there are none, or a path has no file name.
     """
+    if not isinstance(sources, SkillSource | Iterable):
+        raise UserError(f"skills are Skills or files of them, got {shown(sources)}")
     several = [sources] if isinstance(sources, SkillSource) else list(sources)
     if not several:
         raise UserError("name at least one file of skills")
-    paths = [source if isinstance(source, Skills) else Path(source) for source in several]
+    paths = [source if isinstance(source, Skills) else file_path(source) for source in several]
     for path in paths:
         if isinstance(path, Path) and not path.name:
             raise UserError(
@@ -44,3 +47,10 @@ def load_source(source: Skills | Path, world: World | None = None) -> Skills:
 def source_file(source: Skills | Path) -> str | None:
     """Return the file of a source as text; None for skills in memory."""
     return None if isinstance(source, Skills) else str(source)
+
+
+def check_skills(skills: object) -> None:
+    """Raise a `UserError` unless this is a set of skills."""
+    if not isinstance(skills, Skills):
+        advice = "; Skills.load reads a file" if isinstance(skills, str | Path) else ""
+        raise UserError(f"this takes Skills, as discover returns them, got {shown(skills)}{advice}")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from skillfocus._internal.checks import shown
 from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError
 from skillfocus.figures.saving import check_path
 from skillfocus.learners.base import Learner
+from skillfocus.learners.registry import as_learner
 from skillfocus.runs.discovery_run import PLANNING, Discovery, format_settings
 from skillfocus.runs.folder_store import Store
 from skillfocus.runs.job import Job
@@ -75,7 +77,7 @@ def sweep(
     world: str,
     objective: str,
     *,
-    over: Sequence[Axis | str] = (),
+    over: Sequence[Axis | str] | str = (),
     paper: Sequence[str] = (),
     seed: int = FIRST_TUNING_SEED,
     seeds: int = 3,
@@ -91,7 +93,7 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     retry_failed: bool = False,
-    learner: Learner = PLANNING,
+    learner: Learner | str = PLANNING,
     progress: Progress = no_progress,
     **settings: Any,
 ) -> SweepResult:
@@ -129,6 +131,10 @@ def sweep(
         UserError: If an argument is invalid; nothing has run then.
         Interrupted: After Ctrl-C, once finished runs are stored.
     """
+    over = [over] if isinstance(over, str) else over
+    if isinstance(over, Mapping):
+        raise UserError(f"over is a list such as ['strength=1,2,4'], got {shown(over)}")
+    learner = as_learner(learner)
     tuning = tuning_seeds(seeds, seed)
     reporting = reporting_seeds(report) if report else range(0)
     axes = sweep_axes(over, paper, objective, learner.name)

@@ -15,12 +15,15 @@ took (Sutton, Precup, Singh 1999): skills find the reward, primitive actions sho
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from skillfocus._internal.checks import check_fields, shown
 from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
+from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
@@ -35,7 +38,8 @@ from skillfocus.tasks.episodes import (
     task_arrays,
     workspace_of,
 )
-from skillfocus.tasks.task import Task, optimum
+from skillfocus.tasks.short_forms import ShortTask, as_task
+from skillfocus.tasks.task import optimum
 
 MAX_EPISODES = 10**9
 """The most training episodes: days of learning."""
@@ -81,6 +85,7 @@ class SMDPQLearning:
     runs = renamed_attribute("runs", "evaluation_runs")
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.ties not in ("first", "random"):
             raise UserError(f"ties must be 'first' or 'random', got {self.ties!r}")
         if self.intra_option and not self.primitives:
@@ -95,7 +100,7 @@ class SMDPQLearning:
             if not 0 < getattr(self, name) <= 1:
                 raise UserError(f"{name} must be in (0, 1], got {getattr(self, name)}")
         for name in ("alpha_decay", "epsilon_decay"):
-            if getattr(self, name) < 0:
+            if not getattr(self, name) >= 0:
                 raise UserError(f"{name} must be 0 or more, got {getattr(self, name)}")
 
 
@@ -119,24 +124,32 @@ class Solution:
 
 
 def solve(
-    mdp: TabularMDP,
-    task: Task,
-    skills: Skills | None,
+    mdp: TabularMDP | Skills,
+    task: ShortTask,
+    skills: Skills | None = None,
     *,
     seed: int,
-    reward: str = "true",
+    reward: str | None = None,
     settings: SMDPQLearning | None = None,
+    start: State | Mapping[str, Hashable] | str | None = None,
+    max_episode_steps: int | None = None,
     progress: Progress = no_progress,
 ) -> Solution:
     """Learn a task by SMDP Q-learning over skills and primitive actions.
 
+        solve(skills, "key=1,door=open", seed=0).steps[-1]
+
     Args:
-        mdp: The world's MDP.
-        task: What to accomplish.
+        mdp: The skills to choose among; or the world's MDP, where `skills` or none follow.
+        task: What to accomplish: a `Task`, "true" or "proxy" for the world's own, a condition such
+            as "key=1", values by name, or a function of {variable: value}.
         skills: The skills to choose among, or None for primitive actions only.
         seed: Equal seeds give equal solutions. Evaluation draws from a stream of its own.
-        reward: The reward to learn from, "true" or "proxy".
+        reward: The reward to learn from, "true" (the default) or "proxy".
         settings: Learning settings; the paper's by default.
+        start: Where episodes start (default: as the task says, or the world's first state).
+        max_episode_steps: Primitive steps of an episode (default: as the task says, or eight times
+            the step limit).
         progress: Callback for the fraction done.
 
     Returns:
@@ -147,7 +160,24 @@ def solve(
             to choose among.
     """
     check_seed(seed)
+    if isinstance(mdp, Skills):
+        if skills is not None:
+            raise UserError("solve takes the skills once: solve(skills, task, seed=0)")
+        mdp, skills = mdp.mdp, mdp
+    if not isinstance(mdp, TabularMDP) or not isinstance(skills, Skills | None):
+        raise UserError(
+            f"solve takes skills and a task, solve(skills, task, seed=0), or an MDP, a task and "
+            f"skills, got {shown(mdp)} and {shown(skills)}"
+        )
+    task, of_task = as_task(
+        task, mdp, None if skills is None else skills.world, start=start,
+        max_episode_steps=max_episode_steps,
+        step_limit=None if skills is None else skills.step_limit,
+    )  # fmt: skip
+    reward = of_task if reward is None else reward
     settings = settings or SMDPQLearning()
+    if not isinstance(settings, SMDPQLearning):
+        raise UserError(f"settings must be SMDPQLearning(…), got {shown(settings)}")
     if skills is None and not settings.primitives:
         raise UserError("an agent without skills needs primitives=True")
     if skills is not None and skills.mdp.fingerprint != mdp.fingerprint:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 
+from skillfocus.core.factored import State
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import seed_range
 from skillfocus.core.world import World
 from skillfocus.metrics.summary import origin
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
+from skillfocus.tasks.short_forms import ShortTask, as_task
 from skillfocus.tasks.smdp_q_learning import SMDPQLearning, Solution, solve
-from skillfocus.tasks.task import Task, task_of
+from skillfocus.tasks.task import Task
 
 
 def solve_all(
     skills: SkillSource | Iterable[SkillSource],
     *,
-    task: str = "true",
+    task: ShortTask = "true",
+    start: State | Mapping[str, Hashable] | str | None = None,
+    max_episode_steps: int | None = None,
     episodes: int = 20_000,
     intra_option: bool = False,
     decay: float = 0.001,
@@ -26,11 +30,14 @@ def solve_all(
     world: World | None = None,
     progress: Progress = no_progress,
 ) -> list[dict]:
-    """Learn the paper's task with each set of skills, and in each world with primitive moves alone.
+    """Learn a task with each set of skills, and in each world with primitive moves alone.
 
     Args:
         skills: Sets of skills or files of them, one or several.
-        task: The reward to learn from: `"true"`, or the `"proxy"` that ignores side effects.
+        task: The paper's task by the reward to learn from, `"true"` or the `"proxy"` that ignores
+            side effects; or a task of your own, as `solve` takes it.
+        start: Where episodes start, see `solve`.
+        max_episode_steps: Primitive steps of an episode, see `solve`.
         episodes: Number of training episodes.
         intra_option: Whether steps inside skills also update the values of primitive moves.
         decay: Exploration is exp(-decay n) after n episodes.
@@ -41,7 +48,8 @@ def solve_all(
 
     Returns:
         One record per set and seed, then one per world and seed without skills (whose `file` and
-        `seed` are None): `world`, `objective`, `seed`, `file`, `task`, `reward`, `learning_seed`,
+        `seed` are None): `world`, `objective`, `seed`, `file`, `task`, `reward`, `start`,
+        `max_episode_steps`, `learning_seed`,
         `steps`, `success`, `proxy_return`, `true_return`, `optimum_steps` and the learning `curve`.
 
     Raises:
@@ -60,15 +68,18 @@ def solve_all(
         agents.append((own, None, alone))
     records = []
     for own, options, about in agents:
-        goal = task_of(own.world, own.mdp)
+        goal, reward = as_task(
+            task, own.mdp, own.world, start=start, max_episode_steps=max_episode_steps,
+            step_limit=own.step_limit,
+        )  # fmt: skip
         for learning_seed in learning_seeds:
             done, every = len(records), len(agents) * seeds
             label = f"{about['objective']}, seed {learning_seed}"
             solution = solve(
-                own.mdp, goal, options, seed=learning_seed, reward=task, settings=settings,
+                own.mdp, goal, options, seed=learning_seed, reward=reward, settings=settings,
                 progress=part_of(progress, done / every, (done + 1) / every, label),
             )  # fmt: skip
-            records.append({**about, **_record(goal, task, learning_seed, solution)})
+            records.append({**about, **_record(own, goal, reward, learning_seed, solution)})
     return records
 
 
@@ -77,12 +88,19 @@ def _about(skills: Skills) -> dict[str, object]:
     return {key: about[key] for key in ("world", "objective", "seed")}
 
 
-def _record(task: Task, reward: str, seed: int, solution: Solution) -> dict[str, object]:
+def _record(
+    skills: Skills, task: Task, reward: str, seed: int, solution: Solution
+) -> dict[str, object]:
     """Return the JSON record of one solution; single numbers are those at the end of learning."""
     learned = solution.true_return if reward == "true" else solution.proxy_return
     return {
         "task": task.name,
         "reward": reward,
+        "start": {
+            name: str(v)
+            for name, v in skills.mdp.space.labels(skills.mdp.state(task.start)).items()
+        },
+        "max_episode_steps": task.max_episode_steps,
         "learning_seed": seed,
         "steps": solution.steps[-1],
         "success": learned[-1],

@@ -15,18 +15,14 @@ is an entry in `JAX_WORLDS`. A new adapter is one file in `adapters/` and one en
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
-from skillfocus._internal.atomic_io import shorten
-from skillfocus.core.world import World
+from skillfocus._internal.checks import shown
+from skillfocus._internal.own_files import is_own, load_own, own_code
+from skillfocus.core.world import World, check_declared
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
@@ -102,16 +98,21 @@ SOURCES = {
 """Sources by the prefix of their names."""
 
 
-def make(name: str, **settings: Any) -> World:
+def make(name: str | Path, **settings: Any) -> World:
     """Make a world by its name.
 
     Args:
-        name: A name in one of the forms above.
+        name: A name in one of the forms above, or the path of a map file.
         **settings: The world's settings, such as `slip` or `step_limit`.
 
     Raises:
         UserError: If there is no such world, or it does not take these settings.
     """
+    if isinstance(name, Path):
+        name = str(name)
+    if not isinstance(name, str):
+        advice = "; it is a world already" if isinstance(name, World) else ""
+        raise UserError(f"a world's name is text, such as 'four-rooms', got {shown(name)}{advice}")
     prefix, colon, rest = name.partition(":")
     if colon and prefix in SOURCES:
         return _call(name, SOURCES[prefix].make, settings, rest)
@@ -120,14 +121,25 @@ def make(name: str, **settings: Any) -> World:
     if name in JAX_WORLDS or name in JAX_WORLD_IDS:
         require_jax(name)
         return _call(name, JAX_WORLDS.get(name) or JAX_WORLD_IDS[name], settings)
-    file, _, attribute = name.rpartition(":")
-    if file.endswith(".py"):
-        return _make_from_file(name, Path(file), attribute, settings)
+    if is_own(name):
+        return _make_from_file(name, settings)
     if name.endswith(".py"):
         raise UserError(f"{name} may hold several worlds: say which class, as in {name}:NAME")
     if name.endswith(".txt") or os.path.isfile(name):
         return _call(name, parser.read_map, settings, name)
     raise unknown("world", name, _known_names(name))
+
+
+def as_world(world: World | str | Path) -> World:
+    """Return a world as it is, or make the one of a name.
+
+    Raises:
+        UserError: If it is neither a world nor the name of one.
+    """
+    if isinstance(world, str | Path):
+        return make(world)
+    check_declared(world)
+    return world
 
 
 def can_remake(world_id: str) -> bool:
@@ -158,14 +170,9 @@ def _known_names(name: str) -> list[str]:
     return [*WORLDS, *JAX_WORLDS, *forms, "FILE.py:NAME"]
 
 
-def _make_from_file(name: str, path: Path, attribute: str, settings: dict[str, Any]) -> World:
+def _make_from_file(name: str, settings: dict[str, Any]) -> World:
     """Make the world that a Python file defines as a class, a function or an object."""
-    with own_code(name):
-        module = _run_file(path)
-    if not hasattr(module, attribute):
-        public = [known for known in vars(module) if not known.startswith("_")]
-        raise unknown(f"name in {path}", attribute, public)
-    definition = getattr(module, attribute)
+    definition = load_own(name)
     with own_code(name):
         if isinstance(definition, type) and issubclass(definition, World):
             return _call(name, definition, settings)
@@ -175,39 +182,3 @@ def _make_from_file(name: str, path: Path, attribute: str, settings: dict[str, A
     if settings:
         raise UserError(f"{name} is already made, so it takes no {', '.join(settings)}")
     return thing
-
-
-@contextmanager
-def own_code(name: str) -> Iterator[None]:
-    """Turn what the code behind `FILE.py:NAME` raises into one sentence with the line.
-
-    Raises:
-        UserError: If that code raised. For worlds of another form, nothing is changed.
-    """
-    file = name.rpartition(":")[0]
-    try:
-        yield
-    except UserError:
-        raise
-    except (Exception, SystemExit) as error:
-        if not file.endswith(".py"):
-            raise
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if Path(frame.filename) == Path(file)]
-        place = f" (line {lines[-1]})" if lines else ""
-        raise UserError(f"{name} does not work{place}: {type(error).__name__}: {error}") from error
-
-
-def _run_file(path: Path) -> ModuleType:
-    """Run a user's Python file; like a script, it can import files beside it."""
-    if not os.path.isfile(path):
-        raise UserError(f"there is no file {shorten(path)}")
-    spec = importlib.util.spec_from_file_location(f"skillfocus_own_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    if str(path.parent.resolve()) not in sys.path:
-        sys.path.append(str(path.parent.resolve()))
-    spec.loader.exec_module(module)
-    return module

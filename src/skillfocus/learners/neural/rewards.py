@@ -40,7 +40,7 @@ class TableReward:
     def __init__(
         self, model: SkillModel, group: Group, estimator: Estimator, rng: np.random.Generator
     ) -> None:
-        self.group = group
+        self.group, self.name = group, model.objective.reward.name
         self.coordinates = _points(model, group)
         self.params = np.ascontiguousarray(
             estimator.init(group.n_components, group.n_starts, self.coordinates, rng), np.float32
@@ -59,6 +59,11 @@ class TableReward:
                 self.row(
                     self.params, self.coordinates, component, value, starts, table[component, value]
                 )
+        if not np.isfinite(table).all():
+            raise UserError(
+                f"the reward of {self.name} must be a finite number for every component, start and "
+                f"value, got {table[~np.isfinite(table)][0]}"
+            )
         return {"table": np.ascontiguousarray(table.transpose(0, 2, 1))}
 
     def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:

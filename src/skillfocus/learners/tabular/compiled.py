@@ -59,7 +59,7 @@ def compiled_reward(formula: Callable, predict: Callable) -> Callable:
         def reward(params, coordinates, component, start, value):
             return evaluate(*estimate(params, coordinates, component, start, value))
 
-        _compiled[key] = _compile(reward, REWARD, f"{formula.__name__} of {predict.__name__}")
+        _compiled[key] = _compile(reward, REWARD, f"the formula {formula.__name__}")
     return _compiled[key]
 
 
@@ -74,7 +74,7 @@ def compiled_row(formula: Callable, predict: Callable) -> Callable:
                 start = np.int64(starts[i])
                 out[starts[i]] = evaluate(*estimate(params, coordinates, component, start, value))
 
-        _compiled[key] = _compile(row, ROW, f"{formula.__name__} of {predict.__name__}")
+        _compiled[key] = _compile(row, ROW, f"the formula {formula.__name__}")
     return _compiled[key]
 
 
@@ -100,8 +100,19 @@ def _compile(function: Callable, signature: Signature | None, name: str) -> Call
             else njit(signature, nogil=True)(function)
         )
     except (NumbaError, TypeError, NotImplementedError) as error:
-        reason = str(error).strip().splitlines()
         raise UserError(
-            f"{name} cannot be compiled ({reason[-1] if reason else error}): use numbers and array "
-            f"elements only"
+            f"{name} cannot be compiled ({_reason(error)}): take the arguments that its estimate "
+            f"gives, use numbers and array elements only, and return a number"
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of Numba's message that says most: its first ones name the compiler's
+    steps, its last ones the place."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [
+        line
+        for line in lines
+        if line and not line.startswith(("Failed in nopython", "During:", "File ", ">>>", "def "))
+    ]
+    return (telling or lines or [type(error).__name__])[0]

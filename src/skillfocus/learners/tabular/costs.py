@@ -114,7 +114,40 @@ def between_states(
     for first in range(0, n, rows):
         ends = examples[first : first + rows]
         starts, repeated = np.tile(examples, len(ends)), np.repeat(ends, n)
-        costs[first : first + rows] = penalty.between(mdp, starts, repeated, watched).reshape(-1, n)
+        costs[first : first + rows] = _penalties(penalty, mdp, starts, repeated, watched).reshape(
+            -1, n
+        )
+    return costs
+
+
+def _penalties(
+    penalty: Penalty, mdp: TabularMDP, starts: np.ndarray, ends: np.ndarray, watched: np.ndarray
+) -> np.ndarray:
+    """Return the penalties [n] between states, checked: the measure may be a user's.
+
+    Raises:
+        UserError: If the measure raises, or returns anything but finite numbers, 0 or more.
+    """
+    try:
+        costs = np.asarray(penalty.between(mdp, starts, ends, watched))
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(
+            f"the penalty {penalty.name} does not work: {type(error).__name__}: {error}"
+        ) from error
+    if costs.shape != starts.shape or costs.dtype.kind not in "fiub":
+        raise UserError(
+            f"the penalty {penalty.name} must return one number per pair of states, an array "
+            f"[{len(starts)}], got {costs.dtype} {list(costs.shape)}"
+        )
+    if len(costs) and not (costs.min() >= 0 and np.isfinite(costs.max())):
+        row = int(np.argmin(np.isfinite(costs) & (costs >= 0)))
+        before, after = (mdp.space.labels(mdp.values[each[row]]) for each in (starts, ends))
+        raise UserError(
+            f"the penalty {penalty.name} is {costs[row]} from {before} to {after}; it must be 0 or "
+            f"more and finite"
+        )
     return costs
 
 
@@ -147,5 +180,5 @@ def _outcome_costs(
     """Return the penalty of each outcome against one state per state, as `of_outcomes` does."""
     shape = mdp.successors.shape
     before = np.broadcast_to(baselines[:, None, None], shape).reshape(-1)
-    costs = penalty.between(mdp, before, mdp.successors.reshape(-1), watched)
+    costs = _penalties(penalty, mdp, before, mdp.successors.reshape(-1), watched)
     return costs.reshape(shape).astype(np.float32)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numba import typeof
 
+from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.memory import require_memory
 from skillfocus.core.progress import Progress
@@ -34,6 +35,7 @@ from skillfocus.learners.tabular.q_learning_kernels import (
     episodes_kernel,
     skill_arrays,
 )
+from skillfocus.learners.tabular.reward_check import check_rewards
 from skillfocus.learners.tabular.value_iteration import MAX_GAMMA, check_gamma, earned_share
 from skillfocus.objectives.objective import Objective
 
@@ -86,6 +88,7 @@ class QLearning(Learner):
     name: str = "q-learning"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_gamma(self.gamma)
         if min(self.episodes, self.block) < 1:
             raise UserError("episodes and block must be at least 1")
@@ -113,6 +116,7 @@ class QLearning(Learner):
             start_where_controllable=self.start_where_controllable,
         )
         params = tabular.initial_params(rng)
+        check_rewards(tabular, params)
         shape = (tabular.mdp.n_states, tabular.mdp.n_actions + 1)
         require_memory(
             4 * tabular.index.n_entries * shape[1], f"values of {len(tabular.skills):,} skills",
@@ -127,6 +131,7 @@ class QLearning(Learner):
             count = min(self.block, self.episodes - first)
             runs[z](count, np.float32(self.alpha * np.exp(-self.decay * done[z])))
             done[z] += count
+        check_rewards(tabular, params)
         actions = np.concatenate([greedy_policy(values).ravel() for values in q])
         return Learned(
             tabular.policy(actions, problem.modes),

@@ -8,9 +8,10 @@ change: skills that all disturb the others in the same way pay nothing.
 
 from __future__ import annotations
 
+from skillfocus._internal.checks import number
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, check_objective_type
 
 
 def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
@@ -23,6 +24,7 @@ def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
     Raises:
         UserError: If the objective has no discriminator, or one that learns a prior.
     """
+    check_objective_type(objective, "dusdi({})")
     if not objective.reward.estimate.discriminates:
         raise UserError(
             f"dusdi({objective.name}) has no meaning: DUSDi compares skill discriminators and "
@@ -30,6 +32,6 @@ def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
         )
     if objective.reward.estimate.learns_prior:
         raise UserError("dusdi has no learned prior: its two discriminators would learn two")
-    if not 0 <= weight < float("inf"):
+    if not 0 <= number("weight", weight) < float("inf"):
         raise UserError(f"DUSDi's weight is {weight}; it must be 0 or more and finite")
     return objective.with_targets("dusdi", PerTarget(others_weight=weight))

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from skillfocus._internal.checks import shown
+from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.penalties import Baseline, Penalty, weighted_norm
 
 
@@ -31,6 +33,12 @@ def focused(
             began; "stepwise", at every step, the values they would have taken on their own. In a
             world that stands still while nobody acts, all three are the same.
     """
+    check_objective_type(objective, "focused({})")
+    if penalty is not None and not isinstance(penalty, Penalty):
+        raise UserError(
+            f"penalty must be a Penalty, such as weighted_norm() or changed_variables(), got "
+            f"{shown(penalty)}"
+        )
     if penalty is None:
         default = objective.reward.penalty_strength
         penalty = weighted_norm(default if strength is None else strength)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skillfocus.objectives.estimates import Discriminator, Representation
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, check_objective_type
 
 OWNED_SHARE = 0.9
 """Smallest initial probability of the mode that a value is dealt to. A mode owns a value or two: if
@@ -29,6 +29,7 @@ they paid less than the detour to a second target, it would never reach that one
 
 def scattered(objective: Objective) -> Objective:
     """Return the scattered variant of an objective whose skills have, or will have, targets."""
+    check_objective_type(objective, "scattered({})")
     estimate = objective.reward.estimate
     if isinstance(estimate, Representation):
         estimate = replace(estimate, features="indicators")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters.gymnasium_env import SteppedEnv
@@ -79,6 +80,8 @@ def from_gymnasium(
     Raises:
         UserError: If the environment cannot be made or explored, or differs from its own model.
     """
+    check_seed(seed)
+    seed = int(seed)
     if is_minigrid(env) and get_state is None:
         for name, value in (("variables", variables), ("actions", actions)):
             if value is not None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters.stepping import (
@@ -78,6 +79,10 @@ def from_minigrid(
         UserError: If the environment cannot be made or explored, or has hidden state.
     """
     prefix = LOCAL_PREFIX
+    check_seed(seed)
+    seed = int(seed)
+    if not isinstance(env, str) and not is_minigrid(env):
+        raise UserError(f"from_minigrid takes a MiniGrid environment or its id, not {env!r}")
     if isinstance(env, str):
         prefix, env = "minigrid:", _make_env(env, settings)
     elif settings:
@@ -99,6 +104,7 @@ def from_minigrid(
         simulator=SteppedSimulator(grid),
         exact=samples == 1,
         notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
+        packages=("minigrid", "gymnasium") if _is_bundled(env) else (),
     )  # fmt: skip
     if check:
         validate(world, seed, advice=_ADVICE)
@@ -111,6 +117,11 @@ def is_minigrid(env: object) -> bool:
         return env.startswith(("MiniGrid-", "BabyAI-"))
     kinds = type(getattr(env, "unwrapped", env)).__mro__
     return any(kind.__name__ == "MiniGridEnv" for kind in kinds)
+
+
+def _is_bundled(env: Any) -> bool:
+    """Return whether an environment's code comes with MiniGrid."""
+    return type(env.unwrapped).__module__.startswith("minigrid.")
 
 
 def register_minigrid() -> None:

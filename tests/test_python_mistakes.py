@@ -1,0 +1,423 @@
+"""Plausible mistakes with the Python interface: each is one sentence, or simply works.
+
+Errors of a call's form (a missing argument, an unknown keyword) are Python's own.
+"""
+
+# pyright: reportArgumentType=false, reportCallIssue=false, reportReturnType=false
+# pyright: reportIncompatibleMethodOverride=false, reportIncompatibleVariableOverride=false
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.reward import Reward
+
+W = sf.make("FourRooms-v0", drawing="#######\n#...T.#\n#######", slip=0.0, step_limit=12)
+Q = sf.Planning(rounds=2)
+OBJ = sf.focused(sf.vic())
+S = sf.discover(W, OBJ, seed=0, learner=Q)
+M = S.mdp
+T = sf.make_task(M, "t", (0, 0), 20, lambda s: s["tool_1"] == 1)
+Out = sf.Outcome
+rng = np.random.default_rng(0)
+
+
+def disc(w=W, o=OBJ, **k):
+    return sf.discover(w, o, **{"seed": 0, "learner": Q, **k})
+
+
+def reward(formula, **k):
+    return sf.focused(Objective("own", Reward("own", formula, uses_start=False, **k)))
+
+
+class Lamp(sf.World):
+    id = "Lamp-v0"
+    actions = ("press", "wait")
+    space = sf.FactoredSpace((sf.Variable("on", (0, 1)), sf.Variable("b", (0, 1))))
+    out = None
+
+    def states(self):
+        return [(0, 0)]
+
+    def transition(self, state, action):
+        if self.out is not None:
+            return self.out(state, action)
+        on, b = state
+        return [Out(1.0, (1 - on, b) if action == 0 else (on, 1 - b))]
+
+
+def lamp(out=None, **k):
+    world = Lamp()
+    for name, value in {"out": out, **k}.items():
+        setattr(world, name, value)
+    return world
+
+
+class Obj:
+    actions = ("a", "b")
+
+    def __init__(self):
+        self.x = 0
+
+
+# fmt: off
+MISTAKES = [
+    ('discover unknown name', lambda: disc("for-rooms"), "unknown world 'for-rooms': did you mean 'four-rooms'? (known:"),
+    ('objective unknown name', lambda: disc(o="focus-vic"), "unknown objective 'focus-vic': did you mean 'focused-vic'?"),
+    ('world None', lambda: disc(None), 'None is not a World: subclass skillfocus.World, or use'),
+    ('world class', lambda: disc(Lamp), 'Lamp is a class: pass a world, such as Lamp()'),
+    ('world int', lambda: disc(3), '3 is not a World: subclass skillfocus.World, or use'),
+    ('objective None', lambda: disc(o=None), 'an objective is made by a function, as in discover(world,'),
+    ('objective function', lambda: disc(o=sf.vic), 'vic is a function: call it, as in discover(world, vic())'),
+    ('objective reversed', lambda: disc(OBJ, W), "Objective(nam...odes='single') is not a World: subclass"),
+    ('focused(sf.vic)', lambda: sf.focused(sf.vic), 'vic is a function: call it, as in focused(vic())'),
+    ("focused('vic')", lambda: sf.focused("vic"), 'an objective is made by a function, as in focused(vic()), got'),
+    ('focused(None)', lambda: sf.focused(None), 'an objective is made by a function, as in focused(vic()), got'),
+    ('focused twice', lambda: sf.focused(OBJ), 'focused(focused-vic) has no meaning: focused-vic already gives'),
+    ('dusdi(sf.vic)', lambda: sf.dusdi(sf.vic), 'vic is a function: call it, as in dusdi(vic())'),
+    ("dusdi('vic')", lambda: sf.dusdi("vic"), 'an objective is made by a function, as in dusdi(vic()), got'),
+    ('scattered(fn)', lambda: sf.scattered(sf.vic), 'vic is a function: call it, as in scattered(vic())'),
+    ('strength str', lambda: sf.focused(sf.vic(), strength="4"), "strength must be a number, got '4'; try strength=4"),
+    ('strength nan', lambda: sf.focused(sf.vic(), strength=float("nan")), "the penalty's strength is nan; it must be 0 to 1e+30"),
+    ('strength neg', lambda: sf.focused(sf.vic(), strength=-1), "the penalty's strength is -1; it must be 0 to 1e+30"),
+    ('strength list', lambda: sf.focused(sf.vic(), strength=[1,2]), 'strength must be a number, got [1, 2]'),
+    ('penalty fn', lambda: sf.focused(sf.vic(), penalty=sf.weighted_norm), 'penalty must be a Penalty, such as weighted_norm() or'),
+    ('penalty number', lambda: sf.focused(sf.vic(), penalty=4.0), 'penalty must be a Penalty, such as weighted_norm() or'),
+    ('weighted_norm str', lambda: sf.weighted_norm("x"), "strength must be a number, got 'x'"),
+    ('Penalty measure not callable', lambda: sf.Penalty("p",1.0,3), 'the measure of p must be a function, such as (space, start,'),
+    ('weight str', lambda: sf.dusdi(sf.vic(), weight="x"), "weight must be a number, got 'x'"),
+    ('vic rate str', lambda: sf.vic(rate="x"), "rate must be a number, got 'x'"),
+    ('vic rate 2', lambda: sf.vic(rate=2.0), "a discriminator's weight must be above 0 and at most 1, not 2.0"),
+    ('vic rate neg', lambda: sf.vic(rate=-0.5), "a discriminator's weight must be above 0 and at most 1, not -0.5"),
+    ('vic rate nan', lambda: sf.vic(rate=float("nan")), "a discriminator's weight must be above 0 and at most 1, not nan"),
+    ('vic prior', lambda: sf.vic(prior="uniforn"), "prior is 'uniforn'; it must be 'uniform', 'learned' or a"),
+    ('vic prior 2', lambda: sf.vic(prior=2.0), "prior is 2.0; it must be 'uniform', 'learned' or a probability"),
+    ('lsd rate str', lambda: disc(o=sf.focused(sf.lsd(rate="x"))), "rate must be a number, got 'x'"),
+    ('lsd rate nan', lambda: disc(o=sf.focused(sf.lsd(rate=float("nan")))), 'the learning rate of phi must be positive and finite, not nan'),
+    ('seed str', lambda: disc(seed="0"), "seed must be a non-negative integer, got '0'; try seed=0"),
+    ('seed float', lambda: disc(seed=0.5), 'seed must be a non-negative integer, got 0.5'),
+    ('seed neg', lambda: disc(seed=-1), 'seed must be a non-negative integer, got -1'),
+    ('seed None', lambda: disc(seed=None), 'seed must be a non-negative integer, got None'),
+    ('seed bool', lambda: disc(seed=True), 'seed must be a non-negative integer, got True'),
+    ('seed rng', lambda: disc(seed=rng), 'seed must be a non-negative integer, got '),
+    ('learner unknown str', lambda: disc(learner="plannin"), "unknown learner 'plannin': did you mean 'planning'? (known:"),
+    ('learner class', lambda: disc(learner=sf.Planning), 'learner must be a learner such as Planning(), got the class'),
+    ('learner int', lambda: disc(learner=3), 'learner must be a learner such as Planning(), got 3'),
+    ('rounds str', lambda: disc(learner=sf.Planning(rounds="3")), "rounds must be a whole number, got '3'; try rounds=3"),
+    ('rounds 0', lambda: disc(learner=sf.Planning(rounds=0)), 'rounds, sweeps, rollouts and final_sweeps must be at least 1'),
+    ('rounds float', lambda: disc(learner=sf.Planning(rounds=2.5)), 'rounds must be a whole number, got 2.5'),
+    ('gamma str', lambda: disc(learner=sf.Planning(gamma="x")), "gamma must be a number, got 'x'"),
+    ('gamma 2', lambda: disc(learner=sf.Planning(gamma=2.0)), 'gamma is 2.0; it must be above 0 and at most 1'),
+    ('gamma nan', lambda: disc(learner=sf.Planning(gamma=float("nan"))), 'gamma is nan; it must be above 0 and at most 1'),
+    ('episodes str', lambda: sf.QLearning(episodes="x"), "episodes must be a whole number, got 'x'"),
+    ('episodes -1', lambda: sf.QLearning(episodes=-1), 'episodes and block must be at least 1'),
+    ('episodes float', lambda: sf.QLearning(episodes=1.5), 'episodes must be a whole number, got 1.5'),
+    ('ql gamma', lambda: sf.QLearning(gamma=-1), 'gamma is -1; it must be above 0 and at most 1'),
+    ('targets list of str', lambda: disc(targets=["tool_1"]), 'targets cannot be [\'tool_1\']: write counts, such as {"tool_1":'),
+    ('targets str', lambda: disc(targets="tool_1=2"), 'targets cannot be \'tool_1=2\': write counts, such as {"tool_1":'),
+    ('targets int', lambda: disc(targets=3), 'targets cannot be 3: write counts, such as {"tool_1": 2}, or'),
+    ('targets count str', lambda: disc(targets={"tool_1":"2"}), "the number of 'tool_1' in targets must be a whole number, got"),
+    ('targets count float', lambda: disc(targets={"tool_1":2.5}), "the number of 'tool_1' in targets must be a whole number, got"),
+    ('targets neg', lambda: disc(targets={"tool_1":-2}), "target 'tool_1' has -2 skills; give it at least 1"),
+    ('targets unknown', lambda: disc(targets={"tool1":2}), "unknown variable 'tool1': did you mean 'tool_1'? (known:"),
+    ('targets empty', lambda: disc(targets={}), 'targets cannot be {}: write counts, such as {"tool_1": 2}, or'),
+    ('targets empty list', lambda: disc(targets=[]), 'targets cannot be []: write counts, such as {"tool_1": 2}, or'),
+    ('targets int key', lambda: disc(targets={1:2}), 'targets are named by text, got 1: write counts, such as'),
+    ('targets component float', lambda: disc(targets=[{"tool_1":0.5},{"tool_1":1}]), "the number of 'tool_1' in targets must be a whole number, got"),
+    ('targets component str', lambda: disc(targets=[{"tool_1":"a"},{"tool_1":1}]), "the number of 'tool_1' in targets must be a whole number, got"),
+    ('n_skills str', lambda: disc(n_skills="4"), "n_skills must be a whole number, got '4'; try n_skills=4"),
+    ('n_skills float', lambda: disc(n_skills=4.5), 'n_skills must be a whole number, got 4.5'),
+    ('n_skills 0', lambda: disc(n_skills=0), '0 skills are too few: FourRooms-v0 has 1 goals with two skills'),
+    ('n_skills plain str', lambda: disc(o=sf.vic(),n_skills="4"), "n_skills must be a whole number, got '4'; try n_skills=4"),
+    ('n_skills neg plain', lambda: disc(o=sf.vic(),n_skills=-4), '-4 skill cannot be told from others; ask for at least 2'),
+    ('step_limit str', lambda: disc(step_limit="5"), 'the step limit is 5; it must be a whole number from 1 to 100,000'),
+    ('step_limit float', lambda: disc(step_limit=5.0), 'the step limit is 5.0; it must be a whole number from 1 to'),
+    ('mdp other world', lambda: disc(mdp=sf.tabulate(lamp())), 'mdp is not of FourRooms-v0: pass mdp=tabulate(world), or none'),
+    ('mdp is world', lambda: disc(mdp=W), 'mdp is not of FourRooms-v0: pass mdp=tabulate(world), or none'),
+    ('progress not callable', lambda: disc(progress=True), 'progress must be a function, such as (fraction, activity) ->'),
+    ('discover_many seeds int', lambda: list(sf.discover_many(W,OBJ,3,learner=Q)), 'seeds must be a list or a range, such as range(5), got 3'),
+    ('discover_many seeds str', lambda: list(sf.discover_many(W,OBJ,"01",learner=Q)), "seed must be a non-negative integer, got '0'; try seed=0"),
+    ('discover_many workers str', lambda: list(sf.discover_many(W,OBJ,[0],workers="2",learner=Q)), "workers must be a whole number, got '2'; try workers=2"),
+    ('rollout int rng', lambda: S.rollout(0,(0,0),0), 'rng must be a NumPy generator, got 0; try'),
+    ('rollout None rng', lambda: S.rollout(0,(0,0),None), 'rng must be a NumPy generator, got None; try'),
+    ('rollout skill name', lambda: S.rollout("tool_1",(0,0),rng), "there is no skill 'tool_1': skills are numbered 0 to 6 (for"),
+    ('rollout skill float', lambda: S.rollout(0.5,(0,0),rng), 'there is no skill 0.5: skills are numbered 0 to 6'),
+    ('rollout skill range', lambda: S.rollout(99,(0,0),rng), 'there is no skill 99: skills are numbered 0 to 6'),
+    ('rollout labels tuple', lambda: S.rollout(0,((1,2),0),rng), '((1, 2), 0) is not a state: a state has 2 value indices below'),
+    ('rollout labels list', lambda: S.rollout(0,["off",0],rng), "('off', 0) is not a state: a state has 2 value indices below"),
+    ('rollout short state', lambda: S.rollout(0,(0,),rng), '(0,) is not a state: a state has 2 value indices below (5, 2);'),
+    ('rollout float state', lambda: S.rollout(0,(0.7,0),rng), '(0.7, 0) is not a state: a state has 2 value indices below (5,'),
+    ('rollout int state', lambda: S.rollout(0,5,rng), '5 is not a state: a state has 2 value indices below (5, 2); to'),
+    ('rollout None state', lambda: S.rollout(0,None,rng), 'None is not a state: a state has 2 value indices below (5, 2);'),
+    ('rollout str state', lambda: S.rollout(0,"start",rng), "'start' is not a state: a state has 2 value indices below (5,"),
+    ('rollout legacy rng', lambda: S.rollout(0,(0,0),np.random), 'rng must be a NumPy generator, got '),
+    ('rollout RandomState', lambda: S.rollout(0,(0,0),np.random.RandomState(0)), 'rng must be a NumPy generator, got '),
+    ('likely_path mode', lambda: S.likely_path(0,(0,0),mode="x"), "skill 0 has 1 modes, so no mode 'x'"),
+    ('run skill float', lambda: S.run(np.array([0.5]),np.array([0]),rng), 'skills must be whole numbers, got an array of float64'),
+    ('run start str', lambda: S.run([0],["a"],rng), 'starts must be whole numbers, got an array of <U1'),
+    ('run lengths', lambda: S.run([0,1],[0],rng), '2 skills cannot run from 1 starts: give one each'),
+    ('run int rng', lambda: S.run([0],[0],0), 'rng must be a NumPy generator, got 0; try'),
+    ('action skill', lambda: S.action(99,(0,0),(0,0)), 'there is no skill 99: skills are numbered 0 to 6'),
+    ('action mode', lambda: S.action(0,(0,0),(0,0),mode=7), 'skill 0 has 1 modes, so no mode 7'),
+    ('policy bad state', lambda: S.policy(0)((99,0)), '(99, 0) is not a state: a state has 2 value indices below (5,'),
+    ('policy str', lambda: S.policy("x"), "there is no skill 'x': skills are numbered 0 to 6"),
+    ('policy rng int', lambda: S.policy(0, 3), 'rng must be a NumPy generator, got 3; try'),
+    ('policy_of', lambda: S.policy_of(99), 'there is no skill 99: skills are numbered 0 to 6'),
+    ('save int', lambda: S.save(3), 'the name of a file is text or a path, got 3'),
+    ('save None', lambda: S.save(None), 'the name of a file is text or a path, got None'),
+    ('load int', lambda: sf.Skills.load(3), 'the name of a file is text or a path, got 3'),
+    ('load None', lambda: sf.Skills.load(None), 'the name of a file is text or a path, got None'),
+    ('from_bytes str', lambda: sf.Skills.from_bytes("x"), "from_bytes takes what to_bytes returned, got 'x'"),
+    ('view int', lambda: S.view(3), 'the name of a file is text or a path, got 3'),
+    ('view beside str', lambda: S.view("a.html","x"), "only skills can be shown beside skills, got 'x'"),
+    ('sf.view int', lambda: sf.view(3), 'skills are Skills or files of them, got 3'),
+    ('sf.view empty', lambda: sf.view([]), 'name at least one file of skills'),
+    ('make None', lambda: sf.make(None), "a world's name is text, such as 'four-rooms', got None"),
+    ('make int', lambda: sf.make(3), "a world's name is text, such as 'four-rooms', got 3"),
+    ('make class', lambda: sf.make(Lamp), "a world's name is text, such as 'four-rooms', got the class Lamp"),
+    ('make world', lambda: sf.make(W), "a world's name is text, such as 'four-rooms', got"),
+    ('make setting', lambda: sf.make("four-rooms",slipp=0.1), 'four-rooms does not take these settings: got an unexpected'),
+    ('tabulate name', lambda: sf.tabulate("four-rooms"), "'four-rooms' is not a World; sf.make makes one from a name:"),
+    ('tabulate None', lambda: sf.tabulate(None), 'None is not a World: subclass skillfocus.World, or use'),
+    ('tabulate class', lambda: sf.tabulate(Lamp), 'Lamp is a class: pass a world, such as Lamp()'),
+    ('tabulate limit str', lambda: sf.tabulate(W, limit="x"), "limit must be a whole number, got 'x'"),
+    ('side_effects of world', lambda: sf.metrics.side_effects(W), 'this takes Skills, as discover returns them, got'),
+    ('side_effects file', lambda: sf.metrics.side_effects("a.skills"), 'this takes Skills, as discover returns them, got'),
+    ('side_effects starts str', lambda: sf.metrics.side_effects(S,"fairr"), "starts must be 'fair', 'all' or an array of states, got 'fairr'"),
+    ('side_effects starts labels', lambda: sf.metrics.side_effects(S,[{"position":(1,1)}]), "starts must be 'fair', 'all' or an array of states, got"),
+    ('side_effects starts tuples', lambda: sf.metrics.side_effects(S,[(0,0)]), "starts must be 'fair', 'all' or an array of states, got [(0, 0)]"),
+    ('side_effects starts range', lambda: sf.metrics.side_effects(S,np.array([999])), 'starts must be numbers of states, 0 to 9'),
+    ('coverage rng int', lambda: sf.metrics.coverage(S, rng=0), 'rng must be a NumPy generator, got 0; try'),
+    ('coverage no', lambda: sf.metrics.coverage(W, rng=rng), 'this takes Skills, as discover returns them, got'),
+    ('evaluate None', lambda: sf.evaluate(None), 'skills are Skills or files of them, got None'),
+    ('evaluate int', lambda: sf.evaluate(3), 'skills are Skills or files of them, got 3'),
+    ('evaluate W', lambda: sf.evaluate(W), 'skills are Skills or files of them, got <FourRooms-v0... ×'),
+    ('space.state unknown', lambda: W.space.state(tool1=1), "unknown variable 'tool1': did you mean 'tool_1'? (known:"),
+    ('space.state value', lambda: W.space.state(tool_1=7), "variable 'tool_1' has no value 7"),
+    ('space.state unhashable', lambda: W.space.state(tool_1=[1]), "variable 'tool_1' has no value [1]"),
+    ('world.state list pos', lambda: W.state(position=[1,2]), "variable 'position' has no value [1, 2]"),
+    ('space.labels short', lambda: W.space.labels((0,)), '(0,) is not a state: a state has 2 value indices below (5, 2);'),
+    ('space.labels range', lambda: W.space.labels((0,9)), '(0, 9) is not a state: a state has 2 value indices below (5,'),
+    ('index int', lambda: W.space.index(0), "unknown variable '0' (known: position, tool_1)"),
+    ('mdp.state range', lambda: M.state(9999), 'there is no state 9999: states are numbered 0 to 9'),
+    ('Variable values str', lambda: sf.Variable("a","off"), "the values of variable 'a' must be a tuple, such as (0, 1), got"),
+    ('Variable unhashable', lambda: sf.Variable("a",([1],[2])), "variable 'a' has the value [1], which cannot be hashed: use a"),
+    ('Variable int values', lambda: sf.Variable("a",3), "the values of variable 'a' must be a tuple, such as (0, 1), got"),
+    ('Variable name int', lambda: sf.Variable(1,(0,1)), 'the name of a variable must be text, got 1'),
+    ('Variable name empty', lambda: sf.Variable("",(0,1)), "the name of a variable must be text, got ''"),
+    ('Variable scale str', lambda: sf.Variable("a",(0,1),scale="x"), "variable 'a' has scale x; it must be positive"),
+    ('Variable scale nan', lambda: sf.Variable("a",(0,1),scale=float("nan")), "variable 'a' has scale nan; it must be positive"),
+    ('Variable nan value', lambda: sf.Variable("a",(0.0,float("nan"))), "variable 'a' has the value NaN, which no state can name"),
+    ('Space str', lambda: sf.FactoredSpace("ab"), "a FactoredSpace takes a tuple of Variables, got 'ab'"),
+    ('Space one variable', lambda: sf.FactoredSpace(sf.Variable("a",(0,1))), 'a FactoredSpace takes a tuple of Variables, got'),
+    ('prob sum', lambda: disc(lamp(lambda s,a:[Out(0.5,s)])), "Lamp-v0: the outcomes of 'press' in state {'on': 0, 'b': 0}"),
+    ('prob neg', lambda: disc(lamp(lambda s,a:[Out(1.5,s),Out(-0.5,(1,1))])), "Lamp-v0: the outcomes of 'press' in state {'on': 0, 'b': 0}"),
+    ('prob nan', lambda: disc(lamp(lambda s,a:[Out(float("nan"),s)])), "Lamp-v0: the outcomes of 'press' in state {'on': 0, 'b': 0}"),
+    ('prob str', lambda: disc(lamp(lambda s,a:[Out("1",s)])), 'Lamp-v0: transition must return a list such as [sf.Outcome(1.0,'),
+    ('outcomes empty', lambda: disc(lamp(lambda s,a:[])), "Lamp-v0: the outcomes of 'press' in state {'on': 0, 'b': 0}"),
+    ('outcomes None', lambda: disc(lamp(lambda s,a:None)), 'Lamp-v0: transition must return a list such as [sf.Outcome(1.0,'),
+    ('outcomes state only', lambda: disc(lamp(lambda s,a:s)), 'Lamp-v0: transition must return a list such as [sf.Outcome(1.0,'),
+    ('outcomes single outcome', lambda: disc(lamp(lambda s,a:Out(1.0,s))), 'Lamp-v0: transition must return a list such as [sf.Outcome(1.0,'),
+    ('outcomes plain tuples', lambda: disc(lamp(lambda s,a:[(1.0,s)])), 'Lamp-v0: transition must return a list such as [sf.Outcome(1.0,'),
+    ('outcomes generator', lambda: disc(lamp(lambda s,a:(Out(1.0,s) for _ in range(1)))), 'no action ever changes b, so no skill can target it'),
+    ('outcome swapped', lambda: disc(lamp(lambda s,a:[Out(s,1.0)])), 'Lamp-v0: transition must return a list such as [sf.Outcome(1.0,'),
+    ('state labels', lambda: disc(lamp(lambda s,a:[Out(1.0,("on","x"))])), "Lamp-v0: ('on', 'x') is not a state; a state has 2 value"),
+    ('state dict', lambda: disc(lamp(lambda s,a:[Out(1.0,{"on":1,"b":0})])), "Lamp-v0: ('on', 'b') is not a state; a state has 2 value"),
+    ('state out of range', lambda: disc(lamp(lambda s,a:[Out(1.0,(5,0))])), 'Lamp-v0: (5, 0) is not a state; a state has 2 value indices'),
+    ('state float', lambda: disc(lamp(lambda s,a:[Out(1.0,(0.5,0))])), 'Lamp-v0: (0.5, 0) is not a state; a state has 2 value indices'),
+    ('state numpy', lambda: disc(lamp(lambda s,a:[Out(1.0,np.array(s))])), 'no action ever changes b, so no skill can target it'),
+    ('state unhashable in tuple', lambda: disc(lamp(lambda s,a:[Out(1.0,([0],0))])), 'Lamp-v0: ([0], 0) cannot be a state: it cannot be hashed'),
+    ('states empty', lambda: disc(type("E",(Lamp,),{"states":lambda self:[]})()), 'Lamp-v0 names no state to start from'),
+    ('states None', lambda: disc(type("E",(Lamp,),{"states":lambda self:None})()), 'Lamp-v0: states() must return a list of states, got None'),
+    ('states single', lambda: disc(type("E",(Lamp,),{"states":lambda self:(0,0)})()), 'Lamp-v0: states() must return a list of states, such as [(0,'),
+    ('actions str', lambda: disc(lamp(actions="ab")), 'Lamp needs actions, a tuple'),
+    ('actions int', lambda: disc(lamp(actions=2)), 'Lamp needs actions, a tuple'),
+    ('actions missing', lambda: disc(type("E",(sf.World,),{"id":"e","space":Lamp.space,"states":Lamp.states,"transition":Lamp.transition})()), 'E needs actions, a tuple'),
+    ('space missing', lambda: disc(type("E",(sf.World,),{"id":"e","actions":("a",),"states":Lamp.states,"transition":Lamp.transition})()), 'E needs space, a FactoredSpace'),
+    ('id missing', lambda: disc(type("E",(sf.World,),{"space":Lamp.space,"actions":("a","b"),"out":None,"states":Lamp.states,"transition":Lamp.transition})()), 'E needs id, a str'),
+    ('step_limit str world', lambda: disc(lamp(step_limit="x")), 'the step limit is x; it must be a whole number from 1 to 100,000'),
+    ('reward raises', lambda: disc(o=reward(lambda c,s,v: 1/0)), 'the reward of own for component 0 of tool_1 raises'),
+    ('reward nan', lambda: disc(o=reward(lambda c,s,v: float("nan"))), 'the reward of own for component 0 of tool_1 is nan where'),
+    ('reward inf', lambda: disc(o=reward(lambda c,s,v: float("inf"))), 'the reward of own for component 0 of tool_1 is inf where'),
+    ('reward str', lambda: disc(o=reward(lambda c,s,v: "a")), 'the formula <lambda> cannot be compiled (No implementation of'),
+    ('reward None', lambda: disc(o=reward(lambda c,s,v: None)), 'the formula <lambda> cannot be compiled (No implementation of'),
+    ('reward args', lambda: disc(o=reward(lambda c: 1.0)), 'the formula <lambda> cannot be compiled (Cannot bind'),
+    ('reward not callable', lambda: Reward("own",3), 'the formula of own must be a function, such as log_q, log_nu ->'),
+    ('reward timing', lambda: reward(lambda c,s,v:1.0,timing="end"), "own: timing is 'end'; it must be one of final, step, transition"),
+    ('reward some nan', lambda: disc(o=reward(lambda c,s,v: 1.0 if v==c else float("nan"))), 'the reward of own for component 0 of tool_1 is nan where'),
+    ('objective reward fn', lambda: Objective("own", 3), 'the reward of the objective own must be a Reward, as in'),
+    ('penalty nan', lambda: disc(o=sf.focused(sf.vic(),penalty=sf.Penalty("p",1.0,lambda sp,a,b,w: np.full(len(a),np.nan)))), "the penalty p is nan from {'position': (1, 1), 'tool_1': 0} to"),
+    ('penalty shape', lambda: disc(o=sf.focused(sf.vic(),penalty=sf.Penalty("p",1.0,lambda sp,a,b,w: 1.0))), 'the penalty p must return one number per pair of states, an'),
+    ('penalty raises', lambda: disc(o=sf.focused(sf.vic(),penalty=sf.Penalty("p",1.0,lambda sp,a,b,w: 1/0))), 'the penalty p does not work: ZeroDivisionError: division by zero'),
+    ('penalty negative', lambda: disc(o=sf.focused(sf.vic(),penalty=sf.Penalty("p",1.0,lambda sp,a,b,w: -np.ones(len(a))))), "the penalty p is -1.0 from {'position': (1, 1), 'tool_1': 0} to"),
+    ('make_task world', lambda: sf.make_task(W,"t",(0,0),20,lambda s:True), 'make_task takes the MDP, as in skills.mdp, got <FourRooms-v0...'),
+    ('make_task condition', lambda: sf.make_task(M,"t",(0,0),20,{"tool_1":1}), 'the condition of the task t must be a function, such as lambda'),
+    ('make_task KeyError', lambda: sf.make_task(M,"t",(0,0),20,lambda s:s["tool1"]), 'the condition of the task t does not work in the state'),
+    ('make_task attr', lambda: sf.make_task(M,"t",(0,0),20,lambda s:s.tool_1), 'the condition of the task t does not work in the state'),
+    ('make_task steps str', lambda: sf.make_task(M,"t",(0,0),"20",lambda s:True), "max_episode_steps of the task t must be a whole number, got '20'"),
+    ('make_task steps float', lambda: sf.make_task(M,"t",(0,0),20.5,lambda s:True), 'max_episode_steps of the task t must be a whole number, got 20.5'),
+    ('make_task never', lambda: sf.make_task(M,"t",(0,0),20,lambda s:False), 'no state accomplishes the task t: check its conditions'),
+    ('make_task array', lambda: sf.make_task(M,"t",(0,0),20,lambda s:np.array([1,2])==1), 'the condition of the task t does not work in the state'),
+    ('task_of lamp', lambda: sf.task_of(lamp(), sf.tabulate(lamp())), 'Lamp-v0 has no task of its own; make one with make_task'),
+    ('solve with the skills twice', lambda: sf.solve(S, T, S, seed=0), "solve takes the skills once"),
+    ('solve in another order', lambda: sf.solve(T, M, S, seed=0), "solve takes skills and a task"),
+    ('solve an unknown task', lambda: sf.solve(S, "tuools", seed=0), "unknown task 'tuools': did you mean 'tools'?"),
+    ('solve an unknown variable', lambda: sf.solve(S, "tool1=1", seed=0), "unknown variable 'tool1': did you mean 'tool_1'?"),
+    ('solve an unknown value', lambda: sf.solve(S, "tool_1=7", seed=0), "unknown value of tool_1 '7' (known: 0, 1)"),
+    ('solve without a condition', lambda: sf.solve(S, {}, seed=0), "accomplished everywhere"),
+    ('solve what is accomplished', lambda: sf.solve(S, "tool_1=1", seed=0, start="tool_1=1"), "is accomplished where it starts"),
+    ('solve what cannot be done', lambda: sf.solve(S, "tool_1=0", seed=0, start="tool_1=1"), "cannot be accomplished within 96 steps"),
+    ('solve in no time', lambda: sf.solve(S, "tool_1=1", seed=0, max_episode_steps=0), "max_episode_steps of the task tool_1=1 must be at least 1"),
+    ('solve a number', lambda: sf.solve(S, 3, seed=0), "a task is a Task, a condition such as 'key=1'"),
+    ('solve settings dict', lambda: sf.solve(M, T, S, seed=0, settings={"episodes": 3}), "settings must be SMDPQLearning"),
+    ('solve seed str', lambda: sf.solve(M,T,S,seed="0"), "seed must be a non-negative integer, got '0'; try seed=0"),
+    ('solve reward', lambda: sf.solve(M,T,S,seed=0,reward="treu"), "the reward must be 'true' or 'proxy', got 'treu'"),
+    ('SMDP episodes str', lambda: sf.SMDPQLearning(episodes="x"), "episodes must be a whole number, got 'x'"),
+    ('SMDP episodes float', lambda: sf.solve(M,T,S,seed=0,settings=sf.SMDPQLearning(episodes=100.5)), 'episodes must be a whole number, got 100.5'),
+    ('SMDP alpha nan', lambda: sf.SMDPQLearning(alpha=float("nan")), 'alpha must be in (0, 1], got nan'),
+    ('SMDP decay nan', lambda: sf.SMDPQLearning(epsilon_decay=float("nan")), 'epsilon_decay must be 0 or more, got nan'),
+    ('optimum kind', lambda: sf.optimum(M,T,"x"), "the reward must be 'true' or 'proxy', got 'x'"),
+    ('SkillEnv None', lambda: SkillEnv(None), 'this takes Skills, as discover returns them, got None'),
+    ('SkillEnv world', lambda: SkillEnv(W), 'this takes Skills, as discover returns them, got'),
+    ('SkillEnv task int', lambda: SkillEnv(S, 3), 'a task is a Task, a condition such as'),
+    ('SkillEnv start int', lambda: SkillEnv(S, T, start=3), '3 is not a state: a state has 2 value indices below (5, 2); to'),
+    ('SkillEnv gamma str', lambda: SkillEnv(S, T, gamma="x"), "gamma must be a number, got 'x'"),
+    ('SkillEnv action str', lambda: (lambda e:(e.reset(),e.step("x")))(SkillEnv(S,T)), "an action must be a whole number, got 'x'"),
+    ('SkillEnv action None', lambda: (lambda e:(e.reset(),e.step(None)))(SkillEnv(S,T)), 'an action must be a whole number, got None'),
+    ('SkillEnv action float', lambda: (lambda e:(e.reset(),e.step(0.5)))(SkillEnv(S,T)), 'an action must be a whole number, got 0.5'),
+    ('WorldEnv None', lambda: WorldEnv(None), 'None is not a World: subclass skillfocus.World, or use'),
+    ('WorldEnv skills', lambda: WorldEnv(S), '<7 focused-vi...ms-v0, seed 0> is not a World: subclass'),
+    ('Vector num str', lambda: SkillVectorEnv(S,T,"3"), "num_envs must be a whole number, got '3'; try num_envs=3"),
+    ('Vector num float', lambda: SkillVectorEnv(S,T,2.5), 'num_envs must be a whole number, got 2.5'),
+    ('Vector step str', lambda: (lambda e:(e.reset(),e.step(["a","b"])))(SkillVectorEnv(S,T,2)), 'actions must be whole numbers, got an array of <U1'),
+    ('Vector step float', lambda: (lambda e:(e.reset(),e.step([0.5,0.2])))(SkillVectorEnv(S,T,2)), 'actions must be whole numbers, got an array of float64'),
+    ('Vector step ragged', lambda: (lambda e:(e.reset(),e.step([[0],[1,2]])))(SkillVectorEnv(S,T,2)), 'step takes 2 actions, one per episode'),
+    ('Discovery world obj', lambda: sf.Discovery(W,"focused-vic",0), 'world must be text, got <FourRooms-v0... × tool_1 (2)>'),
+    ('Discovery objective obj', lambda: sf.Discovery("four-rooms",OBJ,0), "objective must be text, got Objective(nam...odes='single')"),
+    ('Discovery seed str', lambda: sf.Discovery("four-rooms","focused-vic","0"), "seed must be a whole number, got '0'; try seed=0"),
+    ('Discovery targets dict', lambda: sf.Discovery("four-rooms","focused-vic",0,targets={"tool_1":2}), "targets must be text or None, got {'tool_1': 2}"),
+    ('Discovery skills str', lambda: sf.Discovery("four-rooms","focused-vic",0,skills="16"), "skills must be a whole number or None, got '16'; try skills=16"),
+    ('Discovery strength str', lambda: sf.Discovery("four-rooms","focused-vic",0,strength="4"), "strength must be a number or None, got '4'; try strength=4"),
+    ('Discovery ws dict', lambda: sf.Discovery("four-rooms","focused-vic",0,world_settings={"slip":0.0}), "world_settings must be text, got {'slip': 0.0}"),
+    ('Store int', lambda: sf.Store(3), 'the name of a file is text or a path, got 3'),
+    ('run_all one run', lambda: sf.run_all(sf.Discovery("four-rooms","focused-vic",0), sf.Store("out")), 'run_all takes a list of runs, got'),
+    ('run_all store str', lambda: sf.run_all([], "x"), "the store must be a RunStore, such as Store('out'), got 'x'"),
+    ('run_all workers str', lambda: sf.run_all([], sf.Store("out"), workers="2"), "workers must be a whole number, got '2'; try workers=2"),
+    ('sweep over str', lambda: sf.sweep("four-rooms","focused-vic",over="strength",out="out"), "cannot read 'strength'; write NAME=VALUE,VALUE,… or"),
+    ('sweep world obj', lambda: sf.sweep(W,"focused-vic",over=["strength=1,2"],out="out"), 'world must be text, got <FourRooms-v0... × tool_1 (2)>'),
+    ('sweep objective obj', lambda: sf.sweep("four-rooms",OBJ,over=["strength=1,2"],out="out"), "objective must be text, got Objective(nam...odes='single')"),
+    ('reproduce unknown', lambda: sf.reproduce("nothing"), "unknown experiment 'nothing' (known: trajectories, coverage,"),
+    ('assign none', lambda: sf.assign(None), 'None is not a World: subclass skillfocus.World, or use'),
+    ('check_penalty world', lambda: sf.check_penalty(sf.weighted_norm(), W), "check_penalty takes the world's table, tabulate(world), got"),
+    ('check_world name', lambda: sf.testing.check_world("four-rooms"), "'four-rooms' is not a World; sf.make makes one from a name:"),
+    ('check_world class', lambda: sf.testing.check_world(Lamp), 'Lamp is a class: pass a world, such as Lamp()'),
+    ('check_objective fn', lambda: sf.testing.check_objective(sf.vic), ''),
+    ('from_gymnasium None', lambda: sf.adapters.from_gymnasium(None), 'from_gymnasium takes an environment or an id, not None'),
+    ('from_gymnasium class', lambda: sf.adapters.from_gymnasium(int), "from_gymnasium takes an environment or an id, not <class 'int'>"),
+    ('from_gymnasium no P', lambda: sf.adapters.from_gymnasium("CartPole-v1"), 'gymnasium:CartPole-v1 offers no model (env.unwrapped.P), so its'),
+    ('from_minigrid None', lambda: sf.adapters.from_minigrid(None), 'from_minigrid takes a MiniGrid environment or its id, not None'),
+    ('from_minigrid seed str', lambda: sf.adapters.from_minigrid("Empty-5x5",seed="x"), "seed must be a non-negative integer, got 'x'"),
+    ('from_object None', lambda: sf.adapters.from_object(None), "object:NoneType needs variables, as in variables = {'lamp': (0,"),
+    ('from_object list attr', lambda: sf.adapters.from_object(Obj()), "object:Obj needs variables, as in variables = {'lamp': (0, 1)}"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("call", "message"), [m[1:] for m in MISTAKES], ids=[m[0] for m in MISTAKES]
+)
+def test_a_mistake_is_one_sentence(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(sf.UserError) as caught:
+        call()
+    sentence = str(caught.value)
+    assert message in sentence
+    assert "\n" not in sentence
+    assert len(sentence) < 600
+    assert not list(tmp_path.rglob("*.skills"))
+
+
+START = {"position": (1, 2), "tool_1": 0}
+FIRST = W.state(position=(1, 2))
+
+
+def fresh():
+    return np.random.default_rng(0)
+
+
+# fmt: off
+WORKS = [
+    ("a world by name", lambda: sf.discover("four-rooms", OBJ, seed=0, learner=sf.Planning(rounds=1), step_limit=5, targets={"tool_1": 2}), lambda: sf.discover(sf.make("four-rooms"), OBJ, seed=0, learner=sf.Planning(rounds=1), step_limit=5, targets={"tool_1": 2})),
+    ("an objective by name", lambda: disc(o="focused-vic"), lambda: S),
+    ("a learner by name", lambda: disc(learner="planning", targets={"tool_1": 2}), lambda: disc(learner=sf.Planning(), targets={"tool_1": 2})),
+    ("several by name", lambda: list(sf.discover_many(W, "focused-vic", range(1), learner=Q)), lambda: [S]),
+    ("a NumPy seed", lambda: disc(seed=np.int64(0)), lambda: S),
+    ("NumPy rounds", lambda: disc(learner=sf.Planning(rounds=np.int64(2))), lambda: S),
+    ("NumPy counts", lambda: disc(targets={"tool_1": np.int64(2)}), lambda: disc(targets={"tool_1": 2})),
+    ("NumPy n_skills", lambda: disc(n_skills=np.int64(4)), lambda: disc(n_skills=4)),
+    ("a NumPy step limit", lambda: disc(step_limit=np.int32(12)), lambda: S),
+    ("a NumPy setting", lambda: sf.make("four-rooms", step_limit=np.int64(10)).step_limit, lambda: 10),
+    ("a NumPy seed of a run", lambda: sf.Discovery("four-rooms", "focused-vic", np.int64(0)).id, lambda: sf.Discovery("four-rooms", "focused-vic", 0).id),
+    ("NumPy settings of a run", lambda: sf.Discovery("four-rooms", "focused-vic", 0, sf.Planning(rounds=np.int64(3)), strength=np.float64(2.0)).id, lambda: sf.Discovery("four-rooms", "focused-vic", 0, sf.Planning(rounds=3), strength=2.0).id),
+    ("a learner's name in a run", lambda: sf.Discovery("four-rooms", "focused-vic", 0, "planning").id, lambda: sf.Discovery("four-rooms", "focused-vic", 0).id),
+    ("a NumPy skill", lambda: S.rollout(np.int64(1), FIRST, fresh()), lambda: S.rollout(1, FIRST, fresh())),
+    ("a NumPy state", lambda: S.rollout(1, np.array(FIRST), fresh()), lambda: S.rollout(1, FIRST, fresh())),
+    ("a state as labels", lambda: S.rollout(1, START, fresh()), lambda: S.rollout(1, FIRST, fresh())),
+    ("a likely path from labels", lambda: S.likely_path(1, START), lambda: S.likely_path(1, FIRST)),
+    ("an action for labels", lambda: S.action(1, START, START), lambda: S.action(1, FIRST, FIRST)),
+    ("a policy of labels", lambda: S.policy(1)(START), lambda: S.policy(1)(FIRST)),
+    ("the number of labels", lambda: M.number(START), lambda: M.number(FIRST)),
+    ("a task from labels", lambda: sf.make_task(M, "t", START, 20, lambda s: s["tool_1"]).start, lambda: M.number(FIRST)),
+    ("an environment from labels", lambda: SkillEnv(S, T, start=START).reset()[0].tolist(), lambda: list(FIRST)),
+    ("a reset to labels", lambda: SkillEnv(S, T).reset(options={"state": START})[0].tolist(), lambda: list(FIRST)),
+    ("a NumPy number of environments", lambda: SkillVectorEnv(S, T, np.int64(2)).num_envs, lambda: 2),
+    ("values as a list", lambda: sf.Variable("a", ["off", "on"]), lambda: sf.Variable("a", ("off", "on"))),
+    ("values as a range", lambda: sf.Variable("a", range(3)), lambda: sf.Variable("a", (0, 1, 2))),
+    ("variables as a list", lambda: sf.FactoredSpace([sf.Variable("a", (0, 1))]), lambda: sf.FactoredSpace((sf.Variable("a", (0, 1)),))),
+    ("outcomes from a generator", lambda: sf.tabulate(lamp(lambda s, a: (Out(1.0, s) for _ in range(1)))).n_states, lambda: 1),
+    ("a reward that is a bool", lambda: disc(o=reward(lambda c, s, v: v == c)).tabular.flat_actions.tolist(), lambda: disc(o=reward(lambda c, s, v: 1.0 if v == c else 0.0)).tabular.flat_actions.tolist()),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("call", "meant"), [w[1:] for w in WORKS], ids=[w[0] for w in WORKS])
+def test_what_is_meant_simply_works(call, meant):
+    assert call() == meant()
+
+
+def test_a_world_by_name_when_skills_are_loaded(tmp_path):
+    path = S.save(tmp_path / "a.skills")
+    with pytest.raises(sf.UserError, match="holds skills for another world than this FourRooms-v0"):
+        sf.Skills.load(path, "four-rooms")
+
+
+def test_a_formula_outside_its_domain_is_one_sentence():
+    objective = reward(lambda component, start, value: math.log(value))
+    with pytest.raises(
+        sf.UserError, match=r"the reward of own for component 0 of tool_1 (is -inf|raises)"
+    ):
+        disc(o=objective)
+
+
+def test_rewards_are_checked_after_learning_too():
+    """An estimate that becomes NaN while it learns must not pass for a skill set."""
+
+    def predict(params, coordinates, component, start, value):
+        return params[0, 0, 0]
+
+    def update(params, coordinates, component, start, value, rate):
+        params[0, 0, 0] = np.nan
+
+    from skillfocus.objectives.estimates import FunctionEstimate
+
+    estimate = FunctionEstimate(predict, update)
+    objective = sf.focused(Objective("own", Reward("own", lambda r: r, estimate, uses_start=False)))
+    for learner in (Q, sf.QLearning(episodes=100)):
+        with pytest.raises(sf.UserError, match=r"the reward of own .* is nan where"):
+            disc(o=objective, learner=learner)
