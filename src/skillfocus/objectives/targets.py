@@ -219,10 +219,12 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
 
     Skills on one variable each get a component of their own. Skills on several variables get their
     own component of the one with the most values, and share the components of the others, which
-    have too few values to tell more skills apart.
+    have too few values to tell more skills apart. If even that one has too few for all of them,
+    they combine the components of all. Two sets of targets share the components of a variable that
+    has too few values for both: a component without a value of its own would want nothing.
     """
     used: dict[str, int] = {}
-    skills = []
+    skills, earlier = [], []
     for names, count in counts.items():
         if count < 1:
             raise UserError(f"target {names!r} has {count} skills; give it at least 1")
@@ -231,9 +233,21 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
             raise UserError(f"target {names!r} names a variable twice")
         sizes = {name: space.sizes[space.index(name)] for name in parts}
         largest = max(parts, key=lambda name: sizes[name])
+        first = used.get(largest, 0)
+        combined = False
+        if set(parts) not in earlier:
+            first = 0 if first + count > sizes[largest] else first
+            combined = sizes[largest] < count <= math.prod(sizes.values())
+        earlier.append(set(parts))
         for n in range(count):
             skill = {name: n % sizes[name] for name in parts}
-            skill[largest] = used.get(largest, 0)
+            skill[largest] = first + n
+            if combined:
+                laps, skill[largest] = divmod(n, sizes[largest])
+                for name in parts:
+                    if name != largest:
+                        laps, shift = divmod(laps, sizes[name])
+                        skill[name] = (n + shift) % sizes[name]
             skills.append(skill)
             for name in parts:
                 used[name] = max(used.get(name, 0), skill[name] + 1)
