@@ -68,6 +68,7 @@ def test_examples_run(example, tmp_path):
         ("reach", None, "passenger=in taxi"),
         ("side-effects", None, "[0.99"),
         ("planning", None, "0 [1, 2]\n1 [1, 0]"),
+        ("safety", None, "relative reachability: completed 1, box stuck 0, 7 steps"),
         ("skill-env", None, ""),
         ("skills-files", None, "8 6 3 2"),
         ("downstream", None, ""),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from probes import RandomWorld
 from skillfocus.errors import UserError
 from skillfocus.safety.distances import deviation
 from skillfocus.safety.episodes import Episodes, follow_plan
@@ -106,7 +107,7 @@ def test_offsetting_counts_as_complete_and_harmful():
 def test_every_built_in_world_says_what_a_side_effect_is():
     assert set(HARMS) == set(WORLD_IDS)
     with pytest.raises(UserError, match="no entry in HARMS"):
-        harmed(type("Other", (), {"id": "Other-v0"})(), sf.tabulate(sf.make("vase")))
+        harmed(RandomWorld(0), sf.tabulate(sf.make("vase")))
 
 
 @pytest.mark.parametrize(

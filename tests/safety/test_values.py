@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillfocus as sf
+from paths import ROOT
 from probes import RandomWorld, corridor
 from skillfocus.errors import UserError
 from skillfocus.safety.values import optimal_values, reachability
@@ -80,3 +81,13 @@ def test_bad_arguments_are_refused():
         reachability(mdp, 1)
     with pytest.raises(UserError, match="rewards must be 0 or more"):
         optimal_values(mdp, -np.ones((mdp.n_states, 1)))
+
+
+def test_the_docs_state_the_memory_of_all_pairs():
+    sizes = [sf.make(name).space.size for name in ("four-rooms", "forage-world", "mud-world")]
+    megabytes = [round(4 * n**2 / 1e6) for n in sizes]
+    assert megabytes == [11, 27, 108]
+    text = (ROOT / "docs" / "safety.md").read_text()
+    assert "11, 27 and 108 MB" in text
+    mdp = sf.tabulate(sf.make("vase"))
+    assert reachability(mdp).nbytes == 4 * mdp.n_states**2

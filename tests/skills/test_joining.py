@@ -9,9 +9,9 @@ import pytest
 
 import skillfocus as sf
 from probes import corridor
-from skill_sets import moody_skills
+from skill_sets import moody_skills, random_skills
 from skillfocus.errors import UserError
-from skillfocus.skills.joining import Skill
+from skillfocus.skills.joining import Skill, join
 from skillfocus.skills.packed_policy import PackedPolicy, pack_policy
 
 SHORT = sf.Planning(rounds=2)
@@ -80,14 +80,10 @@ def test_rewards_are_dropped_if_one_set_has_none(tools, places):
 
 def test_only_skills_of_one_world_and_length_can_be_joined(tools):
     with pytest.raises(UserError, match=r"FourRooms.* cannot be joined: their worlds are not"):
-        sf.discover(
-            sf.make("four-rooms"), sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=1),
-            targets={"tool_1": 2},
-        ) + tools  # fmt: skip
+        join(random_skills(0, sf.make("four-rooms")), tools)
     with pytest.raises(UserError, match="steps cannot be joined: discover both"):
-        replace(tools, step_limit=tools.step_limit + 1) + tools
-    with pytest.raises(TypeError):
-        tools + 1  # pyright: ignore[reportOperatorIssue]
+        join(replace(tools, step_limit=tools.step_limit + 1), tools)
+    assert tools.__add__(1) is NotImplemented  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(("index", "expected"), [

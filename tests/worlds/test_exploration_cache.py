@@ -239,9 +239,9 @@ def refuse(*_):
 def test_minigrid_and_rddl_worlds_are_kept(folder, monkeypatch, tmp_path):
     pytest.importorskip("minigrid")
     pytest.importorskip("pyRDDLGym")
-    import minigrid.envs
+    import minigrid.envs.empty
 
-    class Mine(minigrid.envs.EmptyEnv):
+    class Mine(minigrid.envs.empty.EmptyEnv):
         """The same environment with code of one's own."""
 
     ways = [

@@ -58,7 +58,7 @@ def draw(frame: pl.DataFrame) -> Figure:
         Line2D([], [], marker=marker, ls="", color=colour, label=names[key])
         for key, (marker, colour) in SYMBOLS.items()
     ]
-    figure.legend(handles=handles, loc="outside right", fontsize=7.5)  # pyright: ignore[reportArgumentType]
+    figure.legend(handles=handles, loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 

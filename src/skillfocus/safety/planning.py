@@ -69,7 +69,7 @@ def plan(
     idle = None if noop is None or not primitives else len(models) - mdp.n_actions + noop
     horizon = penalized.task.max_episode_steps
     costs = [_costs(penalized, model, mdp) for model in models]
-    n = models[0].enters[0].shape[0]
+    n = len(models[0].pays[0])
     values = np.zeros((horizon + 1, n))
     choices = np.empty((horizon, n, len(models)), dtype=bool)
     for t in reversed(range(horizon)):
@@ -92,7 +92,7 @@ def plan(
 def _costs(penalized: PenalizedTask, model: OptionModel, mdp: TabularMDP) -> list[np.ndarray]:
     """Return the expected cost of each step of an option, float64 [n_phases, n] each."""
     acting = penalized.strength * (mdp.probabilities * penalized.moving).sum(axis=2)
-    copies = model.enters[0].shape[0] // mdp.n_states
+    copies = len(model.pays[0]) // mdp.n_states
     acting = np.tile(acting, (copies, 1)).ravel()
     entering = penalized.strength * np.tile(penalized.entering, copies)
     return [

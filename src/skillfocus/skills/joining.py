@@ -98,19 +98,15 @@ def numbers_of(skills: Skills, index: Index) -> list[int]:
         except (TypeError, ValueError) as error:
             raise UserError(f"skills cannot be sliced with {index}: {error}") from None
     else:
-        members = (
-            [index] if isinstance(index, str | Integral) or not _is_list(index) else list(index)
-        )
+        members: list[object] = [index]
+        if isinstance(index, Sequence | np.ndarray) and not isinstance(index, str | bytes):
+            members = list(index)
         numbers = [number for member in members for number in _numbers_of_one(skills, member)]
     if not numbers:
         raise UserError(f"{index!r} picks none of the {len(skills)} skills")
     if len(set(numbers)) < len(numbers):
         raise UserError(f"{index!r} picks a skill twice")
     return numbers
-
-
-def _is_list(index: object) -> bool:
-    return isinstance(index, Sequence | np.ndarray) and not isinstance(index, str | bytes)
 
 
 def _numbers_of_one(skills: Skills, member: object) -> list[int]:

@@ -105,8 +105,8 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
 
 def compress(content: bytes | np.ndarray, level: int = 1) -> np.ndarray:
     """Return the bytes of policies as a zlib stream, uint8."""
-    stream = zlib.compress(memoryview(content), level=level)
-    return np.frombuffer(stream, dtype=np.uint8)
+    whole = content if isinstance(content, bytes) else content.tobytes()
+    return np.frombuffer(zlib.compress(whole, level=level), dtype=np.uint8)
 
 
 def decompress(stream: np.ndarray, path: Path) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ def train():
 
 
 def penalty(baseline):
-    return sf.focused(sf.vic(), strength=1.0, baseline=baseline).penalty
+    return replace(weighted_norm(1.0), baseline=baseline)
 
 
 def indices(mask):
@@ -147,10 +149,10 @@ def test_runs_with_the_default_baseline_are_the_same_runs():
 
 def test_baselines_without_meaning_are_refused(train):
     with pytest.raises(UserError, match="unknown baseline 'begin'"):
-        sf.focused(sf.vic(), baseline="begin")
+        sf.focused(sf.vic(), baseline="begin")  # pyright: ignore[reportArgumentType]
     with pytest.raises(UserError, match="vic has no penalty, so it takes no baseline"):
         Discovery("train", "vic", 0, baseline="inaction")
-    whole = StatePenalty("whole", 1.0, lambda *_: 0.0, baseline="stepwise")
+    whole = StatePenalty("whole", 1.0, lambda *_: np.zeros(1), baseline="stepwise")
     with pytest.raises(UserError, match="use baseline='inaction'"):
         split_penalty(train, whole, WATCHED)
     with pytest.raises(UserError, match="compare with the start, not with inaction"):
