@@ -56,8 +56,8 @@ class Discover(JobOptions, DiscoveryOptions):
 
         seeds = seed_range(self.seeds, self.seed)
         self.explore_world()
-        automatic = self.strength == "auto"
-        runs = self._runs(seeds, None if automatic else self.strength)
+        strength = None if self.strength == "auto" else self.strength
+        runs = self._runs(seeds, strength)
         runs[0].check_size()
         announce(runs[0].forecast(), len(runs))
         if self.draw:
@@ -69,8 +69,8 @@ class Discover(JobOptions, DiscoveryOptions):
             Job(store, **self.job_arguments()) as job,
             progress_on_stderr(f"{self.world} {self.objective}") as bar,
         ):
-            if automatic:
-                curve = self._find_strength(runs[0], seeds, job, bar.report)
+            if self.strength == "auto":
+                curve = self._find_strength(runs[0], seeds, job, store, bar.report)
                 runs = self._runs(seeds, curve.chosen.strength)
             job.execute(runs, bar.report)
         report_job(job.status, self.out)
@@ -100,7 +100,7 @@ class Discover(JobOptions, DiscoveryOptions):
         ]
 
     def _find_strength(
-        self, first: Discovery, seeds: Sequence[int], job: Job, progress: Any
+        self, first: Discovery, seeds: Sequence[int], job: Job, store: Store, progress: Any
     ) -> StrengthCurve:
         """Raise the strength; every point is stored like any other run."""
         from skillfocus.sweeps.strength_search import first_strength, search_strength
@@ -109,7 +109,7 @@ class Discover(JobOptions, DiscoveryOptions):
             runs = self._runs(seeds, strength)
             job.execute(runs, progress)
             exit_if_failed(job.status)
-            return [record["skills"] for record in _records(runs, job.store)]
+            return [record["skills"] for record in _records(runs, store)]
 
         return search_strength(measure, first_strength(first.make_world(), first.make_objective()))
 

@@ -167,7 +167,7 @@ def _path_norm(
     mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
 ) -> np.ndarray:
     squares = np.zeros(len(start))
-    for j in np.flatnonzero(watched):
+    for j in np.flatnonzero(watched).tolist():
         way_back = relative_path_distances(mdp, j)
         squares += way_back[mdp.values[end, j], mdp.values[start, j]] ** 2
     return np.sqrt(squares)
