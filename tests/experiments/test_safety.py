@@ -71,7 +71,7 @@ def made_up(focused=(1.0, 1.0), flat=0.5):
             key = f"safety/none/{metric}"
             rows.append((world, "focused-vic", "safety", key, None, list(values)))
             top = f"safety/deviation-start/{metric}"
-            rows.append((world, "focused-vic", "safety", top, 3, list(values)))
+            rows.append((world, "focused-vic", "safety", top, 4, list(values)))
     return make_results(rows, preset="best")
 
 

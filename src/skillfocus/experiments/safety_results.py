@@ -16,6 +16,7 @@ from skillfocus.experiments.reduce import (
 from skillfocus.experiments.safety_cases import FLAT, FOCUS, SAFETY, variant
 from skillfocus.experiments.safety_runs import (
     BASELINES,
+    LEARNED_STRENGTHS,
     MEASURES,
     NO_PENALTY,
     ON_SKILLS,
@@ -132,10 +133,13 @@ def completed(frame: pl.DataFrame, world: str, agent: str, baseline: str = "") -
 
 
 def best_on_top(frame: pl.DataFrame) -> Choice | None:
-    """Return the penalty on top of focused skills that is best in the mean over worlds."""
+    """Return the penalty on top of focused skills that is best in the mean over small worlds.
+
+    Only strengths that were run in the paper's worlds, too.
+    """
     scores: dict[Choice, float] = {}
     for penalty in ON_SKILLS:
-        for place in range(len(STRENGTHS)):
+        for place in LEARNED_STRENGTHS:
             choice = Choice(penalty, place)
             means = [
                 sum(values.values()) / len(values)
