@@ -137,3 +137,16 @@ def test_arrays_of_another_kind_are_refused(plain):
             PackedPolicy(mdp, variables, numbers, blocks, plain.n_modes)
     assert pack_policy(good) is good
     assert isinstance(plain.tabular, TabularPolicy)
+
+
+@pytest.mark.parametrize("modes", [[512_000_000] * 3, [1, 1]])
+def test_modes_that_do_not_fit_are_refused(packed, tmp_path, modes):
+    path = packed.save(tmp_path / "a.skills")
+    rewrite(path, lambda header, _: header.update(modes=modes))
+    with pytest.raises(UserError):
+        sf.Skills.load(path)
+
+
+def test_pages_show_them(packed, tmp_path):
+    page = packed.view(tmp_path / "packed.html")
+    assert page.stat().st_size > 10_000

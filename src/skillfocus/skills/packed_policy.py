@@ -172,7 +172,7 @@ class PackedPolicy(TabularPolicy):
     def columns(self, skill: int) -> np.ndarray:
         """Return a skill's table, uint8 [n_states, contexts times modes]."""
         whole = self.blocks[self.numbers_of(skill)].reshape(self.mdp.n_states, -1)
-        return whole[:, : self.index.widths[skill]]
+        return np.ascontiguousarray(whole[:, : self.index.widths[skill]])
 
     def _at(self, skill: int, states: np.ndarray, columns: np.ndarray) -> np.ndarray:
         numbers = self.numbers_of(skill)[states, columns // PACKED_COLUMNS]
@@ -210,6 +210,8 @@ def policy_from_bytes(
     """
     variables = [[mdp.space.index(n) for n in names] for names in context_variables]
     modes = [int(count) for count in n_modes] or [1] * len(variables)
+    if len(modes) != len(variables):
+        raise UserError(f"{len(variables)} skills cannot have the modes {tuple(modes)}")
     index = ContextIndex(mdp, variables, modes)
     split = 4 * packed_numbers(mdp.n_states, index.of_skill, modes)
     if split > len(content) or (len(content) - split) % PACKED_COLUMNS:
