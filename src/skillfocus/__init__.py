@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from skillfocus.objectives.penalties import StatePenalty as StatePenalty
     from skillfocus.objectives.penalties import changed_variables as changed_variables
     from skillfocus.objectives.penalties import check_penalty as check_penalty
+    from skillfocus.objectives.penalties import path_norm as path_norm
     from skillfocus.objectives.penalties import weighted_norm as weighted_norm
     from skillfocus.objectives.reward import Reward as Reward
     from skillfocus.objectives.rewards.diayn import diayn as diayn
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from skillfocus.skills.policy import Policy as Policy
     from skillfocus.skills.skills import Skills as Skills
     from skillfocus.sweeps.running import sweep as sweep
+    from skillfocus.sweeps.strength_search import find_strength as find_strength
     from skillfocus.tasks.smdp_q_learning import SMDPQLearning as SMDPQLearning
     from skillfocus.tasks.smdp_q_learning import solve as solve
     from skillfocus.tasks.task import make_task as make_task
@@ -102,6 +104,7 @@ _HOMES = {
         "StatePenalty",
         "weighted_norm",
         "changed_variables",
+        "path_norm",
         "check_penalty",
     ],
     "objectives.targets": ["assign"],
@@ -124,6 +127,7 @@ _HOMES = {
     "runs.status": ["Interrupted"],
     "runs.progress_bar": ["progress_bar"],
     "sweeps.running": ["sweep"],
+    "sweeps.strength_search": ["find_strength"],
     "viewer.viewing": ["view"],
     "experiments.reproduction": ["reproduce"],
     "errors": ["UserError"],

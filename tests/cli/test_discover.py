@@ -165,5 +165,6 @@ def test_side_effects_that_can_be_helped_are_told(tmp_path):
         "discover", "leaping_lamps.py:Lamps", "focused-vic", "--workers", "1", "--targets", "lamp=2",
         "--strength", "0", cwd=tmp_path,
     )  # fmt: skip
-    assert "a higher --strength helps" in done.stderr
+    assert "skills have side effects that can be avoided (skill" in done.stderr
+    assert "--strength auto" in done.stderr
     assert "strength=0," in done.stdout

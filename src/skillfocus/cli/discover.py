@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import arg
 
 from skillfocus.cli.forecasts import announce
 from skillfocus.cli.job_options import JobOptions, exit_if_failed, report_job
 from skillfocus.cli.options import DiscoveryOptions, OptionalPath
 from skillfocus.cli.output import progress_on_stderr, say, show_runs
 
-NOTABLE_SIDE_EFFECTS = 0.1
-"""Side effects of focused skills above this are pointed out."""
+if TYPE_CHECKING:
+    from skillfocus.runs.discovery_run import Discovery
+    from skillfocus.runs.folder_store import Store
+    from skillfocus.runs.job import Job
+    from skillfocus.sweeps.strength_search import StrengthCurve
+
+NOTABLE = 0.01
+"""Avoidable side effects of focused skills above this are pointed out."""
 MAX_FILES_LISTED = 3
 
 
@@ -32,60 +42,107 @@ class Discover(JobOptions, DiscoveryOptions):
     """Also measure the coverage of chains of 1 to 5 skills."""
     draw: OptionalPath = None
     """Also draw the first seed's skills to this .png, .svg or .pdf file."""
+    strength: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
+        float | Literal["auto"] | None, arg(metavar="FLOAT|auto", help_behavior_hint="")
+    ] = None
+    """Strength lambda of the penalty for side effects (default: 4, for LSD 2); auto raises it until
+    side effects cannot fall further or targets suffer, and shows the curve."""
 
     def run(self) -> None:
         """Execute the discoveries and print their results."""
         from skillfocus.core.seeds import seed_range
-        from skillfocus.runs.discovery_run import Discovery
         from skillfocus.runs.folder_store import Store
         from skillfocus.runs.job import Job
 
         seeds = seed_range(self.seeds, self.seed)
         self.explore_world()
-        learner, settings = self.make_learner(), self.settings()
-        runs = [
-            Discovery(self.world, self.objective, seed, learner, coverage=self.coverage, **settings)
-            for seed in seeds
-        ]
+        automatic = self.strength == "auto"
+        runs = self._runs(seeds, None if automatic else self.strength)
         runs[0].check_size()
         announce(runs[0].forecast(), len(runs))
         if self.draw:
             from skillfocus.figures.trajectories import check_drawable
 
             check_drawable(runs[0].make_world(), self.draw)
-        store = Store(self.out)
+        store, curve = Store(self.out), None
         with (
             Job(store, **self.job_arguments()) as job,
             progress_on_stderr(f"{self.world} {self.objective}") as bar,
         ):
+            if automatic:
+                curve = self._find_strength(runs[0], seeds, job, bar.report)
+                runs = self._runs(seeds, curve.chosen.strength)
             job.execute(runs, bar.report)
         report_job(job.status, self.out)
-        frame = store.frame(runs)
-        finished = set(frame["run"])
-        saved = [run for run in runs if run.id in finished]
-        records = [{**run.record(frame), "file": str(store.skills_path(run))} for run in saved]
-        show_runs(records, self.json)
+        records = _records(runs, store)
+        saved = [run for run in runs if run.id in set(store.frame(runs)["run"])]
+        show_runs(records, self.json, curve and curve.as_json())
         self._advise(records)
         for run in saved[:MAX_FILES_LISTED]:
             say(f"saved: {store.skills_path(run)}")
         if len(saved) > MAX_FILES_LISTED:
             say(f"… and {len(saved) - MAX_FILES_LISTED} more in {store.folder}")
-        if self.draw and runs[0].id in finished:
+        if self.draw and saved[:1] == runs[:1]:
             from skillfocus.figures.trajectories import draw_skills
 
             draw_skills(store.skills(runs[0]), self.draw)
             say(f"drawn: {self.draw}")
         exit_if_failed(job.status)
 
+    def _runs(self, seeds: Sequence[int], strength: float | None) -> list[Discovery]:
+        from skillfocus.runs.discovery_run import Discovery
+
+        learner = self.make_learner()
+        settings: dict[str, Any] = {**self.settings(), "strength": strength}
+        return [
+            Discovery(self.world, self.objective, seed, learner, coverage=self.coverage, **settings)
+            for seed in seeds
+        ]
+
+    def _find_strength(
+        self, first: Discovery, seeds: Sequence[int], job: Job, progress: Any
+    ) -> StrengthCurve:
+        """Raise the strength; every point is stored like any other run."""
+        from skillfocus.sweeps.strength_search import first_strength, search_strength
+
+        def measure(strength: float) -> list[list[dict]]:
+            runs = self._runs(seeds, strength)
+            job.execute(runs, progress)
+            exit_if_failed(job.status)
+            return [record["skills"] for record in _records(runs, job.store)]
+
+        return search_strength(measure, first_strength(first.make_world(), first.make_objective()))
+
     def _advise(self, records: list[dict]) -> None:
-        """Say what to try if skills that should be focused have side effects."""
+        """Say what to try if focused skills disturb more than they need to, or do nothing."""
         if "focused" not in self.objective:
             return
-        effects = [s["side_effects"] or 0.0 for record in records for s in record["skills"]]
-        count = sum(effect > NOTABLE_SIDE_EFFECTS for effect in effects)
-        if count:
+        skills = [skill for record in records for skill in record["skills"]]
+        wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
+        if wasteful:
+            worst = max(wasteful, key=lambda s: s["avoidable"])
             say(
-                f"note: {count} of {len(effects)} skills have side effects above "
-                f"{NOTABLE_SIDE_EFFECTS}; where they can be avoided, a higher --strength helps "
-                f"(`skillfocus describe` says what can change alone)"
+                f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
+                f"avoided (skill {worst['skill']}, {' + '.join(worst['targets'])}: "
+                f"{worst['avoidable']:.2f} more than the best possible); --strength auto finds a "
+                f"strength, and --penalty path-norm knows walls"
             )
+        for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
+            mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
+            possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
+            if possible > 0.5 and all(s["changes_target"] < 0.1 * possible for s in mine):
+                say(
+                    f"note: no skill changes {' + '.join(target)}, though it can be changed alone "
+                    f"with probability {possible:.2f}; try another seed, or focused-reach"
+                )
+
+
+def _records(runs: Sequence[Discovery], store: Store) -> list[dict]:
+    """Return the records of the runs that are finished."""
+    frame = store.frame(runs)
+    finished = set(frame["run"])
+    return [
+        {**run.record(frame), "file": str(store.skills_path(run))}
+        for run in runs
+        if run.id in finished
+    ]

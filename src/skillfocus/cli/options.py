@@ -51,6 +51,11 @@ class DiscoveryOptions:
     """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
     strength: OptionalFloat = None
     """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
+    penalty: Annotated[
+        Literal["weighted-norm", "path-norm", "changed-variables"] | None, arg(metavar="PENALTY")
+    ] = None
+    """The penalty: weighted-norm (the default, as the crow flies), path-norm (around walls) or
+    changed-variables."""
     baseline: Annotated[
         Literal["start", "inaction", "stepwise"] | None, arg(metavar="BASELINE")
     ] = None
@@ -87,7 +92,7 @@ class DiscoveryOptions:
         """Return the fields of a `Discovery` but world, objective, seed, learner and coverage."""
         names = (
             "skills", "targets", "rate", "strength", "weight", "step_limit", "world_settings",
-            "baseline",
+            "baseline", "penalty",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillfocus._internal.terminal import Terminal
 
@@ -58,11 +58,19 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     out.print(table(None, columns, rows))
 
 
-def show_runs(runs: list[dict], as_json: bool) -> None:
-    """Print what skills do: the records of `discover` and `evaluate`, as tables or as JSON."""
+def show_runs(runs: list[dict], as_json: bool, strengths: dict[str, Any] | None = None) -> None:
+    """Print what skills do: the records of `discover` and `evaluate`, as tables or as JSON.
+
+    Args:
+        runs: The records.
+        as_json: Whether to print one JSON document.
+        strengths: What `discover --strength auto` tried (`StrengthCurve.as_json`).
+    """
     if as_json:
-        print_json({"runs": runs})
+        print_json({"runs": runs, **({"strength_search": strengths} if strengths else {})})
         return
+    if strengths:
+        _show_strengths(strengths)
     from skillfocus.figures.tables import effects_tables
 
     out = _stdout()
@@ -78,3 +86,13 @@ def show_runs(runs: list[dict], as_json: bool) -> None:
         ]  # fmt: skip
         columns = ["world", "objective", "seed", "1", "2", "3", "4", "5", "AUC", ""]
         print_table("Coverage of chains of 1 to 5 skills", columns, rows)
+
+
+def _show_strengths(strengths: dict[str, Any]) -> None:
+    rows = [
+        [f"{p['strength']:g}{' *' if p['strength'] == strengths['strength'] else ''}",
+         *(f"{p[name]:.3f}" for name in ("changes_alone", "side_effects", "avoidable"))]
+        for p in strengths["points"]
+    ]  # fmt: skip
+    columns = ["strength", "best skills change targets alone", "side effects", "avoidable"]
+    print_table("Strengths tried; * is taken", columns, rows)

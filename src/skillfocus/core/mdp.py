@@ -103,7 +103,7 @@ class TabularMDP:
         return tuple(self.values[number].tolist())
 
     @cached_property
-    def _value_changes(self) -> list[np.ndarray]:
+    def value_changes(self) -> list[np.ndarray]:
         """Per variable, bool [n_values, n_values]: whether one step can turn a value (row) into
         another (column)."""
         source, action, slot = np.nonzero(self.probabilities > 0)
@@ -126,7 +126,7 @@ class TabularMDP:
         The others only ever move on, so whatever a skill changes in them is changed for good.
         """
         answers = []
-        for change in self._value_changes:
+        for change in self.value_changes:
             n_components, _ = connected_components(coo_array(change), connection="strong")
             answers.append(n_components < len(change))
         return np.array(answers)
@@ -140,7 +140,7 @@ class TabularMDP:
     @cached_property
     def fixed(self) -> tuple[str, ...]:
         """Names of the variables that no action changes."""
-        changes = zip(self.space.names, self._value_changes, strict=True)
+        changes = zip(self.space.names, self.value_changes, strict=True)
         return tuple(name for name, change in changes if not change.any())
 
     @cached_property
@@ -151,7 +151,7 @@ class TabularMDP:
         are absent.
         """
         irrecoverable = {}
-        for variable, change in zip(self.space.variables, self._value_changes, strict=True):
+        for variable, change in zip(self.space.variables, self.value_changes, strict=True):
             n_components, component = connected_components(coo_array(change), connection="strong")
             alone = np.bincount(component, minlength=n_components)[component] == 1
             indices = np.flatnonzero(alone & change.any(axis=1))
@@ -163,7 +163,7 @@ class TabularMDP:
     def can_change(self) -> np.ndarray:
         """Whether a variable has a value that can still change, bool [n_states, n_variables]."""
         columns = []
-        for j, change in enumerate(self._value_changes):
+        for j, change in enumerate(self.value_changes):
             leaves = np.asarray(change.any(axis=1))
             columns.append(leaves[self.values[:, j]])
         return np.stack(columns, axis=1)
@@ -175,7 +175,7 @@ class TabularMDP:
         For a reversible variable, where every value may be reached, it is the first one.
         """
         columns = []
-        for j, change in enumerate(self._value_changes):
+        for j, change in enumerate(self.value_changes):
             never_entered = np.asarray(~change.any(axis=0))
             if self.reversible[j]:
                 never_entered = np.arange(len(change)) == 0

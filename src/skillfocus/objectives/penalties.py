@@ -16,6 +16,7 @@ import numpy as np
 from skillfocus._internal.array_namespace import array_namespace
 from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
+from skillfocus.core.paths import relative_path_distances
 from skillfocus.errors import UserError, unknown
 
 if TYPE_CHECKING:
@@ -126,6 +127,28 @@ class StatePenalty(Penalty):
         return np.ones_like(watched)
 
 
+@dataclass(frozen=True)
+class PathPenalty(Penalty):
+    """A penalty that sees the values of the variables and the MDP, which knows where walls are.
+
+    Its measure is that of a `StatePenalty`, but may depend on the watched variables alone. So
+    policies remember what they do for a `Penalty`.
+    """
+
+    measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
+        """Refuse: the values alone do not say where walls are."""
+        del space, start, end, watched
+        raise UserError(f"{self.name} needs the MDP: use between(mdp, start, end, watched)")
+
+    def between(
+        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, state numbers [n]."""
+        return self.strength * self.measure(mdp, start, end, watched)
+
+
 def _norm(
     space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
 ) -> np.ndarray:
@@ -140,6 +163,16 @@ def _changed(
     return ((start != end) & watched).sum(axis=1).astype(float)
 
 
+def _path_norm(
+    mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+) -> np.ndarray:
+    squares = np.zeros(len(start))
+    for j in np.flatnonzero(watched):
+        way_back = relative_path_distances(mdp, j)
+        squares += way_back[mdp.values[end, j], mdp.values[start, j]] ** 2
+    return np.sqrt(squares)
+
+
 def weighted_norm(strength: float = 4.0) -> Penalty:
     """Return the paper's penalty: the 2-norm of the changes, each relative to its variable's scale.
 
@@ -147,6 +180,20 @@ def weighted_norm(strength: float = 4.0) -> Penalty:
         strength: Factor lambda.
     """
     return Penalty("weighted-norm", strength, _norm)
+
+
+def path_norm(strength: float = 4.0) -> Penalty:
+    """Return the 2-norm of the ways back, each relative to its variable's longest way.
+
+    The way back of a variable is the fewest changes of it that lead from its last value to its
+    first, around walls, with the other variables at whatever values (`core/paths.py`). Where no way
+    leads back it counts as the longest. The weighted norm measures as the crow flies instead, and
+    lets a skill stop behind a wall, two cells from home and thirty steps.
+
+    Args:
+        strength: Factor lambda.
+    """
+    return PathPenalty("path-norm", strength, _path_norm)
 
 
 def changed_variables(strength: float = 4.0) -> Penalty:

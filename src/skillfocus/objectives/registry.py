@@ -17,6 +17,7 @@ from skillfocus._internal.own_files import is_own, load_own, own_code, own_diges
 from skillfocus.errors import UserError, unknown
 from skillfocus.objectives.controls import oracle, permuted
 from skillfocus.objectives.objective import Objective, check_objective_type
+from skillfocus.objectives.penalties import Penalty, changed_variables, path_norm, weighted_norm
 from skillfocus.objectives.rewards.diayn import diayn
 from skillfocus.objectives.rewards.lsd import lsd
 from skillfocus.objectives.rewards.reach import reach
@@ -37,8 +38,34 @@ OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
     "permuted": permuted,
 }
 """Variants of objectives that have targets already, without settings of their own."""
+PENALTIES: dict[str, Callable[..., Penalty]] = {
+    "weighted-norm": weighted_norm,
+    "path-norm": path_norm,
+    "changed-variables": changed_variables,
+}
+"""Penalties of `focused-…` by name; each takes a `strength`."""
+
+
+def _focused(
+    objective: Objective,
+    *,
+    strength: float | None = None,
+    baseline: Any = None,
+    penalty: str | None = None,
+) -> Objective:
+    """`focused` with a penalty by name."""
+    if penalty is None:
+        return focused(objective, strength=strength, baseline=baseline)
+    check_objective_type(objective, "focused({})")
+    if penalty not in PENALTIES:
+        raise unknown("penalty", penalty, PENALTIES)
+    default = objective.reward.penalty_strength
+    made = PENALTIES[penalty](default if strength is None else strength)
+    return focused(objective, penalty=made, baseline=baseline)
+
+
 _VARIANTS: dict[str, tuple[Callable[..., Objective], tuple[str, ...]]] = {
-    "focused": (focused, ("strength", "baseline")),
+    "focused": (_focused, ("strength", "baseline", "penalty")),
     "dusdi": (dusdi, ("weight",)),
     **{name: (variant, ()) for name, variant in OUTER_VARIANTS.items()},
 }
@@ -65,6 +92,7 @@ def make_objective(
     weight: float | None = None,
     prior: float | None = None,
     baseline: str | None = None,
+    penalty: str | None = None,
 ) -> Objective:
     """Make the objective of a name.
 
@@ -76,6 +104,7 @@ def make_objective(
         prior: Probability of each skill under nu, for objectives with a discriminator (default:
             uniform over the skills that share a target).
         baseline: What the penalty compares with, for `focused-…` (default: the start).
+        penalty: Name of the penalty, for `focused-…` (default: "weighted-norm").
 
     Raises:
         UserError: If the name is unknown, or a setting does not apply to it.
@@ -83,8 +112,9 @@ def make_objective(
     outer, _, inner = name.partition("-")
     if outer in OUTER_VARIANTS:
         plain = make_objective(
-            inner, rate=rate, strength=strength, weight=weight, prior=prior, baseline=baseline
-        )
+            inner, rate=rate, strength=strength, weight=weight, prior=prior, baseline=baseline,
+            penalty=penalty,
+        )  # fmt: skip
         return OUTER_VARIANTS[outer](plain)
     factories = {**ALGORITHMS, **TOLD, **CONTROLS}
     variant, _, base = name.rpartition("-")
@@ -94,6 +124,8 @@ def make_objective(
         raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{base}")
     if baseline is not None and variant != "focused":
         raise UserError(f"{name} has no penalty, so it takes no baseline; try focused-{base}")
+    if penalty is not None and variant != "focused":
+        raise UserError(f"{name} has no penalty to choose; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
     if rate is not None and base not in ALGORITHMS:
@@ -105,7 +137,7 @@ def make_objective(
         raise UserError(f"{name} has no discriminator, so it takes no prior")
     objective = factories[base](**settings)
     if variant == "focused":
-        return focused(objective, strength=strength, baseline=baseline)  # pyright: ignore[reportArgumentType]
+        return _focused(objective, strength=strength, baseline=baseline, penalty=penalty)
     if variant == "dusdi":
         return dusdi(objective) if weight is None else dusdi(objective, weight=weight)
     return objective

@@ -64,6 +64,7 @@ class Discovery(Run):
         world_settings: The world's arguments as a JSON object.
         coverage: Whether to measure the coverage of skill chains too.
         baseline: What the penalty compares with (`focused`).
+        penalty: Name of the penalty, such as `path-norm`.
     """
 
     world: str
@@ -80,6 +81,7 @@ class Discovery(Run):
     world_settings: str = "{}"
     coverage: bool = False
     baseline: str | None = field(default=None, metadata={"stored": "unless default"})
+    penalty: str | None = field(default=None, metadata={"stored": "unless default"})
 
     version = 5
 
@@ -107,7 +109,7 @@ class Discovery(Run):
         """Return the objective with this run's settings."""
         return named_objective(
             self.objective, rate=self.rate, strength=self.strength, weight=self.weight,
-            prior=self.prior, baseline=self.baseline,
+            prior=self.prior, baseline=self.baseline, penalty=self.penalty,
         )  # fmt: skip
 
     def assignment(self) -> Assignment:
@@ -225,6 +227,8 @@ class Discovery(Run):
         }
         if objective.penalty is not None and objective.penalty.baseline != "start":
             own["baseline"] = objective.penalty.baseline
+        if self.penalty not in (None, "weighted-norm"):
+            own["penalty"] = self.penalty
         if digest := own_objective_digest(self.objective):  # its file may change, not its name
             own["objective_file"] = digest
         if twice := own.keys() & learner.keys():

@@ -14,7 +14,7 @@ from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
-from skillfocus.objectives.penalties import StatePenalty
+from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.worlds.jax.world import require_jax
 
 
@@ -101,9 +101,9 @@ class Neural(Learner):
                 f"networks compare with the start, not with {penalty.baseline}, which needs a "
                 f"table of states: use learner=Planning(), or baseline='start'"
             )
-        if isinstance(problem.objective.penalty, StatePenalty):
+        if isinstance(penalty, StatePenalty | PathPenalty):
             raise UserError(
-                f"{problem.objective.penalty.name} compares numbered states, which networks do not "
+                f"{penalty.name} needs a table of states, which networks do not "
                 f"have: use a Penalty on variables, such as weighted_norm(), or another learner"
             )
         from skillfocus.learners.neural.rewards import check_rewards

@@ -34,6 +34,11 @@ def focused(
             world that stands still while nobody acts, all three are the same.
     """
     check_objective_type(objective, "focused({})")
+    if strength == "auto":
+        raise UserError(
+            "strength='auto' is found by trying: sf.find_strength(world, focused(…), seed=0), or "
+            "--strength auto on the command line"
+        )
     if penalty is not None and not isinstance(penalty, Penalty):
         raise UserError(
             f"penalty must be a Penalty, such as weighted_norm() or changed_variables(), got "

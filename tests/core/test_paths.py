@@ -1,0 +1,36 @@
+"""Path distances between values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from probes import Door, corridor
+from skillfocus.core.paths import path_distances, relative_path_distances
+
+U_TURN = "#####\n#...#\n###.#\n#...#\n#####"
+"""Two cells straight down are six steps apart."""
+
+
+def test_distances_go_around_walls():
+    world = sf.make("four-rooms", drawing=U_TURN.replace("###.#", "###T#"), slip=0.1)
+    mdp = sf.tabulate(world)
+    cells = world.map.index
+    steps = path_distances(mdp, 0)
+    assert steps[cells[(1, 1)], cells[(3, 1)]] == 6
+    assert steps[cells[(1, 3)], cells[(3, 3)]] == 2
+    assert (steps == steps.T).all()
+    assert relative_path_distances(mdp, 0)[cells[(1, 1)], cells[(1, 2)]] == pytest.approx(1 / 6)
+
+
+def test_there_is_no_way_back_for_good():
+    """An unlocked door is never locked again; the tool is never put back."""
+    door = path_distances(sf.tabulate(Door()), 0)
+    assert door.tolist() == [[0, 1, 2], [np.inf, 0, 1], [np.inf, 1, 0]]
+    relative = relative_path_distances(sf.tabulate(Door()), 0)
+    assert relative.tolist() == [[0, 0.5, 1], [1, 0, 0.5], [1, 0.5, 0]]
+    tool = relative_path_distances(sf.tabulate(corridor()), 1)
+    assert tool.tolist() == [[0, 1], [1, 0]]
+    wall = relative_path_distances(sf.tabulate(Door()), 1)
+    assert wall.tolist() == [[0, 1], [1, 0]], "of what never changes, too"

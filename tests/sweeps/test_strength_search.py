@@ -1,0 +1,121 @@
+"""Strengths that are found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+import skillfocus as sf
+from commands import command
+from skillfocus.errors import UserError
+from skillfocus.metrics.summary import origin
+from skillfocus.sweeps.strength_search import StrengthCurve, search_strength
+
+WIDTH = 40
+HAIRPIN = "\n".join(
+    ["#" * (WIDTH + 2), "#T" + "." * (WIDTH - 1) + "#", "#" * WIDTH + ".#",
+     "#" + "." * WIDTH + "#", "#" * (WIDTH + 2)]
+)  # fmt: skip
+"""Two corridors that meet at the far end: see tests/objectives/test_path_norm.py."""
+
+
+def records(alone, effects, avoidable):
+    """One skill that does something, one that does nothing and has no side effects."""
+    active = {"targets": ["tool"], "starts": 3, "changes_alone": alone,
+              "side_effects": effects, "avoidable": avoidable}  # fmt: skip
+    idle = {**active, "changes_alone": 0.0, "side_effects": 0.0, "avoidable": 0.0}
+    without = {**active, "starts": 0, "changes_alone": None}
+    return [active, idle, without]
+
+
+def search(*answers):
+    """Search with scripted answers; return the curve."""
+    given = iter(answers)
+    return search_strength(lambda strength: [records(*next(given))], 4.0)
+
+
+def test_averages_by_hand():
+    """Two seeds: the best skill changes the tool alone in 0.5 and in 0.7, 0.6 in the mean; side
+    effects of four skills are 0.4, 0, 0.2 and 0."""
+    curve = search_strength(lambda _: [records(0.5, 0.4, 0.0), records(0.7, 0.2, 0.0)], 4.0)
+    assert len(curve.points) == 1
+    assert asdict(curve.points[0]) == pytest.approx(
+        {"strength": 4.0, "changes_alone": 0.6, "side_effects": 0.15, "avoidable": 0.0}
+    )
+
+
+def test_it_stops_where_nothing_is_avoidable():
+    curve = search((0.7, 0.3, 0.3), (1.0, 0.0, 0.0))
+    assert [point.strength for point in curve.points] == [4.0, 16.0]
+    assert curve.chosen.strength == 16.0
+    assert search((1.0, 0.02, 0.0)).chosen.strength == 4.0, "the first is good enough"
+
+
+def test_it_stops_where_targets_suffer():
+    """The third strength has fewer side effects because its skills do less."""
+    curve = search((0.9, 0.3, 0.2), (0.95, 0.2, 0.1), (0.5, 0.1, 0.05))
+    assert len(curve.points) == 3
+    assert curve.chosen.strength == 16.0
+
+
+def test_it_stops_where_side_effects_fall_no_further():
+    curve = search((0.9, 0.3, 0.2), (0.9, 0.3, 0.2), (0.9, 0.3, 0.2))
+    assert len(curve.points) == 3
+    assert curve.chosen.strength == 4.0, "the lowest that is as good"
+
+
+def test_it_stops_in_the_end():
+    falling = [(0.9, 0.5, 0.5 - 0.05 * n) for n in range(9)]
+    curve = search(*falling)
+    assert len(curve.points) == 6
+    assert curve.chosen == curve.points[-1]
+    assert StrengthCurve(curve.points[:5]).is_over is False
+
+
+def test_it_finds_what_brings_skills_home():
+    world = sf.make("four-rooms", drawing=HAIRPIN, slip=0.0, step_limit=200)
+    seen = []
+    found = sf.find_strength(
+        world, sf.focused(sf.reach()), seed=0, targets={"tool_1": 2},
+        progress=lambda fraction, _: seen.append(fraction),
+    )  # fmt: skip
+    first, second = found.curve.points
+    assert first.avoidable > 0.05
+    assert second.avoidable == second.side_effects == 0.0
+    assert found.strength == 16.0
+    assert origin(found.skills)["strength"] == 16.0
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_what_has_no_strength_to_find():
+    with pytest.raises(UserError, match="vic has no penalty whose strength could be found"):
+        sf.find_strength("four-rooms", sf.vic(), seed=0)
+    with pytest.raises(UserError, match="is found by trying"):
+        sf.focused(sf.vic(), strength="auto")  # pyright: ignore[reportArgumentType]
+    pytest.importorskip("jax")
+    with pytest.raises(UserError, match="has no table, so what is avoidable there is unknown"):
+        sf.find_strength("tool-rooms", "focused-vic", seed=0)
+
+
+@pytest.mark.slow
+def test_the_command_finds_it_and_points_out_what_is_avoidable(tmp_path):
+    (tmp_path / "hairpin.txt").write_text(
+        "slip = 0\nstep limit = 200\nT = pick-up tool\n\nmap:\n"
+        + HAIRPIN.replace("#....", "#@...", 2).replace("#T@", "#T.")
+    )
+    options = ("hairpin.txt", "focused-reach", "--targets", "tool=2", "--out", "out")
+    plain = command("discover", *options, cwd=tmp_path)
+    assert "skills have side effects that can be avoided" in plain.stderr
+    walls = command("discover", *options, "--penalty", "path-norm", cwd=tmp_path)
+    assert "avoided" not in walls.stderr
+    found = command("discover", *options, "--strength", "auto", "--json", cwd=tmp_path)
+    document = json.loads(found.stdout)
+    search = document["strength_search"]
+    assert [point["strength"] for point in search["points"]] == [4.0, 16.0]
+    assert search["strength"] == document["runs"][0]["strength"] == 16.0
+    shown = command("discover", *options, "--strength", "auto", cwd=tmp_path)
+    assert "Strengths tried" in shown.stdout
+    assert "found in out" in shown.stderr, "every strength is stored"
