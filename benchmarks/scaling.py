@@ -64,7 +64,7 @@ def measure(tools: int, switches: int, n_skills: int) -> dict[str, float]:
         "states": mdp.n_states,
         "variables": len(mdp.space),
         "skills": len(skills),
-        "cells": len(skills.tabular.flat_actions),
+        "cells": skills.tabular.index.n_entries,
         "tabulate": tabulated - began,
         "discover": discovered - tabulated,
         "measure": measured - discovered,

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import settings
 
 import skillfocus as sf
 from browsing import launched, quiet_page
+
+os.environ["SKILLFOCUS_CACHE"] = "off"  # tests that explore do explore, commands they start too
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("repeatable")

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from skillfocus.objectives.reward import Reward as Reward
     from skillfocus.objectives.rewards.diayn import diayn as diayn
     from skillfocus.objectives.rewards.lsd import lsd as lsd
+    from skillfocus.objectives.rewards.reach import reach as reach
     from skillfocus.objectives.rewards.vic import vic as vic
     from skillfocus.objectives.targets import assign as assign
     from skillfocus.objectives.variants.dusdi import dusdi as dusdi
@@ -89,6 +90,7 @@ _HOMES = {
     "core.tabulation": ["tabulate"],
     "objectives.objective": ["Objective"],
     "objectives.reward": ["Reward"],
+    "objectives.rewards.reach": ["reach"],
     "objectives.rewards.vic": ["vic"],
     "objectives.rewards.diayn": ["diayn"],
     "objectives.rewards.lsd": ["lsd"],

@@ -134,3 +134,19 @@ def test_the_planner_is_measured_in_rooms_with_many_tools(tmp_path):
     rows = run("rooms_planner.py", "tool-rooms", "--quick", cwd=tmp_path).splitlines()[2:]
     assert [row.split("|")[2].strip() for row in rows] == ["no tool picked up", "random"]
     assert all(row.split("|")[3].strip().startswith("1.000") for row in rows)
+
+
+@pytest.mark.slow
+def test_large_worlds_are_measured(tmp_path):
+    (row,) = run("large_worlds.py", "--quick", cwd=tmp_path).splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[:4] == ["museum", "832", "16", "2 M"]
+    assert len(cells) == 10
+    assert cells[-2].endswith(" GB")
+
+
+def test_the_maze_is_as_large_as_it_says():
+    text = (ROOT / "benchmarks" / "gem-maze.txt").read_text()
+    cells = text.partition("map:")[2]
+    assert (cells.count(".") + cells.count("G")) * 2 ** cells.count("G") == 56_128
+    assert "56,128 states" in text

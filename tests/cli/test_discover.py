@@ -141,6 +141,7 @@ def test_a_damaged_file_is_said_and_done_again(discovered):
 def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.MAX_CELLS", 1000)
+    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.PACKED_CELLS", 1)
     monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.CELL_LIMIT", 1000)
     monkeypatch.setattr(sys, "argv", ["skillfocus", "discover", "four-rooms", "focused-vic"])
     with pytest.raises(SystemExit) as stop:

@@ -5,17 +5,16 @@ import json
 from commands import command
 from skillfocus.learners.registry import LEARNERS
 from skillfocus.sweeps.paper_grids import PAPER_GRIDS
-from skillfocus.worlds.registry import JAX_WORLDS
+from skillfocus.worlds.registry import JAX_WORLDS, WORLDS
 
 
 def test_names_for_programs(tmp_path):
     document = json.loads(command("list", "--json", cwd=tmp_path).stdout)
     names = [world["name"] for world in document["worlds"]]
     assert names[:3] == ["four-rooms", "forage-world", "mud-world"]
-    assert names[3:] == list(JAX_WORLDS)
-    assert [world["table"] for world in document["worlds"]] == [True] * 3 + [False] * len(
-        JAX_WORLDS
-    )
+    assert names == [*WORLDS, *JAX_WORLDS]
+    tables = [world["table"] for world in document["worlds"]]
+    assert tables == [True] * len(WORLDS) + [False] * len(JAX_WORLDS)
     assert document["learners"] == list(LEARNERS)
     assert document["sweeps"] == list(PAPER_GRIDS)
     assert {"focused-vic", "dusdi-diayn", "lsd"} <= set(document["objectives"])

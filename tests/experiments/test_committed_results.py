@@ -11,6 +11,7 @@ from skillfocus.experiments.numbers_page import numbers_page
 from skillfocus.experiments.pipeline import Pipeline
 from skillfocus.experiments.reading_study import distance, measured_readings
 from skillfocus.experiments.results import load_results, saved_version
+from skillfocus.experiments.safety_runs import SMALL_WORLDS
 from skillfocus.report.markdown import to_markdown
 
 ROOT = Path(__file__).parents[2]
@@ -78,3 +79,15 @@ def test_the_readme_quotes_the_results(frame, row):
 
     line = f"| {row} | {means('goal/control')} | {means('goal/side_effects')}"
     assert line in (ROOT / "README.md").read_text()
+
+
+def test_the_page_on_safety_says_how_many_seeds_there_are(frame):
+    rows = frame.filter(pl.col("variant").str.starts_with("safety") & (pl.col("agent") != "flat"))
+    focused = rows.filter(pl.col("agent") == "focused-vic")
+    seeds = dict(focused.group_by("world").agg(pl.col("seed").n_unique()).iter_rows())
+    small = {seeds.pop(world) for world in SMALL_WORLDS}
+    text = (ROOT / "docs/safety.md").read_text()
+    assert (
+        f"{min(small)} seeds in the small worlds and {min(seeds.values())} in the paper's" in text
+    )
+    assert len(small) == 1

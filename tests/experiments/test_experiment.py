@@ -25,7 +25,7 @@ def test_an_experiment_has_a_page_of_its_own_unless_it_names_one(fields, page):
 def test_figures_have_distinct_names():
     experiments = select_experiments(["all"])
     names = [e.figure_name or e.name for e in experiments if e.figure]
-    assert len(set(names)) == len(names) == 8
+    assert len(set(names)) == len(names) == 9
     assert [e.name for e in experiments if e.figure is None] == ["controls"]
     assert [e.name for e in experiments if e.illustration] == ["trajectories"]
 

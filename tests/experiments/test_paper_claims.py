@@ -61,4 +61,4 @@ def test_every_committed_claim_of_the_paper_bears_on_exactly_one():
 
 def test_every_figure_has_the_page_of_an_experiment():
     pages = {experiment.page_name for experiment in select_experiments(["all"])}
-    assert pages == {*map(figure_page, FIGURE_TITLES), "appendix", "controls", "readings"}
+    assert pages == {*map(figure_page, FIGURE_TITLES), "appendix", "controls", "readings", "safety"}

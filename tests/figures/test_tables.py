@@ -38,12 +38,16 @@ def test_cells_are_text_not_markup():
 
 
 def test_one_run_is_shown_skill_by_skill():
-    run = run_of(3, skill(0, ["tool_1"], 0.5, 0.25, 12.0), skill(1, [], None, 0.0, 1.0))
+    first = skill(0, ["tool_1"], 0.5, 0.25, 12.0, changes_alone=0.375, best_possible=0.75)
+    run = run_of(3, first, skill(1, [], None, 0.0, 1.0))  # an older run's record
     (made,) = effects_tables([run])
     lines = [line.split() for line in text_of(made).splitlines()]
     assert "seed 3" in text_of(made)
-    assert ["0", "tool_1", "0.500", "0.250", "12.0", "position", "0.250", "0.500", "0.250"] in lines
-    assert ["1", "–", "–", "0.000", "1.0", "none", "–", "0.000"] in lines
+    assert [
+        "0", "tool_1", "0.500", "0.375", "0.750", "0.250", "12.0", "9", "position", "0.250",
+        "0.500", "0.250",
+    ] in lines  # fmt: skip
+    assert ["1", "–", "–", "–", "–", "0.000", "1.0", "9", "none", "–", "0.000"] in lines
 
 
 def test_sampled_effects_have_their_interval():
@@ -59,11 +63,15 @@ def test_several_seeds_are_shown_target_by_target():
         run_of(0, skill(0, ["tool_1"], 0.8, 0.1, 10.0), skill(1, ["tool_1"], 0.2, 0.3, 20.0)),
         run_of(1, skill(0, ["tool_1"], 0.6, 0.1, 10.0), skill(1, ["tool_1"], 0.2, 0.5, 20.0)),
     ]
+    for run, alone in zip(runs, (0.75, 0.5), strict=True):
+        run["skills"][0] |= {"changes_alone": alone, "best_possible": 0.9, "starts": 1200}
     (made,) = effects_tables(runs)
     shown = text_of(made)
     assert "focused-vic planning, strength 4, 2 seeds" in shown
     row = next(line for line in shown.splitlines() if line.strip().startswith("tool_1"))
-    assert row.split() == ["tool_1", "0.700", "(0.600)", "0.250", "0.500", "15.0"]
+    assert row.split() == [
+        "tool_1", "0.700", "(0.600)", "0.625", "0.900", "0.250", "0.500", "15.0", "9", "to", "1,200",
+    ]  # fmt: skip
 
 
 def test_settings_that_differ_have_tables_of_their_own():

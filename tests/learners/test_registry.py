@@ -67,6 +67,7 @@ def test_what_cannot_be_learned_is_said_before_learning(monkeypatch):
     sf.Planning().check(problem)
     monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.CELL_LIMIT", 10)
     monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.MAX_CELLS", 10)
+    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.PACKED_CELLS", 1)
     for check in (sf.Planning().check, sf.QLearning().check, check_problem):
         with pytest.raises(UserError, match="more than 10: use fewer skills"):
             check(problem)

@@ -142,7 +142,7 @@ def test_files_are_evaluated_and_coverage_is_refused(tmp_path):
     assert record["skills"][4]["starts"] == 100
     (shown,) = effects_tables([record])
     assert "from starts that the world draws" in str(shown.title)
-    assert len(shown.columns) == 6
+    assert len(shown.columns) == 9
     for use in (lambda: coverage(skills), lambda: evaluate(file, sample=100, coverage=True)):
         with pytest.raises(UserError, match="coverage is a share of all states, and ToolRooms-v0"):
             use()

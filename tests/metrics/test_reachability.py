@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import skillfocus as sf
-from probes import RandomWorld, corridor, tiny_mud
-from skillfocus.metrics import fair_starts, reachability, round_trips, shortest_steps
+from probes import Button, RandomWorld, corridor, tiny_mud
+from reference import best_focus_plainly
+from skillfocus.metrics import best_focus, fair_starts, reachability, round_trips, shortest_steps
 from skillfocus.metrics.reachability import (
     fresh_starts,
-    isolated_change_shares,
+    isolated_change_chances,
+    max_fair_starts,
     max_starts,
     other_variables,
     possible_starts,
@@ -25,7 +29,9 @@ def test_round_trips_by_hand():
     assert shortest_steps(mdp, starts[:1])[0, mdp.number((2, 1))] == 2
     # From the tool's own cell: one step away and back in picks it up.
     assert round_trips(mdp, [1], starts).tolist() == [4, 2, 2]
-    assert fair_starts(mdp, [1], 4, default_target=0).tolist() == [starts[1], starts[2]]
+    # 0.945 from the middle with three steps (see test_best_focus.py), 0.81 with two.
+    assert fair_starts(mdp, [1], 2, default_target=0).tolist() == []
+    assert fair_starts(mdp, [1], 3, default_target=0).tolist() == [starts[1], starts[2]]
     assert fair_starts(mdp, [1], 6, default_target=0).tolist() == starts.tolist()
     mirrored = sf.tabulate(FourRooms("#####\n#T..#\n#####"))
     starts = np.array([mirrored.number((cell, 0)) for cell in range(3)])
@@ -70,33 +76,66 @@ def test_few_fair_starts_among_many_are_looked_for(monkeypatch):
     assert np.array_equal(some, every)  # all ten samples together are all starts
 
 
+@pytest.mark.parametrize("name", ["four-rooms", "forage-world", "mud-world"])
+@pytest.mark.parametrize("longer", [1.0, 1.5])
+def test_fair_starts_of_the_paper_are_those_of_three_quarters(name, longer):
+    """The published results judge skills from starts whose round trip, without slips, takes at most
+    three quarters of the step limit. The probability picks the same, for every set of targets and
+    both step limits of the experiments."""
+    world = sf.make(name)
+    mdp, limit = sf.tabulate(world), round(longer * world.step_limit)
+    home = mdp.space.index(world.default_target)
+    sets = [[home], *([mdp.space.index(goal)] for goal in world.goals)]
+    if name == "four-rooms":
+        sets += [[home, mdp.space.index(goal)] for goal in world.goals]
+    for targets in sets:
+        possible = possible_starts(mdp, targets, home)
+        short = possible[round_trips(mdp, targets, possible) <= 0.75 * limit]
+        assert fair_starts(mdp, targets, limit, home).tolist() == short.tolist()
+
+
+def test_starts_from_which_chance_decides_are_fair():
+    """A button that works with probability 0.4: five presses suffice with 0.92, four with 0.87."""
+    mdp = sf.tabulate(Button())
+    unlit = [mdp.number((0, dial)) for dial in range(3)]
+    assert fair_starts(mdp, [0], 5, 1).tolist() == sorted(unlit)
+    assert fair_starts(mdp, [0], 4, 1).tolist() == []
+
+
+def test_chances_of_change_alone_by_hand():
+    """The button's lamp, from the three states in which it is off; the dial, from all six."""
+    chances = isolated_change_chances(sf.tabulate(Button()), 2)
+    assert chances == pytest.approx({"lamp": 0.64, "dial": 1.0})
+
+
 @given(st.integers(0, 200))
-def test_isolated_changes_are_what_a_search_finds(seed):
-    """Against breadth-first search in plain Python, over random worlds."""
-    world = RandomWorld(seed, sizes=(3, 2, 2), n_actions=2, one_way=seed % 2 == 0)
-    mdp, limit = sf.tabulate(world), 3
-    moves = {
-        s: {int(mdp.successors[s, a, mdp.probabilities[s, a].argmax()]) for a in range(2)}
-        for s in range(mdp.n_states)
-    }
-    found: dict[str, list[bool]] = {name: [] for name in mdp.space.names}
-    for start in range(mdp.n_states):
-        reached, frontier = {start}, {start}
-        for _ in range(limit):
-            frontier = {t for s in frontier for t in moves[s]} - reached
-            reached |= frontier
-        for j, name in enumerate(mdp.space.names):
-            if mdp.can_change[start, j]:
-                others = [k for k in range(3) if k != j]
-                found[name].append(
-                    any(
-                        mdp.values[s, j] != mdp.values[start, j]
-                        and (mdp.values[s, others] == mdp.values[start, others]).all()
-                        for s in reached
-                    )
-                )
-    expected = {n: (sum(marks) / len(marks) if marks else None) for n, marks in found.items()}
-    assert isolated_change_shares(mdp, limit) == pytest.approx(expected)
+def test_chances_of_change_alone_are_those_of_a_plain_version(seed):
+    mdp = sf.tabulate(RandomWorld(seed, sizes=(3, 2, 2), n_actions=2, one_way=seed % 2 == 0))
+    expected = {}
+    for j, name in enumerate(mdp.space.names):
+        others = [k for k in range(3) if k != j]
+        values = best_focus_plainly(mdp, [j], others, 3)[mdp.can_change[:, j]]
+        expected[name] = values.mean() if len(values) else None
+    assert isolated_change_chances(mdp, 3) == pytest.approx(expected)
+
+
+def test_with_hidden_marks_only_fresh_states_count():
+    """Elsewhere, which cells are muddy already is unknown."""
+    mud = sf.tabulate(tiny_mud(slip=0.0))
+    fresh = fresh_starts(mud, [1, 2, 3])
+    expected = best_focus(mud, [0], fresh, 6).mean()
+    assert isolated_change_chances(mud, 6, 0)["position"] == pytest.approx(expected)
+
+
+def test_many_outcomes_mean_fewer_starts(monkeypatch, four_rooms_table):
+    """A tool's projection has 208 rows, with 4 actions and 4 outcomes."""
+    mdp = replace(four_rooms_table)  # of which nothing is known yet
+    assert max_fair_starts(mdp, [1], 40) == max_starts(mdp)
+    monkeypatch.setattr(reachability, "MAX_PRODUCTS", 100 * 208 * 16 * 40)
+    assert max_fair_starts(mdp, [1], 40) == 100
+    assert 50 <= len(fair_starts(mdp, [1], 40, 0)) <= 100
+    monkeypatch.setattr(reachability, "MAX_PRODUCTS", 1.0)
+    assert max_fair_starts(mdp, [1], 40) == 20, "never fewer"
 
 
 @given(st.integers(0, 200), st.booleans())

@@ -15,7 +15,7 @@ from skillfocus.objectives.registry import ALGORITHMS, make_objective, objective
 def test_names_are_algorithms_with_their_variants():
     assert objective_names() == (
         "vic", "diayn", "lsd", "dusdi-vic", "dusdi-diayn",
-        "focused-vic", "focused-diayn", "focused-lsd",
+        "focused-vic", "focused-diayn", "focused-lsd", "focused-reach",
     )  # fmt: skip
 
 
@@ -27,25 +27,25 @@ def test_variants_are_applied_from_the_inside_out():
     assert scattered.reward.estimate.rate == 0.2
 
 
-def reach(rate: float = 0.0) -> sf.Objective:
+def visit(rate: float = 0.0) -> sf.Objective:
     """Skill k is to end at value k."""
     del rate
     return sf.Objective(
-        "reach",
-        sf.Reward("reach", lambda component, start, value: 1.0 * (value == component)),
+        "visit",
+        sf.Reward("visit", lambda component, start, value: 1.0 * (value == component)),
     )
 
 
 def test_one_entry_adds_an_algorithm_everywhere(monkeypatch, tmp_path):
     """As CONTRIBUTING.md says: a file with a factory, and one entry of ALGORITHMS."""
-    monkeypatch.setitem(ALGORITHMS, "reach", reach)
-    assert {"reach", "focused-reach"} <= set(objective_names())
-    assert "dusdi-reach" not in objective_names()  # it has no discriminator
-    assert make_objective("focused-reach").penalty.strength == 4.0
+    monkeypatch.setitem(ALGORITHMS, "visit", visit)
+    assert {"visit", "focused-visit"} <= set(objective_names())
+    assert "dusdi-visit" not in objective_names()  # it has no discriminator
+    assert make_objective("focused-visit").penalty.strength == 4.0
     listed = command("list", cwd=tmp_path)
-    assert "focused-reach" in listed.stdout
+    assert "focused-visit" in listed.stdout
     run = sf.Discovery(
-        "four-rooms", "focused-reach", 0, sf.Planning(rounds=1), targets="tool_1=2",
+        "four-rooms", "focused-visit", 0, sf.Planning(rounds=1), targets="tool_1=2",
         world_settings=CORRIDOR,
     )  # fmt: skip
     rows = {(m, s): v for m, s, v in run.execute(lambda *_: None).rows}

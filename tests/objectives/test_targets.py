@@ -42,6 +42,18 @@ def test_skills_on_two_variables_share_the_values_of_the_smaller(four_rooms):
     )  # fmt: skip
 
 
+def test_sets_share_components_of_a_variable_with_too_few_values(four_rooms):
+    """A tool has two values: a third component of it would own none."""
+    made = sf.assign(four_rooms, targets={"tool_1+tool_2": 2, "tool_1": 2})
+    assert made.skills == ({1: 0, 2: 0}, {1: 1, 2: 1}, {1: 0}, {1: 1})
+    every = sf.assign(four_rooms, targets={"tool_1+tool_2": 4})
+    assert every.skills == ({1: 0, 2: 0}, {1: 1, 2: 1}, {1: 0, 2: 1}, {1: 1, 2: 0})
+    three = sf.assign(four_rooms, targets={"tool_1+tool_2+tool_3": 8})
+    assert len({tuple(skill.values()) for skill in three.skills}) == 8
+    position = sf.assign(four_rooms, targets={"tool_1+position": 4, "position": 4})
+    assert [skill[0] for skill in position.skills] == list(range(8)), "it has values enough"
+
+
 def test_skills_one_by_one(four_rooms):
     made = sf.assign(four_rooms, targets=[{"tool_1": 0}, {"tool_1": 0, "tool_2": 1}])
     assert made.targets(1) == (1, 2)

@@ -82,3 +82,19 @@ class Door(World):
         if action == 0:
             return [Outcome(1.0, (max(door, 1), wall, light))]
         return [Outcome(1.0, (3 - door if door else 0, wall, 1))]
+
+
+class Button(World):
+    """A lamp whose button works with probability 0.4 and touches nothing else, and a dial."""
+
+    id, actions, step_limit = "Button-v0", ("press", "turn"), 10
+    space = FactoredSpace((Variable("lamp", ("off", "on")), Variable("dial", (0, 1, 2))))
+
+    def states(self):
+        return [(0, dial) for dial in range(3)]
+
+    def transition(self, state, action):
+        lamp, dial = state
+        if action == 1:
+            return [Outcome(1.0, (lamp, (dial + 1) % 3))]
+        return [Outcome(0.4, (1, dial)), Outcome(0.6, (lamp, dial))]

@@ -234,3 +234,34 @@ def plain_episode(skills, q, task, alpha, gamma, epsilon, intra_option, rng):
             target = gamma ** (k - 1) if task.true[s] else gamma**k * max(q[s])
         q[first, o] += alpha * (target - q[first, o])
     return steps, s
+
+
+def best_focus_plainly(mdp, targets, restored, limit):
+    """Per start, the highest probability of a focused change, by recursion over (state, steps)."""
+    values, found = mdp.values.tolist(), []
+    for first in values:
+        known = {}
+
+        def value(s, left, first=first, known=known):
+            now = values[s]
+            if all(now[j] != first[j] for j in targets) and all(
+                now[j] == first[j] for j in restored
+            ):
+                return 1.0
+            if not left:
+                return 0.0
+            if (s, left) not in known:
+                known[s, left] = max(
+                    sum(
+                        p * value(int(after), left - 1)
+                        for after, p in zip(
+                            mdp.successors[s, a], mdp.probabilities[s, a], strict=True
+                        )
+                        if p > 0
+                    )
+                    for a in range(mdp.n_actions)
+                )
+            return known[s, left]
+
+        found.append(value(len(found), limit))
+    return np.array(found)

@@ -1,7 +1,7 @@
 """Registration of this package's environments with Gymnasium, on `import skillfocus`.
 
-`skillfocus/FourRooms-v0`, `skillfocus/ForageWorld-v0` and `skillfocus/MudWorld-v0` are `WorldEnv`s
-with the paper's task; `skillfocus/Skills-v0` is a `SkillEnv` of the skills passed to it. The
+Each built-in world with a table is a `WorldEnv` with its own task, as in `skillfocus/FourRooms-v0`,
+which has the paper's; `skillfocus/Skills-v0` is a `SkillEnv` of the skills passed to it. The
 environments truncate episodes themselves, so no `max_episode_steps` is registered.
 """
 
@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import gymnasium
 
-WORLD_IDS = ("FourRooms-v0", "ForageWorld-v0", "MudWorld-v0")
+WORLD_IDS = (
+    "FourRooms-v0", "ForageWorld-v0", "MudWorld-v0", "Box-v0", "Vase-v0", "ConveyorSushi-v0",
+    "ConveyorVase-v0", "Train-v0",
+)  # fmt: skip
 """Spelled out here, because importing the world registry would slow down `import skillfocus`."""
 
 

@@ -64,8 +64,12 @@ class Describe:
              "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
             for v in description["variables"]
         ]  # fmt: skip
-        columns = ["variable", "values", "such as", "changes", "alone from", "skills by default"]
+        columns = ["variable", "values", "such as", "changes", "alone", "skills by default"]
         print_table("Variables", columns, rows)
+        print_text(
+            f"alone: the highest probability that it changes and nothing else does, within "
+            f"{description['step_limit']} steps\n"
+        )
         for note in description["notes"]:
             print_text(f"- {note}")
         first = next(iter(world.states()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skillfocus.cli.forecasts import announce
 from skillfocus.cli.job_options import JobOptions, exit_if_failed, report_job
 from skillfocus.cli.options import DiscoveryOptions, OptionalPath
 from skillfocus.cli.output import progress_on_stderr, say, show_runs
@@ -47,6 +48,7 @@ class Discover(JobOptions, DiscoveryOptions):
             for seed in seeds
         ]
         runs[0].check_size()
+        announce(runs[0].forecast(), len(runs))
         if self.draw:
             from skillfocus.figures.trajectories import check_drawable
 

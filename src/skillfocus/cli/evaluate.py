@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skillfocus.cli.forecasts import Forecaster
 from skillfocus.cli.options import OptionalInt, SkillFiles, WorldOptions
 from skillfocus.cli.output import progress_on_stderr, show_runs
 from skillfocus.errors import UserError
@@ -39,6 +40,6 @@ class Evaluate(WorldOptions):
         with progress_on_stderr("evaluating") as bar:
             runs = evaluate(
                 self.files, coverage=self.coverage, sample=self.sample, seed=self.seed,
-                world=world, progress=bar.report,
+                world=world, progress=Forecaster(bar.report),
             )  # fmt: skip
         show_runs(runs, self.json)

@@ -7,6 +7,8 @@ import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
 
+from skillfocus._internal.cache_folder import VARIABLE, cache_folder, cache_size
+
 REQUIRED = (
     "skillfocus", "numpy", "numba", "scipy", "polars", "safetensors", "matplotlib", "gymnasium",
     "tyro", "rich",
@@ -36,12 +38,22 @@ def check_installation() -> tuple[dict[str, object], bool]:
         except PackageNotFoundError:
             findings[name] = f"not installed; pip install 'skillfocus[{extra}]' if you need it"
     findings["cores"] = os.cpu_count()
+    findings["world cache"] = _describe_cache()
     try:
         findings["compiled kernels"] = _check_kernels()
     except Exception as error:  # whatever is broken is what the user wants to know
         findings["compiled kernels"] = f"failed: {error}"
         healthy = False
     return findings, healthy
+
+
+def _describe_cache() -> str:
+    """Return where explored worlds are kept, and how many there are."""
+    folder = cache_folder()
+    if folder is None:
+        return f"off ({VARIABLE})"
+    count, size = cache_size()
+    return f"{folder}: {count} explored worlds, {size / 1e6:.1f} MB; {VARIABLE} moves it, or off"
 
 
 def _check_kernels() -> str:

@@ -51,6 +51,11 @@ class DiscoveryOptions:
     """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
     strength: OptionalFloat = None
     """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
+    baseline: Annotated[
+        Literal["start", "inaction", "stepwise"] | None, arg(metavar="BASELINE")
+    ] = None
+    """What the penalty compares variables with that move by themselves: start (the default),
+    inaction or stepwise (docs/focused.md)."""
     rate: OptionalFloat = None
     """Weight of the discriminator's moving average, or LSD's step size (default: the paper's).
     Q-learning scales it down (docs/q-learning.md)."""
@@ -82,6 +87,7 @@ class DiscoveryOptions:
         """Return the fields of a `Discovery` but world, objective, seed, learner and coverage."""
         names = (
             "skills", "targets", "rate", "strength", "weight", "step_limit", "world_settings",
+            "baseline",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

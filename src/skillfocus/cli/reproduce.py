@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from skillfocus.experiments.reproduction import Reproduction
 
 _NAMES = arg(
-    metavar="[EXPERIMENT …]", help=f"Experiments: {', '.join(experiment_names())}; or all."
+    metavar="[EXPERIMENT …]",
+    help=f"Experiments: {', '.join(experiment_names())}; or all, which leaves scale out.",
 )
 
 
@@ -29,6 +30,7 @@ class Reproduce(JobOptions):
               skillfocus reproduce coverage downstream --learner q-learning --seeds 3
               skillfocus reproduce --seeds 50 --finished   (what an interrupted one has so far)
               skillfocus reproduce --from results          (nothing is run)
+              skillfocus reproduce scale --learner neural-large --seeds 2   (networks, on a GPU)
     """
 
     experiments: Positional[Annotated[tuple[str, ...], _NAMES]] = ("all",)
@@ -38,15 +40,18 @@ class Reproduce(JobOptions):
     experiments need ten: see docs/reproduction.md."""
     preset: Literal["paper", "best", "both"] = "both"
     """The paper's settings, or those that work best."""
-    learner: Literal["planning", "q-learning", "literal", "all", "both"] = "all"
+    learner: Literal[
+        "planning", "q-learning", "literal", "neural", "neural-large", "all", "both"
+    ] = "all"
     """How skills are learned: exact planning, Q-learning with what it needs to learn, or
-    Q-learning by the letter of the paper."""
+    Q-learning by the letter of the paper. The experiment scale has networks, for a CPU or a GPU."""
     from_: Annotated[OptionalPath, arg(name="from")] = None
     """Report the results saved in this folder (see --keep); nothing is run."""
     finished: bool = False
     """Run nothing: report what has finished in --out so far."""
     keep: OptionalPath = None
-    """Also save reduced results to this folder, for --from."""
+    """Also save reduced results to this folder, for --from. Those of some experiments are added to
+    what it holds."""
     markdown: OptionalPath = None
     """Also write the report as Markdown to this file, with its other pages and pictures in a
     folder of the same name."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from tyro.conf import arg
 
+from skillfocus.cli.forecasts import Forecaster
 from skillfocus.cli.options import OptionalInt, OptionalStr, SkillFiles, WorldOptions
 from skillfocus.cli.output import print_json, print_table, progress_on_stderr
 
@@ -53,7 +54,7 @@ class Solve(WorldOptions):
                 self.files, task=self.task, start=self.start,
                 max_episode_steps=self.max_steps, episodes=self.episodes, decay=self.decay,
                 intra_option=self.intra_option, seed=self.seed, seeds=self.seeds, world=world,
-                progress=bar.report,
+                progress=Forecaster(bar.report),
             )  # fmt: skip
         if self.json:
             print_json({"runs": runs})

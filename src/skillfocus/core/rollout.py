@@ -7,6 +7,8 @@ environments) calls `follow`. A kernel takes its random numbers either from a
 
 Policies are one flat array of bytes: in state s and context c, skill z takes
 `actions[offsets[z] + s * widths[z] + c]`, and the number after the last action means "terminate".
+Policies too large for that are *packed*: `actions` holds the numbers of blocks of 64 contexts each,
+and equal blocks are stored once (see `look_up`).
 A context is a number looked up from the state in which the skill starts; a skill with several
 modes draws one when it starts, and the mode becomes part of the context.
 """
@@ -38,20 +40,27 @@ class MDPArrays(NamedTuple):
     """int32 [n_states]: how many hidden marks are set in a state."""
 
 
+PACKED_COLUMNS = 64
+"""Columns (contexts times modes) in a block of a packed policy."""
+NO_BLOCKS = np.zeros((0, PACKED_COLUMNS), np.uint8)
+
+
 class PolicyArrays(NamedTuple):
-    """The policies of a set of skills."""
+    """The policies of a set of skills, plain or packed."""
 
     actions: np.ndarray
     """uint8, flat: skill z takes `actions[offsets[z] + s * widths[z] + context]` in state s;
-    n_actions means "terminate"."""
+    n_actions means "terminate". uint32 where policies are packed: numbers of blocks."""
     offsets: np.ndarray
     """int64 [n_skills + 1]: where each skill's part begins, and where the last one ends."""
     widths: np.ndarray
-    """int64 [n_skills]: columns of each policy, contexts times modes."""
+    """int64 [n_skills]: columns of each policy, contexts times modes; or blocks of columns."""
     contexts: np.ndarray
     """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
     n_modes: np.ndarray
     """int64 [n_skills]: how many modes a skill draws from when it starts."""
+    blocks: np.ndarray = NO_BLOCKS
+    """uint8 [n_blocks, PACKED_COLUMNS]: actions of packed policies."""
 
 
 class Options(NamedTuple):
@@ -94,6 +103,29 @@ def _draw(random, t):  # noqa: ARG001
     if isinstance(random, types.NumPyRandomGeneratorType):
         return lambda random, t: random.random()  # noqa: ARG005
     return lambda random, t: random[t]
+
+
+def look_up(actions, blocks, begin, column):
+    """Return the action of a policy in a column, a context and mode, of one state.
+
+    Args:
+        actions: `PolicyArrays.actions`.
+        blocks: `PolicyArrays.blocks`.
+        begin: Where the state's part of `actions` begins.
+        column: The context, with the mode in it (see `draw_context`).
+    """
+    if actions.dtype == np.uint8:
+        return actions[begin + column]
+    return blocks[actions[begin + column // PACKED_COLUMNS], column % PACKED_COLUMNS]
+
+
+@overload(look_up, inline="always")
+def _look_up(actions, blocks, begin, column):  # noqa: ARG001
+    if actions.dtype == types.uint8:
+        return lambda actions, blocks, begin, column: actions[begin + column]  # noqa: ARG005
+    return lambda actions, blocks, begin, column: blocks[
+        actions[begin + column // PACKED_COLUMNS], column % PACKED_COLUMNS
+    ]
 
 
 @njit(cache=True, nogil=True)
@@ -148,7 +180,7 @@ def draw_context(policy, skill, s, random):
 
     A skill with one mode draws nothing from a generator.
     """
-    _, _, _, contexts, modes = policy
+    _, _, _, contexts, modes, _ = policy
     n_modes = modes[skill]
     context = contexts[skill, s] * n_modes
     if n_modes > 1:
@@ -178,12 +210,12 @@ def follow(mdp, policy, skill, state, context, limit, over, marked, random, path
     """
     # Named tuples are unpacked because Numba counts references to all arrays of a tuple in use.
     terminate = mdp.successors.shape[1]
-    table, offsets, widths, _, _ = policy
+    table, offsets, widths, _, _, blocks = policy
     offset, width = offsets[skill], widths[skill]
     path[0] = state
     t = 0
     while t < limit:
-        action = table[offset + state * width + context]
+        action = look_up(table, blocks, offset + state * width, context)
         if action == terminate:
             break
         state, _ = apply_action(mdp, state, action, marked, draw(random, t + 1))

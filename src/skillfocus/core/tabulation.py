@@ -11,6 +11,7 @@ from skillfocus._internal.checks import is_whole, whole
 from skillfocus.core.enumeration import StateGraph, Successor, Transition, enumerate_states
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.packed_transitions import PackedTransitions
 from skillfocus.core.world import MAX_ACTIONS, Outcome, World, check_declared
 from skillfocus.errors import UserError
 
@@ -96,6 +97,8 @@ def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
     """Check states that a world enumerated itself, as `_expand` checks the others."""
     if len(graph.states) > limit:
         raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    if isinstance(graph.transitions, PackedTransitions):
+        return  # they were checked when they were made, and have no marks
     for state, by_action in zip(graph.states, graph.transitions, strict=True):
         for action, outcomes in enumerate(by_action):
             _check_outcomes(world, state, action, outcomes)
@@ -143,6 +146,10 @@ def _check_marks(world: World, mdp: TabularMDP) -> None:
 
 
 def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
+    if isinstance(graph.transitions, PackedTransitions):
+        successors, probabilities = graph.transitions.padded()
+        marks = np.full(successors.shape, -1, dtype=np.int32)
+        return _make_mdp(world, graph, successors, probabilities, marks, successors.copy())
     n_outcomes = max(len(outcomes) for by_action in graph.transitions for outcomes in by_action)
     shape = (len(graph.states), len(world.actions), n_outcomes)
     successors = np.broadcast_to(np.arange(shape[0], dtype=np.int32)[:, None, None], shape).copy()
@@ -156,9 +163,20 @@ def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
                 successors[s, a, m] = transition.successor
                 marks[s, a, m] = transition.mark
                 again[s, a, m] = transition.again
+    return _make_mdp(world, graph, successors, probabilities, marks, again)
+
+
+def _make_mdp(
+    world: World,
+    graph: StateGraph[State],
+    successors: np.ndarray,
+    probabilities: np.ndarray,
+    marks: np.ndarray,
+    again: np.ndarray,
+) -> TabularMDP:
     return TabularMDP(
         space=world.space,
-        values=np.array(graph.states, dtype=np.int32).reshape(shape[0], len(world.space)),
+        values=np.array(graph.states, dtype=np.int32).reshape(len(graph.states), len(world.space)),
         successors=successors,
         probabilities=probabilities,
         marks=marks,

@@ -63,12 +63,12 @@ def make_condition_goal(world: World, task: AnyTask, start: Start) -> ConditionG
     if not isinstance(task, str) or "=" in task or is_own(task):
         condition = as_condition(task, world.space, world)
         return ConditionGoal(first, NEVER, condition, condition)
-    name, max_episode_steps, conditions = world_task(world)
+    name, max_episode_steps, conditions, first_state, _ = world_task(world)
     if task not in ("true", "proxy", name):
         raise unknown("task", task, ("true", "proxy", name))
     true, proxy = conditions(world)
     if start is None:
-        first = (0,) * len(world.space)
+        first = first_state(world)
     return ConditionGoal(first, max_episode_steps, proxy if task == "proxy" else true, true)
 
 

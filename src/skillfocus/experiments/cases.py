@@ -85,6 +85,8 @@ SETUPS = (
     Setup("best", "planning"),
 )  # fmt: skip
 """The columns of the report."""
+FURTHER_SETUPS = (Setup("scale", "neural"), Setup("scale", "neural-large"))
+"""Setups of experiments that the paper does not have, with pages of their own."""
 SEED_SHARES = {"literal": 0.4, "q-learning": 0.4, "planning": 1.0}
 """Share of the seeds that each learner gets: Q-learning takes two to four times as long."""
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress, no_progress
-from skillfocus.experiments.cases import SEED_SHARES, Setup
+from skillfocus.experiments.cases import SEED_SHARES, SETUPS, Setup
 from skillfocus.experiments.claim_blocks import claim_table
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import capitalize, setup_name
@@ -149,8 +149,10 @@ def _section_blocks(page: DrawnPage, section: Section) -> list[Block]:
     experiment, setup = section.experiment, section.setup
     main = main_rows(section.frame).filter(pl.col("variant") == "")
     found = main["seed"].n_unique() or 10 * section.frame["seed"].n_unique()
-    seeds = round(found / SEED_SHARES[setup.learner])
-    flags = f"--preset {setup.preset} --learner {setup.learner} --seeds {seeds}"
+    seeds = round(found / SEED_SHARES.get(setup.learner, 1.0))
+    flags = f"--learner {setup.learner} --seeds {seeds}"
+    if setup in SETUPS:
+        flags = f"--preset {setup.preset} {flags}"
     blocks: list[Block] = [
         Heading(capitalize(setup_name(setup)), 3),
         Paragraph(f"`skillfocus reproduce {experiment.name} {flags}`"),

@@ -17,6 +17,8 @@ SETUP_NAMES = {
     ("paper", "q-learning"): "the paper's settings, Q-learning",
     ("best", "q-learning"): "the best settings, Q-learning",
     ("paper", "literal"): "the paper's settings, literal Q-learning",
+    ("scale", "neural"): "networks for a CPU",
+    ("scale", "neural-large"): "networks for a GPU",
 }
 LEARNER_NAMES = {"q-learning": "Q-learning"}
 """Printed names of learners; the others print as they are called."""

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 MODULES = (
     "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill_count",
-    "side_effects", "controls", "reading_study",
+    "side_effects", "safety", "controls", "reading_study", "scale",
 )  # fmt: skip
 """The modules of this package that export an `EXPERIMENT`, in the order of the report."""
+ON_REQUEST = ("scale",)
+"""Modules that "all" leaves out when something is run: they take a GPU, or hours."""
 _registered: dict[str, Experiment] = {}
 
 
@@ -43,6 +45,12 @@ def experiment_names() -> list[str]:
     return [*_built_in(), *_registered]
 
 
+def usual_names() -> list[str]:
+    """Return the names of the experiments that "all" runs."""
+    left_out = [name for name, module in _built_in().items() if module in ON_REQUEST]
+    return [name for name in experiment_names() if name not in left_out]
+
+
 def get_experiment(name: str) -> Experiment:
     """Return an experiment by its name.
 
@@ -57,11 +65,12 @@ def get_experiment(name: str) -> Experiment:
     return import_module(f"skillfocus.experiments.{module}").EXPERIMENT
 
 
-def select_experiments(names: Sequence[str]) -> list[Experiment]:
+def select_experiments(names: Sequence[str], on_request: bool = False) -> list[Experiment]:
     """Return the experiments of these names, in the order of the report.
 
     Args:
-        names: Names of experiments; "all" stands for all of them.
+        names: Names of experiments; "all" stands for all but those that are on request.
+        on_request: Whether "all" stands for those, too.
 
     Raises:
         UserError: If a name is unknown, or if there are none.
@@ -72,7 +81,8 @@ def select_experiments(names: Sequence[str]) -> list[Experiment]:
             raise unknown("experiment", name, (*known, "all"))
     if not names:
         raise UserError(f"name an experiment: {', '.join(known)}, or all")
-    return [get_experiment(name) for name in known if name in names or "all" in names]
+    wanted = {*names, *(known if on_request else usual_names())} if "all" in names else set(names)
+    return [get_experiment(name) for name in known if name in wanted]
 
 
 def _built_in() -> dict[str, str]:

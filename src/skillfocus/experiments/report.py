@@ -12,7 +12,7 @@ import polars as pl
 
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.experiments.appendix import appendix_blocks
-from skillfocus.experiments.cases import Setup
+from skillfocus.experiments.cases import SETUPS, Setup
 from skillfocus.experiments.claim_blocks import claim_records, table_records
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.figure_pages import DrawnPage, build_page, draw_pages
@@ -51,7 +51,8 @@ def build_report(
     sections = analyze_results(frame, experiments)
     verdicts = judge_paper_claims(sections)
     drawn = draw_pages(sections, experiments, progress)
-    setups = list(dict.fromkeys(section.setup for section in sections))
+    present = {section.setup for section in sections}
+    setups = [setup for setup in SETUPS if setup in present]
     blocks = [
         Heading(TITLE, 1), *opening_blocks(verdicts, setups), *figure_blocks(drawn, verdicts),
         *other_pages(drawn), *appendix_blocks(sections, verdicts, costs),

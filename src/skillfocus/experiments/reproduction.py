@@ -21,7 +21,7 @@ from skillfocus._internal.atomic_io import (
 )
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
-from skillfocus.experiments.cases import SETUPS, Setup
+from skillfocus.experiments.cases import FURTHER_SETUPS, SETUPS, Setup
 from skillfocus.experiments.claim_blocks import VERDICT_CLASSES, claim_records
 from skillfocus.experiments.claims import Claim
 from skillfocus.experiments.experiment import Experiment
@@ -31,9 +31,10 @@ from skillfocus.experiments.players import make_players, player_runs
 from skillfocus.experiments.presets import LEARNERS
 from skillfocus.experiments.readings import PRESETS
 from skillfocus.experiments.reduce import reduce_results
-from skillfocus.experiments.registry import select_experiments
+from skillfocus.experiments.registry import select_experiments, usual_names
 from skillfocus.experiments.report import build_report
 from skillfocus.experiments.results import (
+    add_results,
     check_results_folder,
     collect_costs,
     collect_results,
@@ -49,6 +50,7 @@ from skillfocus.runs.job import Job
 from skillfocus.runs.status import JobStatus
 from skillfocus.sweeps.seeds import reporting_seeds
 
+GPU_LEARNER = "neural-large"
 RUNS, PLAYERS = 0.85, 0.87
 """Where on the progress bar the cases' runs end, and then those of the players."""
 
@@ -105,11 +107,13 @@ def reproduce(
         experiments: Names of experiments, or one name; "all" stands for all of them.
         seeds: Number of seeds, from 0 up. Some cases get fewer; see docs/reproduction.md.
         preset: "paper", "best" or "both".
-        learner: "planning", "q-learning", "literal" or "all".
+        learner: "planning", "q-learning", "literal" or "all"; for the experiment `scale`, "neural"
+            ("all" means this one) or, on a GPU, "neural-large".
         out: Folder for runs and report.
         from_: Folder of results that `keep` saved: report these, and run nothing.
         finished: Run nothing: report what has finished in `out`.
-        keep: Folder to save reduced results to, for `from_`.
+        keep: Folder to save reduced results to, for `from_`. Those of some experiments are added
+            to what the folder holds.
         markdown: File to also write the report's main page to as Markdown; other pages and
             pictures go to a folder of the same name beside it.
         numbers: File to write our numbers beside the paper's to, as Markdown.
@@ -129,8 +133,11 @@ def reproduce(
     out, markdown = Path(out), None if markdown is None else Path(markdown)
     if markdown is not None and not markdown.suffix:
         raise UserError(f"--markdown is '{shorten(markdown)}'; name a file that ends in .md")
-    chosen = select_experiments([experiments] if isinstance(experiments, str) else experiments)
-    setups = _select_setups(preset, learner)
+    names = [experiments] if isinstance(experiments, str) else experiments
+    chosen = select_experiments(names, on_request=from_ is not None)
+    setups = _select_setups(chosen, preset, learner, reads=from_ is not None)
+    if workers is None and learner == GPU_LEARNER:
+        workers = 1  # JAX takes most of a GPU's memory for each process
     require_writable_folder(out)
     if keep is not None:
         check_results_folder(Path(keep))
@@ -172,8 +179,11 @@ def reproduce(
             f"nothing to report{cause}"
         )
     if keep is not None:
-        save_results(Path(keep), frame, costs)
-        frame, costs = load_results(Path(keep))  # the same report as --from will write
+        complete = {experiment.name for experiment in chosen} >= set(usual_names())
+        kept = add_results(Path(keep), frame, costs, setups if complete else ())
+        save_results(Path(keep), *kept)
+        # The same report as --from will write.
+        frame, costs = (_rows_of(setups, table) for table in load_results(Path(keep)))
     first = 0.0 if status is None else PLAYERS
     with consistent(None if from_ is None else Path(from_)):
         if numbers is not None:
@@ -185,16 +195,28 @@ def reproduce(
     return Reproduction(sections, page, status)
 
 
-def _select_setups(preset: str, learner: str) -> list[Setup]:
-    known = {"preset": (*PRESETS, "both"), "learner": (*LEARNERS, "all", "both")}
+def _select_setups(
+    experiments: Sequence[Experiment], preset: str, learner: str, reads: bool
+) -> list[Setup]:
+    """Return the setups that these experiments have and that were asked for.
+
+    "all" learners include the one that needs a GPU only if saved results are read.
+
+    Raises:
+        UserError: If a name is unknown, or if there is no such setup.
+    """
+    further = [setup.learner for setup in FURTHER_SETUPS]
+    known = {"preset": (*PRESETS, "both"), "learner": (*LEARNERS, *further, "all", "both")}
     for kind, value in (("preset", preset), ("learner", learner)):
         if value not in known[kind]:
             raise unknown(kind, value, known[kind])
-    setups = [
-        setup
-        for setup in SETUPS
-        if preset in (setup.preset, "both") and learner in (setup.learner, "all", "both")
-    ]
+    learners = set(known["learner"]) if learner in ("all", "both") else {learner}
+    if learner != GPU_LEARNER and not reads:
+        learners -= {GPU_LEARNER}
+    own = {name for experiment in experiments for name in experiment.presets}
+    setups = [setup for setup in SETUPS if preset in (setup.preset, "both")]
+    setups += [setup for setup in FURTHER_SETUPS if setup.preset in own]
+    setups = [setup for setup in setups if setup.learner in learners]
     if not setups:
         raise UserError(f"preset {preset} is not run with {learner}; try --learner planning")
     return setups

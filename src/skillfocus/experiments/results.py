@@ -13,7 +13,7 @@ import polars as pl
 from skillfocus._internal.atomic_io import require_writable_folder, write_atomically
 from skillfocus._internal.environment_info import package_versions
 from skillfocus.errors import UserError
-from skillfocus.experiments.cases import Case
+from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.pipeline import Pipeline
 from skillfocus.runs.folder_store import Store
 
@@ -119,6 +119,46 @@ def save_results(folder: Path, results: pl.DataFrame, costs: pl.DataFrame) -> No
         write_atomically(folder / name, buffer.getvalue())
     version = {"results": Pipeline.version, "skillfocus": package_versions()["skillfocus"]}
     write_atomically(folder / VERSION_FILE, (json.dumps(version) + "\n").encode())
+
+
+def add_results(
+    folder: Path, results: pl.DataFrame, costs: pl.DataFrame, replaced: Sequence[Setup] = ()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Add reduced results and costs to those saved in a folder.
+
+    Cases that are saved already get their new rows; the others stay as they are.
+
+    Args:
+        folder: The folder; it may hold nothing yet.
+        results: Reduced results.
+        costs: Costs.
+        replaced: Setups whose saved results are all replaced, and with them any of another version.
+
+    Returns:
+        All results and costs, for `save_results`.
+
+    Raises:
+        UserError: If the saved results are of another version of the runs, or cannot be read.
+    """
+    if not (folder / VERSION_FILE).exists():
+        return results, costs
+    if saved_version(folder) != Pipeline.version:
+        if replaced:
+            return results, costs
+        raise UserError(
+            f"the results in {folder} are of version {saved_version(folder)}, and these of version "
+            f"{Pipeline.version}: save those of all experiments, or use another folder"
+        )
+    merged = []
+    for saved, new in zip(load_results(folder), (results, costs), strict=True):
+        others = saved.join(new.select(*LABELS).unique(), on=list(LABELS), how="anti")
+        for setup in replaced:
+            own = (pl.col("preset") == setup.preset) & (pl.col("learner") == setup.learner)
+            others = others.filter(~own)
+        both = pl.concat([others, new.cast(others.schema)])  # pyright: ignore[reportArgumentType]
+        order = [name for name in (*LABELS, "metric", "step") if name in both.columns]
+        merged.append(both.sort(*order, nulls_last=False))
+    return merged[0], merged[1]
 
 
 def saved_version(folder: Path) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from skillfocus.experiments.cases import SETUPS, Case, Setup, first_seeds
+from skillfocus.experiments.cases import FURTHER_SETUPS, SETUPS, Case, Setup, first_seeds
 from skillfocus.experiments.claims import Analysis
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.presets import BASELINES
@@ -49,7 +49,7 @@ def analyze_results(frame: pl.DataFrame, experiments: Sequence[Experiment]) -> l
     A setup without skills is left out: the baselines' results belong to every setup.
     """
     sections = []
-    for setup in SETUPS:
+    for setup in (*SETUPS, *FURTHER_SETUPS):
         mine = frame.filter(
             (pl.col("preset") == setup.preset) & (pl.col("learner") == setup.learner)
         )

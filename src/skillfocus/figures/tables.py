@@ -58,10 +58,13 @@ def _one_run(run: dict) -> Table:
         rows.append(
             [
                 str(skill["skill"]),
-                " + ".join(skill["targets"]) or "–",
+                skill.get("reaches") or " + ".join(skill["targets"]) or "–",
                 _number(skill["changes_target"]),
+                _number(skill.get("changes_alone")),
+                _number(skill.get("best_possible")),
                 _effects(skill),
                 _number(skill["steps"], 1),
+                f"{skill['starts']:,}",
                 f"{name} {p:.3f}" if p and p >= 0.0005 else "none",
                 _number(everywhere["changes_target"]),
                 _number(everywhere["side_effects"]),
@@ -81,11 +84,12 @@ def _one_run(run: dict) -> Table:
     title = (
         f"{run['objective']} in {run['world']} by {run['learner']}{strong}{_unusual(run)}, "
         f"seed {run['seed']}\n"
-        f"How often the target ends changed, and side effects (Equation 1, {kind}),\n"
-        f"from starts {starts}"
+        f"How often the target ends changed, and alone, and the best possible of that; side\n"
+        f"effects (Equation 1, {kind}), from starts {starts}"
     )
     columns = [
-        "", "target", "changes", "effects", "steps", "most disturbed", "changes*", "effects*",
+        "", "target", "changes", "alone", "best\npossible", "effects", "steps", "starts",
+        "most disturbed", "changes*", "effects*",
     ]  # fmt: skip
     shown = len(columns) - 2 if drawn else len(columns)
     return table(title, columns[:shown], [row[:shown] for row in rows])
@@ -96,33 +100,40 @@ def _over_seeds(title: str, runs: list[dict]) -> Table:
     rows = []
     targets = dict.fromkeys(tuple(s["targets"]) for run in runs for s in run["skills"])
     for target in targets:
-        best, effects, worst, steps = [], [], [], []
-        for run in runs:
-            mine = [s for s in run["skills"] if tuple(s["targets"]) == target and s["starts"]]
-            if not mine:
-                continue
-            best.append(max((s["changes_target"] or 0.0) for s in mine))
-            effects.append(sum(s["side_effects"] for s in mine) / len(mine))
-            worst.append(max(s["side_effects"] for s in mine))
-            steps.append(sum(s["steps"] for s in mine) / len(mine))
-        if not best:
-            rows.append([" + ".join(target), "no start within reach", "–", "–", "–"])
+        of_runs = [
+            [s for s in run["skills"] if tuple(s["targets"]) == target and s["starts"]]
+            for run in runs
+        ]
+        of_runs = [mine for mine in of_runs if mine]
+        if not of_runs:
+            rows.append([" + ".join(target), "no start within reach", *"–––––", "0"])
             continue
-        n = len(best)
+        every = [skill for mine in of_runs for skill in mine]
+        best = [max((s["changes_target"] or 0.0) for s in mine) for mine in of_runs]
+        alone = [max((s.get("changes_alone") or 0.0) for s in mine) for mine in of_runs]
+        possible = [s["best_possible"] for s in every if s.get("best_possible") is not None]
+        starts = sorted({s["starts"] for s in every})
         rows.append(
             [
                 " + ".join(target) or "–",
-                f"{sum(best) / n:.3f} ({min(best):.3f})" if target else "–",
-                f"{sum(effects) / n:.3f}",
-                f"{max(worst):.3f}",
-                f"{sum(steps) / n:.1f}",
+                f"{_mean(best):.3f} ({min(best):.3f})" if target else "–",
+                f"{_mean(alone):.3f}" if possible else "–",
+                f"{_mean(possible):.3f}" if possible else "–",
+                f"{_mean([_mean([s['side_effects'] for s in mine]) for mine in of_runs]):.3f}",
+                f"{max(s['side_effects'] for s in every):.3f}",
+                f"{_mean([_mean([s['steps'] for s in mine]) for mine in of_runs]):.1f}",
+                " to ".join(f"{n:,}" for n in dict.fromkeys((starts[0], starts[-1]))),
             ]
         )
     columns = [
-        "target", "best skill changes it (worst seed)", "side effects per skill", "worst skill",
-        "steps",
+        "target", "best skill changes it\n(worst seed)", "alone", "best\npossible",
+        "side effects\nper skill", "worst\nskill", "steps", "starts",
     ]  # fmt: skip
     return table(f"{title}, {len(runs)} seeds, from starts within reach", columns, rows)
+
+
+def _mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers)
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -26,6 +26,7 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
+from skillfocus.learners.forecast import Forecast
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.targets import Assignment
@@ -88,6 +89,11 @@ class Learner(Protocol):
 
     def check(self, problem: Problem) -> None:
         """Validate a problem before learning; raise `UserError` if it cannot be learned."""
+
+    def forecast(self, problem: Problem) -> Forecast | None:
+        """Return what learning a problem will cost; None if that is not known."""
+        del problem
+        return None
 
     @abstractmethod
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:

@@ -25,7 +25,8 @@ from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
-from skillfocus.objectives.targets import Targets, assign_skills
+from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
+from skillfocus.objectives.targets import Targets
 from skillfocus.skills.skills import Skills
 from skillfocus.worlds.registry import as_world
 
@@ -46,7 +47,7 @@ def make_problem(
     """
     if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
         raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
-    assignment = assign_skills(world, objective, n_skills, targets)
+    assignment = assign_targets(world, objective, n_skills, targets)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)
@@ -94,6 +95,11 @@ def discover(
     learned = learner.learn(problem, np.random.default_rng(seed), progress or no_progress)
     first_modes = np.cumsum((0, *problem.modes[:-1]))
     names = world.space.names
+    reached = (
+        {"reaches": value_labels(world.space, problem.assignment)}
+        if reaches_values(objective)
+        else {}
+    )
     return Skills(
         world,
         learned.policies,
@@ -103,6 +109,7 @@ def discover(
             "objective": objective.describe(),
             "learner": _settings(learner),
             "seed": int(seed),
+            **reached,
             "versions": package_versions(),
         },
         learned.intrinsic_reward,

@@ -59,6 +59,8 @@ class VariableArrays(NamedTuple):
     """float64 [n_variables, n_values, n_values]: between two values, padded to one array."""
     is_target: np.ndarray
     """bool [n_variables]"""
+    is_reversible: np.ndarray
+    """bool [n_variables]"""
 
 
 class StartEffects(NamedTuple):
@@ -70,6 +72,11 @@ class StartEffects(NamedTuple):
     """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
     controlled: np.ndarray
     """float64 [n_starts]: the probability that every target ends changed."""
+    alone: np.ndarray
+    """float64 [n_starts]: the probability that every target ends changed, and nothing else."""
+    clean: np.ndarray
+    """float64 [n_starts, 2]: the probability that nothing but targets ends changed; the same, not
+    counting what can never be changed back."""
     steps: np.ndarray
     """float64 [n_starts]: expected steps."""
     ends: np.ndarray
@@ -201,11 +208,13 @@ def expected_effects(dynamics, skill, variables, starts):
     Returns:
         `StartEffects`.
     """
-    values, distances, is_target = variables
+    values, distances, is_target, is_reversible = variables
     n_states, n_variables = values.shape
     changed = np.zeros((starts.shape[0], n_variables))
     amount = np.zeros((starts.shape[0], n_variables))
     controlled = np.zeros(starts.shape[0])
+    alone = np.zeros(starts.shape[0])
+    clean = np.zeros((starts.shape[0], 2))
     steps = np.zeros(starts.shape[0])
     ends = np.zeros(n_states)
     buffers = new_buffers(n_states)
@@ -219,12 +228,22 @@ def expected_effects(dynamics, skill, variables, starts):
                 final[s] = 0.0
                 ends[s] += p / starts.shape[0]
                 all_targets = True
+                others = False
+                reversible_others = False
                 for j in range(n_variables):
                     if values[s, j] != values[first, j]:
                         changed[i, j] += p
                         amount[i, j] += p * distances[j, values[first, j], values[s, j]]
+                        others |= not is_target[j]
+                        reversible_others |= not is_target[j] and is_reversible[j]
                     elif is_target[j]:
                         all_targets = False
                 if all_targets:
                     controlled[i] += p
-    return StartEffects(changed, amount, controlled, steps, ends)
+                    if not others:
+                        alone[i] += p
+                if not others:
+                    clean[i, 0] += p
+                if not reversible_others:
+                    clean[i, 1] += p
+    return StartEffects(changed, amount, controlled, alone, clean, steps, ends)

@@ -1,8 +1,9 @@
-"""Shortest paths, and the first states from which a skill is judged.
+"""The first states from which a skill is judged, and shortest paths.
 
-Distances assume that every action has its likeliest outcome. A *round trip* changes a skill's
-targets and brings every other variable that can be changed back to its first value; a *fair start*
-is a first state whose round trip leaves the skill a quarter of its step limit for slips.
+A *fair start* is a first state from which some behaviour changes the skill's targets and brings
+every other variable that can be changed back to its first value, within the step limit, with
+probability 0.9 or more (see `best_focus.py`). Shortest paths assume that every action has its
+likeliest outcome; a *round trip* is the shortest path that does what a fair start asks for.
 """
 
 from __future__ import annotations
@@ -16,11 +17,18 @@ from scipy.sparse.csgraph import dijkstra
 
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import likeliest_successors
+from skillfocus.metrics.best_focus import best_focus, products_per_start
 
-FAIR_SHARE = 0.75
-"""The share of the step limit that a fair round trip takes at most."""
+FAIR_PROBABILITY = 0.9
+"""The probability of a focused change that is possible from a fair start, at least. In the paper's
+worlds these are the starts whose round trip takes at most three quarters of the step limit."""
+MIN_STARTS = 20
+"""First states that are evaluated at least, however long it takes."""
 MAX_PAIRS = 30_000_000
 """The most (first state, state) pairs that are evaluated; more first states are sampled."""
+MAX_PRODUCTS = 1e10
+"""The most products in dynamic programming over all first states: a few seconds. Where outcomes
+are very many, fewer first states are evaluated."""
 BATCHES = 10
 """How many samples of first states are searched for fair ones."""
 CHUNK = 20_000_000
@@ -32,6 +40,14 @@ _found: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictiona
 def max_starts(mdp: TabularMDP) -> int:
     """Return how many first states are evaluated at most."""
     return max(200, MAX_PAIRS // mdp.n_states)
+
+
+def max_fair_starts(mdp: TabularMDP, targets: Sequence[int], step_limit: int) -> int:
+    """Return how many first states are searched for fair ones at once; of more, samples are."""
+    if not targets:
+        return max_starts(mdp)
+    affordable = int(MAX_PRODUCTS // products_per_start(mdp, targets, step_limit, "reversible"))
+    return min(max_starts(mdp), max(MIN_STARTS, affordable))
 
 
 def sample_starts(starts: np.ndarray, mdp: TabularMDP) -> np.ndarray:
@@ -93,35 +109,37 @@ def _differs(mdp: TabularMDP, starts: np.ndarray, variable: int) -> np.ndarray:
     return mdp.values[starts, variable][:, None] != mdp.values[None, :, variable]
 
 
-def isolated_change_shares(
-    mdp: TabularMDP, step_limit: int, max_sources: int = 200
+def isolated_change_chances(
+    mdp: TabularMDP, step_limit: int, default_target: int = 0, max_sources: int = 200
 ) -> dict[str, float | None]:
-    """Return how often each variable can change alone.
+    """Return how likely each variable can be made to change alone.
 
     Args:
         mdp: The world's MDP.
         step_limit: The most steps the change may take.
+        default_target: Index of the world's default target.
         max_sources: The most first states that are evaluated; more are sampled, and large worlds
             evaluate fewer.
 
     Returns:
-        Per variable, of the states in which it can still change, the share from which it can do so
-        within `step_limit` steps with every other variable at its first value; None if it can
-        change in none of the states.
+        Per variable, the highest probability of changing it within `step_limit` steps with every
+        other variable at its first value in the end, averaged over the states in which it can still
+        change (with hidden marks, over the fresh ones of them); None if there are none.
     """
     max_sources = max(40, min(max_sources, 5_000_000 // mdp.n_states))
+    affordable = int(MAX_PRODUCTS // products_per_start(mdp, [0], step_limit)) // len(mdp.space)
+    max_sources = max(MIN_STARTS, min(max_sources, affordable))
     sources = np.arange(mdp.n_states)
+    if mdp.n_marks:
+        sources = fresh_starts(mdp, other_variables(mdp, default_target))
     if len(sources) > max_sources:
         sources = np.random.default_rng(0).choice(sources, size=max_sources, replace=False)
-    differs = [_differs(mdp, sources, j) for j in range(len(mdp.space))]
-    isolated = shortest_steps(mdp, sources) <= step_limit
-    isolated &= np.sum(differs, axis=0) == 1
-    shares: dict[str, float | None] = {}
+    chances: dict[str, float | None] = {}
     for j, name in enumerate(mdp.space.names):
-        changeable = mdp.can_change[sources, j]
-        succeeds = (isolated & differs[j]).any(axis=1)[changeable]
-        shares[name] = float(succeeds.mean()) if len(succeeds) else None
-    return shares
+        changeable = sources[mdp.can_change[sources, j]]
+        values = best_focus(mdp, [j], changeable, step_limit)
+        chances[name] = float(values.mean()) if len(values) else None
+    return chances
 
 
 def other_variables(mdp: TabularMDP, variable: int) -> list[int]:
@@ -169,9 +187,9 @@ def fair_starts(
 ) -> np.ndarray:
     """Return the first states a skill is judged from.
 
-    These are the possible starts whose round trip takes at most three quarters of the step limit.
-    There may be none. If there are very many possible starts, random samples of them are searched
-    until enough are fair.
+    These are the possible starts from which the targets can be changed, and what can be changed
+    back restored, with probability `FAIR_PROBABILITY`. There may be none. If there are very many
+    possible starts, random samples of them are searched until enough are fair.
 
     Args:
         mdp: The world's MDP.
@@ -191,10 +209,12 @@ def fair_starts(
 def _find_fair_starts(
     mdp: TabularMDP, targets: Sequence[int], step_limit: int, default_target: int
 ) -> np.ndarray:
-    possible, size = possible_starts(mdp, targets, default_target), max_starts(mdp)
-    if not targets or len(possible) <= size:
-        starts = sample_starts(possible, mdp)
-        return starts[_is_fair(mdp, targets, step_limit, starts)]
+    possible = possible_starts(mdp, targets, default_target)
+    size = max_fair_starts(mdp, targets, step_limit)
+    if not targets:
+        return sample_starts(possible, mdp)
+    if len(possible) <= size:
+        return possible[_is_fair(mdp, targets, step_limit, possible)]
     order, fair = np.random.default_rng(0).permutation(possible), []
     for first in range(0, min(len(order), BATCHES * size), size):
         batch = order[first : first + size]
@@ -208,6 +228,4 @@ def _is_fair(
     mdp: TabularMDP, targets: Sequence[int], step_limit: int, starts: np.ndarray
 ) -> np.ndarray:
     """Return bool [n_starts]."""
-    if not targets:
-        return np.ones(len(starts), dtype=bool)
-    return round_trips(mdp, targets, starts) <= FAIR_SHARE * step_limit
+    return best_focus(mdp, targets, starts, step_limit, "reversible") >= FAIR_PROBABILITY

@@ -7,16 +7,17 @@ sampled instead, and the averages come with 90 % intervals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from skillfocus._internal.checks import whole
 from skillfocus._internal.memory import require_memory
+from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_generator, check_seed
 from skillfocus.errors import UserError
+from skillfocus.metrics.best_focus import Restore, best_focus
 from skillfocus.metrics.drawn_starts import DrawnStarts
+from skillfocus.metrics.effects import SkillEffects, StartAverages
 from skillfocus.metrics.last_states import (
     Dynamics,
     SkillMode,
@@ -26,6 +27,7 @@ from skillfocus.metrics.last_states import (
 )
 from skillfocus.metrics.reachability import (
     fair_starts,
+    max_fair_starts,
     max_starts,
     possible_starts,
     sample_starts,
@@ -33,121 +35,12 @@ from skillfocus.metrics.reachability import (
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import check_skills
 
-Z90 = 1.6448536269514722
-"""The normal quantile of a two-sided 90 % interval."""
 DEFAULT_SAMPLE = 4000
 """Rollouts per skill in worlds with hidden marks or without a table."""
+MANY_OUTCOMES = 128
+"""From so many outcomes of an action on, skills are evaluated on all cores."""
 AT_ONCE = 4096
 """Rollouts that are run at once in a world without a table."""
-
-
-@dataclass(frozen=True, eq=False)
-class StartAverages:
-    """What one skill does, per first state and on average."""
-
-    targets: tuple[str, ...]
-    """The skill's target variables."""
-    variables: tuple[str, ...]
-    """All variables of the world."""
-    starts: np.ndarray
-    """int64 [n_starts]: first states, by number; in a world without a table, value indices
-    [n_starts, n_variables]. Each sampled rollout is a start of its own."""
-    changed: np.ndarray
-    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
-    amount: np.ndarray
-    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
-    controlled: np.ndarray
-    """float64 [n_starts]: the probability that every target ends changed."""
-    steps: np.ndarray
-    """float64 [n_starts]: expected steps."""
-    exact: bool
-    """False if rollouts or first states were sampled."""
-
-    def restricted_to(self, starts: np.ndarray, exact: bool) -> StartAverages:
-        """Return the same for some of the first states, which must be among these and sorted."""
-        kept = np.searchsorted(self.starts, starts)
-        return StartAverages(
-            self.targets, self.variables, starts, self.changed[kept], self.amount[kept],
-            self.controlled[kept], self.steps[kept], exact,
-        )  # fmt: skip
-
-    @property
-    def per_start(self) -> np.ndarray:
-        """float64 [n_starts]: Equation 1, the expected number of changed non-target variables."""
-        watched = [j for j, name in enumerate(self.variables) if name not in self.targets]
-        return self.changed[:, watched].sum(axis=1)
-
-    @property
-    def changes_target(self) -> float | None:
-        """The probability that all targets end changed; None for a skill without targets."""
-        return float(self.controlled.mean()) if self.targets else None
-
-    @property
-    def side_effects(self) -> float:
-        """The mean of `per_start`."""
-        return float(self.per_start.mean())
-
-    @property
-    def by_variable(self) -> dict[str, float]:
-        """The probability of change of each non-target variable."""
-        means = self.changed.mean(axis=0)
-        return {
-            name: float(means[j])
-            for j, name in enumerate(self.variables)
-            if name not in self.targets
-        }
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """A 90 % interval of `side_effects`: of width 0 if exact, None for a single sample."""
-        mean = self.side_effects
-        if self.exact:
-            return mean, mean
-        if len(self.starts) < 2:
-            return None
-        error = Z90 * float(self.per_start.std(ddof=1)) / len(self.starts) ** 0.5
-        return mean - error, mean + error
-
-    def summary(self) -> dict[str, object]:
-        """Return the averages as JSON-serializable values; all None if there are no starts."""
-        if not len(self.starts):
-            averages = dict.fromkeys(
-                ("changes_target", "side_effects", "side_effects_interval", "steps")
-            )
-            nothing = dict.fromkeys(self.variables)
-            return {
-                **averages,
-                "side_effects_by_variable": nothing,
-                "mean_change_by_variable": nothing,
-                "starts": 0,
-                "exact": self.exact,
-            }
-        return {
-            "changes_target": self.changes_target,
-            "side_effects": self.side_effects,
-            "side_effects_interval": self.interval and list(self.interval),
-            "side_effects_by_variable": self.by_variable,
-            "mean_change_by_variable": dict(
-                zip(self.variables, self.amount.mean(axis=0).tolist(), strict=True)
-            ),
-            "steps": float(self.steps.mean()),
-            "starts": len(self.starts),
-            "exact": self.exact,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class SkillEffects(StartAverages):
-    """What one skill does, and where it ends.
-
-    Example:
-        >>> effects = sf.metrics.side_effects(skills)[0]
-        >>> effects.changes_target, effects.side_effects, effects.by_variable
-    """
-
-    ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
-    without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
 
 
 def side_effects(
@@ -197,14 +90,19 @@ def side_effects(
         assert rng is not None
         return _sampled_without_table(skills, starts, sample, rng, progress)
     starts_of = {names: _starts(skills, names, starts) for names in dict.fromkeys(skills.targets)}
+    compares = isinstance(starts, np.ndarray) or starts == "fair"
+    # Many outcomes take minutes, so they are worth all cores; other runs have one each.
+    on_each = map_on_cores if skills.mdp.successors.shape[2] >= MANY_OUTCOMES else map
+    exact = on_each(
+        lambda z: _exact(skills, z, *starts_of[skills.targets[z]], compares), range(len(skills))
+    )
     results = []
     for z, names in enumerate(skills.targets):
         progress(z / len(skills), f"skill {z} of {len(skills)}")
-        chosen, complete = starts_of[names]
         if sample is None or rng is None:
-            results.append(_exact(skills, z, chosen, complete))
+            results.append(next(exact))
         else:
-            results.append(_sampled(skills, z, chosen, sample, rng))
+            results.append(_sampled(skills, z, starts_of[names][0], sample, rng, compares))
     return results
 
 
@@ -240,7 +138,7 @@ def fair_and_all_effects(
         starts, complete = starts_of[skills.targets[z]]
         among = np.isin(starts, effects.starts, assume_unique=True).all()
         fair = (
-            effects.restricted_to(starts, complete)
+            effects.restricted_to(starts, complete, _best(skills, z, starts))
             if among
             else _exact(skills, z, starts, complete)
         )
@@ -254,7 +152,7 @@ def _starts(
     """Return the first states, and whether they are all there are and not a sample."""
     mdp = skills.mdp
     targets = [mdp.space.index(name) for name in names]
-    possible = np.zeros(0, dtype=np.int64)
+    possible, most = np.zeros(0, dtype=np.int64), max_starts(mdp)
     if isinstance(starts, np.ndarray):
         if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < mdp.n_states)).all():
             raise UserError(f"starts must be numbers of states, 0 to {mdp.n_states - 1}")
@@ -263,12 +161,23 @@ def _starts(
         default_target = mdp.space.index(skills.world.default_target)
         possible = possible_starts(mdp, targets, default_target)
         chosen = fair_starts(mdp, targets, skills.step_limit, default_target)
+        most = max_fair_starts(mdp, targets, skills.step_limit)
     elif starts == "all":
         possible = np.flatnonzero(mdp.can_change[:, targets].all(axis=1))
         chosen = sample_starts(possible, mdp)
     else:
         raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")
-    return chosen.astype(np.int64), len(possible) <= max_starts(mdp)
+    return chosen.astype(np.int64), len(possible) <= most
+
+
+def _best(skills: Skills, z: int, starts: np.ndarray) -> np.ndarray:
+    """Return `StartAverages.best`; without targets there is no change to make: 1."""
+    targets = [skills.mdp.space.index(name) for name in skills.targets[z]]
+    if not targets:
+        return np.ones((len(starts), 2))
+    kinds: tuple[Restore, ...] = ("all", "reversible")
+    columns = [best_focus(skills.mdp, targets, starts, skills.step_limit, kind) for kind in kinds]
+    return np.stack(columns, axis=1)
 
 
 def _distances(skills: Skills) -> np.ndarray:
@@ -284,12 +193,14 @@ def _distances(skills: Skills) -> np.ndarray:
     return padded
 
 
-def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillEffects:
+def _exact(
+    skills: Skills, z: int, starts: np.ndarray, complete: bool, compares: bool = True
+) -> SkillEffects:
     """Return the exact effects of skill `z`, averaged over its modes."""
     mdp, names, n_modes = skills.mdp, skills.mdp.space.names, skills.n_modes[z]
     dynamics = Dynamics(mdp.successors, mdp.probabilities)
     is_target = np.array([name in skills.targets[z] for name in names])
-    variables = VariableArrays(mdp.values, _distances(skills), is_target)
+    variables = VariableArrays(mdp.values, _distances(skills), is_target, mdp.reversible)
     by_mode = [
         expected_effects(
             dynamics, SkillMode(skills.policy_of(z, mode), skills.contexts[z], skills.step_limit),
@@ -302,12 +213,13 @@ def _exact(skills: Skills, z: int, starts: np.ndarray, complete: bool) -> SkillE
     )
     return SkillEffects(
         skills.targets[z], names, starts, effects.changed, effects.amount, effects.controlled,
-        effects.steps, complete, effects.ends,
+        effects.alone, effects.clean, effects.steps, complete,
+        _best(skills, z, starts) if compares else None, effects.ends,
     )  # fmt: skip
 
 
 def _sampled(
-    skills: Skills, z: int, starts: np.ndarray, n: int, rng: np.random.Generator
+    skills: Skills, z: int, starts: np.ndarray, n: int, rng: np.random.Generator, compares: bool
 ) -> SkillEffects:
     """Estimate the effects of skill `z` from `n` rollouts, each from a start of its own."""
     mdp = skills.mdp
@@ -316,7 +228,8 @@ def _sampled(
     paths, steps = skills.run(np.full(n, z), drawn, rng)
     ends = np.bincount(paths[:, -1], minlength=mdp.n_states) / max(n, 1)
     first, last = mdp.values[drawn], mdp.values[paths[:, -1]]
-    return _observed(skills, z, drawn, first, last, steps, ends)
+    best = _best(skills, z, drawn) if compares else None
+    return _observed(skills, z, drawn, first, last, steps, ends, best)
 
 
 def _sampled_without_table(
@@ -340,13 +253,13 @@ def _sampled_without_table(
             some = first[i : i + AT_ONCE]
             paths, steps[i : i + AT_ONCE] = skills.run(np.full(len(some), z), some, rng)
             last[i : i + AT_ONCE] = paths[:, -1]
-        results.append(_observed(skills, z, first, first, last, steps, last))
+        results.append(_observed(skills, z, first, first, last, steps, last, None))
     return results
 
 
 def _observed(
     skills: Skills, z: int, starts: np.ndarray, first: np.ndarray, last: np.ndarray,
-    steps: np.ndarray, ends: np.ndarray,
+    steps: np.ndarray, ends: np.ndarray, best: np.ndarray | None,
 ) -> SkillEffects:  # fmt: skip
     """Return the effects of skill `z` in rollouts.
 
@@ -358,11 +271,18 @@ def _observed(
         last: Value indices of the last states, int [n, n_variables].
         steps: int [n].
         ends: `SkillEffects.ends`.
+        best: `SkillEffects.best`.
     """
     space, changed = skills.world.space, first != last
     amount = [v.distances[first[:, j], last[:, j]] for j, v in enumerate(space.variables)]
     targets = [space.index(name) for name in skills.targets[z]]
+    others = [j for j in range(len(space)) if j not in targets]
+    reversible = skills.mdp.reversible if skills.has_table else np.ones(len(space), dtype=bool)
+    restored = [j for j in others if reversible[j]]
+    controlled = changed[:, targets].all(axis=1)
+    clean = np.stack([~changed[:, some].any(axis=1) for some in (others, restored)], axis=1)
     return SkillEffects(
         skills.targets[z], space.names, starts, changed.astype(float), np.stack(amount, axis=1),
-        changed[:, targets].all(axis=1).astype(float), steps.astype(float), False, ends,
+        controlled.astype(float), (controlled & clean[:, 0]).astype(float), clean.astype(float),
+        steps.astype(float), False, best, ends,
     )  # fmt: skip

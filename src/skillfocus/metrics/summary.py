@@ -26,10 +26,11 @@ def skill_records(
         progress: Callback for the fraction done.
 
     Returns:
-        Records with `skill`, `targets`, the fields of `SkillEffects.summary()` over fair starts,
+        Records with `skill`, `targets`, `reaches` (of skills that are told a value), the fields of
+        `SkillEffects.summary()` over fair starts,
         and under `all_starts` the same fields over all start states.
     """
-    return [
+    records = [
         {
             "skill": z,
             "targets": list(fair.targets),
@@ -40,6 +41,14 @@ def skill_records(
             fair_and_all_effects(skills, sample=sample, seed=seed, progress=progress)
         )
     ]
+    return with_values(records, skills.info.get("reaches"))
+
+
+def with_values(records: list[dict], reaches: object) -> list[dict]:
+    """Return records with `reaches`, what each skill is told to reach, if there is one for each."""
+    if not isinstance(reaches, list) or len(reaches) != len(records):
+        return records
+    return [{**record, "reaches": text} for record, text in zip(records, reaches, strict=True)]
 
 
 def origin(skills: Skills) -> dict[str, object]:
@@ -76,7 +85,7 @@ def rows_of(records: list[dict]) -> list[Row]:
     return [
         (metric, record["skill"], value)
         for record in records
-        for metric, value in _leaves({**record, "skill": {}, "targets": {}})
+        for metric, value in _leaves({**record, "skill": {}, "targets": {}, "reaches": {}})
     ]
 
 
@@ -93,8 +102,9 @@ def _leaves(tree: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
 
 EFFECTS = frozenset(
     {
-        "changes_target", "side_effects", "side_effects_interval", "side_effects_by_variable",
-        "mean_change_by_variable", "steps", "starts", "exact",
+        "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
+        "side_effects_interval", "side_effects_by_variable", "mean_change_by_variable", "steps",
+        "starts", "exact",
     }
 )  # fmt: skip
 """What `SkillEffects.summary` holds. Not every skill has all of it: a target's own change is no

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
-from skillfocus.metrics.reachability import isolated_change_shares
+from skillfocus.metrics.reachability import isolated_change_chances
 from skillfocus.objectives.targets import default_counts
 from skillfocus.worlds.jax.world import JaxWorld
 
@@ -24,10 +24,10 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
     Returns:
         `world` (id), `states`, `actions`, `step_limit`, `notes`, and `variables`: per variable
         `name`, `values` (how many), `listed` (as text), `changes` ("never", "for good", "partly for
-        good" or "and back"), `alone` (see `isolated_change_shares`) and `skills` (how many by
+        good" or "and back"), `alone` (see `isolated_change_chances`) and `skills` (how many by
         default).
     """
-    skills, alone = default_counts(world), isolated_change_shares(mdp, world.step_limit)
+    skills, alone = default_counts(world), _alone(world, mdp)
     variables = [
         {
             "name": variable.name,
@@ -89,14 +89,14 @@ def remarks(
     Args:
         world: The world; its own `notes` come first.
         mdp: `tabulate(world)`.
-        alone: The result of `isolated_change_shares`, if it is already computed.
+        alone: The result of `isolated_change_chances`, if it is already computed.
     """
-    alone = isolated_change_shares(mdp, world.step_limit) if alone is None else alone
+    alone = _alone(world, mdp) if alone is None else alone
     yield from world.notes
     if mdp.fixed:
         them = "it" if len(mdp.fixed) == 1 else "them"
         yield f"no action changes {' or '.join(mdp.fixed)}, so no skill targets {them} by default"
-    never = [name for name, share in alone.items() if share == 0]
+    never = [name for name, chance in alone.items() if chance == 0]
     if never:
         names = ", ".join(never[:MAX_LISTED]) + (", …" if len(never) > MAX_LISTED else "")
         verb = "changes" if len(never) == 1 else "change"
@@ -107,6 +107,11 @@ def remarks(
     for name, values in mdp.irrecoverable_values.items():
         if mdp.reversible[mdp.space.index(name)]:
             yield f"{name}: once it has left {list_values(values)} it never comes back"
+
+
+def _alone(world: World, mdp: TabularMDP) -> dict[str, float | None]:
+    default_target = mdp.space.index(world.default_target)
+    return isolated_change_chances(mdp, world.step_limit, default_target)
 
 
 def list_values(values: tuple[Hashable, ...]) -> str:

@@ -112,9 +112,16 @@ class Representation:
 
 @dataclass(frozen=True)
 class ValueNumbers:
-    """Nothing learned: the formula gets the numbers of the component, the start and the value."""
+    """Nothing learned: the formula gets the numbers of the component, the start and the value.
+
+    Attributes:
+        rate: No learning rate.
+        components_are_values: Whether a skill's component is the index of a value of its target;
+            the formula then gets that value's number.
+    """
 
     rate: float = 0.0
+    components_are_values: bool = False
     discriminates = False
     learns_prior = False
 

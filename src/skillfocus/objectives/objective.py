@@ -105,6 +105,11 @@ class Objective:
             "penalty": None if self.penalty is None else self.penalty.name,
             "strength": None if self.penalty is None else self.penalty.strength,
             **({"scattered": True} if self.modes == "scattered" else {}),
+            **(
+                {"baseline": self.penalty.baseline}
+                if self.penalty is not None and self.penalty.baseline != "start"
+                else {}
+            ),
         }
 
     def with_targets(

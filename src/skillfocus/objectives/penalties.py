@@ -9,20 +9,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
 from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 
 if TYPE_CHECKING:
     from skillfocus.core.mdp import TabularMDP
 
 MAX_STRENGTH = 1e30
 """The largest strength: learners hold penalties in float32."""
+Baseline = Literal["start", "inaction", "stepwise"]
+"""What a penalty compares with: the first state, what would have become of it by itself, or what
+would have become of the state before (docs/focused.md, docs/safety.md)."""
+BASELINES: tuple[str, ...] = get_args(Baseline)
 Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """`measure(space, start, end, watched) -> [n]`. start and end are value indices
 [n, n_variables], watched is bool [n_variables]."""
@@ -44,16 +48,20 @@ class Penalty:
         measure: Compares two states; it must be 0 where no watched variable changed.
         target_offset: The penalty leaves out the variables this many places after the targets: 0
             for the targets themselves (see `permuted`).
+        baseline: What variables that move by themselves are compared with; see `focused`.
     """
 
     name: str
     strength: float
     measure: Measure
     target_offset: int = 0
+    baseline: Baseline = "start"
 
     def __post_init__(self) -> None:
         check_fields(self)
         function(f"the measure of {self.name}", self.measure, "(space, start, end, watched) -> [n]")
+        if self.baseline not in BASELINES:
+            raise unknown("baseline", self.baseline, BASELINES)
         if not 0 <= self.strength <= MAX_STRENGTH:
             raise UserError(
                 f"the penalty's strength is {self.strength}; it must be 0 to {MAX_STRENGTH:g}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from skillfocus._internal.checks import shown
 from skillfocus._internal.own_files import is_own, load_own, own_code, own_digest
@@ -18,6 +19,7 @@ from skillfocus.objectives.controls import oracle, permuted
 from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.rewards.diayn import diayn
 from skillfocus.objectives.rewards.lsd import lsd
+from skillfocus.objectives.rewards.reach import reach
 from skillfocus.objectives.rewards.vic import vic
 from skillfocus.objectives.variants.dusdi import dusdi
 from skillfocus.objectives.variants.focused import focused
@@ -25,6 +27,9 @@ from skillfocus.objectives.variants.scattered import scattered
 
 ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
 """Factories of plain objectives; each takes a `rate`."""
+TOLD: dict[str, Callable[..., Objective]] = {"reach": reach}
+"""Objectives whose skills are told what to reach; they learn nothing, take no rate, and need
+targets: `focused-reach`."""
 CONTROLS: dict[str, Callable[..., Objective]] = {"oracle": oracle}
 """Objectives that serve as controls only; they learn nothing, and take no rate."""
 OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
@@ -32,23 +37,23 @@ OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
     "permuted": permuted,
 }
 """Variants of objectives that have targets already, without settings of their own."""
-_VARIANTS: dict[str, tuple[Callable[..., Objective], str]] = {
-    "focused": (focused, "strength"),
-    "dusdi": (dusdi, "weight"),
-    **{name: (variant, "") for name, variant in OUTER_VARIANTS.items()},
+_VARIANTS: dict[str, tuple[Callable[..., Objective], tuple[str, ...]]] = {
+    "focused": (focused, ("strength", "baseline")),
+    "dusdi": (dusdi, ("weight",)),
+    **{name: (variant, ()) for name, variant in OUTER_VARIANTS.items()},
 }
-"""All variants, and the setting of their own that each takes."""
+"""All variants, and the settings of their own that each takes."""
 
 
 def objective_names() -> tuple[str, ...]:
-    """Return the names of all algorithms, plain, with DUSDi and focused."""
+    """Return the names of all algorithms: plain, with DUSDi and focused."""
     with_discriminator = [
         name for name, make in ALGORITHMS.items() if make().reward.estimate.discriminates
     ]
     return (
         *ALGORITHMS,
         *(f"dusdi-{name}" for name in with_discriminator),
-        *(f"focused-{name}" for name in ALGORITHMS),
+        *(f"focused-{name}" for name in (*ALGORITHMS, *TOLD)),
     )
 
 
@@ -59,6 +64,7 @@ def make_objective(
     strength: float | None = None,
     weight: float | None = None,
     prior: float | None = None,
+    baseline: str | None = None,
 ) -> Objective:
     """Make the objective of a name.
 
@@ -69,23 +75,28 @@ def make_objective(
         weight: DUSDi's weight, for `dusdi-…` (default: 0.1).
         prior: Probability of each skill under nu, for objectives with a discriminator (default:
             uniform over the skills that share a target).
+        baseline: What the penalty compares with, for `focused-…` (default: the start).
 
     Raises:
         UserError: If the name is unknown, or a setting does not apply to it.
     """
     outer, _, inner = name.partition("-")
     if outer in OUTER_VARIANTS:
-        plain = make_objective(inner, rate=rate, strength=strength, weight=weight, prior=prior)
+        plain = make_objective(
+            inner, rate=rate, strength=strength, weight=weight, prior=prior, baseline=baseline
+        )
         return OUTER_VARIANTS[outer](plain)
-    factories = {**ALGORITHMS, **CONTROLS}
+    factories = {**ALGORITHMS, **TOLD, **CONTROLS}
     variant, _, base = name.rpartition("-")
     if base not in factories or variant not in ("", "focused", "dusdi"):
         raise unknown("objective", name, objective_names())
     if strength is not None and variant != "focused":
         raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{base}")
+    if baseline is not None and variant != "focused":
+        raise UserError(f"{name} has no penalty, so it takes no baseline; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
-    if rate is not None and base in CONTROLS:
+    if rate is not None and base not in ALGORITHMS:
         raise UserError(f"{name} learns nothing, so it takes no rate")
     settings = {
         key: value for key, value in (("rate", rate), ("prior", prior)) if value is not None
@@ -94,13 +105,13 @@ def make_objective(
         raise UserError(f"{name} has no discriminator, so it takes no prior")
     objective = factories[base](**settings)
     if variant == "focused":
-        return focused(objective, strength=strength)
+        return focused(objective, strength=strength, baseline=baseline)  # pyright: ignore[reportArgumentType]
     if variant == "dusdi":
         return dusdi(objective) if weight is None else dusdi(objective, weight=weight)
     return objective
 
 
-def named_objective(name: str, **settings: float | None) -> Objective:
+def named_objective(name: str, **settings: Any) -> Objective:
     """Make the objective of a name, which may be `FILE.py:NAME`, with variants in front of it.
 
     `my.py:rotate` is an objective in a file of the user's, or a function that returns one;
@@ -119,8 +130,8 @@ def named_objective(name: str, **settings: float | None) -> Objective:
     variant, _, inner = name.partition("-")
     if variant not in _VARIANTS:
         return _own_objective(name, given)
-    function, setting = _VARIANTS[variant]
-    own = {setting: given.pop(setting)} if setting in given else {}
+    function, names = _VARIANTS[variant]
+    own = {name: given.pop(name) for name in names if name in given}
     return function(named_objective(inner, **given), **own)
 
 
@@ -132,7 +143,7 @@ def own_objective_digest(name: str) -> str | None:
     return own_objective_digest(inner) if variant in _VARIANTS else own_digest(name)
 
 
-def _own_objective(name: str, settings: dict[str, float]) -> Objective:
+def _own_objective(name: str, settings: dict[str, Any]) -> Objective:
     """Return the plain objective that a file defines."""
     definition = load_own(name)
     made = definition

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skillfocus._internal.checks import shown, whole
 from skillfocus.core.factored import FactoredSpace
@@ -23,8 +24,9 @@ N_SKILLS = 16
 MAX_SKILLS = 10_000
 """The most skills, with their modes, in one set."""
 Skill = Mapping[str, int]
-Targets = Mapping[str, int] | Sequence[Skill]
-"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills."""
+Targets = Mapping[str, int] | Sequence[Mapping[str, Any]]
+"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills,
+{variable: component} each (for `reach`, {variable: value})."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Assignment:
             for j in range(len(space))
             if any(j in skill for skill in self.skills)
         }
-        _check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
+        check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
         parts, modes = [], []
         for skill in self.skills:
             choices = list(itertools.product(*(range(shares[j]) for j in skill)))
@@ -89,7 +91,7 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
         targets = default_counts(world, n_skills)
     _check_form(targets)
     if isinstance(targets, Mapping):
-        _check_count(sum(targets.values()))
+        check_count(sum(targets.values()))
         skills = _from_counts(world.space, targets)
     else:
         skills = [dict(skill) for skill in targets]
@@ -98,7 +100,7 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
             f"one of the two out"
         )
-    return Assignment(tuple(_checked(world.space, skill) for skill in skills))
+    return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
 
 
 def _check_form(targets: object) -> None:
@@ -134,7 +136,8 @@ def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _check_count(count: int, what: str = "skills") -> None:
+def check_count(count: int, what: str = "skills") -> None:
+    """Raise `UserError` if so many skills would be too many."""
     if count > MAX_SKILLS:
         raise UserError(f"{count:,} {what} were asked for; there may be up to {MAX_SKILLS:,}")
 
@@ -144,7 +147,7 @@ def untargeted(n_skills: int) -> Assignment:
     n_skills = whole("n_skills", n_skills)
     if n_skills < 2:
         raise UserError(f"{n_skills} skill cannot be told from others; ask for at least 2")
-    _check_count(n_skills)
+    check_count(n_skills)
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
@@ -216,10 +219,12 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
 
     Skills on one variable each get a component of their own. Skills on several variables get their
     own component of the one with the most values, and share the components of the others, which
-    have too few values to tell more skills apart.
+    have too few values to tell more skills apart. If even that one has too few for all of them,
+    they combine the components of all. Two sets of targets share the components of a variable that
+    has too few values for both: a component without a value of its own would want nothing.
     """
     used: dict[str, int] = {}
-    skills = []
+    skills, earlier = [], []
     for names, count in counts.items():
         if count < 1:
             raise UserError(f"target {names!r} has {count} skills; give it at least 1")
@@ -228,16 +233,29 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
             raise UserError(f"target {names!r} names a variable twice")
         sizes = {name: space.sizes[space.index(name)] for name in parts}
         largest = max(parts, key=lambda name: sizes[name])
+        first = used.get(largest, 0)
+        combined = False
+        if set(parts) not in earlier:
+            first = 0 if first + count > sizes[largest] else first
+            combined = sizes[largest] < count <= math.prod(sizes.values())
+        earlier.append(set(parts))
         for n in range(count):
             skill = {name: n % sizes[name] for name in parts}
-            skill[largest] = used.get(largest, 0)
+            skill[largest] = first + n
+            if combined:
+                laps, skill[largest] = divmod(n, sizes[largest])
+                for name in parts:
+                    if name != largest:
+                        laps, shift = divmod(laps, sizes[name])
+                        skill[name] = (n + shift) % sizes[name]
             skills.append(skill)
             for name in parts:
                 used[name] = max(used.get(name, 0), skill[name] + 1)
     return skills
 
 
-def _checked(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+def check_skill(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+    """Return a skill with variables by number; raise `UserError` unless its targets are valid."""
     if not skill:
         raise UserError("a skill has no target variable; every focused skill needs at least one")
     if any(component < 0 for component in skill.values()):

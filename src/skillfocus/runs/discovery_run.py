@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import polars as pl
@@ -16,16 +16,18 @@ from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.base import Learner
+from skillfocus.learners.base import Learner, Problem
 from skillfocus.learners.discovery import discover, make_problem
+from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.metrics.coverage import coverage
-from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records
+from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records, with_values
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import named_objective, own_objective_digest
-from skillfocus.objectives.targets import Assignment, assign_skills, parse_targets
+from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
+from skillfocus.objectives.targets import Assignment, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.skills.skills import Skills
@@ -61,6 +63,7 @@ class Discovery(Run):
         step_limit: Maximum number of steps of a skill.
         world_settings: The world's arguments as a JSON object.
         coverage: Whether to measure the coverage of skill chains too.
+        baseline: What the penalty compares with (`focused`).
     """
 
     world: str
@@ -76,6 +79,7 @@ class Discovery(Run):
     step_limit: int | None = None
     world_settings: str = "{}"
     coverage: bool = False
+    baseline: str | None = field(default=None, metadata={"stored": "unless default"})
 
     version = 5
 
@@ -103,22 +107,28 @@ class Discovery(Run):
         """Return the objective with this run's settings."""
         return named_objective(
             self.objective, rate=self.rate, strength=self.strength, weight=self.weight,
-            prior=self.prior,
+            prior=self.prior, baseline=self.baseline,
         )  # fmt: skip
 
     def assignment(self) -> Assignment:
         """Return which skill targets what."""
-        return assign_skills(
+        return assign_targets(
             self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
         )
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
-        problem = make_problem(
+        self.learner.check(self._problem())
+
+    def forecast(self) -> Forecast | None:
+        """Return what learning will cost; None if that is not known."""
+        return self.learner.forecast(self._problem())
+
+    def _problem(self) -> Problem:
+        return make_problem(
             self.make_world(), self.make_objective(), n_skills=self.skills,
             targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
         )  # fmt: skip
-        self.learner.check(problem)
 
     # ---------------------------------------------------------------- execution
 
@@ -152,7 +162,10 @@ class Discovery(Run):
     def metrics(self) -> list[str]:
         """Return the names of all metrics that such a run has, those of the whole run first."""
         names = self.make_world().space.names
-        per_skill = ["changes_target", "side_effects", "steps", "starts", "exact"]
+        per_skill = [
+            "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
+            "steps", "starts", "exact",
+        ]  # fmt: skip
         for metric in ("side_effects_by_variable", "mean_change_by_variable"):
             per_skill += [f"{metric}/{name}" for name in names]
         return [
@@ -176,7 +189,7 @@ class Discovery(Run):
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
             "settings": settings,
             "unusual": self.non_default_settings(),
-            "skills": records_of(rows.iter_rows(), targets),
+            "skills": with_values(records_of(rows.iter_rows(), targets), self._values_reached()),
         }
         if self.coverage:
             of_run = rows.filter(pl.col("step").is_null()).select("metric", "value")
@@ -185,6 +198,11 @@ class Discovery(Run):
             record["auc"] = values["auc"]
             record["coverage_exact"] = bool(values["coverage_exact"])
         return record
+
+    def _values_reached(self) -> list[str] | None:
+        if not reaches_values(self.make_objective()):
+            return None
+        return value_labels(self.make_world().space, self.assignment())
 
     # ---------------------------------------------------------------- settings
 
@@ -205,6 +223,8 @@ class Discovery(Run):
             "weight": objective.decomposition.others_weight,
             "prior": self.prior,
         }
+        if objective.penalty is not None and objective.penalty.baseline != "start":
+            own["baseline"] = objective.penalty.baseline
         if digest := own_objective_digest(self.objective):  # its file may change, not its name
             own["objective_file"] = digest
         if twice := own.keys() & learner.keys():

@@ -16,12 +16,13 @@ from skillfocus.core.world import MAX_STEPS
 from skillfocus.errors import UserError
 from skillfocus.objectives.targets import MAX_SKILLS
 
-VERSION = 5
+VERSION = 6
 """The newest version of the format."""
-WITH_NETWORKS = 5
-"""The version of files whose policies are networks; those of tables have the one before."""
+WITH_TABLES, WITH_NETWORKS, PACKED = 4, 5, 6
+"""The versions of files that are written: of tables, of networks, and of packed tables."""
 MAX_ENTRIES = 512_000_000
-"""The most entries that a file's policies may have, as many as planning makes."""
+"""The most bytes that a file's policies may have once they are decompressed: as many entries as
+planning makes for tables, and numbers of blocks for sixteen times as many where they are packed."""
 MAX_NAME = 100
 """The most characters of an objective's name, which has a variant per word."""
 MAX_DEPTH = 20
@@ -115,7 +116,7 @@ def check_header(header: object) -> None:
     assert isinstance(header, dict)
     if not header["targets"]:
         raise UserError("targets is empty: there are no skills")
-    if ("networks" in header) != (header["version"] >= WITH_NETWORKS):
+    if ("networks" in header) != (header["version"] == WITH_NETWORKS):
         raise UserError(
             f"networks belong to version {WITH_NETWORKS}, and the version is {header['version']}"
         )

@@ -146,6 +146,11 @@ class IntrinsicReward:
                 total += weight * table[now, starts.of_state[first]].astype(float)
         return total
 
+    @property
+    def n_entries(self) -> int:
+        """How many numbers all tables have."""
+        return sum(group.tables.size for group in self.groups)
+
     def header(self) -> dict[str, object]:
         """Return everything but the tables, as JSON can hold it."""
         return {
@@ -163,6 +168,36 @@ class IntrinsicReward:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the tables by the names they have in a file."""
         return {f"reward.{place}": group.tables for place, group in enumerate(self.groups)}
+
+
+def join_rewards(
+    skills: Sequence[tuple[IntrinsicReward | None, int]],
+) -> IntrinsicReward | None:
+    """Return the rewards of skills of several sets as those of one set; None if one has none.
+
+    Args:
+        skills: Per skill, the rewards of its set and its number there. All are of one world.
+    """
+    groups: list[RewardGroup] = []
+    places: dict[tuple[int, int], int] = {}
+    joined: list[tuple[Terms, ...]] = []
+    mdp: TabularMDP | None = None
+    for reward, number in skills:
+        if reward is None:
+            return None
+        mdp = mdp or reward.mdp
+        modes = []
+        for terms in reward.terms[number]:
+            moved = []
+            for group, component, weight in terms:
+                key = id(reward), group
+                if key not in places:
+                    places[key] = len(groups)
+                    groups.append(reward.groups[group])
+                moved.append((places[key], component, weight))
+            modes.append(tuple(moved))
+        joined.append(tuple(modes))
+    return None if mdp is None else IntrinsicReward(mdp, tuple(groups), tuple(joined))
 
 
 def from_file(

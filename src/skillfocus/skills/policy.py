@@ -110,26 +110,42 @@ class TabularPolicy(Policy):
         actions: np.ndarray,
         n_modes: Sequence[int] | np.ndarray = (),
     ) -> None:
-        self._mdp = mdp
-        self.context_variables = tuple(tuple(names) for names in context_variables)
-        self.flat_actions = actions
-        n_skills = len(self.context_variables)
-        modes = [int(count) for count in n_modes] or [1] * n_skills
-        if len(modes) != n_skills or min(modes, default=1) < 1:
-            raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
+        self._set_index(mdp, context_variables, n_modes)
+        self._actions = actions
         if actions.dtype != np.uint8 or actions.ndim != 1:
             raise UserError(
                 f"policies must be a flat array of uint8, got {actions.dtype} {list(actions.shape)}"
             )
-        variables = [[mdp.space.index(n) for n in names] for names in self.context_variables]
-        self.index = ContextIndex(mdp, variables, modes)
         if len(actions) != self.index.n_entries:
             raise UserError(
-                f"the policies have {len(actions):,} entries where {n_skills} skills need "
-                f"{self.index.n_entries:,}"
+                f"the policies have {len(actions):,} entries where {len(self.context_variables)} "
+                f"skills need {self.index.n_entries:,}"
             )
-        if len(actions) and actions.max() > mdp.n_actions:
+        self._check_actions(actions)
+
+    def _set_index(
+        self,
+        mdp: TabularMDP,
+        context_variables: Sequence[Sequence[str]],
+        n_modes: Sequence[int] | np.ndarray,
+    ) -> None:
+        self._mdp = mdp
+        self.context_variables = tuple(tuple(names) for names in context_variables)
+        n_skills = len(self.context_variables)
+        modes = [int(count) for count in n_modes] or [1] * n_skills
+        if len(modes) != n_skills or min(modes, default=1) < 1:
+            raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
+        variables = [[mdp.space.index(n) for n in names] for names in self.context_variables]
+        self.index = ContextIndex(mdp, variables, modes)
+
+    def _check_actions(self, actions: np.ndarray) -> None:
+        if actions.size and actions.max() > self.mdp.n_actions:
             raise UserError("the policies name actions that the world does not have")
+
+    @property
+    def flat_actions(self) -> np.ndarray:
+        """The whole table, uint8, flat; see `core.rollout.PolicyArrays`."""
+        return self._actions
 
     @property
     def mdp(self) -> TabularMDP:
@@ -170,7 +186,10 @@ class TabularPolicy(Policy):
         first = np.array([self.mdp.number(state) for state in starts], dtype=np.int64)
         now = np.array([self.mdp.number(state) for state in states], dtype=np.int64)
         column = self.contexts[skill, first] * self.n_modes[skill] + mode
-        return self.columns(skill)[now, column]
+        return self._at(skill, now, column)
+
+    def _at(self, skill: int, states: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.columns(skill)[states, columns]
 
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return itself: it is a table already."""

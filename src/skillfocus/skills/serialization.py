@@ -103,13 +103,14 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     return arrays, header
 
 
-def compress(actions: np.ndarray) -> np.ndarray:
+def compress(content: bytes | np.ndarray, level: int = 1) -> np.ndarray:
     """Return the bytes of policies as a zlib stream, uint8."""
-    return np.frombuffer(zlib.compress(actions.tobytes(), level=1), dtype=np.uint8)
+    whole = content if isinstance(content, bytes) else content.tobytes()
+    return np.frombuffer(zlib.compress(whole, level=level), dtype=np.uint8)
 
 
 def decompress(stream: np.ndarray, path: Path) -> np.ndarray:
-    """Return what `compress` was given, uint8.
+    """Return what `compress` was given, as an array of uint8.
 
     Raises:
         UserError: If the stream is not a whole one, or holds more than `MAX_ENTRIES`.

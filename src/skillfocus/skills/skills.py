@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import reprlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -24,8 +25,9 @@ from skillfocus.core.seeds import check_generator
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.skills.header import WITH_NETWORKS
+from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
+from skillfocus.skills.joining import Index, Skill, join, numbers_of, pick
 from skillfocus.skills.neural.files import (
     network_arrays,
     networks_from_file,
@@ -33,6 +35,12 @@ from skillfocus.skills.neural.files import (
     same_networks,
 )
 from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.packed_policy import (
+    PackedPolicy,
+    pack_policy,
+    policy_bytes,
+    policy_from_bytes,
+)
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
 from skillfocus.skills.serialization import (
     FIRST_COMPRESSED,
@@ -51,6 +59,8 @@ from skillfocus.worlds.remaking import remake
 if TYPE_CHECKING:
     from skillfocus.skills.jax_rollouts import JaxRunner
 
+PACKED_FROM = 128_000_000
+"""Policies with more entries are packed in files."""
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""
 
@@ -61,6 +71,7 @@ class Skills:
 
         skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=0)
         trajectory = skills.rollout(0, skills.world.state(position=(6, 9)), rng)
+        skills[["tool_1", "position"]], skills[2:5], skills + others  # sets again
 
     Attributes:
         world: The world they act in.
@@ -97,6 +108,27 @@ class Skills:
     def __len__(self) -> int:
         return len(self.targets)
 
+    @overload
+    def __getitem__(self, index: int) -> Skill: ...
+    @overload
+    def __getitem__(self, index: str | slice | Sequence[int] | Sequence[str]) -> Skills: ...
+    def __getitem__(self, index: Index) -> Skill | Skills:
+        """Return one skill by its number, or some as a set of their own.
+
+        Args:
+            index: A number; or a slice, a list of numbers, the name of a target ("key", or
+                "key+door" for skills on both) or a list of names.
+        """
+        numbers = numbers_of(self, index)
+        return Skill(self, numbers[0]) if isinstance(index, Integral) else pick(self, numbers)
+
+    def __iter__(self) -> Iterator[Skill]:
+        return (Skill(self, number) for number in range(len(self)))
+
+    def __add__(self, other: Skills) -> Skills:
+        """Return the skills of both sets as one set; see `skills.joining.join`."""
+        return join(self, other) if isinstance(other, Skills) else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Skills)
@@ -111,7 +143,8 @@ class Skills:
             return same_networks(mine, others)
         if not (self.has_table and other.has_table):
             return mine is others
-        return np.array_equal(self.tabular.flat_actions, other.tabular.flat_actions)
+        one, two = self.tabular, other.tabular
+        return all(np.array_equal(one.columns(z), two.columns(z)) for z in range(len(self)))
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -337,8 +370,7 @@ class Skills:
     def _repr_html_(self) -> str | None:
         if not self.has_table:
             return None
-        entries = len(self.tabular.flat_actions)
-        return None if entries > MAX_NOTEBOOK_ENTRIES else self._frame
+        return None if self.tabular.index.n_entries > MAX_NOTEBOOK_ENTRIES else self._frame
 
     @cached_property
     def _frame(self) -> str:
@@ -356,7 +388,7 @@ class Skills:
         reward = self.intrinsic_reward
         return {
             "format": FORMAT,
-            "version": WITH_NETWORKS - 1,
+            "version": WITH_TABLES,
             "world": {"id": self.world.id, "settings": self.world.settings},
             "fingerprint": self.mdp.fingerprint if self.has_table else fingerprint(self.world),
             "targets": [list(names) for names in self.targets],
@@ -381,7 +413,12 @@ class Skills:
                     f"{self.policies.model.objective.name} is an objective of your own, and a file "
                     f"cannot say what its networks were learned for: pickle the skills instead"
                 )
-        return pack(self._header(), {POLICY: compress(self.tabular.flat_actions), **rewards})
+        table = self.tabular
+        if isinstance(table, PackedPolicy) or table.index.n_entries > PACKED_FROM:
+            content = policy_bytes(pack_policy(table))
+            header = {**self._header(), "version": PACKED}
+            return pack(header, {POLICY: compress(content, level=6), **rewards})
+        return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
@@ -460,6 +497,8 @@ def _read_policies(
         raise UserError(f"{path} is not a usable skills file: {world.id} has no tables")
     if header["version"] >= FIRST_COMPRESSED:
         actions = decompress(actions, path)
+    if header["version"] == PACKED:
+        return policy_from_bytes(mdp, header["remembered"], actions, header.get("modes", ()))
     return TabularPolicy(mdp, header["remembered"], actions, header.get("modes", ()))
 
 

@@ -12,11 +12,13 @@ import json
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State, Variable
 from skillfocus.core.world import STATE_LIMIT, Outcome, World, check_step_limit
 from skillfocus.errors import UserError
+from skillfocus.worlds.exploration_cache import cached_exploration, exploration_key, file_digest
 from skillfocus.worlds.grouping import Groups, constant_variables, sort_values, value_columns
 from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
 
@@ -72,6 +74,8 @@ class ExploredWorld(World):
         simulator: Simulator | None = None,
         exact: bool = True,
         notes: Iterable[str] = (),
+        packages: Sequence[str] = (),
+        files: Sequence[str | Path] = (),
     ) -> None:
         """Explore a model.
 
@@ -89,6 +93,10 @@ class ExploredWorld(World):
             simulator: The environment itself, for `play` and for validation.
             exact: Whether the model's probabilities are exact.
             notes: What a user should know, in sentences.
+            packages: The packages whose code steps the model. If there are any, what exploring
+                finds is kept on disk (see `exploration_cache.py`); so leave them out where other
+                code, which may change without notice, has a part in it.
+            files: Files that decide what exploring finds.
 
         Raises:
             UserError: If there are no starts or too many states, if a group is wrong, or if a
@@ -98,7 +106,16 @@ class ExploredWorld(World):
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
         self.simulator, self.exact, self.model_variables = simulator, exact, tuple(names)
         self.id, self._settings = _storable(world_id, dict(settings or {}))
-        graph = explore(world_id, len(self.actions), starts, model, limit)
+        key = None
+        if packages and self.id == world_id:
+            key = exploration_key(
+                world_id, self._settings, packages, names=self.model_variables,
+                actions=self.actions, limit=limit, files=[file_digest(file) for file in files],
+            )  # fmt: skip
+        graph = cached_exploration(
+            key, len(self.actions),
+            lambda: explore(world_id, len(self.actions), starts, model, limit),
+        )  # fmt: skip
         self._keys = graph.states
         if callable(groups):
             groups = groups([values for values, _ in self._keys])

@@ -3,7 +3,8 @@
 A grid world is declared by its map and by `arrive`: what the variables become when the agent enters
 a cell. The intended move happens with probability 1 - slip, each of the other three with slip / 3.
 A move into a wall, or into a cell that cannot be entered (`may_enter`), changes nothing and is no
-arrival.
+arrival. A world may have a fifth action, `stay`, which never slips: whatever the world does by
+itself goes on, and nothing else happens.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ Cell = tuple[int, int]
 ACTIONS = ("up", "right", "down", "left")
 MOVES: tuple[Cell, ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
 """The change of row and column of each action."""
+STAY = "stay"
+"""The name of the action that does nothing; where a world has it, it comes after the moves."""
 WALL, FREE = "#", "."
 MAX_VARIABLES = 60
 """Far more than can be tabulated: each variable at least doubles the number of states."""
@@ -202,18 +205,25 @@ class GridWorld(World):
 
     def transition(self, state: State, action: int) -> list[Outcome]:
         """Return the outcomes of the intended move and of the slips, equal ones merged."""
-        cell = self.map.cells[state[0]]
+        if action == len(MOVES):
+            return [self.after_move(state, None)]
         merged: dict[tuple[State, int, State | None], float] = {}
         for direction in range(4):
             probability = 1 - self.slip if direction == action else self.slip / 3
-            target = self.map.move(cell, direction)
-            if target == cell or not self.may_enter(state, target):
-                outcome = Outcome(1.0, state)
-            else:
-                outcome = self.arrive([self.map.index[target], *state[1:]], target)
+            outcome = self.after_move(state, direction)
             key = (outcome.state, outcome.mark, outcome.again)
             merged[key] = merged.get(key, 0.0) + probability
         return [Outcome(p, *key) for key, p in merged.items() if p > 0]
+
+    def after_move(self, state: State, direction: int | None) -> Outcome:
+        """Return what follows, with probability 1, a move in a direction, or none (`stay`)."""
+        if direction is None:
+            return Outcome(1.0, state)
+        cell = self.map.cells[state[0]]
+        target = self.map.move(cell, direction)
+        if target == cell or not self.may_enter(state, target):
+            return Outcome(1.0, state)
+        return self.arrive([self.map.index[target], *state[1:]], target)
 
     def draw(self, state: State) -> str:
         """Return the map with the agent as `@`, and the other variables below it."""

@@ -26,6 +26,8 @@ from skillfocus.core.world import World, check_declared
 from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
+from skillfocus.worlds.box import Box
+from skillfocus.worlds.conveyor import ConveyorSushi, ConveyorVase
 from skillfocus.worlds.forage_world import ForageWorld
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.jax.mini_behavior.cleaning_car import CleaningACar
@@ -37,11 +39,18 @@ from skillfocus.worlds.jax.world import JaxWorld, require_jax
 from skillfocus.worlds.maps import parser
 from skillfocus.worlds.mud_world import MudWorld
 from skillfocus.worlds.settings import check_settings
+from skillfocus.worlds.train import Train
+from skillfocus.worlds.vase import Vase
 
 WORLDS: dict[str, type[World]] = {
     "four-rooms": FourRooms,
     "forage-world": ForageWorld,
     "mud-world": MudWorld,
+    "box": Box,
+    "vase": Vase,
+    "conveyor-sushi": ConveyorSushi,
+    "conveyor-vase": ConveyorVase,
+    "train": Train,
 }
 """Built-in worlds by their short names."""
 WORLD_IDS = {world.id: world for world in WORLDS.values()}
@@ -118,7 +127,7 @@ def make(name: str | Path, **settings: Any) -> World:
         raise UserError(f"{name} may hold several worlds: say which class, as in {name}:NAME")
     if name.endswith(".txt") or os.path.isfile(name):
         return _call(name, parser.read_map, settings, name)
-    raise unknown("world", name, [*_built_in(), *_other_forms(name)])
+    raise unknown("world", name, _known_names(name))
 
 
 def as_world(world: World | str | Path) -> World:
@@ -145,22 +154,20 @@ def can_remake(world_id: str) -> bool:
     return world_id in WORLD_IDS or world_id in JAX_WORLD_IDS
 
 
-def _built_in() -> list[str]:
-    return [*WORLDS, *JAX_WORLDS, *WORLD_IDS, *JAX_WORLD_IDS]
-
-
 def _call(name: str, factory: Callable[..., Any], settings: dict[str, Any], *args: object) -> Any:
     """Call a factory with settings that fit its signature."""
     check_settings(name, factory, settings, *args)
     return factory(*args, **settings)
 
 
-def _other_forms(name: str) -> list[str]:
-    """Return the other forms of a name, to suggest one for an unknown name."""
+def _known_names(name: str) -> list[str]:
+    """Return what to suggest for an unknown name: of built-in worlds, the short names."""
     import gymnasium as library
 
-    forms = [*(source.form for source in SOURCES.values()), "FILE.py:NAME"]
-    return [f"gymnasium:{name}", *forms] if name in library.registry else forms
+    if name in library.registry:
+        return [f"gymnasium:{name}"]
+    forms = [source.form for source in SOURCES.values()]
+    return [*WORLDS, *JAX_WORLDS, *forms, "FILE.py:NAME"]
 
 
 def _make_from_file(name: str, settings: dict[str, Any]) -> World:

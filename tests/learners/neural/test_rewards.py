@@ -31,6 +31,7 @@ OBJECTIVES = [
     sf.focused(sf.vic()),
     sf.focused(sf.diayn()),
     sf.focused(sf.lsd()),
+    sf.focused(sf.reach()),
     sf.dusdi(sf.vic()),
     sf.dusdi(sf.diayn()),
     sf.vic(),

@@ -44,7 +44,8 @@ class Neural(Learner):
         observations: Runs of each component per stretch that the estimates learn from.
         owned_share: Smallest initial probability of the skill that a value is dealt to.
         reset_share: How often an environment begins afresh when a skill ends.
-        earlier_starts: Earlier first states kept per environment, to train with.
+        earlier_starts: Earlier first states kept per environment, to train with; 0 trains with
+            the skill's own alone.
         stretch: Updates between two looks at where skills end.
         checkpoint: A file to write the state of training to, and to go on from.
         name: Name in files and tables.
@@ -75,12 +76,13 @@ class Neural(Learner):
     def __post_init__(self) -> None:
         check_fields(self)
         counts = (
-            "updates", "environments", "batch", "memory", "hidden", "observations",
-            "earlier_starts", "stretch",
+            "updates", "environments", "batch", "memory", "hidden", "observations", "stretch",
         )  # fmt: skip
         for name in counts:
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if self.earlier_starts < 0:
+            raise UserError(f"earlier_starts is {self.earlier_starts}; it must be 0 or more")
         if self.environments < 2:
             raise UserError("environments is 1; half of them explore, so there must be at least 2")
         for name in ("slow_rate", "hold", "release_rate", "owned_share", "reset_share", "gamma"):
@@ -93,6 +95,12 @@ class Neural(Learner):
     def check(self, problem: Problem) -> None:
         """Raise `UserError` if JAX is missing, or if networks cannot learn the problem."""
         require_jax("the neural learner")
+        penalty = problem.objective.penalty
+        if penalty is not None and penalty.baseline != "start":
+            raise UserError(
+                f"networks compare with the start, not with {penalty.baseline}, which needs a "
+                f"table of states: use learner=Planning(), or baseline='start'"
+            )
         if isinstance(problem.objective.penalty, StatePenalty):
             raise UserError(
                 f"{problem.objective.penalty.name} compares numbered states, which networks do not "

@@ -64,7 +64,7 @@ class Trainer:
         state = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
         values = jax.vmap(self.world.values)(state)
         skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
-        earlier = jnp.repeat(values[:, None], self.settings.earlier_starts, axis=1)
+        earlier = jnp.repeat(values[:, None], max(1, self.settings.earlier_starts), axis=1)
         environments = Environments(
             state, skill, jnp.copy(values), earlier, jnp.zeros(n, jnp.int32)
         )
@@ -113,8 +113,9 @@ class Trainer:
         after = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, action)
         next_values = jax.vmap(self.world.values)(after)
 
-        which = jax.random.randint(key_earlier, (n,), 0, settings.earlier_starts)
-        starts = jnp.stack([env.start, env.earlier[rows, which]], axis=1)
+        which = jax.random.randint(key_earlier, (n,), 0, max(1, settings.earlier_starts))
+        other = env.earlier[rows, which] if settings.earlier_starts else env.start
+        starts = jnp.stack([env.start, other], axis=1)
         memory = self._remember(carry, Memory(values, action, next_values, starts))
         loss, fast, optimizer = self._learn(key_learn, carry, memory, rewards)
         moved = optax.incremental_update(fast, carry.slow, settings.slow_rate)

@@ -144,6 +144,10 @@ class DenseDiscriminator:
                 params[:, value] = np.log(np.maximum(q, LOWEST))
         return params
 
+    def swap(self, params: np.ndarray, one: int, other: int) -> None:
+        """Let two components change places, in place."""
+        params[[one, other]] = params[[other, one]]
+
     def log_prior(self, params: np.ndarray) -> np.ndarray | None:
         """Return log nu, float32 [n_components, n_starts]; None if it is uniform."""
         return params[:, -1] if self.learns_prior else None

@@ -133,3 +133,7 @@ class LinearMap(UniformPrior):
         mean, zeros = coordinates.mean(axis=0), np.zeros(coordinates.shape[1])
         rows = [*weights, mean, right[0], weights.sum(axis=0), zeros]
         return np.array([rows], dtype=np.float32)
+
+    def swap(self, params: np.ndarray, one: int, other: int) -> None:
+        """Let two components change places, in place."""
+        params[0, [one, other]] = params[0, [other, one]]

@@ -5,6 +5,9 @@ Each round, the values of every skill are swept towards the optimum of its curre
 first round solves for the values: after two sweeps a skill whose target is ten steps away would
 still stay where it is, and a discriminator that sees it stay rewards it for staying. At the end the
 values are solved from scratch, because warm-started values adapt slowly to rewards that fell.
+
+Where the policies of all skills would have more than `MAX_CELLS` entries, the skills of one target
+are learned at a time (`parts.py`), with memory for them alone (`lean_model.py`).
 """
 
 from __future__ import annotations
@@ -15,16 +18,31 @@ import numpy as np
 
 from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_arguments
-from skillfocus.core.progress import Progress
+from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.forecast import Forecast
+from skillfocus.learners.tabular import problem_builder
 from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
 from skillfocus.learners.tabular.kernels import Params, skill_prior, update_estimates
+from skillfocus.learners.tabular.lean_model import LeanModel
+from skillfocus.learners.tabular.parts import (
+    JoinedParts,
+    check_parts,
+    independent_parts,
+    part_of_problem,
+)
+from skillfocus.learners.tabular.planning_forecast import forecast_planning
 from skillfocus.learners.tabular.problem import TabularProblem
-from skillfocus.learners.tabular.problem_builder import check_problem, tabular_problem
+from skillfocus.learners.tabular.problem_builder import (
+    count_cells,
+    require_changes,
+    tabular_problem,
+)
 from skillfocus.learners.tabular.reward_check import check_rewards
 from skillfocus.learners.tabular.value_iteration import Model, check_gamma
+from skillfocus.skills.packed_policy import Packer
 
 
 @renamed_arguments(teachable="start_where_controllable")
@@ -69,16 +87,38 @@ class Planning(Learner):
 
     def check(self, problem: Problem) -> None:
         """Raise `UserError` for policies that are too large."""
-        check_problem(problem, use_context=self.memory)
+        require_changes(problem)
+        if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
+            check_parts(problem)
+
+    def forecast(self, problem: Problem) -> Forecast:
+        """Return what planning will cost."""
+        return forecast_planning(self, problem)
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Alternate value iteration and updates of the rewards; see `Learner.learn`."""
+        if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
+            return self._learn_in_parts(problem, rng, progress)
         tabular = self._tabular_problem(problem)
         model = Model(tabular, self.gamma, self.keeps_earning)
+        params = self._run_rounds(tabular, model, rng, progress)
+        n_skills = len(tabular.skills)
+        for z in range(n_skills):
+            done = (self.rounds + z / n_skills) / (self.rounds + 1)
+            progress(done, f"solving for skill {z} of {n_skills}")
+            model.known[z][:] = False
+            model.improve(z, params, self.final_sweeps)
+        policies = tabular.policy(model.actions, problem.modes)
+        return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
+
+    def _run_rounds(
+        self, tabular: TabularProblem, model: Model, rng: np.random.Generator, progress: Progress
+    ) -> Params:
+        """Return the rewards' parameters after all rounds."""
         params = tabular.initial_params(rng)
         check_rewards(tabular, params)
-        n_skills = len(tabular.skills)
-        for number in range(self.rounds):
+        learns = tabular.estimator.update is not None  # else the last solution is all there is
+        for number in range(self.rounds if learns else 0):
             progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
             skills, starts = draw_starts(tabular, params, self.rollouts, rng)
             for z, skill in enumerate(tabular.skills):
@@ -86,7 +126,7 @@ class Planning(Learner):
                 if skill.context.size > self.rollouts:  # more than a round's runs can start in
                     contexts = np.unique(skill.context.of_state[starts[skills == z]])
                     sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
-                if number == 0 or not self.warm_start:
+                if number == 0 or not (self.warm_start and model.keeps_values):
                     sweeps = self.final_sweeps
                     model.known[z][:] = False
                 model.improve(z, params, sweeps, contexts)
@@ -96,13 +136,44 @@ class Planning(Learner):
             )  # fmt: skip
             update_estimates(tabular, params, skills, paths, steps, rng)
         check_rewards(tabular, params)
-        for z in range(n_skills):
-            done = (self.rounds + z / n_skills) / (self.rounds + 1)
-            progress(done, f"solving for skill {z} of {n_skills}")
-            model.known[z][:] = False
-            model.improve(z, params, self.final_sweeps)
-        policies = tabular.policy(model.actions, problem.modes)
-        return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
+        return params
+
+    def _learn_in_parts(
+        self, problem: Problem, rng: np.random.Generator, progress: Progress
+    ) -> Learned:
+        """Learn the skills of one discriminator at a time, each part with random numbers of its
+        own, and pack their policies."""
+        check_parts(problem)
+        parts = independent_parts(problem)
+        learned = JoinedParts(problem, Packer(problem.mdp.n_actions))
+        for number, (members, source) in enumerate(zip(parts, rng.spawn(len(parts)), strict=True)):
+            share = part_of(
+                progress, number / len(parts), (number + 1) / len(parts),
+                f"part {number + 1} of {len(parts)}",
+            )  # fmt: skip
+            self._learn_part(part_of_problem(problem, members), members, learned, source, share)
+        return Learned(learned.policy(), learned.intrinsic_reward())
+
+    def _learn_part(
+        self,
+        part: Problem,
+        members: tuple[int, ...],
+        learned: JoinedParts,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:
+        tabular = tabular_problem(
+            part, start_where_controllable=self.start_where_controllable,
+            max_cells=problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS,
+        )  # fmt: skip
+        model = LeanModel(tabular, self.gamma, self.keeps_earning)
+        params = self._run_rounds(tabular, model, rng, progress)
+        n, packed = len(tabular.skills), []
+        for z in range(n):
+            done = (self.rounds + z / n) / (self.rounds + 1)
+            progress(done, f"solving for skill {z} of {n}")
+            packed.append(model.pack(z, params, self.final_sweeps, learned.packer))
+        learned.add(members, tabular, packed, make_intrinsic_reward(tabular, params, part.modes))
 
     def _tabular_problem(self, problem: Problem) -> TabularProblem:
         if not self.memory:

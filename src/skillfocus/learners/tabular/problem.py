@@ -19,6 +19,7 @@ import numpy as np
 
 from skillfocus.core.indexing import ContextIndex, ValueIndex
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.learners.tabular.alignment import align_components
 from skillfocus.learners.tabular.estimators import Estimator
 from skillfocus.objectives.objective import Objective
 from skillfocus.skills.policy import TabularPolicy
@@ -121,14 +122,17 @@ class TabularProblem:
     uses_context: bool
 
     def initial_params(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-        """Return the estimator's initial parameters for each group."""
-        return tuple(
+        """Return the estimator's initial parameters for each group, those of skills with several
+        targets aligned."""
+        params = tuple(
             np.ascontiguousarray(
                 self.estimator.init(g.n_components, g.starts.size, g.coordinates, rng),
                 dtype=np.float32,
             )
             for g in self.groups
         )
+        align_components(self, params)
+        return params
 
     def average_penalties(self) -> TabularProblem:
         """Return the problem with penalties as they are expected over each skill's starts, for

@@ -8,21 +8,35 @@ from skillfocus.core.indexing import ValueIndex, index_values
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Problem
-from skillfocus.learners.tabular.costs import between_states, of_outcomes
+from skillfocus.learners.tabular.costs import (
+    PenaltyParts,
+    against_inaction,
+    between_states,
+    of_outcomes,
+    split_penalty,
+)
 from skillfocus.learners.tabular.estimators import tabular_estimator
 from skillfocus.learners.tabular.problem import Group, SkillProblem, SkillTerm, TabularProblem
 from skillfocus.objectives.decomposition import Term
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.target_values import reaches_values
 from skillfocus.objectives.targets import Assignment
 
 CELL_LIMIT = 128_000_000
 """Entries of all policies above which contexts leave out variables."""
 MAX_CELLS = 512_000_000
-"""Most entries of all policies. Planning takes five bytes for each: these are 2.6 GB."""
+"""Most entries of all policies as plain tables. Planning takes five bytes for each: these are 2.6
+GB. Above, `Planning` learns one target's skills at a time and packs their policies."""
+PACKED_CELLS = 16
+"""How many times `MAX_CELLS` packed policies may have: a skills file holds as many bytes then."""
 
 
 def tabular_problem(
-    problem: Problem, *, use_context: bool = True, start_where_controllable: bool = True
+    problem: Problem,
+    *,
+    use_context: bool = True,
+    start_where_controllable: bool = True,
+    max_cells: int | None = None,
 ) -> TabularProblem:
     """Turn a learning problem into arrays.
 
@@ -30,11 +44,13 @@ def tabular_problem(
         problem: What to learn.
         use_context: Whether policies see contexts.
         start_where_controllable: Whether training starts only where the targets can still change.
+        max_cells: Most entries of all policies (default: `MAX_CELLS`).
     """
     return build_problem(
         problem.mdp, problem.objective, problem.assignment, step_limit=problem.step_limit,
         rate=problem.rate, use_context=use_context,
         start_where_controllable=start_where_controllable,
+        max_cells=MAX_CELLS if max_cells is None else max_cells,
     )  # fmt: skip
 
 
@@ -53,7 +69,8 @@ def build_problem(
     """`tabular_problem` from its parts, with limits on the policies' entries."""
     builder = _Builder(mdp, objective, assignment)
     if use_context:
-        builder.shrink_contexts(cell_limit, max_cells)
+        builder.shrink_contexts(cell_limit)
+        require_cells(builder.cells(), max_cells, len(assignment))
     skills = tuple(
         builder.skill(z, use_context, start_where_controllable) for z in range(len(assignment))
     )
@@ -66,9 +83,34 @@ def build_problem(
 def check_problem(problem: Problem, *, use_context: bool = True) -> None:
     """Validate a problem: raise `UserError` for policies that are too large and for targets that no
     action changes."""
-    builder = _Builder(problem.mdp, problem.objective, problem.assignment)
     if use_context:
-        builder.shrink_contexts(CELL_LIMIT, MAX_CELLS)
+        require_cells(count_cells(problem), MAX_CELLS, len(problem.assignment))
+    require_changes(problem)
+
+
+def context_counts(problem: Problem) -> list[int]:
+    """Return how many contexts each skill has, once contexts have been shrunk."""
+    builder = _Builder(problem.mdp, problem.objective, problem.assignment)
+    builder.shrink_contexts(CELL_LIMIT)
+    return builder.widths()
+
+
+def count_cells(problem: Problem) -> int:
+    """Return how many entries the policies of a problem have, once contexts have been shrunk."""
+    return problem.mdp.n_states * sum(context_counts(problem))
+
+
+def require_cells(cells: int, most: int, n_skills: int) -> None:
+    """Raise a `UserError` for more policy entries than there may be."""
+    if cells > most:
+        raise UserError(
+            f"{n_skills} skills need {cells:,} policy entries (states times contexts), more than "
+            f"{most:,}: use fewer skills (targets=…), or fewer variables that can change back"
+        )
+
+
+def require_changes(problem: Problem) -> None:
+    """Raise a `UserError` for targets that no action changes."""
     for z in range(len(problem.assignment)):
         _require_change(problem.mdp, problem.assignment.targets(z))
 
@@ -111,7 +153,7 @@ class _Builder:
         if self.objective.reward.timing != "transition":  # those compare with the state before
             for term in self.objective.decomposition.terms(targets, len(self.mdp.space)):
                 needed.update(self.start_variables(term))
-        needed.update(np.flatnonzero(self._compared(self._watched(targets))).tolist())
+        needed.update(np.flatnonzero(self._parts(targets).remembered).tolist())
         return tuple(sorted(needed))
 
     def _watched(self, targets: tuple[int, ...]) -> np.ndarray:
@@ -119,33 +161,27 @@ class _Builder:
         n, penalty = len(self.mdp.space), self.objective.penalty
         return np.zeros(n, dtype=bool) if penalty is None else penalty.watched(targets, n)
 
-    def _compared(self, watched: np.ndarray) -> np.ndarray:
-        """Return the variables whose start value the penalty compares with."""
-        penalty = self.objective.penalty
-        return (
-            watched
-            if penalty is None
-            else penalty.compared_with_start(watched, self.mdp.reversible)
-        )
+    def _parts(self, targets: tuple[int, ...]) -> PenaltyParts:
+        """Return when the penalty is paid for which variables."""
+        return split_penalty(self.mdp, self.objective.penalty, self._watched(targets))
 
-    def _cells(self) -> int:
+    def widths(self) -> list[int]:
+        """Return how many contexts each skill has."""
         contexts = [self.context_variables(z) for z in range(len(self.assignment))]
-        return self.mdp.n_states * sum(self.index(each).size for each in contexts)
+        return [self.index(each).size for each in contexts]
 
-    def shrink_contexts(self, cell_limit: int, max_cells: int) -> None:
+    def cells(self) -> int:
+        """Return how many entries all policies have."""
+        return self.mdp.n_states * sum(self.widths())
+
+    def shrink_contexts(self, cell_limit: int) -> None:
         """Leave variables that only move on out of contexts, the largest first, until they fit."""
         sizes = self.mdp.space.sizes
         candidates = [j for j in range(len(sizes)) if not self.mdp.reversible[j]]
         for largest in sorted(candidates, key=lambda j: -sizes[j]):
-            if self._cells() <= cell_limit:
+            if self.cells() <= cell_limit:
                 return
             self.dropped |= {largest}
-        if self._cells() > max_cells:
-            raise UserError(
-                f"{len(self.assignment)} skills need {self._cells():,} policy entries (states "
-                f"times contexts), more than {max_cells:,}: use fewer skills (targets=…), or fewer "
-                f"variables that can change back"
-            )
 
     def group(self, term: Term) -> int:
         key = (term.variables, term.target)
@@ -179,6 +215,22 @@ class _Builder:
             self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
         return self.known[key]
 
+    def component(self, z: int, term: Term) -> int:
+        """Return the component of skill z that a term rewards. A value is numbered among those that
+        occur, as the group's values are."""
+        if term.target is None:
+            return z
+        component = self.assignment.skills[z][term.target]
+        if not reaches_values(self.objective):
+            return component
+        states = np.flatnonzero(self.mdp.values[:, term.target] == component)
+        if not len(states):
+            variable = self.mdp.space.variables[term.target]
+            raise UserError(
+                f"{variable.name} never is {variable.values[component]!r}, so no skill reaches it"
+            )
+        return int(self.groups[self.group(term)].values.of_state[states[0]])
+
     def skill(self, z: int, use_context: bool, start_where_controllable: bool) -> SkillProblem:
         mdp, penalty = self.mdp, self.objective.penalty
         targets = self.assignment.targets(z)
@@ -187,16 +239,15 @@ class _Builder:
         terms = []
         for term in self.objective.decomposition.terms(targets, len(mdp.space)):
             place = self.group(term)
-            component = z if term.target is None else self.assignment.skills[z][term.target]
+            component = self.component(z, term)
             in_context = self.groups[place].starts.of_state[context.example]
             terms.append(SkillTerm(place, component, term.weight, in_context))
-        watched = self._watched(targets)
-        compared = self._compared(watched)
-        now = self.index(tuple(np.flatnonzero(compared).tolist()))
+        parts = self._parts(targets)
+        now = self.index(tuple(np.flatnonzero(parts.remembered).tolist()))
         if targets not in self.penalties:
             self.penalties[targets] = (
-                between_states(mdp, now.example, penalty, watched & compared),
-                of_outcomes(mdp, penalty, watched & ~compared),
+                self._end_penalty(now, parts),
+                of_outcomes(mdp, penalty, parts.at_steps),
             )
         penalties, event_costs = self.penalties[targets]
         starts = np.arange(mdp.n_states)
@@ -207,3 +258,11 @@ class _Builder:
             targets, visible, context, tuple(terms), penalties, now.of_state,
             now.of_state[context.example], event_costs, starts.astype(np.int64),
         )  # fmt: skip
+
+    def _end_penalty(self, now: ValueIndex, parts: PenaltyParts) -> np.ndarray:
+        """Return the penalty at the end of a skill, float32 [n_now, n_then]."""
+        penalty = self.objective.penalty
+        if penalty is None or penalty.baseline != "inaction" or not parts.remembered.all():
+            return between_states(self.mdp, now.example, penalty, parts.at_end)
+        costs = against_inaction(self.mdp, penalty, parts.at_end)
+        return costs[np.ix_(now.example, now.example)]

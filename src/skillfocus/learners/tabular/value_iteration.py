@@ -9,20 +9,24 @@ Terminating earns T: k = 1. Of what comes a step later, gains are multiplied by 
 For rewards earned at the end, e = 0. For rewards earned at every step, e = 1 - gamma, gains and
 losses are both multiplied by gamma, and a skill that terminates goes on earning, which in these
 units is worth T too; if it does not go on earning, k = e. Rewards of transitions are negative
-costs.
+costs. Worlds whose actions have very many outcomes are swept by matrix products instead
+(`product_model.py`).
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
 
 from skillfocus._internal.compilation import njit
+from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import Params, outcome_cost, state_reward
 from skillfocus.learners.tabular.problem import TabularProblem
+from skillfocus.learners.tabular.product_model import product_model
 from skillfocus.objectives.reward import Timing
 
 TOLERANCE = 1e-5
@@ -36,7 +40,8 @@ class Backup(NamedTuple):
     """What a sweep needs of the MDP and of one skill.
 
     Attributes:
-        successors: int32 [n_states, n_actions, n_outcomes], outcomes padded to a multiple of four.
+        successors: int32 [n_states, n_actions, n_outcomes], outcomes padded to a multiple of four
+            unless every action has a single one.
         probabilities: float32 [n_states, n_actions, n_outcomes].
         costs: float32 [n_states, n_actions], expected cost of each action.
         gamma: Factor of gains that come a step later.
@@ -58,6 +63,12 @@ class Backup(NamedTuple):
 def action_values(v, s, a, model, value):
     """value[c] = sum_m p_m v[s_m, c] - cost"""
     successors, probabilities, costs = model.successors, model.probabilities, model.costs
+    if successors.shape[2] == 1:
+        cost = costs[s, a]
+        v0 = v[successors[s, a, 0]]
+        for c in range(value.shape[0]):
+            value[c] = v0[c] - cost
+        return
     for m in range(0, successors.shape[2], 4):
         p0 = probabilities[s, a, m]
         p1 = probabilities[s, a, m + 1]
@@ -90,7 +101,12 @@ def sweep(v, t, model, backwards):
         s = n - 1 - i if backwards else i
         action_values(v, s, 0, model, best)
         for a in range(1, successors.shape[1]):
-            if successors.shape[2] == 4:  # the same as below in one pass: twice as fast
+            if successors.shape[2] == 1:
+                cost = costs[s, a]
+                v0 = v[successors[s, a, 0]]
+                for c in range(width):
+                    best[c] = max(best[c], v0[c] - cost)
+            elif successors.shape[2] == 4:  # the same as below in one pass: twice as fast
                 cost = costs[s, a]
                 p0 = probabilities[s, a, 0]
                 p1 = probabilities[s, a, 1]
@@ -194,16 +210,24 @@ class Model:
         # What is earned at every step does not wait for the end, so its losses are discounted.
         self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
         mdp = problem.mdp
-        padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))
+        self.product = product_model(mdp)
+        n_outcomes = mdp.successors.shape[2]
+        padding = ((0, 0), (0, 0), (0, -n_outcomes % 4 if n_outcomes > 1 else 0))
         self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
         self.probabilities = np.pad(mdp.probabilities, padding).astype(np.float32)
-        size = problem.index.offsets[-1]
-        self.values = np.zeros(size, dtype=np.float32)
-        self.actions = np.zeros(size, dtype=np.uint8)
         self.known = [np.zeros(width, dtype=bool) for width in problem.index.widths]
         """[skill][context]: whether values have been swept. Those that have not start as what
         terminating at once would earn."""
         self._costs: dict[int, np.ndarray] = {}
+        self._allocate()
+
+    keeps_values = True
+    """Whether values are kept from one call of `improve` to the next."""
+
+    def _allocate(self) -> None:
+        size = self.problem.index.offsets[-1]
+        self.values = np.zeros(size, dtype=np.float32)
+        self.actions = np.zeros(size, dtype=np.uint8)
 
     @property
     def policy_arrays(self) -> PolicyArrays:
@@ -239,15 +263,39 @@ class Model:
         shape = problem.mdp.n_states, len(known)
         values, actions = self.values[part].reshape(shape), self.actions[part].reshape(shape)
         backup = self.backup(z, params)
-        for first in range(0, len(contexts), BLOCK):
+
+        def one(first: int) -> None:
             block = contexts[first : first + BLOCK]
             t = state_reward(problem, params, z, block)
             here = gather_columns(values, block)
             if not known[block].all():
                 np.copyto(here, self.kept * t, where=~known[block])
-            for number in range(sweeps):
-                if sweep(here, t, backup, number % 2 == 1) < TOLERANCE:
-                    break
+            policy = self.solve(here, t, backup, sweeps)
             scatter_columns(here, block, values)
-            scatter_columns(greedy(here, t, backup), block, actions)
+            scatter_columns(policy, block, actions)
+
+        # Many outcomes take minutes, so they are worth all cores; other runs have one each.
+        on_each = map if self.product is None else map_on_cores
+        deque(on_each(one, range(0, len(contexts), BLOCK)), maxlen=0)
         known[contexts] = True
+
+    def solve(self, values: np.ndarray, t: np.ndarray, backup: Backup, sweeps: int) -> np.ndarray:
+        """Sweep values in place until they change no more, and return the best actions.
+
+        Args:
+            values: float32 [n_states, n_contexts].
+            t: The values of terminating, float32 [n_states, n_contexts].
+            backup: What sweeps need.
+            sweeps: Most sweeps.
+
+        Returns:
+            uint8 [n_states, n_contexts].
+        """
+        if self.product is not None:
+            # The n-th of these sweeps finds what is best with n steps to go.
+            most = min(sweeps, self.problem.step_limit)
+            return self.product.solve(values, t, backup, most, TOLERANCE)
+        for number in range(sweeps):
+            if sweep(values, t, backup, number % 2 == 1) < TOLERANCE:
+                break
+        return greedy(values, t, backup)

@@ -11,11 +11,15 @@ from skillfocus._internal.checks import shown
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.objective import Objective, check_objective_type
-from skillfocus.objectives.penalties import Penalty, weighted_norm
+from skillfocus.objectives.penalties import Baseline, Penalty, weighted_norm
 
 
 def focused(
-    objective: Objective, *, strength: float | None = None, penalty: Penalty | None = None
+    objective: Objective,
+    *,
+    strength: float | None = None,
+    penalty: Penalty | None = None,
+    baseline: Baseline | None = None,
 ) -> Objective:
     """Return the focused variant of any objective.
 
@@ -23,6 +27,11 @@ def focused(
         objective: A plain objective, such as `vic()` or your own.
         strength: Strength of the penalty (default: the appendix's, 4, and 2 for LSD).
         penalty: The penalty (default: the paper's weighted 2-norm).
+        baseline: What the penalty compares variables with that move by themselves (default: the
+            penalty's, "start"): "start", their first values, so that a skill has a reason to stop
+            them; "inaction", the nearest values they would have had on their own since the skill
+            began; "stepwise", at every step, the values they would have taken on their own. In a
+            world that stands still while nobody acts, all three are the same.
     """
     check_objective_type(objective, "focused({})")
     if penalty is not None and not isinstance(penalty, Penalty):
@@ -35,4 +44,6 @@ def focused(
         penalty = weighted_norm(default if strength is None else strength)
     elif strength is not None:
         penalty = replace(penalty, strength=strength)
+    if baseline is not None:
+        penalty = replace(penalty, baseline=baseline)
     return objective.with_targets("focused", PerTarget(), penalty)

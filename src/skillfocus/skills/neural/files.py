@@ -19,7 +19,7 @@ from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.registry import CONTROLS, make_objective
+from skillfocus.objectives.registry import ALGORITHMS, make_objective
 from skillfocus.objectives.targets import MAX_SKILLS, Assignment
 from skillfocus.skills.neural.groups import Group
 from skillfocus.skills.neural.model import SkillModel
@@ -39,7 +39,7 @@ def describe_objective(objective: Objective) -> dict[str, object] | None:
     """Return the arguments of `make_objective` that make an objective; None if none do."""
     estimate, penalty = objective.reward.estimate, objective.penalty
     settings: dict[str, object] = {"name": objective.name}
-    if objective.reward.name not in CONTROLS and estimate.rate is not None:
+    if objective.reward.name in ALGORITHMS and estimate.rate is not None:
         settings["rate"] = estimate.rate
     if isinstance(estimate, Discriminator) and estimate.prior != "uniform":
         settings["prior"] = estimate.prior

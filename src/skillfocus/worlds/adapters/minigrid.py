@@ -104,6 +104,7 @@ def from_minigrid(
         simulator=SteppedSimulator(grid),
         exact=samples == 1,
         notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
+        packages=("minigrid", "gymnasium") if _is_bundled(env) else (),
     )  # fmt: skip
     if check:
         validate(world, seed, advice=_ADVICE)
@@ -116,6 +117,11 @@ def is_minigrid(env: object) -> bool:
         return env.startswith(("MiniGrid-", "BabyAI-"))
     kinds = type(getattr(env, "unwrapped", env)).__mro__
     return any(kind.__name__ == "MiniGridEnv" for kind in kinds)
+
+
+def _is_bundled(env: Any) -> bool:
+    """Return whether an environment's code comes with MiniGrid."""
+    return type(env.unwrapped).__module__.startswith("minigrid.")
 
 
 def register_minigrid() -> None:

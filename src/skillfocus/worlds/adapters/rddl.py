@@ -86,6 +86,8 @@ def from_rddl(
         step_limit=step_limit,
         simulator=_RDDLSimulator(simulated, model, assignments),
         notes=_notes(rddl),
+        packages=("pyRDDLGym", "rddlrepository"),
+        files=(problem.domain_file, problem.instance_file),
     )
     if groups is None and world.groups:
         world.notes += (

@@ -20,7 +20,7 @@ FEATURE_FORMS = {
 }
 """How features are written, by their kind."""
 TRACKS_FORM = "tracks NAME while [no] NAME up to N"
-SETTINGS = ("slip", "step limit", "goals")
+SETTINGS = ("slip", "step limit", "goals", "stay")
 MAX_UNITS = 1000
 
 
@@ -152,3 +152,11 @@ class Header:
         """The most steps a skill may take."""
         word = self.settings.get("step limit", Word("40", 0, 0))
         return self.source.parse_count(word, MAX_STEPS)
+
+    @property
+    def stay(self) -> bool:
+        """Whether there is a fifth action that does nothing."""
+        word = self.settings.get("stay", Word("no", 0, 0))
+        if word.text not in ("yes", "no"):
+            self.source.fail_at(word, f"stay is {word.text!r}; it must be yes or no")
+        return word.text == "yes"

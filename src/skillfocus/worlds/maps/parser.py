@@ -1,10 +1,10 @@
 """Parse map files: `read_map("museum.txt")`.
 
 A map file is text. Above the line `map:` stand, one per line and in any order: comments (`# …`),
-settings (`slip = 0.1`, `step limit = 40`, `goals = NAME, …`), the legend (`V = fragile vase`: a
-glyph and the features of its cells, separated by commas), and at most one line `tracks NAME while
-NAME up to N`. Below it stands the map: `#` wall, `.` free, `@` free and the start of figures, and
-the legend's glyphs. `maps/world.py` says what the features do.
+settings (`slip = 0.1`, `step limit = 40`, `goals = NAME, …`, `stay = yes`), the legend (`V =
+fragile vase`: a glyph and the features of its cells, separated by commas), and at most one line
+`tracks NAME while NAME up to N`. Below it stands the map: `#` wall, `.` free, `@` free and the
+start of figures, and the legend's glyphs. `maps/world.py` says what the features do.
 
 Every error names its line and column, counted from 1.
 """
@@ -81,6 +81,7 @@ def _parse(source: SourceText, name: str, text: str) -> MapWorld:
         goals=None,
         start=_find_start(source, rows, first_line),
         tracks=header.tracks,
+        stay=header.stay,
     )
     variables = _check_names(header, spec)
     spec = replace(spec, goals=_parse_goals(header, spec, variables))

@@ -4,7 +4,7 @@ Variables   position; then one per name in the order of the legend (0 at first);
             tracks. A pick-up, a counter or a fragile thing has a variable of its own in each of its
             cells: `tool` if there is one cell, `tool_1`, `tool_2`, … in reading order if there are
             several. A flag (`sets`, `clears`, `switch`) is one variable, whatever cells name it.
-Actions     up, right, down, left; they slip
+Actions     up, right, down, left; they slip. With `stay = yes` also stay, which does nothing
 Arrival     the features of a cell take effect in the order of the legend
 Doors       a door's cell is a wall while its variable is 0 (`needs no`: while it is not 0), in the
             state before the move. An agent inside a door that closes may leave it. A door that
@@ -22,7 +22,7 @@ from functools import cached_property
 
 from skillfocus.core.factored import State, Variable
 from skillfocus.core.world import Outcome
-from skillfocus.worlds.grid import FREE, Cell, GridWorld
+from skillfocus.worlds.grid import ACTIONS, FREE, STAY, Cell, GridWorld
 
 ONE_TIME_KINDS = ("pick-up", "fragile")
 """Features that are gone once they have taken effect."""
@@ -86,6 +86,8 @@ class MapSpec:
     """Where figures show the skills from."""
     tracks: Tracks | None
     """The tracks, if any."""
+    stay: bool = False
+    """Whether there is a fifth action that does nothing."""
 
     @cached_property
     def cells(self) -> dict[str, list[Cell]]:
@@ -137,6 +139,8 @@ class MapWorld(GridWorld):
             for glyph, features in spec.legend.items()
         }
         self.showcase_cell = spec.start
+        if spec.stay:
+            self.actions = (*ACTIONS, STAY)
         super().__init__("\n".join(spec.rows), spec.slip, spec.step_limit)
         index = {name: j for j, name in enumerate(self.space.names)}
         self._features: FeaturesByCell = {

@@ -1,0 +1,56 @@
+"""Lines on standard error that say, before or early on, that something will take long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from skillfocus.cli.output import say
+
+if TYPE_CHECKING:
+    from skillfocus.core.progress import Progress
+    from skillfocus.learners.forecast import Forecast
+
+WATCHED_SECONDS = 3.0
+"""How long a job is watched before its end is extrapolated."""
+
+
+def announce(forecast: Forecast | None, n_runs: int = 1) -> None:
+    """Print what learning will cost, if it takes long.
+
+    Args:
+        forecast: Of one run; None if it is not known.
+        n_runs: How many such runs there are.
+    """
+    if forecast is None or not forecast.notable:
+        return
+    per = f" for each of {n_runs} seeds" if n_runs > 1 else ""
+    say(f"forecast: {forecast}{per}")
+
+
+class Forecaster:
+    """A progress callback that prints, once, how long a job will take if that is long.
+
+    Args:
+        report: The callback that shows the progress.
+        clock: Returns seconds.
+    """
+
+    def __init__(self, report: Progress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._report, self._clock = report, clock
+        self._began = clock()
+        self._told = False
+
+    def __call__(self, fraction: float, activity: str) -> None:
+        """Show progress, and extrapolate it once there is enough."""
+        from skillfocus.learners.forecast import NOTABLE_SECONDS, extrapolate, show_duration
+
+        self._report(fraction, activity)
+        elapsed = self._clock() - self._began
+        if self._told or fraction <= 0 or elapsed < WATCHED_SECONDS:
+            return
+        self._told = True
+        total = extrapolate(elapsed, fraction)
+        if total > NOTABLE_SECONDS:
+            say(f"forecast: about {show_duration(total)} in all")

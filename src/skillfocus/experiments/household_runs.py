@@ -1,0 +1,108 @@
+"""Mini-BEHAVIOR: skills by networks, and every task of their world learned with them.
+
+`HouseholdSkills` discovers skills and then learns the tasks of its world over skills and primitive
+actions, from the proxy reward; `HouseholdPrimitives` has the primitive actions alone. Metrics, with
+T a task and the number of steps learned from as the step:
+
+    T/success        how often the benchmark counts the episode as a success
+    T/true_success   how often it also leaves alone what a person expects it to
+    T/held/C         among successes, how often the side condition C held at the end
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skillfocus.core.progress import Progress, part_of
+from skillfocus.errors import UserError
+from skillfocus.runs.discovery_run import Discovery
+from skillfocus.runs.run import Result, Row, Run
+from skillfocus.runs.world_cache import cached_world
+from skillfocus.skills.skills import Skills
+
+if TYPE_CHECKING:
+    from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
+
+VARIED = '{"starts": "varied"}'
+"""Settings of a world for skills: with every episode starting alike, most of it is never seen."""
+
+
+@dataclass(frozen=True)
+class HouseholdSkills(Discovery):
+    """A discovery in a world of Mini-BEHAVIOR, and what its skills are worth for the tasks."""
+
+    world_settings: str = VARIED
+    task_steps: int = 1_000_000
+
+    version = Discovery.version
+
+    def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
+        """Return the rows of the discovery and of the tasks."""
+        rows = super().measure(skills, progress)
+        world = household(self.world, self.world_settings)
+        return rows + task_rows(
+            world, skills, self.task_steps, self.seed, part_of(progress, 0.85, 1.0)
+        )
+
+
+@dataclass(frozen=True)
+class HouseholdPrimitives(Run):
+    """The agent that has the primitive actions alone."""
+
+    world: str
+    seed: int
+    task_steps: int = 1_000_000
+
+    version = Discovery.version
+
+    def execute(self, progress: Progress, /) -> Result:
+        """Learn every task."""
+        world = household(self.world, VARIED)
+        return Result(task_rows(world, None, self.task_steps, self.seed, progress))
+
+
+def task_rows(
+    world: RoomWorld, skills: Skills | None, steps: int, seed: int, progress: Progress
+) -> list[Row]:
+    """Learn every task of a world from its proxy reward, and return how that goes.
+
+    Args:
+        world: The world.
+        skills: Skills to choose among; None for primitive actions alone.
+        steps: Steps to learn each task from.
+        seed: Seed of the learning.
+        progress: Progress callback.
+    """
+    from skillfocus.tasks.neural.settings import OptionLearning
+    from skillfocus.tasks.neural.solving import solve
+    from skillfocus.tasks.neural.task import household_task
+    from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
+
+    names = [name for name, task in TASKS.items() if isinstance(world, task.world)]
+    rows: list[Row] = []
+    for number, name in enumerate(names):
+        solution = solve(
+            world, household_task(name), skills, OptionLearning(steps=steps), seed=seed,
+            progress=part_of(progress, number / len(names), (number + 1) / len(names)),
+        )  # fmt: skip
+        for learned, rates in solution.curve.items():
+            rows.append((f"{name}/success", learned, rates.success.estimate))
+            rows.append((f"{name}/true_success", learned, rates.true_success.estimate))
+        for condition, rate in solution.final.side_conditions.items():
+            rows.append((f"{name}/held/{condition}", None, rate and rate.estimate))
+    return rows
+
+
+def household(name: str, settings: str) -> RoomWorld:
+    """Return a world of Mini-BEHAVIOR by name.
+
+    Raises:
+        UserError: If it is another world.
+    """
+    from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
+
+    world = cached_world(name, settings)
+    if not isinstance(world, RoomWorld):
+        raise UserError(f"{name} is no world of Mini-BEHAVIOR; try cleaning-a-car")
+    return world

@@ -1,0 +1,269 @@
+"""The highest probability of a focused change, and the plan that attains it.
+
+A change is *focused* if, where the skill stops, every target differs from its first value and every
+variable to be restored equals it. A skill may stop whenever it likes, within its step limit. With
+G the states in which the change is done, and t steps left, dynamic programming gives
+
+    V_0(s) = [s in G],    V_t(s) = 1 if s in G, else max_a sum_m p(m | s, a) V_t-1(s_m),
+
+exactly, slips included. G depends on the start, the dynamics do not: starts that agree on the
+targets and on what is restored share G, and all sets G are solved side by side. Variables that make
+no difference are projected out, and states in which something is changed for good that should be
+restored are left out, because their value is 0.
+
+Hidden marks: where they make a difference to the variables concerned, each mark is taken to be set
+for the first time, as the table has it. That is exact from starts without marks if the variable
+that counts the marks is a target, or is to be restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from skillfocus._internal.compilation import njit
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.projection import Projection, project
+
+Restore = Literal["all", "reversible"]
+"""What a focused change restores: all variables but the targets, or those that can be changed back;
+the others are then free."""
+BLOCK = 256
+"""Sets G solved side by side: few enough for their values to stay in the cache."""
+CONVERGED = 1e-12
+"""Values that change by less in a step are final: later steps change them by no more than that."""
+STOP = -1
+BYTES_AT_ONCE = 16
+"""Values of 0 and 1 are bytes, of which a processor compares so many in the time of a product."""
+_known: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
+"""Per MDP, (targets, restored, step limit): float64 [n_states], NaN where not computed yet."""
+
+
+@njit(cache=True, nogil=True)
+def backup(successors, probabilities, v, done, out):
+    """out = V_t from v = V_t-1, both float64 [n_rows, n_goals]; return the largest change.
+
+    `done` is bool [n_rows, n_goals], whether a row is in G. Rows of `v` after the last row of
+    `successors` keep their value.
+    """
+    n_goals = v.shape[1]
+    value = np.empty(n_goals)
+    change = 0.0
+    for s in range(successors.shape[0]):
+        best = out[s]
+        for g in range(n_goals):
+            best[g] = 1.0 if done[s, g] else 0.0
+        for a in range(successors.shape[1]):
+            value[:] = 0.0
+            for m in range(successors.shape[2]):
+                p = probabilities[s, a, m]
+                if p > 0.0:
+                    after = v[successors[s, a, m]]
+                    for g in range(n_goals):
+                        value[g] += p * after[g]
+            for g in range(n_goals):
+                best[g] = max(best[g], value[g])
+        for g in range(n_goals):
+            change = max(change, best[g] - v[s, g])
+    return change
+
+
+@njit(cache=True, nogil=True)
+def backup_certain(successors, v, done, out):
+    """`backup` for actions with one outcome, successors [n_rows, n_actions]: values are 0 or 1,
+    uint8; return whether any changed."""
+    n_goals = v.shape[1]
+    changed = np.uint8(0)
+    for s in range(successors.shape[0]):
+        best = out[s]
+        for g in range(n_goals):
+            best[g] = done[s, g]
+        for a in range(successors.shape[1]):
+            after = v[successors[s, a]]
+            for g in range(n_goals):
+                best[g] |= after[g]
+        for g in range(n_goals):
+            changed |= best[g] ^ v[s, g]
+    return changed
+
+
+def best_focus(
+    mdp: TabularMDP,
+    targets: Sequence[int],
+    starts: np.ndarray,
+    step_limit: int,
+    restore: Restore = "all",
+) -> np.ndarray:
+    """Return the highest probability of a focused change from each start.
+
+        best_focus(mdp, [mdp.space.index("tool_1")], starts, world.step_limit)
+
+    Args:
+        mdp: The world's MDP.
+        targets: Indices of the variables that must end changed, at least one.
+        starts: int [n_starts], numbers of states.
+        step_limit: Most steps.
+        restore: Which of the other variables must end as they were.
+
+    Returns:
+        float64 [n_starts].
+    """
+    restored = restored_variables(mdp, targets, restore)
+    key = (tuple(sorted(targets)), restored, step_limit)
+    values = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
+    unknown = np.unique(starts[np.isnan(values[starts])])
+    if len(unknown):
+        values[unknown] = _solve(mdp, targets, restored, unknown, step_limit)
+    return values[starts]
+
+
+def restored_variables(
+    mdp: TabularMDP, targets: Sequence[int], restore: Restore = "all"
+) -> tuple[int, ...]:
+    """Return the variables that a focused change of `targets` restores."""
+    return tuple(
+        j
+        for j in range(len(mdp.space))
+        if j not in targets and (restore == "all" or mdp.reversible[j])
+    )
+
+
+def products_per_start(
+    mdp: TabularMDP, targets: Sequence[int], step_limit: int, restore: Restore = "all"
+) -> float:
+    """Return how many products `best_focus` computes for a start at most, which takes about a
+    nanosecond each; where nothing happens by chance, it is that many bytes that are compared."""
+    model = project(mdp, [*targets, *restored_variables(mdp, targets, restore)])
+    certain = model.successors.shape[2] == 1
+    return model.successors.size * step_limit / (BYTES_AT_ONCE if certain else 1)
+
+
+def _solve(
+    mdp: TabularMDP,
+    targets: Sequence[int],
+    restored: tuple[int, ...],
+    starts: np.ndarray,
+    step_limit: int,
+) -> np.ndarray:
+    model = project(mdp, [*targets, *restored])
+    compared = [*targets, *restored]
+    rows = model.of_state[starts]
+    _, first, goal = np.unique(
+        mdp.space.encode(model.values[rows], compared), return_index=True, return_inverse=True
+    )
+    goals = model.values[rows[first]]  # one state that shows each G: [n_goals, n_variables]
+    for_good = [j for j in restored if not mdp.reversible[j]]
+    found = np.empty(len(starts))
+    for members, alive in _blocks(model.values, goals, for_good):
+        mine = np.flatnonzero(np.isin(goal, members))
+        done = _done(model.values[alive], goals[members], targets, restored)
+        values = _sweep(model, alive, done, step_limit)
+        place = np.searchsorted(alive, rows[mine])
+        found[mine] = values[place, np.searchsorted(members, goal[mine])]
+    return found
+
+
+def _blocks(
+    values: np.ndarray, goals: np.ndarray, for_good: list[int]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield goals that are solved together and the rows, sorted, that their values depend on: of
+    what cannot be changed back, all have the same values."""
+    kinds, kind = np.unique(goals[:, for_good], axis=0, return_inverse=True)
+    for number, values_for_good in enumerate(kinds):
+        alive = np.flatnonzero((values[:, for_good] == values_for_good).all(axis=1))
+        members = np.flatnonzero(kind.ravel() == number)
+        for begin in range(0, len(members), BLOCK):
+            yield members[begin : begin + BLOCK], alive
+
+
+def _done(
+    values: np.ndarray, goals: np.ndarray, targets: Sequence[int], restored: Sequence[int]
+) -> np.ndarray:
+    """Return bool [n_rows, n_goals]: whether the change that a start asks for is done."""
+    done = np.ones((len(values), len(goals)), dtype=bool)
+    for j in targets:
+        done &= values[:, j][:, None] != goals[None, :, j]
+    for j in restored:
+        done &= values[:, j][:, None] == goals[None, :, j]
+    return done
+
+
+def _sweep(model: Projection, alive: np.ndarray, done: np.ndarray, step_limit: int) -> np.ndarray:
+    """Return V [n_alive, n_goals] with all steps left. Other rows count as one more, of value 0."""
+    number = np.full(len(model.values), len(alive), dtype=np.int32)
+    number[alive] = np.arange(len(alive))
+    successors, probabilities = number[model.successors[alive]], model.probabilities[alive]
+    likeliest = probabilities.argmax(axis=2)[:, :, None]
+    certain = bool((np.take_along_axis(probabilities, likeliest, axis=2) > 1 - CONVERGED).all())
+    following = np.take_along_axis(successors, likeliest, axis=2)[:, :, 0]
+    v = np.zeros((len(alive) + 1, done.shape[1]), dtype=np.uint8 if certain else np.float64)
+    v[:-1] = done
+    out = v.copy()
+    for _ in range(step_limit):
+        if certain:
+            change = backup_certain(following, v, done.view(np.uint8), out)
+        else:
+            change = backup(successors, probabilities, v, done, out)
+        v, out = out, v
+        if change <= CONVERGED:
+            break
+    return v[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class FocusedPlan:
+    """The best focused behaviour from one start; a baseline for discovered skills.
+
+        plan = best_plan(mdp, [1], start, step_limit=40)
+        action = plan.action(state, steps=0)  # None: stop
+
+    Attributes:
+        start: Number of the start.
+        probability: How likely it makes the focused change.
+        actions: int16 [step_limit, n_states], by the steps taken so far; -1 means "stop". What to
+            do depends on the time: with few steps left, only a risky way is short enough.
+    """
+
+    start: int
+    probability: float
+    actions: np.ndarray
+
+    def action(self, state: int, steps: int) -> int | None:
+        """Return what to do in a state after so many steps; None to stop."""
+        action = self.actions[steps, state] if steps < len(self.actions) else STOP
+        return None if action == STOP else int(action)
+
+
+def best_plan(
+    mdp: TabularMDP,
+    targets: Sequence[int],
+    start: int,
+    step_limit: int,
+    restore: Restore = "all",
+) -> FocusedPlan:
+    """Return the plan with the highest probability of a focused change from a start.
+
+    It stops where the change is done, and where it has become impossible.
+
+    Args:
+        mdp: The world's MDP.
+        targets: Indices of the variables that must end changed.
+        start: Number of the start.
+        step_limit: Most steps.
+        restore: Which of the other variables must end as they were.
+    """
+    restored = restored_variables(mdp, targets, restore)
+    done = _done(mdp.values, mdp.values[[start]], targets, restored)
+    v = done.astype(np.float64)
+    out, actions = v.copy(), np.empty((step_limit, mdp.n_states), dtype=np.int16)
+    for left in range(1, step_limit + 1):
+        backup(mdp.successors, mdp.probabilities, v, done, out)
+        expected = (mdp.probabilities * v[mdp.successors, 0]).sum(axis=2)
+        stops = done[:, 0] | (out[:, 0] == 0)
+        actions[step_limit - left] = np.where(stops, STOP, expected.argmax(axis=1))
+        v, out = out, v
+    return FocusedPlan(int(start), float(v[start, 0]), actions)

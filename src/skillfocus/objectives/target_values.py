@@ -1,0 +1,132 @@
+"""Which skills reach which values, for objectives whose components are values (`reach`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from skillfocus.core.factored import FactoredSpace
+from skillfocus.core.world import World
+from skillfocus.errors import UserError
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.targets import (
+    N_SKILLS,
+    Assignment,
+    Targets,
+    assign_skills,
+    check_count,
+    check_skill,
+)
+
+
+def reaches_values(objective: Objective) -> bool:
+    """Return whether components of an objective's skills are values of their targets."""
+    return getattr(objective.reward.estimate, "components_are_values", False)
+
+
+def assign_targets(
+    world: World,
+    objective: Objective,
+    n_skills: int | None = None,
+    targets: Targets | None = None,
+) -> Assignment:
+    """Assign targets to the skills of any objective: `assign_values` or `assign_skills`.
+
+    Raises:
+        UserError: If objective and targets do not fit together.
+    """
+    if not reaches_values(objective):
+        return assign_skills(world, objective, n_skills, targets)
+    if not objective.targeted:
+        raise UserError(
+            f"{objective.name} skills need a target whose value they reach; use "
+            f"focused({objective.name}()), or focused-{objective.name} on the command line"
+        )
+    if objective.modes == "scattered":
+        raise UserError(
+            f"{objective.name} has no meaning: a skill that reaches one value has no modes; leave "
+            f"scattered out"
+        )
+    return assign_values(world, n_skills, targets)
+
+
+def assign_values(
+    world: World, n_skills: int | None = None, targets: Targets | None = None
+) -> Assignment:
+    """Assign a target value to every skill.
+
+    Args:
+        world: The world whose variables are targeted.
+        n_skills: Number of skills (default: as many as the values take). Goals come first, the
+            world's `default_target` gets the rest.
+        targets: Counts per variable, of values spread evenly over all it has; or the skills one by
+            one, each as `{variable: value}`, with a value as `Variable.values` has it.
+
+    Raises:
+        UserError: If a target has no such value, or has fewer values than skills.
+    """
+    if targets is None:
+        targets = default_value_counts(world, n_skills)
+    if isinstance(targets, Mapping):
+        check_count(sum(targets.values()))
+        skills = [skill for name, n in targets.items() for skill in _spread(world.space, name, n)]
+    else:
+        skills = [
+            {name: _value_index(world.space, name, value) for name, value in skill.items()}
+            for skill in targets
+        ]
+    if n_skills is not None and len(skills) != n_skills:
+        raise UserError(
+            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
+            f"one of the two out"
+        )
+    return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
+
+
+def default_value_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
+    """Return how many values of each variable are reached by default: all of them, up to 16."""
+    sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
+    counts = {name: min(sizes[name], N_SKILLS) for name in (*world.goals, world.default_target)}
+    if n_skills is not None:
+        rest = n_skills - sum(counts[name] for name in world.goals)
+        most = sizes[world.default_target]
+        if not 0 <= rest <= most:
+            raise UserError(
+                f"{n_skills} skills are too {'few' if rest < 0 else 'many'}: {world.id}'s goals "
+                f"take {n_skills - rest}, one per value, and {world.default_target} up to {most}; "
+                f"give your own targets"
+            )
+        counts[world.default_target] = rest
+    return {name: count for name, count in counts.items() if count}
+
+
+def _spread(space: FactoredSpace, name: str, count: int) -> list[dict[str, int]]:
+    """Return skills for `count` values of a variable, evenly spread over all of them."""
+    if "+" in name:
+        raise UserError(
+            f"reach counts values of single variables, not of {name!r}; for several targets give "
+            f"the skills one by one: targets=[{{variable: value, other: value}}, …]"
+        )
+    size = space.sizes[space.index(name)]
+    if not 1 <= count <= size:
+        raise UserError(f"{name} has {size} values, so it can have 1 to {size} skills, not {count}")
+    return [{name: int(i)} for i in np.arange(count) * size // count]
+
+
+def _value_index(space: FactoredSpace, name: str, value: object) -> int:
+    values = space.variables[space.index(name)].values
+    if value not in values:
+        shown = ", ".join(map(repr, values[:8])) + (", …" if len(values) > 8 else "")
+        raise UserError(f"{name} has no value {value!r}; it has {shown}")
+    return values.index(value)
+
+
+def value_labels(space: FactoredSpace, assignment: Assignment) -> list[str]:
+    """Return what each skill reaches as text: `passenger=in taxi`."""
+    return [
+        ", ".join(
+            f"{space.names[j]}={space.variables[j].values[k]}" for j, k in sorted(skill.items())
+        )
+        for skill in assignment.skills
+    ]

@@ -1,0 +1,47 @@
+"""Lines that announce what takes long."""
+
+from __future__ import annotations
+
+import pytest
+
+from skillfocus.cli.forecasts import Forecaster, announce
+from skillfocus.learners.forecast import Forecast
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    said = []
+    monkeypatch.setattr("skillfocus.cli.forecasts.say", said.append)
+    return said
+
+
+def test_only_what_takes_long_is_announced(lines):
+    announce(None)
+    announce(Forecast(10, 20, 30, 29.0))
+    assert lines == []
+    announce(Forecast(10, 2_000_000, 3 * 10**8, 300.0))
+    announce(Forecast(10, 2_000_000, 3 * 10**8, 300.0), 5)
+    sizes = "10 states, 2 million cells of policy, about 0.3 GB of memory, about 5 minutes"
+    assert lines == [f"forecast: {sizes}", f"forecast: {sizes} for each of 5 seeds"]
+
+
+def run(lines, reports):
+    """Report (time, fraction) pairs, and return what was said when."""
+    now, seen, said = [0.0], [], []
+    forecaster = Forecaster(lambda *report: seen.append(report), lambda: now[0])
+    for moment, fraction in reports:
+        now[0] = moment
+        forecaster(fraction, "working")
+        said.append(len(lines))
+    assert seen == [(fraction, "working") for _, fraction in reports]
+    return said
+
+
+def test_a_long_job_is_announced_once_it_can_be_extrapolated(lines):
+    assert run(lines, [(0, 0.0), (1, 0.05), (4, 0.0), (5, 0.1), (9, 0.5)]) == [0, 0, 0, 1, 1]
+    assert lines == ["forecast: about 50 seconds in all"]
+
+
+def test_a_short_job_is_not(lines):
+    run(lines, [(0, 0.0), (4, 0.5), (5, 0.51)])
+    assert lines == []

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pytest
+
+from frames import claims_by_id, make_results
+from skillfocus.core.progress import no_progress
+from skillfocus.experiments import scale
+from skillfocus.experiments.cases import FURTHER_SETUPS
+from skillfocus.experiments.claims import MISSED, REACHED
+from skillfocus.experiments.household_runs import HouseholdSkills
+from skillfocus.experiments.mud_runs import TreasureSkills
+from skillfocus.learners.neural.learner import Neural
+
+SMALL, LARGE = FURTHER_SETUPS
+TINY = Neural(updates=20, environments=16, batch=16, hidden=8, memory=64, stretch=10)
+
+
+def results(rows):
+    return make_results(rows, preset="scale", learner="neural-large")
+
+
+@pytest.mark.parametrize("setup", FURTHER_SETUPS, ids=lambda setup: setup.learner)
+def test_every_case_has_a_label_and_a_run_of_its_own(setup):
+    pytest.importorskip("jax")
+    made = scale.cases(setup, [0, 1])
+    assert len({case.labels for case in made}) == len(made)
+    assert len({case.run.id for case in made}) == len(made)
+
+
+def test_the_version_for_a_cpu_has_fewer_worlds():
+    pytest.importorskip("jax")
+    worlds = [{case.world for case in scale.cases(setup, [0])} for setup in (SMALL, LARGE)]
+    assert worlds[0] == {"four-rooms", "installing-a-printer"}
+    assert worlds[1] > worlds[0] | {"tool-rooms", "room-blocks", "visible-mud"}
+
+
+def test_four_rooms_is_judged_by_exact_planning():
+    rows = [
+        ("four-rooms", "focused-vic", variant, metric, None, values)
+        for variant, metric, values in (
+            ("", "goal/control", [1.0, 0.99]),
+            ("", "goal/side_effects", [0.05, 0.07]),
+            (scale.PLANNED, "goal/control", [1.0, 1.0]),
+            (scale.PLANNED, "goal/side_effects", [0.02, 0.02]),
+        )
+    ]
+    claims = claims_by_id(scale.analyze(results(rows)))
+    assert claims["scale-changes-focused-vic"].verdict == REACHED
+    assert claims["scale-effects-focused-vic"].verdict == MISSED
+    assert claims["scale-effects-focused-vic"].ours.estimate == pytest.approx(0.04)
+
+
+def room_rows(world, variant, changes, effects):
+    """Rows of two seeds and two tools: all have the values of the first, but for `changes`."""
+    rows = []
+    for tool in (0, 1):
+        for kind in scale.KINDS:
+            rows += [
+                (world, "focused-vic", variant, f"{kind}/changes", tool, [changes[tool]] * 2),
+                (world, "focused-vic", variant, f"{kind}/tool_effects", tool, [effects] * 2),
+            ]
+    return rows
+
+
+def test_rooms_are_judged_by_the_worst_tool_and_the_best_possible():
+    rows = [
+        *room_rows("tool-rooms", scale.BEST, [1.0, 1.0], 0.3),
+        *room_rows("tool-rooms", "", [1.0, 0.9], 0.32),
+        *room_rows("room-blocks", "", [0.96, 0.97], 0.2),
+    ]
+    analysis = scale.analyze(results(rows))
+    claims = claims_by_id(analysis)
+    assert claims["scale-changes-tool-rooms"].ours.estimate == pytest.approx(0.9)
+    assert claims["scale-changes-tool-rooms"].verdict == MISSED
+    assert claims["scale-effects-tool-rooms"].ours.estimate == pytest.approx(0.02)
+    assert claims["scale-effects-tool-rooms"].verdict == REACHED
+    assert claims["scale-changes-room-blocks"].verdict == REACHED
+    assert claims["scale-effects-room-blocks"].verdict == MISSED
+    assert [row[:3] for row in analysis.tables[0].rows] == [
+        ["tool-rooms", scale.BEST, "1.000 (1.000 to 1.000)"],
+        ["tool-rooms", "networks", "0.950 (0.950 to 0.950)"],
+        ["room-blocks", "networks", "0.965 (0.965 to 0.965)"],
+    ]
+
+
+def test_mud_and_tasks_are_judged_by_their_aims():
+    rows: list[tuple] = [
+        ("visible-mud", "focused-vic", "", "treasure/changes", None, [0.96, 0.98]),
+        ("visible-mud", "focused-vic", "", "treasure/muddy", None, [0.1, 0.1]),
+        ("visible-mud", "focused-vic", "", "treasure/tracked", None, [2.0, 2.5]),
+    ]
+    for agent, final in (("focused-vic", 1.0), ("dusdi-vic", 0.5)):
+        for steps, share in ((500_000, 0.2), (1_000_000, final)):
+            metric = ("installing-a-printer", agent, "", "install-printer/success", steps)
+            rows.append((*metric, [share, share]))
+    analysis = scale.analyze(results(rows))
+    verdicts = {name: claim.verdict for name, claim in claims_by_id(analysis).items()}
+    assert verdicts == {
+        "scale-mud-changes": REACHED,
+        "scale-mud-muddy": MISSED,
+        "scale-mud-tracked": REACHED,
+        "scale-install-printer": REACHED,
+    }
+    assert [row[1:3] for row in analysis.tables[1].rows] == [
+        ["focused VIC", "1.000 (1.000 to 1.000)"],
+        ["DUSDi VIC", "0.500 (0.500 to 0.500)"],
+    ]
+
+
+def test_without_results_there_is_nothing_to_say():
+    analysis = scale.analyze(results([("four-rooms", "vic", "", "auc", None, [1.0])]))
+    assert not analysis.claims
+    assert not analysis.tables
+
+
+@pytest.mark.slow
+def test_runs_measure_what_the_analysis_reads():
+    pytest.importorskip("jax")
+    run = HouseholdSkills(
+        "installing-a-printer", "focused-vic", 0, TINY, targets="printer_on=2", task_steps=2560
+    )
+    metrics = {row[0] for row in run.execute(no_progress).rows}
+    assert {"changes_target", "install-printer/success", "install-printer/true_success"} <= metrics
+    assert "install-printer/held/table untouched" in metrics
+
+
+def test_the_best_of_the_treasure_s_skills_is_judged(monkeypatch):
+    records = [
+        {"targets": ["position"], "changes_target": 1.0, "side_effects_by_variable": {}},
+        {
+            "targets": ["treasure"], "changes_target": 0.1,
+            "side_effects_by_variable": {"muddy": 0.9, "position": 1.0, "mud_1_1": 1.0},
+        },
+        {
+            "targets": ["treasure"], "changes_target": 0.9,
+            "side_effects_by_variable": {
+                "muddy": 0.125, "position": 0.5, "mud_1_1": 0.25, "mud_1_2": 0.5,
+            },
+        },
+    ]  # fmt: skip
+    monkeypatch.setattr("skillfocus.experiments.mud_runs.skill_records", lambda skills: records)
+    pytest.importorskip("jax")
+    run = TreasureSkills("visible-mud", "focused-vic", 0, TINY)
+    assert run.measure(None, no_progress) == [  # pyright: ignore[reportArgumentType]
+        ("treasure/changes", None, 0.9),
+        ("treasure/muddy", None, 0.125),
+        ("treasure/tracked", None, 0.75),
+    ]

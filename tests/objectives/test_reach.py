@@ -1,0 +1,157 @@
+"""Skills that are told which value to reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from commands import command
+from probes import Button, RandomWorld, corridor
+from skillfocus.errors import UserError
+from skillfocus.learners.discovery import make_problem
+from skillfocus.metrics.summary import skill_records
+from skillfocus.objectives.rewards.reach import at_its_value
+from skillfocus.objectives.target_values import assign_targets, default_value_counts, value_labels
+
+REACH = sf.focused(sf.reach())
+
+
+def values_of(world, **arguments):
+    return value_labels(world.space, assign_targets(world, REACH, **arguments))
+
+
+def test_the_formula():
+    assert at_its_value(3, 0, 3) == 1.0
+    assert at_its_value(3, 3, 0) == 0.0
+
+
+def test_one_skill_per_value_by_default():
+    """Goals and the default target; of many values sixteen, evenly spread."""
+    assert values_of(Button()) == ["lamp=off", "lamp=on", "dial=0", "dial=1", "dial=2"]
+    assert default_value_counts(sf.make("four-rooms")) == {
+        "tool_1": 2, "tool_2": 2, "tool_3": 2, "tool_4": 2, "position": 16,
+    }  # fmt: skip
+    assert default_value_counts(sf.make("four-rooms"), 10)["position"] == 2
+    cells = assign_targets(sf.make("four-rooms"), REACH, targets={"position": 4})
+    assert [skill[0] for skill in cells.skills] == [0, 26, 52, 78]
+
+
+def test_values_are_named_as_the_world_names_them():
+    assert values_of(Button(), targets=[{"lamp": "on"}, {"dial": 2}]) == ["lamp=on", "dial=2"]
+    taxi = sf.make("gymnasium:Taxi-v4")
+    assert values_of(taxi, targets=[{"passenger": "in taxi"}]) == ["passenger=in taxi"]
+    both = assign_targets(sf.make("four-rooms"), REACH, targets=[{"position": (1, 2), "tool_1": 1}])
+    assert both.skills == ({0: 1, 1: 1},)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"targets": {"dial": 4}}, "dial has 3 values, so it can have 1 to 3 skills, not 4"),
+        ({"targets": {"lamp+dial": 2}}, "reach counts values of single variables"),
+        ({"targets": [{"lamp": "dim"}]}, "lamp has no value 'dim'; it has 'off', 'on'"),
+        ({"n_skills": 1}, "1 skills are too few"),
+        ({"n_skills": 9}, "9 skills are too many"),
+        ({"n_skills": 3, "targets": {"dial": 2}}, "but the targets given make 2"),
+    ],
+)
+def test_targets_that_make_no_sense(arguments, message):
+    with pytest.raises(UserError, match=message):
+        assign_targets(Button(), REACH, **arguments)
+
+
+def test_what_reach_cannot_be_combined_with():
+    with pytest.raises(UserError, match="skills need a target whose value they reach"):
+        sf.discover(Button(), sf.reach(), seed=0)
+    with pytest.raises(UserError, match="leave scattered out"):
+        sf.discover(Button(), sf.scattered(REACH), seed=0)
+    with pytest.raises(UserError, match="reach has none"):
+        sf.dusdi(sf.reach())
+
+
+def test_skills_reach_their_values_and_nothing_else_changes():
+    """In the corridor, by planning, for every start: from (cell, tool) to (own value, the rest)."""
+    world = corridor(step_limit=8)
+    skills = sf.discover(world, REACH, seed=0)
+    assert skills.info["reaches"] == [
+        "tool_1=0", "tool_1=1", "position=(1, 1)", "position=(1, 2)", "position=(1, 3)",
+    ]  # fmt: skip
+    assert [record["reaches"] for record in skill_records(skills)] == skills.info["reaches"]
+    for cell in range(3):
+        fetch = skills.likely_path(1, (cell, 0))
+        assert tuple(fetch[-1]) == (cell, 1)
+        assert tuple(skills.likely_path(0, (cell, 0))[-1]) == (cell, 0)
+        for to in range(2):  # in the third cell lies the tool
+            assert tuple(skills.likely_path(2 + to, (cell, 0))[-1]) == (to, 0)
+        assert tuple(skills.likely_path(4, (cell, 1))[-1]) == (2, 1)
+
+
+def test_equal_skills_for_every_seed():
+    one, other = (sf.discover(corridor(), REACH, seed=seed) for seed in (0, 1))
+    np.testing.assert_array_equal(one.tabular.flat_actions, other.tabular.flat_actions)
+
+
+class Gap(Button):
+    """The dial never is at 1."""
+
+    def transition(self, state, action):
+        if action == 1:
+            return [sf.Outcome(1.0, (state[0], 2 - state[1]))]
+        return super().transition(state, action)
+
+    def states(self):
+        return [(0, 0)]
+
+
+def test_values_that_never_occur():
+    """Values are numbered among those that occur; the third is the second of these."""
+    skills = sf.discover(Gap(), REACH, seed=0, targets=[{"dial": 0}, {"dial": 2}])
+    assert tuple(skills.likely_path(1, (0, 0))[-1]) == (0, 2)
+    with pytest.raises(UserError, match="dial never is 1, so no skill reaches it"):
+        sf.discover(Gap(), REACH, seed=0, targets=[{"dial": 1}])
+
+
+def test_q_learning_learns_it():
+    learner = sf.QLearning(episodes=3000)
+    skills = sf.discover(Button(), REACH, seed=0, learner=learner, targets={"lamp": 2, "dial": 3})
+    effects = sf.metrics.side_effects(skills)
+    assert effects[1].changes_alone == pytest.approx(effects[1].best_possible, abs=0.01)
+    assert max(e.side_effects for e in effects) < 0.01
+
+
+def test_networks_are_rewarded_alike():
+    pytest.importorskip("jax")
+    from skillfocus.learners.neural.rewards import make_rewards
+    from skillfocus.learners.neural.train import make_model
+
+    problem = make_problem(RandomWorld(0, sizes=(3, 2)), REACH, targets=[{"v0": 0}, {"v0": 2}])
+    (reward,) = make_rewards(make_model(problem), 0.5, np.random.default_rng(0))
+    table = reward.parts(held=False)["table"]
+    assert table[:, 0].tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.slow
+def test_it_is_cleaner_than_vic_on_taxi():
+    """Five skills for the passenger's five places: the numbers of docs/reach.md."""
+    world = sf.make("gymnasium:Taxi-v4")
+    mdp = sf.tabulate(world)
+    place = mdp.space.index("passenger")
+    told, discovered = (
+        sf.metrics.side_effects(
+            sf.discover(world, sf.focused(base), seed=0, targets={"passenger": 5})
+        )
+        for base in (sf.reach(), sf.vic())
+    )
+    assert [effects.side_effects for effects in told] == [0.0] * 5
+    reached = [float(e.ends[mdp.values[:, place] == k].sum()) for k, e in enumerate(told)]
+    assert reached == pytest.approx([0.76, 0.76, 1.0, 0.76, 0.76], abs=0.005)
+    assert max(effects.side_effects for effects in discovered) > 0.2
+
+
+@pytest.mark.slow
+def test_the_command_says_what_each_skill_reaches(tmp_path):
+    done = command("discover", "gymnasium:Taxi-v4", "focused-reach", "--targets", "passenger=5",
+                   "--out", "out", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0
+    assert "passenger=in taxi" in done.stdout

@@ -1,0 +1,152 @@
+"""Packed policies say what plain ones say, in memory and in files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import skillfocus as sf
+from forging import rewrite
+from probes import corridor
+from skill_sets import moody_skills
+from skillfocus.core.rollout import PACKED_COLUMNS, look_up, run_many
+from skillfocus.errors import UserError
+from skillfocus.skills.packed_policy import PackedPolicy, Packer, pack_policy
+from skillfocus.skills.policy import TabularPolicy
+from skillfocus.skills.serialization import compress, decompress
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return moody_skills(1, corridor())
+
+
+@pytest.fixture(scope="module")
+def packed(plain):
+    return sf.Skills(
+        plain.world, pack_policy(plain.tabular), plain.targets, plain.step_limit, plain.info
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 200), st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_blocks_hold_every_table(width, n_states, n_actions, seed):
+    rng = np.random.default_rng(seed)
+    packer, tables, numbers = Packer(n_actions), [], []
+    for _ in range(3):
+        few = rng.integers(n_actions + 1, size=(3, width)).astype(np.uint8)
+        tables.append(few[rng.integers(3, size=n_states)])
+        numbers.append(packer.pack(tables[-1]))
+    blocks = packer.blocks
+    assert len(np.unique(blocks, axis=0)) == len(blocks)
+    for table, places in zip(tables, numbers, strict=True):
+        whole = blocks[places].reshape(n_states, -1)
+        assert (whole[:, :width] == table).all()
+        assert (whole[:, width:] == n_actions).all()
+
+
+def test_they_say_the_same(plain, packed):
+    policy = packed.tabular
+    assert isinstance(policy, PackedPolicy)
+    assert packed == plain
+    assert (policy.flat_actions == plain.tabular.flat_actions).all()
+    values = plain.mdp.values
+    for z in range(len(plain)):
+        for mode in range(plain.n_modes[z]):
+            assert (packed.policy_of(z, mode) == plain.policy_of(z, mode)).all()
+            for start in values:
+                starts = np.broadcast_to(start, values.shape)
+                expected = plain.policies.actions(z, starts, values, mode)
+                assert (packed.policies.actions(z, starts, values, mode) == expected).all()
+    arrays = policy.arrays
+    for z, s, column in ((0, 3, 1), (1, 5, 2)):
+        begin = arrays.offsets[z] + s * arrays.widths[z]
+        expected = plain.tabular.columns(z)[s, column]
+        assert look_up(arrays.actions, arrays.blocks, begin, column) == expected
+
+
+def test_they_run_alike(plain, packed):
+    chosen = np.arange(400) % len(plain)
+    starts = np.arange(400) % plain.mdp.n_states
+    runs = [each.run(chosen, starts, np.random.default_rng(5)) for each in (plain, packed)]
+    for expected, got in zip(*runs, strict=True):
+        assert (expected == got).all()
+    assert run_many.signatures  # compiled for both kinds of arrays
+    effects = [sf.metrics.side_effects(each) for each in (plain, packed)]
+    for expected, got in zip(*effects, strict=True):
+        assert (expected.ends == got.ends).all()
+
+
+def test_files_keep_them_packed(packed, tmp_path):
+    path = packed.save(tmp_path / "packed.skills")
+    loaded = sf.Skills.load(path)
+    assert loaded == packed
+    assert isinstance(loaded.policies, PackedPolicy)
+    assert loaded.to_bytes() == path.read_bytes()
+
+
+def test_large_tables_are_packed_in_files(plain, tmp_path, monkeypatch):
+    small = plain.to_bytes()
+    monkeypatch.setattr("skillfocus.skills.skills.PACKED_FROM", plain.tabular.index.n_entries - 1)
+    loaded = sf.Skills.load(plain.save(tmp_path / "large.skills"))
+    assert isinstance(loaded.policies, PackedPolicy)
+    assert loaded == plain
+    monkeypatch.setattr("skillfocus.skills.skills.PACKED_FROM", plain.tabular.index.n_entries)
+    assert plain.to_bytes() == small
+
+
+@pytest.mark.parametrize(("forge", "message"), [
+    (lambda content: content[:-1], "bytes where 3 skills need"),
+    (lambda content: content[: -PACKED_COLUMNS], "name blocks that there are not"),
+    (lambda content: content[:0], "bytes where 3 skills need"),
+    (lambda content: np.full_like(content, 255), "name blocks that there are not"),
+    (lambda content: np.where(np.arange(len(content)) == len(content) - 1, 9, content),
+     "actions that the world does not have"),
+])  # fmt: skip
+def test_what_does_not_fit_together_is_refused(packed, tmp_path, forge, message):
+    path = packed.save(tmp_path / "packed.skills")
+
+    def change(header, arrays):
+        content = decompress(arrays["policy"], path)
+        arrays["policy"] = compress(np.ascontiguousarray(forge(content).astype(np.uint8)))
+
+    rewrite(path, change)
+    with pytest.raises(UserError, match=message):
+        sf.Skills.load(path)
+
+
+def test_a_version_of_another_kind_is_refused(plain, packed, tmp_path):
+    for made, version in ((packed, 4), (plain, 6)):
+        path = made.save(tmp_path / "a.skills")
+        rewrite(path, lambda header, _, version=version: header.update(version=version))
+        with pytest.raises(UserError, match=r"entries where|bytes where|blocks that"):
+            sf.Skills.load(path)
+
+
+def test_arrays_of_another_kind_are_refused(plain):
+    mdp, variables = plain.mdp, plain.context_variables
+    good = pack_policy(plain.tabular)
+    for numbers, blocks in (
+        (good.numbers.astype(np.int64), good.blocks),
+        (good.numbers[1:], good.blocks),
+        (good.numbers, good.blocks[:, 1:]),
+    ):
+        with pytest.raises(UserError):
+            PackedPolicy(mdp, variables, numbers, blocks, plain.n_modes)
+    assert pack_policy(good) is good
+    assert isinstance(plain.tabular, TabularPolicy)
+
+
+@pytest.mark.parametrize("modes", [[512_000_000] * 3, [1, 1]])
+def test_modes_that_do_not_fit_are_refused(packed, tmp_path, modes):
+    path = packed.save(tmp_path / "a.skills")
+    rewrite(path, lambda header, _: header.update(modes=modes))
+    with pytest.raises(UserError):
+        sf.Skills.load(path)
+
+
+def test_pages_show_them(packed, tmp_path):
+    page = packed.view(tmp_path / "packed.html")
+    assert page.stat().st_size > 10_000

@@ -1,0 +1,262 @@
+"""Explored worlds on disk: found again, ignored when damaged, never executed."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from skillfocus._internal import cache_folder
+from skillfocus.core.packed_transitions import PackedTransitions, pack_transitions
+from skillfocus.errors import UserError
+from skillfocus.worlds import exploration_cache
+from skillfocus.worlds.explored import ExploredWorld
+from skillfocus.worlds.model import ModelOutcome
+
+CALLS = SimpleNamespace(count=0)
+
+
+def walk(values, action):
+    """A corridor with a slippery step, a lamp, and an end."""
+    CALLS.count += 1
+    x, lamp, _ = values
+    if action == 1:
+        return [ModelOutcome(1.0, (x, not lamp, None))]
+    return [
+        ModelOutcome(0.75, (min(x + 1, 4), lamp, None), x == 3),
+        ModelOutcome(0.25, (x, lamp, None)),
+    ]
+
+
+def make(model=walk, world_id="minigrid:Walk", **options):
+    arguments = {"packages": ("numpy",), "settings": {"seed": 3}, **options}
+    return ExploredWorld(
+        world_id, names=("x", "lamp", "nothing"), actions=("go", "press"),
+        starts=[(0, False, None), (0, True, None)], model=model, **arguments,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("SKILLFOCUS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def calls(**options):
+    """How often a model is asked while its world is made."""
+    CALLS.count = 0
+    world = make(**options)
+    return CALLS.count, world
+
+
+def test_a_world_is_explored_once(folder):
+    first, explored = calls()
+    again, found = calls()
+    assert (first > 0, again) == (True, 0)
+    assert len(list(folder.iterdir())) == 1
+    one, other = sf.tabulate(explored), sf.tabulate(found)
+    assert one.fingerprint == other.fingerprint
+    assert explored.all_states == found.all_states
+    assert explored.final_states == found.final_states
+    assert explored.notes == found.notes
+    assert explored.constant_variables == found.constant_variables == ["nothing"]
+    for state in explored.all_states:
+        values = found.values_of(state)
+        assert values == explored.values_of(state)
+        assert list(map(type, values)) == [int, bool, type(None)]
+        for action in range(2):
+            assert found.transition(state, action) == explored.transition(state, action)
+    assert list(found.states()) == list(explored.states())
+
+
+@pytest.mark.parametrize("options", [
+    {"settings": {"seed": 4}}, {"world_id": "minigrid:Other"}, {"limit": 99},
+    {"packages": ("numpy", "scipy")}, {"files": [__file__]},
+])  # fmt: skip
+def test_whatever_decides_a_world_decides_its_entry(folder, options):
+    calls()
+    assert calls(**options)[0] > 0
+    assert calls(**options)[0] == 0
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_code_of_your_own_is_never_cached(folder):
+    for options in ({"packages": ()}, {"settings": {"function": walk}}):
+        assert calls(**options)[0] > 0
+        assert calls(**options)[0] > 0
+    assert not folder.exists()
+
+
+def test_other_versions_and_other_code_are_other_entries(folder, monkeypatch):
+    calls()
+    monkeypatch.setattr(exploration_cache, "version", lambda name: f"99 of {name}")
+    assert calls()[0] > 0
+    monkeypatch.setattr(exploration_cache, "_code_digest", lambda: "other")
+    assert calls()[0] > 0
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_damage_is_noticed_and_mended(folder):
+    _, world = calls()
+    fingerprint = sf.tabulate(world).fingerprint
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    rng = np.random.default_rng(0)
+    damaged = [b"", whole[:50], whole[:-3], whole + b"x", b"{}" * 50]
+    for place in rng.integers(8 * len(whole), size=60).tolist():
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        damaged.append(bytes(flipped))
+    for content in damaged:
+        entry.write_bytes(content)
+        count, world = calls()
+        assert sf.tabulate(world).fingerprint == fingerprint
+        assert count > 0
+        assert entry.read_bytes() == whole
+
+
+@pytest.mark.parametrize(("name", "change"), [
+    ("successors", lambda a: a + 100), ("probabilities", lambda a: a * 2),
+    ("probabilities", lambda a: a - 1), ("begins", lambda a: a + 1), ("values", lambda a: a + 50),
+    ("values", lambda a: a - 9), ("ended", lambda a: a[:-1]), ("successors", lambda a: a[:-1]),
+])  # fmt: skip
+def test_what_does_not_fit_together_is_missing(folder, monkeypatch, name, change):
+    """An entry whose digest is right, as a tamperer would write it."""
+    calls()
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    read = exploration_cache._unpack
+
+    def unpack(header, packed, n_actions):
+        kind = exploration_cache._DTYPES.get(name, "u1")
+        array = np.frombuffer(zlib.decompress(packed[name].tobytes()), kind)
+        forged = np.ascontiguousarray(change(array).astype(kind))
+        header["sizes"][name] = forged.size
+        stream = np.frombuffer(zlib.compress(forged.tobytes()), np.uint8)
+        return read(header, {**packed, name: stream}, n_actions)
+
+    monkeypatch.setattr(exploration_cache, "_unpack", unpack)
+    assert calls()[0] > 0
+    assert entry.read_bytes() == whole
+
+
+def test_values_that_json_changes_are_not_stored(folder):
+    def strange(values, action):
+        del action
+        CALLS.count += 1
+        return [ModelOutcome(1.0, (frozenset([1]), *values[1:]))]
+
+    assert calls(model=strange)[0] > 0
+    assert calls(model=strange)[0] > 0
+
+    def mixed(values, action):
+        del action
+        CALLS.count += 1
+        return [ModelOutcome(1.0, (1 if values[0] is True else True, *values[1:]))]
+
+    assert calls(model=mixed, world_id="minigrid:Mixed")[1].values_of((1, 0))[0] is True
+    assert calls(model=mixed, world_id="minigrid:Mixed")[0] == 0
+
+
+def test_a_world_that_is_wrong_is_left_to_tabulate(folder):
+    def short(values, action):
+        del action
+        return [ModelOutcome(0.5, values)]
+
+    with pytest.raises(UserError, match="which must be 0 or more and sum to 1"):
+        sf.tabulate(make(model=short))
+    assert not folder.exists()
+
+
+def test_it_can_be_off_and_read_only(tmp_path, monkeypatch):
+    for word in ("off", "0", "", "OFF"):
+        monkeypatch.setenv("SKILLFOCUS_CACHE", word)
+        assert cache_folder.cache_folder() is None
+        assert calls()[0] > 0
+        assert cache_folder.cache_size() == (0, 0)
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    monkeypatch.setenv("SKILLFOCUS_CACHE", str(blocked))
+    assert calls()[0] > 0
+    assert calls()[0] > 0
+
+
+def test_it_lies_where_the_system_keeps_such_files(monkeypatch, tmp_path):
+    monkeypatch.delenv("SKILLFOCUS_CACHE")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder.cache_folder() == tmp_path / "skillfocus"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert str(cache_folder.cache_folder()).endswith(os.path.join(".cache", "skillfocus"))
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert "Library" in str(cache_folder.cache_folder())
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert cache_folder.cache_folder() == tmp_path / "local" / "skillfocus"
+
+
+def test_the_least_recently_used_entries_go_first(folder, monkeypatch):
+    monkeypatch.setattr(cache_folder, "MAX_BYTES", 250)
+    for age, name in enumerate("abc"):
+        cache_folder.store_entry(name, bytes(100))
+        path = cache_folder.entry_path(name)
+        assert path is not None
+        os.utime(path, (1000 + age, 1000 + age))
+        if name == "b":
+            used = cache_folder.entry_path("a")
+            assert used is not None
+            cache_folder.mark_used(used)
+    assert sorted(path.stem for path in folder.iterdir()) == ["a", "c"]
+    assert cache_folder.cache_size() == (2, 200)
+    cache_folder.store_entry("large", bytes(251))
+    assert cache_folder.cache_size() == (2, 200)
+
+
+def test_packed_transitions_are_lists_of_transitions():
+    graph = make(packages=()).state_graph
+    assert graph is not None
+    packed = pack_transitions(graph.transitions, 2)
+    assert len(packed) == len(graph.transitions)
+    assert list(packed) == list(graph.transitions)
+    assert packed[-1] == graph.transitions[-1]
+    assert packed[1:3] == graph.transitions[1:3]
+    with pytest.raises(IndexError):
+        packed[len(packed)]
+    with pytest.raises(UserError, match="one after another"):
+        PackedTransitions(3, packed.begins, packed.probabilities, packed.successors)
+    with pytest.raises(UserError, match="sum to 1"):
+        PackedTransitions(2, packed.begins, 2 * packed.probabilities, packed.successors)
+
+
+def refuse(*_):
+    raise AssertionError("explored again")
+
+
+def test_minigrid_and_rddl_worlds_are_kept(folder, monkeypatch, tmp_path):
+    pytest.importorskip("minigrid")
+    pytest.importorskip("pyRDDLGym")
+    import minigrid.envs.empty
+
+    class Mine(minigrid.envs.empty.EmptyEnv):
+        """The same environment with code of one's own."""
+
+    ways = [
+        lambda: sf.make("minigrid:Empty-5x5"),
+        lambda: sf.adapters.from_rddl("TriangleTireworld_MDP_ippc2014", 1, check=False),
+    ]
+    made = [way() for way in ways]
+    sf.adapters.from_minigrid(Mine(size=5))
+    assert len(list(folder.iterdir())) == 2
+    monkeypatch.setattr("skillfocus.worlds.explored.explore", refuse)
+    for way, explored in zip(ways, made, strict=True):
+        assert sf.tabulate(way()).fingerprint == sf.tabulate(explored).fingerprint
+    with pytest.raises(AssertionError, match="explored again"):
+        sf.adapters.from_minigrid(Mine(size=5))
+    skills = sf.discover(
+        made[0], sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=1), targets={"x": 2}
+    )
+    assert sf.Skills.load(skills.save(tmp_path / "a.skills")) == skills
