@@ -79,7 +79,7 @@ def main() -> None:
         command = [sys.executable, "-W", "ignore", __file__, "--one", world, *quick]
         environment = {**os.environ, "SKILLFOCUS_CACHE": "off"}
         output = subprocess.run(
-            command, check=True, capture_output=True, text=True, env=environment
+            command, check=True, stdout=subprocess.PIPE, text=True, env=environment
         ).stdout
         row = json.loads(output)
         times = " | ".join(

@@ -1,7 +1,7 @@
 """PPO of Stable-Baselines3 learns FourRooms' task with skills, and with primitive moves alone.
 
 Both agents have the same settings and may take the same number of primitive steps. The one with
-skills also has the moves. Needs stable-baselines3.
+skills also has the moves. Needs Stable-Baselines3: pip install 'skillfocus[sb3]'.
 """
 
 from __future__ import annotations
@@ -9,23 +9,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import gymnasium
+import numpy as np
 import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.utils import set_random_seed
+from stable_baselines3.common.vec_env import VecEnv
 
 import skillfocus as sf
-from skillfocus.envs import SkillEnv, WorldEnv
+from skillfocus.envs import SkillVecEnv, WorldEnv
 
 SETTINGS = {
     "learning_rate": 1e-3, "n_steps": 32, "batch_size": 256, "n_epochs": 8, "gamma": 0.99,
     "ent_coef": 0.01, "policy_kwargs": {"net_arch": [64]}, "device": "cpu",
 }  # fmt: skip
 COPIES = 16
-MakeEnv = Callable[[], gymnasium.Env]
+MakeEnv = Callable[[int, int], VecEnv]
+"""From a number of copies and a seed to that many environments."""
 
 
 class Budget(BaseCallback):
@@ -42,36 +46,41 @@ class Budget(BaseCallback):
         return self.used < self.max_steps
 
 
-def with_skills(skills: sf.Skills) -> gymnasium.Env:
-    return gymnasium.wrappers.FlattenObservation(SkillEnv(skills, "true", primitives=True))
+def with_skills(skills: sf.Skills, copies: int, seed: int) -> VecEnv:
+    env = SkillVecEnv(skills, "true", copies, primitives=True)
+    env.seed(seed)
+    return env
 
 
-def with_moves(skills: sf.Skills) -> gymnasium.Env:
-    world = WorldEnv(skills.world, "true", mdp=skills.mdp)
-    return gymnasium.wrappers.FlattenObservation(world)
+def with_moves(skills: sf.Skills, copies: int, seed: int) -> VecEnv:
+    def make() -> gymnasium.Env:
+        world = WorldEnv(skills.world, "true", mdp=skills.mdp)
+        return gymnasium.wrappers.FlattenObservation(world)
+
+    return make_vec_env(make, copies, seed=seed)
 
 
 def learn(make_env: MakeEnv, budget: int, seed: int) -> tuple[PPO, Budget]:
     torch.set_num_threads(1)  # faster for nets this small
     counting = Budget(budget)
-    agent = PPO("MlpPolicy", make_vec_env(make_env, COPIES, seed=seed), seed=seed, **SETTINGS)
+    agent = PPO("MlpPolicy", make_env(COPIES, seed), seed=seed, **SETTINGS)
     return agent.learn(budget, callback=counting), counting
 
 
-def evaluate(agent: PPO, env: gymnasium.Env, episodes: int, seed: int) -> tuple[float, float]:
+def evaluate(agent: PPO, make_env: MakeEnv, episodes: int, seed: int) -> tuple[float, float]:
     """Return the share of episodes that succeed, and the mean primitive steps of all of them."""
     set_random_seed(seed)
-    successes = steps = 0
-    for number in range(episodes):
-        observation, _ = env.reset(seed=10_000 * (seed + 1) + number)
-        while True:
-            action, _ = agent.predict(observation)
-            observation, _, terminated, truncated, info = env.step(action)
-            steps += info.get("steps", 1)
-            if terminated or truncated:
-                successes += info["success"]
-                break
-    return successes / episodes, steps / episodes
+    env = make_env(episodes, 10_000 * (seed + 1))
+    observations: Any = env.reset()
+    over, succeeded, steps = (np.zeros(episodes, dtype) for dtype in (bool, bool, int))
+    while not over.all():
+        actions, _ = agent.predict(observations)
+        observations, _, dones, infos = env.step(actions)
+        for i in np.flatnonzero(~over):
+            steps[i] += infos[i].get("steps", 1)
+            succeeded[i] = dones[i] and infos[i]["success"]
+        over |= dones
+    return float(succeeded.mean()), float(steps.mean())
 
 
 def compare(budget: int = 200_000, episodes: int = 50, seed: int = 0) -> dict[str, float]:
@@ -81,7 +90,7 @@ def compare(budget: int = 200_000, episodes: int = 50, seed: int = 0) -> dict[st
     for name, make_env in (("skills", with_skills), ("moves", with_moves)):
         began = time.process_time()
         agent, used = learn(partial(make_env, skills), budget, seed)
-        share, steps = evaluate(agent, make_env(skills), episodes, seed)
+        share, steps = evaluate(agent, partial(make_env, skills), episodes, seed)
         print(
             f"seed {seed}, {name}: success {share:.0%}, {steps:.0f} steps; while learning "
             f"{used.successes} successes in {used.used:,} primitive steps, "

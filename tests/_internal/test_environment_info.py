@@ -30,3 +30,10 @@ def test_line_endings_do_not_matter_and_everything_else_does(tmp_path, monkeypat
 def test_the_digest_is_of_this_package(monkeypatch):
     root = Path(skillfocus.__file__).parent
     assert digest_of(monkeypatch, root) == code_versions()["source code"]
+
+
+def test_every_package_that_runs_execute_is_digested():
+    root = Path(skillfocus.__file__).parent
+    packages = {path.parent.name for path in root.glob("*/__init__.py")}
+    shows_or_serves = {"cli", "envs", "figures", "render", "report", "sweeps", "viewer"}
+    assert packages == {*environment_info._RESULT_LAYERS, *shows_or_serves, "_internal"}

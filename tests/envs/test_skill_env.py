@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import pickle
 
 import gymnasium
@@ -10,7 +9,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 import skillfocus as sf
-from paths import ROOT
 from probes import RandomWorld, tiny_mud
 from skill_sets import LEFT, RIGHT, at_the_end, moody_skills, random_skills, walkers
 from skillfocus.envs import SkillEnv, WorldEnv
@@ -19,7 +17,6 @@ from skillfocus.errors import UserError
 KINDS = ["multi-discrete", "dict"]
 MODES = [None, "ansi", "rgb_array"]
 STOP_SKILL = 1
-EXAMPLE = ROOT / "examples" / "sb3_ppo.py"
 
 
 def end_task(skills, max_episode_steps):
@@ -144,21 +141,3 @@ def test_mistakes_are_told():
         env.reset(options={"sate": (0, 0)})
     with pytest.raises(ResetNeeded, match="no episode has begun"):
         SkillEnv(skills, render_mode="ansi").render()
-
-
-@pytest.mark.slow
-def test_stable_baselines3_learns_with_skills(focused_vic):
-    pytest.importorskip("stable_baselines3", reason="pip install stable-baselines3 to run this")
-    spec = importlib.util.spec_from_file_location("sb3_ppo", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    skills = focused_vic
-    agent, used = example.learn(lambda: example.with_skills(skills), 80_000, seed=0)
-    assert 80_000 <= used.used < 80_000 + 16 * 40
-    share, steps = example.evaluate(agent, example.with_skills(skills), 50, seed=0)
-    assert share >= 0.9
-    assert steps < 220
-    agent, used = example.learn(lambda: example.with_moves(skills), 20_000, seed=0)
-    assert example.evaluate(agent, example.with_moves(skills), 10, seed=0) == (0.0, 320.0)

@@ -11,7 +11,8 @@ from pathlib import Path
 RECORDED_PACKAGES = ("skillfocus", "numpy", "numba")
 """Packages whose version is stored with every result."""
 _RESULT_LAYERS = (
-    "core", "objectives", "worlds", "skills", "learners", "metrics", "tasks", "runs", "experiments",
+    "core", "objectives", "worlds", "skills", "learners", "metrics", "tasks", "safety", "runs",
+    "experiments",
 )  # fmt: skip
 """Packages of skillfocus whose code runs execute."""
 

@@ -269,8 +269,9 @@ EXPERIMENT = Experiment(
     caption=(
         "Further up, fewer side effects; further right, faster (the fewest steps that the proxy "
         "takes, over the expected steps; a failure counts as the step limit). Lines: flat agents "
-        "with a penalty, planned exactly, a point per strength. Symbols: agents without a penalty; "
-        "those over skills are means over seeds, faint ones single seeds."
+        "with a penalty, planned exactly, a point per strength, drawn a little apart. Symbols: "
+        "agents without a penalty; those over skills are means over seeds, faint ones single "
+        "seeds."
     ),
     presets=("best",),
     outcome=outcome,

@@ -20,6 +20,7 @@ from skillfocus.render.palette import PALETTES
 from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points
 from skillfocus.render.scene import SCALE, Item, PlacedShape, Stage, TextLine
 from skillfocus.worlds.grid import Cell
+from skillfocus.worlds.pictures import environment_painter
 
 SUPERSAMPLING = 3
 """How many times larger than the result things are painted."""
@@ -98,8 +99,8 @@ class Canvas:
 class StateImages:
     """Images of a world's states, all of one size: what `env.render()` returns.
 
-    The map with its tracks, the path of the last skill and the agent, and a card per variable;
-    only the cards where a world has no map.
+    The map with its tracks, the path of the last skill and the agent, and a card per variable.
+    Where a world has no map, it is what its environment draws, or else only the cards.
     """
 
     def __init__(self, world: World, mdp: TabularMDP | None) -> None:
@@ -109,6 +110,7 @@ class StateImages:
         self._marks: dict[Cell, int] = {}
         if stage.grid is not None and mdp is not None:
             self._marks = mark_of_cell(stage.grid, mdp)
+        self._painter = None if stage.grid is not None else environment_painter(world)
         self._background = Canvas(stage.width, stage.height, SCALE, "light")
         self._background.paint(stage.background)
 
@@ -134,7 +136,10 @@ class StateImages:
         Returns:
             [height, width, 3] bytes: red, green and blue.
         """
-        stage, canvas, values = self._stage, self._background.copy(), self._values(state)
+        stage, values = self._stage, self._values(state)
+        if self._painter is not None:
+            return self._painter(values)
+        canvas = self._background.copy()
         tracks = frozenset(cell for cell, mark in self._marks.items() if marked[mark])
         canvas.paint(stage.items(values, tracks=tracks)[len(stage.background) :])
         if stage.grid is not None:

@@ -98,19 +98,61 @@ def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "", height: i
 def labelled(sets: Sequence[SkillSetView]) -> list[SkillSetView]:
     """Return the same views with labels that differ within each world.
 
-    The label is the given one, or the objective and seed; repeated ones get a number.
+    The label is the given one, or the settings that differ; repeated ones get a number.
     """
     counts: Counter[tuple[str, str]] = Counter()
     views = []
-    for view in sets:
-        label = view.label or default_label(view.skills)
+    for view, made in zip(sets, default_labels([view.skills for view in sets]), strict=True):
+        label = view.label or made
         counts[view.skills.world.id, label] += 1
         count = counts[view.skills.world.id, label]
         views.append(replace(view, label=label if count == 1 else f"{label} ({count})"))
     return views
 
 
-def default_label(skills: Skills) -> str:
-    """Return the label of a set that was given none: its objective and seed."""
-    about = origin(skills)
-    return f"{about['objective']}, seed {about['seed']}"
+def default_labels(several: Sequence[Skills]) -> list[str]:
+    """Return labels of sets that were given none: the settings in which those of a world differ.
+
+    Sets that objective and seed tell apart are called by these.
+    """
+    settings = [_settings(skills) for skills in several]
+    labels = []
+    for skills, own in zip(several, settings, strict=True):
+        others = [
+            other
+            for mate, other in zip(several, settings, strict=True)
+            if mate.world.id == skills.world.id
+        ]
+        names = list(dict.fromkeys(name for other in others for name in other))
+        differ = [n for n in names if len({str(other.get(n)) for other in others}) > 1]
+        if not differ or len({(o["objective"], o["seed"]) for o in others}) == len(others):
+            differ = ["objective", "seed"]
+        given = [(name, own[name]) for name in differ if own.get(name) is not None]
+        labels.append(", ".join(_setting_words(*each) for each in given) or str(own["objective"]))
+    return labels
+
+
+def _setting_words(name: str, value: object) -> str:
+    if name in ("objective", "learner"):
+        return str(value)
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{name.replace('_', ' ')} {text}"
+
+
+def _settings(skills: Skills) -> dict[str, object]:
+    """Return what may tell one set from another, as its file says it."""
+    about, objective = origin(skills), skills.info.get("objective")
+    learner = skills.info.get("learner")
+    details = dict(learner) if isinstance(learner, dict) else {}
+    details.pop("name", None)
+    rate = objective.get("rate") if isinstance(objective, dict) else None
+    return {
+        "objective": about["objective"],
+        "learner": about["learner"],
+        "strength": about["strength"],
+        "rate": rate,
+        **details,
+        "skills": len(skills),
+        "step_limit": skills.step_limit,
+        "seed": about["seed"],
+    }

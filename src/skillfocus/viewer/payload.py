@@ -26,7 +26,7 @@ from skillfocus.tasks.smdp_q_learning import Solution
 from skillfocus.tasks.task import Task
 from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.recordings import RecordedWorld
-from skillfocus.viewer.start_state import choose_start_state
+from skillfocus.viewer.start_state import opening
 from skillfocus.viewer.walks import walk_policy
 from skillfocus.viewer.world_payload import recorded_world_data, world_data
 
@@ -110,8 +110,9 @@ def document(
             if recorded is not None and key in recorded:
                 worlds.append(recorded_world_data(skills.world, recorded[key]))
             else:
-                start = choose_start_state(skills)
-                worlds.append({**world_data(skills.world, skills.mdp), "start": start})
+                start, goal = opening(skills)
+                data_of_world = world_data(skills.world, skills.mdp)
+                worlds.append({**data_of_world, "start": start, "goal": goal})
         data.append({**set_data(view), "world": places[key]})
     icons = {name: ICONS[name] for name in MAP_ICONS}
     return {"worlds": worlds, "sets": data, "icons": icons, "palettes": PALETTES}

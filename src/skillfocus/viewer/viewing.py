@@ -17,7 +17,7 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import task_of
-from skillfocus.viewer.page import default_label, is_page, write_page
+from skillfocus.viewer.page import default_labels, is_page, write_page
 from skillfocus.viewer.payload import SkillSetView
 
 
@@ -54,10 +54,11 @@ def view(
     page = page_path(out, first.with_suffix(".html") if isinstance(first, Path) else None)
     loaded = [load_source(source, world) for source in sources]
     # Sets that would have the same label are called by their files.
-    labels = Counter((one.world.id, default_label(one)) for one in loaded)
+    made = default_labels(loaded)
+    labels = Counter((one.world.id, label) for one, label in zip(loaded, made, strict=True))
     sets = []
     for number, (source, one) in enumerate(zip(sources, loaded, strict=True)):
-        label = default_label(one)
+        label = made[number]
         if isinstance(source, Path) and labels[one.world.id, label] > 1:
             label = source.stem
         progress(number / len(loaded) / 2, f"preparing {label}")

@@ -23,6 +23,7 @@ from skillfocus.render.icons import (
     ground_glyphs,
 )
 from skillfocus.render.paths import mark_of_cell
+from skillfocus.viewer.frames import frames_data
 from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.recordings import RecordedWorld
 from skillfocus.viewer.walks import outcome_costs
@@ -68,6 +69,7 @@ def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
         "costs": laws[:, width:].astype(int).tolist(),
         **hidden_marks,
         "map": _tabular_map(world, mdp) if isinstance(world, GridWorld) else None,
+        "frames": None if isinstance(world, GridWorld) else frames_data(world, mdp),
     }
 
 

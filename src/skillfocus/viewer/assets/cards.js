@@ -5,7 +5,7 @@
  * @import { Scene } from "./map.js"
  * @import { World } from "./world.js"
  */
-import { element } from "./dom.js";
+import { breakable, element } from "./dom.js";
 
 /** Values of ghosts shown on a card. */
 const MAX_SPREAD = 4;
@@ -17,7 +17,7 @@ export class CardsView {
     this.cards = world.variables.map((variable) => {
       const value = element("strong", { class: "value" });
       const spread = element("div", { class: "spread", "aria-hidden": "true" });
-      const card = element("div", { class: "card" }, element("span", { class: "name" }, variable.name), value, spread);
+      const card = element("div", { class: "card" }, element("span", { class: "name" }, breakable(variable.name)), value, spread);
       return { card, value, spread };
     });
     this.element = element("div", { class: "cards", role: "group" }, this.cards.map(({ card }) => card));

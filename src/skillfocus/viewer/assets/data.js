@@ -34,6 +34,19 @@
  */
 
 /**
+ * Pictures of all states: equal tiles are kept once, on a sheet.
+ * @typedef {object} FramesData
+ * @property {number} tile The side of a tile, in pixels.
+ * @property {number} rows
+ * @property {number} columns
+ * @property {number} width
+ * @property {number} height
+ * @property {string} sheet A picture of all tiles, as a data URI.
+ * @property {number} sheetColumns
+ * @property {PackedArray} tiles [state, place]: the tile's number on the sheet.
+ */
+
+/**
  * @typedef {object} WorldData
  * @property {string} id
  * @property {number} nStates
@@ -53,6 +66,8 @@
  * @property {PackedArray} [again] [state, action, outcome]: the successor where that mark is set, relative
  * @property {PackedArray} [marksIn] [state]: how many marks are set
  * @property {MapData | null} map
+ * @property {FramesData | null} [frames] Pictures of its states, drawn by its environment.
+ * @property {number | null} [goal] The variable that the page opens with; null for the first.
  */
 
 /**

@@ -33,6 +33,14 @@ export function svgElement(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A name that may be broken after its underscores, and nowhere else.
+ * @param {string} name
+ */
+export function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part, i) => (i ? [element("wbr"), part] : [part]));
+}
+
+/**
  * @param {string} id
  * @returns {any} The element with this id.
  */

@@ -81,7 +81,7 @@ export class Model {
     this.shown = chosen.slice(0, MAX_SHOWN).map((set) => set.index);
     this.start = this.world.start;
     this.runs = null;
-    this.watch(this.goals()[0]);
+    this.watch(this.world.goal ?? this.goals()[0]);
   }
 
   /** The variables that some set of this world has skills for, the default target last. */

@@ -7,9 +7,11 @@
  * @import { Run } from "./simulate.js"
  * @import { SkillSet } from "./skill_set.js"
  */
+import { ActionList } from "./actions.js";
 import { CardsView } from "./cards.js";
 import { element, formatNumber, joinNames } from "./dom.js";
 import { EffectsTable } from "./effects.js";
+import { FramesView } from "./frames.js";
 import { heatLegend, heatMap } from "./heat.js";
 import { MapView } from "./map.js";
 import { UNKNOWN } from "./skill_set.js";
@@ -26,7 +28,8 @@ export class Panel {
     this.set = set;
     const { world } = set;
     this.map = world.map ? new MapView(world, app.model.data.icons) : null;
-    this.view = this.map ?? new CardsView(world);
+    this.view = this.map ?? (world.frames ? new FramesView(world) : new CardsView(world));
+    this.actions = world.map ? null : new ActionList(set);
     this.chips = set.targets.map((_, z) => this.chip(z));
     this.skills = this.skillRow();
     this.controls = element("div", { class: "queue" });
@@ -40,14 +43,14 @@ export class Panel {
     this.effects = new EffectsTable(app, set);
     this.element = element(
       "section",
-      { class: "panel", "aria-label": set.label },
+      { class: `panel ${this.map || world.frames ? "" : "by-cards"}`, "aria-label": set.label },
       this.header(),
       this.skills,
       this.controls,
       this.verdict,
       this.spoken,
       element("div", { class: "figures" }, this.average, this.crowd),
-      element("div", { class: "stage" }, this.view.element),
+      element("div", { class: "stage" }, this.view.element, this.actions?.element),
       this.legend,
       this.details,
       this.values.element,
@@ -225,6 +228,7 @@ export class Panel {
     this.verdict.replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, verdict.sign), verdict.text);
     this.spoken.textContent = over && !model.playing ? `${set.label}: ${verdict.text}` : "";
     this.values.show(run.states[0], state, targets, over);
+    this.actions?.show(model, run, step);
     this.average.textContent = mode.average(set, moment.z);
     this.crowd.textContent = ghostWords(set, this.ghosts, now, targets);
     this.details.replaceChildren(...mode.details(set, run, step));

@@ -1,7 +1,7 @@
 // The table of each variable's first and current value.
 
 /** @import { World } from "./world.js" */
-import { element } from "./dom.js";
+import { breakable, element } from "./dom.js";
 
 /** Of more variables than this, only targets and those that changed are shown. */
 const MAX_ROWS = 24;
@@ -12,7 +12,7 @@ export class ValueTable {
     this.world = world;
     this.rows = world.variables.map((variable) => {
       const cells = { first: element("td"), now: element("td"), mark: element("td", { class: "mark" }) };
-      const row = element("tr", {}, element("th", { scope: "row" }, variable.name), cells.first, cells.now, cells.mark);
+      const row = element("tr", {}, element("th", { scope: "row" }, breakable(variable.name)), cells.first, cells.now, cells.mark);
       return { row, ...cells };
     });
     const heads = ["variable", "first", "now", "what changed"].map((head, i) =>

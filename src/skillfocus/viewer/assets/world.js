@@ -39,6 +39,12 @@ export class World {
     this.costs = data.costs;
     // Cells are characters as Python counts them, not the halves of which JavaScript makes some.
     this.map = data.map && { ...data.map, rows: data.map.rows.map((row) => Array.from(row)) };
+    this.goal = data.goal ?? null;
+    /** Pictures of the states, if the environment draws them. */
+    this.frames = data.frames ?? null;
+    /** All tiles of the pictures. @type {HTMLImageElement | null} */
+    this.sheet = data.frames ? new Image() : null;
+    if (this.sheet) this.sheet.src = data.frames.sheet;
     // The tables, filled by `read`; see WorldData for their meaning. Successors are absolute here.
     /** @type {Uint8Array | Uint16Array | Int32Array} */
     this.values = null;
@@ -54,6 +60,8 @@ export class World {
     this.marksIn = null;
     /** @type {Int32Array} */
     this.lookOf = null;
+    /** @type {Uint16Array} */
+    this.tiles = null;
     /** @type {Map<string, Int32Array>} */
     this.contextTables = new Map();
     /** @type {Map<string, number>} */
@@ -66,9 +74,9 @@ export class World {
    */
   static async read(data) {
     const world = new World(data);
-    const packed = [data.values, data.successors, data.lawOf, data.marks, data.again, data.marksIn, data.map?.lookOf];
+    const packed = [data.values, data.successors, data.lawOf, data.marks, data.again, data.marksIn, data.map?.lookOf, data.frames?.tiles];
     const arrays = await Promise.all(packed.map((array) => array && unpack(array)));
-    [world.values, world.successors, world.lawOf, world.marks, world.again, world.marksIn, world.lookOf] = arrays;
+    [world.values, world.successors, world.lawOf, world.marks, world.again, world.marksIn, world.lookOf, world.tiles] = arrays;
     const perState = world.nActions * world.nOutcomes;
     const absolute = (/** @type {Int32Array} */ steps) => steps?.map((step, i) => step + Math.floor(i / perState));
     world.successors = absolute(world.successors);
