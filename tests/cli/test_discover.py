@@ -55,6 +55,7 @@ def test_ctrl_c_twice_ends_with_130_and_nothing_half_written(tmp_path, seconds):
     try:
         while not (tmp_path / ".lock").exists():
             time.sleep(0.01)
+        assert process.stderr.readline().startswith("forecast: 1,664 states")
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGINT)
         first = process.stderr.readline()
@@ -82,6 +83,7 @@ def test_sigterm_ends_with_143_and_leaves_nothing_behind(tmp_path, everyone):
     try:
         while not (tmp_path / ".lock").exists():
             time.sleep(0.01)
+        assert process.stderr.readline().startswith("forecast: 1,664 states")
         time.sleep(2.0)
         os.kill(-process.pid if everyone else process.pid, signal.SIGTERM)
         _, said = process.communicate(timeout=200)  # workers have the same standard error
