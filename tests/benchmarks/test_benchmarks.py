@@ -125,6 +125,7 @@ def test_every_benchmark_is_tested():
         "fuzz.py",
         "fuzz_inputs.py",
         "fuzz_damage.py",
+        "large_worlds.py",
     }
     assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == tested
 

@@ -44,7 +44,7 @@ def test_list_and_help_answer_quickly_and_without_heavy_imports():
         (["discover", "four-rooms", "focused-vic", "--seeds", "0"], "seeds is 0"),
         (["discover", "four-rooms", "focused-vic", "--seeds", "1000000000"], "1 to 10,000"),
         (["discover", "four-rooms", "focused-vic", "--skills", "10000000"], "up to 10,000"),
-        (["discover", "four-rooms", "vic", "--skills", "10000"], "policy entries"),
+        (["discover", "four-rooms", "vic", "--skills", "10000"], "discriminators of 10,000"),
         (["discover", "four-rooms", "focused-vic", "--workers", "0"], "0 workers"),
         (["discover", "four-rooms", "focused-vic", "--workers", "1000000"], "1000000 workers"),
         (["discover", "four-rooms", "focused-vic", "--skills", "9"], "only one skill"),

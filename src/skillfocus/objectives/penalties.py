@@ -16,7 +16,6 @@ import numpy as np
 from skillfocus._internal.array_namespace import array_namespace
 from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
-from skillfocus.core.paths import relative_path_distances
 from skillfocus.errors import UserError, unknown
 
 if TYPE_CHECKING:
@@ -166,6 +165,8 @@ def _changed(
 def _path_norm(
     mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
 ) -> np.ndarray:
+    from skillfocus.core.paths import relative_path_distances  # SciPy: not for `--help`
+
     squares = np.zeros(len(start))
     for j in np.flatnonzero(watched).tolist():
         way_back = relative_path_distances(mdp, j)

@@ -150,7 +150,7 @@ def test_settings_are_checked(settings, message):
 
 def test_a_penalty_on_whole_states_is_refused():
     penalty = sf.StatePenalty("far", 1.0, lambda mdp, start, end, watched: 1.0 * (start != end))
-    with pytest.raises(UserError, match="far compares numbered states"):
+    with pytest.raises(UserError, match="far needs a table of states"):
         sf.discover(
             corridor(), sf.focused(sf.vic(), penalty=penalty), seed=0, n_skills=4, learner=TINY
         )

@@ -210,6 +210,14 @@ def sparse_ewma(params, coordinates, component, start, value, rate):
     _move(params, params.shape[0] - 2, component, slot, 0, rate)
 
 
+def require_slots(n_components: int) -> None:
+    """Raise a `UserError` if a sparse discriminator of so many skills does not fit in memory."""
+    require_memory(
+        4 * (n_components + 2) * SPARSE_SLOTS, f"discriminators of {n_components:,} skills",
+        "ask for fewer skills",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class SparseDiscriminator(UniformPrior):
     """log q for the pairs of start and value that were seen, in a hash table; nu is uniform."""
@@ -222,10 +230,7 @@ class SparseDiscriminator(UniformPrior):
     ) -> np.ndarray:
         """Return an empty table, float32 [n_components + 2, SPARSE_SLOTS, 1]."""
         del n_starts, coordinates, rng
-        require_memory(
-            4 * (n_components + 2) * SPARSE_SLOTS, f"discriminators of {n_components:,} skills",
-            "ask for fewer skills",
-        )  # fmt: skip
+        require_slots(n_components)
         params = np.zeros((n_components + 2, SPARSE_SLOTS, 1), dtype=np.float32)
         params[n_components:] = -1.0
         return params

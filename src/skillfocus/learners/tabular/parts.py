@@ -15,6 +15,7 @@ import numpy as np
 
 from skillfocus.learners.base import Problem
 from skillfocus.learners.tabular import problem_builder
+from skillfocus.learners.tabular.discriminator import require_slots
 from skillfocus.learners.tabular.intrinsic import MAX_ENTRIES
 from skillfocus.learners.tabular.problem import TabularProblem
 from skillfocus.objectives.targets import Assignment
@@ -130,7 +131,10 @@ class JoinedParts:
 
 
 def check_parts(problem: Problem) -> None:
-    """Raise a `UserError` for policies that are too large even if they are packed."""
+    """Raise a `UserError` for policies that are too large even if they are packed, or whose one
+    discriminator of whole states is."""
+    if not problem.objective.targeted and problem.objective.reward.estimate.discriminates:
+        require_slots(len(problem.assignment))
     cells = sum(
         problem_builder.count_cells(part_of_problem(problem, skills))
         for skills in independent_parts(problem)
