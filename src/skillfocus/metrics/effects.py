@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,17 +60,17 @@ class StartAverages:
     @property
     def changes_target(self) -> float | None:
         """The probability that all targets end changed; None for a skill without targets."""
-        return float(self.controlled.mean()) if self.targets else None
+        return _mean(self.controlled) if self.targets else None
 
     @property
     def changes_alone(self) -> float | None:
         """The probability that all targets end changed and nothing else does."""
-        return float(self.alone.mean()) if self.targets else None
+        return _mean(self.alone) if self.targets else None
 
     @property
     def best_possible(self) -> float | None:
         """The highest `changes_alone` that any behaviour attains from these starts."""
-        return None if self.best is None or not self.targets else float(self.best[:, 0].mean())
+        return None if self.best is None or not self.targets else _mean(self.best[:, 0])
 
     @property
     def avoidable(self) -> float | None:
@@ -81,19 +82,18 @@ class StartAverages:
         """
         if self.best is None or not self.targets:
             return None
-        return float(np.maximum(self.best - self.clean, 0.0).max(axis=1).mean())
+        return _mean(np.maximum(self.best - self.clean, 0.0).max(axis=1))
 
     @property
     def side_effects(self) -> float:
         """The mean of `per_start`."""
-        return float(self.per_start.mean())
+        return _mean(self.per_start)
 
     @property
     def by_variable(self) -> dict[str, float]:
         """The probability of change of each non-target variable."""
-        means = self.changed.mean(axis=0)
         return {
-            name: float(means[j])
+            name: _mean(self.changed[:, j])
             for j, name in enumerate(self.variables)
             if name not in self.targets
         }
@@ -153,3 +153,8 @@ class SkillEffects(StartAverages):
     ends: np.ndarray
     """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
     without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
+
+
+def _mean(values: np.ndarray) -> float:
+    """Return the mean over first states; NaN if there are none."""
+    return float(values.mean()) if len(values) else math.nan
