@@ -62,6 +62,7 @@ def test_objectives_of_every_kind_train(objective):
     assert action is None or 0 <= action < 4
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_weights_and_others_do_not():
     one, two, three = (
         sf.discover(corridor(), sf.focused(sf.vic()), seed=seed, n_skills=4, learner=TINY)
@@ -71,6 +72,7 @@ def test_equal_seeds_give_equal_weights_and_others_do_not():
     assert not same(one, three)
 
 
+@pytest.mark.slow
 def test_no_strength_is_no_penalty():
     focused = sf.focused(sf.vic(), strength=0.0)
     without = replace(focused, penalty=None)
@@ -81,6 +83,7 @@ def test_no_strength_is_no_penalty():
     assert same(one, two)
 
 
+@pytest.mark.slow
 def test_sets_that_train_together_are_those_that_train_alone():
     problem = make_problem(corridor(0.1), sf.focused(sf.vic()), n_skills=4)
     rngs = [np.random.default_rng(seed) for seed in (0, 1)]
@@ -103,6 +106,7 @@ class Interrupt(Exception):
     """Stands for Ctrl-C."""
 
 
+@pytest.mark.slow
 def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     path = tmp_path / "folder" / "training.safetensors"

@@ -79,6 +79,7 @@ def learn(world, task, options, settings):
     ("skills", "interrupt", "advantage"),
     [(True, True, 0.0), (True, False, 0.8), (False, False, 0.0)],
 )
+@pytest.mark.slow
 def test_values_of_a_corridor_are_exact(skills, interrupt, advantage):
     """Those of all options; the advantage term preserves only those of states, max_o Q(s, o)."""
     world, task = AnywhereCorridor(), at_cell(5)

@@ -62,6 +62,7 @@ def test_equal_seeds_give_equal_solutions():
     assert seen[:2] == [(0.0, "step 0 of 4,000"), (0.25, "step 1,008 of 4,000")]
 
 
+@pytest.mark.slow
 def test_skills_of_networks_act_as_their_policies_do(learned_skills):
     world, policies = learned_skills.world, learned_skills.policies
     options = options_of(world, learned_skills)
@@ -74,6 +75,7 @@ def test_skills_of_networks_act_as_their_policies_do(learned_skills):
     assert set(solution.final.side_conditions) == {"lamp off", "vase whole"}
 
 
+@pytest.mark.slow
 def test_ideal_skills_install_the_printer_as_value_iteration_does():
     """Primitive actions alone need hundreds of thousands of steps."""
     world, task = InstallingAPrinter(), household_task("install-printer")
