@@ -158,8 +158,9 @@ def test_a_skill_without_a_start_within_reach_has_no_averages(four_rooms, focuse
 
 def test_averages_over_no_starts_are_nan_without_a_warning():
     (effects,) = side_effects(fetcher(slip=0.0, step_limit=2), np.zeros(0, np.int64))
-    averages = (effects.changes_target, effects.changes_alone, effects.side_effects)
-    assert np.isnan([*averages, *effects.by_variable.values()]).all()
+    assert effects.changes_target == pytest.approx(np.nan, nan_ok=True)
+    assert effects.changes_alone == pytest.approx(np.nan, nan_ok=True)
+    assert np.isnan([effects.side_effects, *effects.by_variable.values()]).all()
 
 
 def test_of_very_many_starts_a_sample_is_measured(monkeypatch):
