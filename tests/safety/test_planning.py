@@ -278,3 +278,23 @@ def test_skills_that_end_at_once_do_not_stop_the_world():
     made.choices[..., z] = True
     episodes = follow_plan(mdp, made)
     assert mdp.values[episodes.last.argmax(), 1] == 3
+
+
+def test_a_skill_that_ends_at_once_is_over_after_one_step_without_acting():
+    """Even if it would act in the state that this step leads to."""
+    skills = skills_in("train")
+    mdp = skills.mdp
+    task = sf.task_of(skills.world, mdp)
+    models = option_models(mdp, penalize(mdp, task), skills, primitives=False)
+    policy, checked = skills.arrays, 0
+    for z, model in enumerate(models):
+        table = policy.actions[policy.offsets[z] : policy.offsets[z + 1]].reshape(mdp.n_states, -1)
+        for s in range(mdp.n_states):
+            context, after = policy.contexts[z, s], mdp.successors[s, 4, 0]
+            if (
+                table[s, context] == mdp.n_actions != table[after, context]
+                and not task.proxy[after]
+            ):
+                assert model.stops[0][[s]].toarray()[0, after] == 1.0
+                checked += 1
+    assert checked
