@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillfocus.experiments.cases import Case, Setup, first_seeds
+from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.presets import WORLDS
 from skillfocus.experiments.safety_runs import SMALL_WORLDS, FlatSafety, SkillSafety
 
@@ -18,8 +18,7 @@ MOVING = ("conveyor-sushi", "conveyor-vase", "train")
 """Worlds that move by themselves, in which the baseline of the skills' penalty matters."""
 SKILL_BASELINES = ("inaction", "stepwise")
 MANY_SEEDS = 10
-"""From this many seeds on, all of them are run in small worlds, and a tenth in the paper's."""
-SHARE_IN_PAPER_WORLDS = 0.1
+"""From this many seeds on, all of them are run in all worlds."""
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -38,7 +37,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
             if world in MOVING:
                 baselines = SKILL_BASELINES if every else ("stepwise",)
                 listed += [_case(setup, world, FOCUS, baseline, seed) for baseline in baselines]
-    for seed in first_seeds(seeds, SHARE_IN_PAPER_WORLDS) if every else ():
+    for seed in seeds if every else ():
         listed += [
             _case(setup, world, agent, "", seed) for world in WORLDS for agent in SKILL_AGENTS
         ]

@@ -16,7 +16,6 @@ from skillfocus.experiments.reduce import (
 from skillfocus.experiments.safety_cases import FLAT, FOCUS, SAFETY, variant
 from skillfocus.experiments.safety_runs import (
     BASELINES,
-    LEARNED_STRENGTHS,
     MEASURES,
     NO_PENALTY,
     ON_SKILLS,
@@ -133,13 +132,10 @@ def completed(frame: pl.DataFrame, world: str, agent: str, baseline: str = "") -
 
 
 def best_on_top(frame: pl.DataFrame) -> Choice | None:
-    """Return the penalty on top of focused skills that is best in the mean over small worlds.
-
-    Only strengths that were run in the paper's worlds, too.
-    """
+    """Return the penalty on top of focused skills that is best in the mean over small worlds."""
     scores: dict[Choice, float] = {}
     for penalty in ON_SKILLS:
-        for place in LEARNED_STRENGTHS:
+        for place in range(len(STRENGTHS)):
             choice = Choice(penalty, place)
             means = [
                 sum(values.values()) / len(values)

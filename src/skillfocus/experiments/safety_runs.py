@@ -60,8 +60,6 @@ BASELINES = ("start", "inaction", "stepwise")
 ON_SKILLS = ("deviation-start", "relative-reachability-stepwise")
 """Penalties that agents over skills get, too: the nearest to the skills' own, and one that is safe
 and complete in the box world."""
-LEARNED_STRENGTHS = (0, 2, 4)
-"""Places among `STRENGTHS` of those that are learned with, in the paper's worlds."""
 MAX_ALL_PAIRS = 3000
 """In worlds with more states, relative reachability averages over a sample of this many."""
 SCALARS = tuple(
@@ -115,7 +113,7 @@ class SkillSafety(Run):
     baseline: str | None = field(default=None, metadata={"stored": "unless default"})
     """Baseline of the skills' own penalty, for focused skills."""
 
-    version = 1
+    version = 2
 
     def execute(self, progress: Progress, /) -> Result:
         """Discover skills, and plan or learn the task with them."""
@@ -157,8 +155,8 @@ class SkillSafety(Run):
         for name in ON_SKILLS:
             penalized = _penalized(self.world, 0, name)
             agents += [
-                (name, place, penalized.with_strength(STRENGTHS[place]))
-                for place in LEARNED_STRENGTHS
+                (name, place, penalized.with_strength(strength))
+                for place, strength in enumerate(STRENGTHS)
             ]
         for name, place, penalized in agents:
             learned = learn_penalized(mdp, penalized, skills, seed=self.seed, settings=settings)
