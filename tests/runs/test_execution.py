@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from runs_for_tests import Tiny
@@ -88,3 +90,22 @@ def test_a_run_that_cannot_be_identified_here_is_a_failed_run():
     outcome = perform(run)
     assert isinstance(outcome, Failed)
     assert (outcome.id, "does not know that world" in outcome.error) == (known, True)
+
+
+def test_the_device_of_networks_is_recorded(monkeypatch):
+    @dataclass(frozen=True)
+    class Small(Run):
+        def execute(self, report):
+            return Result([("metric", None, 1.0)])
+
+    class Device:
+        device_kind = "NVIDIA H200"
+
+    def recorded(module) -> Any:
+        monkeypatch.setitem(sys.modules, "jax", module)
+        return decode(perform(Small()).table).record
+
+    jax = SimpleNamespace(__version__="0.11.2", devices=lambda: [Device()])
+    with_jax, without = recorded(jax), recorded(None)
+    assert (with_jax["jax"], with_jax["device"]) == ("0.11.2", "NVIDIA H200")
+    assert (without["jax"], without["device"]) == (None, None)

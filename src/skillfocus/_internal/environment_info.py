@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import sys
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +23,14 @@ def package_versions() -> dict[str, str]:
     """Return the versions to store with a result, by package name; `"python"` is the first."""
     packages = {name: version(name) for name in RECORDED_PACKAGES}
     return {"python": platform.python_version(), **packages}
+
+
+def accelerator() -> dict[str, str | None]:
+    """Return JAX's version and the device it computes on; None for both if it is not in use."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return {"jax": None, "device": None}
+    return {"jax": jax.__version__, "device": jax.devices()[0].device_kind}
 
 
 @cache

@@ -150,7 +150,11 @@ def _cost_blocks(sections: Sequence[Section], costs: pl.DataFrame) -> list[Block
         for *names, n, cpu, mb in cost.iter_rows()
     ]
     columns = ["preset", "learner", "world", "agent", "runs", "CPU s per run", "peak MB"]
-    versions = [[name, ", ".join(sorted(set(costs[name])))] for name in VERSIONS]
+    versions = [
+        [name, ", ".join(known)]
+        for name in VERSIONS
+        if (known := costs[name].drop_nulls().unique().sort().to_list())
+    ]
     return [
         Heading("Versions and cost", 3),
         _run_table(sections, costs),

@@ -22,7 +22,8 @@ LABELS = {
     "variant": pl.String, "seed": pl.Int64,
 }  # fmt: skip
 RESULTS = {**LABELS, "metric": pl.String, "step": pl.Int64, "value": pl.Float64}
-VERSIONS = ("python", "skillfocus", "numpy", "numba")
+VERSIONS = ("python", "skillfocus", "numpy", "numba", "jax", "device")
+"""What runs record of where they were executed; JAX and its device are null without networks."""
 COSTS = {
     **LABELS, **dict.fromkeys(VERSIONS, pl.String),
     "cpu_seconds": pl.Float64, "peak_memory_mb": pl.Float64,
@@ -61,6 +62,8 @@ def collect_costs(store: Store, cases: Sequence[Case]) -> pl.DataFrame:
     records = store.records([case.run for case in cases])
     if records.is_empty():
         return pl.DataFrame(schema=COSTS)
+    unknown = [name for name in VERSIONS if name not in records.columns]
+    records = records.with_columns(pl.lit(None, pl.String).alias(name) for name in unknown)
     records = records.select("run", *VERSIONS, "cpu_seconds", "peak_memory_mb")
     return _run_labels(cases).join(records, on="run", how="inner").select(*COSTS)
 

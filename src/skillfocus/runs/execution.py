@@ -13,7 +13,7 @@ from collections.abc import MutableSequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from skillfocus._internal.environment_info import package_versions
+from skillfocus._internal.environment_info import accelerator, package_versions
 from skillfocus.core.progress import Progress
 from skillfocus.runs.run import Run, identify, settings_of
 from skillfocus.runs.run_file import Header, encode
@@ -67,6 +67,7 @@ def perform(run: Run, number: int = 0) -> Finished | Failed:
         result = run.execute(_slot_progress(number))
         record = {
             **package_versions(),
+            **accelerator(),
             "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
             "host": socket.gethostname(),
             "wall_seconds": time.perf_counter() - wall_start,
