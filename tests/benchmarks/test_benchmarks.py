@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -151,3 +152,13 @@ def test_the_maze_is_as_large_as_it_says():
     cells = text.partition("map:")[2]
     assert (cells.count(".") + cells.count("G")) * 2 ** cells.count("G") == 56_128
     assert "56,128 states" in text
+
+
+@pytest.mark.slow
+def test_networks_are_timed(tmp_path):
+    file = tmp_path / "speed.json"
+    run("neural.py", "--quick", "--sets", "1", "2", "--json", str(file), cwd=tmp_path)
+    alone, together = json.loads(file.read_text())
+    assert (alone["sets"], together["sets"]) == (1, 2)
+    assert alone["skill samples/s"] == pytest.approx(2 * 34 * alone["environment steps/s"])
+    assert together["over one after another"] > 0

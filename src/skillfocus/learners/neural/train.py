@@ -54,7 +54,7 @@ def train(
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
     sets = [SkillSet(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
     alone = len(sets) == 1
-    carry: Any = sets[0].carry if alone else _stack([each.carry for each in sets])
+    carry: Any = sets[0].carry if alone else stack([each.carry for each in sets])
     stretches = -(-settings.updates // settings.stretch)
     done = 0
     if settings.checkpoint is not None and Path(settings.checkpoint).exists():
@@ -74,7 +74,7 @@ def train(
             f"update {number * settings.stretch:,} of {settings.updates:,}{speed}",
         )
         weights = [each.weights() for each in sets]
-        carry, loss, ends = run(carry, weights[0] if alone else _stack(weights))
+        carry, loss, ends = run(carry, weights[0] if alone else stack(weights))
         if not np.isfinite(np.asarray(loss)).all():
             raise _diverged(settings, number)
         for i, each in enumerate(sets):
@@ -191,7 +191,8 @@ def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
     return np.where(lost > 0, lost / TYPICAL_LOSS, units).astype(np.float32)
 
 
-def _stack(trees: Sequence[Any]) -> Any:
+def stack(trees: Sequence[Any]) -> Any:
+    """Return trees of arrays as one, with a leading axis."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
 
 
