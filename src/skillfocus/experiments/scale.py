@@ -1,8 +1,8 @@
 """Beyond tables: skills that networks learn, beside exact ones where those can be had.
 
-FourRooms from its table, rooms with 16 and 32 tools, MudWorld with its mud in sight, and the three
-worlds of Mini-BEHAVIOR with their tasks. `neural` is a small version for a CPU, `neural-large` the
-whole for a GPU. Claims are aims of our own:
+`neural` is what a CPU learns: FourRooms from its table, and installing a printer. `neural-large`
+needs a GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, thawing food and cleaning a
+car. Claims are aims of our own:
 
     scale-changes-A, scale-effects-A   FourRooms: agent A changes tools, as cleanly as planned ones
     scale-changes-W, scale-effects-W   rooms W: every tool is fetched, nearly as cleanly as possible
@@ -13,7 +13,6 @@ whole for a GPU. Claims are aims of our own:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -50,6 +49,14 @@ ROOMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
 BLOCK_EFFECTS = 0.15
 """Side effects that skills in blocks of rooms shall not exceed, from clear starts."""
 ROOM_STRENGTH = 2.5
+HOUSEHOLD_STRENGTH = 1.0
+"""Cleaning a car soaks and dirties the rag. At the strength of other worlds that costs more than
+the target is worth, and a focused skill does nothing."""
+HELD = 1.0
+"""Rewards stay as dealt where errands are long: a discriminator that is released before a skill has
+learned its errand learns that the skill stays at home, and then rewards it for that."""
+HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
+"""20 million steps, as many as SkiLD learns skills from."""
 MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
 HOUSEHOLDS = ("installing-a-printer", "thawing-frozen-food", "cleaning-a-car")
 HOUSEHOLD_AGENTS = ("focused-vic", "dusdi-vic", "vic")
@@ -70,32 +77,40 @@ SHORT_OF_ONE = 0.005
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return all cases of a setup of this experiment; `neural` has fewer worlds."""
-    learner = Neural() if setup.learner == SMALL else large_neural()
+    """Return the cases for a CPU or for a GPU."""
     listed: list[Case] = []
 
     def add(world: str, agent: str, variant: str, seed: int, run: Run) -> None:
         listed.append(Case(setup.preset, setup.learner, world, agent, variant, seed, run))
 
-    for seed in seeds:
-        for agent in FOCUSED:
-            add("four-rooms", agent, "", seed, Discovery("four-rooms", agent, seed, learner))
-            add("four-rooms", agent, PLANNED, seed, Discovery("four-rooms", agent, seed))
-        for world in HOUSEHOLDS if setup.learner == LARGE else HOUSEHOLDS[:1]:
+    def add_households(worlds: Sequence[str], seed: int, learner: Neural) -> None:
+        for world in worlds:
             for agent in HOUSEHOLD_AGENTS:
-                add(world, agent, "", seed, HouseholdSkills(world, agent, seed, learner))
+                strength = HOUSEHOLD_STRENGTH if agent in FOCUSED else None
+                run = HouseholdSkills(world, agent, seed, learner, strength=strength)
+                add(world, agent, "", seed, run)
             add(world, PRIMITIVES, "", seed, HouseholdPrimitives(world, seed))
+
+    def add_rooms(world: str, seed: int, learner: Neural) -> None:
+        run = SkillsInRooms(world, "focused-vic", seed, learner, strength=ROOM_STRENGTH)
+        add(world, "focused-vic", "", seed, run)
+
+    for seed in seeds:
         if setup.learner == SMALL:
+            for agent in FOCUSED:
+                add("four-rooms", agent, "", seed, Discovery("four-rooms", agent, seed, Neural()))
+                add("four-rooms", agent, PLANNED, seed, Discovery("four-rooms", agent, seed))
+            for variant, changes in TRICKS.items():
+                learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
+                run = Discovery("four-rooms", "focused-vic", seed, learner)
+                add("four-rooms", "focused-vic", variant, seed, run)
+            add_households(HOUSEHOLDS[:1], seed, Neural(hold=HELD))
             continue
-        for world in ROOMS:
-            run = SkillsInRooms(world, "focused-vic", seed, learner, strength=ROOM_STRENGTH)
-            add(world, "focused-vic", "", seed, run)
-        for variant, changes in TRICKS.items():
-            changed = replace(learner, **changes)  # pyright: ignore[reportArgumentType]
-            run = SkillsInRooms("tool-rooms", "focused-vic", seed, changed, strength=ROOM_STRENGTH)
-            add("tool-rooms", "focused-vic", variant, seed, run)
-        run = TreasureSkills("visible-mud", "focused-vic", seed, learner)
+        add_rooms("tool-rooms", seed, large_neural())
+        add_rooms("room-blocks", seed, large_neural(hold=HELD))
+        run = TreasureSkills("visible-mud", "focused-vic", seed, large_neural())
         add("visible-mud", "focused-vic", "", seed, run)
+        add_households(HOUSEHOLDS[1:], seed, large_neural(hold=HELD, **HOUSEHOLD_STEPS))
     if setup.learner == LARGE:
         for world in ROOMS:
             add(world, "focused-vic", BEST, seeds[0], BestInRooms(world, strength=ROOM_STRENGTH))
@@ -121,29 +136,35 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 def _four_rooms(frame: pl.DataFrame) -> Analysis:
     claims, rows, world = [], [], "four-rooms"
-    for agent in FOCUSED:
+    for agent, variant in [
+        *((agent, "") for agent in FOCUSED),
+        *(("focused-vic", t) for t in TRICKS),
+    ]:
         changes, effects, planned_changes, planned = (
-            values_by_seed(frame, metric, world, agent, variant)
-            for variant in ("", PLANNED)
+            values_by_seed(frame, metric, world, agent, which)
+            for which in (variant, PLANNED)
             for metric in ("goal/control", "goal/side_effects")
         )
         if not changes:
             continue
         more = mean_difference(effects, planned)
+        name = agent_name(agent)
         rows.append(
             [
-                agent_name(agent), format_mean(changes, 3, 0, 1), format_mean(planned_changes, 3),
-                format_mean(effects, 3), format_mean(planned, 3), format_interval(more, 3),
-                str(len(changes)),
+                f"{name}, {variant}" if variant else name, format_mean(changes, 3, 0, 1),
+                format_mean(planned_changes, 3), format_mean(effects, 3), format_mean(planned, 3),
+                format_interval(more, 3), str(len(changes)),
             ]
         )  # fmt: skip
-        name = f"FourRooms, {agent_name(agent)}"
-        claims.append(_at_least(f"scale-changes-{agent}", f"{name}: tools change", 0.99, changes))
+        if variant:
+            continue
+        statement = f"FourRooms, {name}: tools change"
+        claims.append(_at_least(f"scale-changes-{agent}", statement, 0.99, changes))
         if more is not None:
             claims.append(
                 aim_claim(
                     f"scale-effects-{agent}",
-                    f"{name}: side effects of tool skills, more than with exact planning",
+                    f"FourRooms, {name}: side effects of tool skills, more than with planning",
                     0.02, more, more.estimate <= 0.02, len(effects),
                 )
             )  # fmt: skip
@@ -151,7 +172,10 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
         "agent", "a tool's best skill changes it", "planned", "side effects of tool skills",
         "planned", "difference", "seeds",
     ]  # fmt: skip
-    note = "Exact, over fair starts: of networks, the policy in every state and first state."
+    note = (
+        "Exact, over fair starts: of networks, the policy in every state and first state. Below, "
+        "one part of training is left out, at equal numbers of steps."
+    )
     return Analysis(claims, [Table("FourRooms from its table", columns, rows, note)])
 
 
@@ -162,36 +186,28 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
         best_changes = _over_tools(frame, "all/changes", world, BEST)
         if best_changes:
             rows.append([world, BEST, *_changes(frame, world, BEST), *_effects(best), "1"])
-        for variant in ("", *TRICKS):
-            mine = {
-                kind: _over_tools(frame, f"{kind}/tool_effects", world, variant) for kind in KINDS
-            }
-            if not mine["all"]:
-                continue
-            seeds = len(mine["all"])
-            name = variant or "networks"
-            rows.append(
-                [world, name, *_changes(frame, world, variant), *_effects(mine), str(seeds)]
+        mine = {kind: _over_tools(frame, f"{kind}/tool_effects", world, "") for kind in KINDS}
+        if not mine["all"]:
+            continue
+        seeds = str(len(mine["all"]))
+        rows.append([world, "networks", *_changes(frame, world, ""), *_effects(mine), seeds])
+        worst = _over_tools(frame, "fair/changes", world, "", least=True)
+        claims.append(
+            _at_least(
+                f"scale-changes-{world}", f"{world}: the tool that changes least does, from fair "
+                "starts", least, worst,
             )
-            if variant:
-                continue
-            worst = _over_tools(frame, "fair/changes", world, "", least=True)
+        )  # fmt: skip
+        if margin is not None and best["all"]:
+            reference = next(iter(best["all"].values()))
+            more = {seed: value - reference for seed, value in mine["all"].items()}
+            statement = f"{world}: side effects, more than of the best possible skills"
+            claims.append(_at_most(f"scale-effects-{world}", statement, margin, more))
+        if margin is None:
+            statement = f"{world}: side effects from clear starts"
             claims.append(
-                _at_least(
-                    f"scale-changes-{world}", f"{world}: the tool that changes least does, "
-                    "from fair starts", least, worst,
-                )
-            )  # fmt: skip
-            if margin is not None and best["all"]:
-                reference = next(iter(best["all"].values()))
-                more = {seed: value - reference for seed, value in mine["all"].items()}
-                statement = f"{world}: side effects, more than of the best possible skills"
-                claims.append(_at_most(f"scale-effects-{world}", statement, margin, more))
-            if margin is None:
-                statement = f"{world}: side effects from clear starts"
-                claims.append(
-                    _at_most(f"scale-effects-{world}", statement, BLOCK_EFFECTS, mine["clear"])
-                )
+                _at_most(f"scale-effects-{world}", statement, BLOCK_EFFECTS, mine["clear"])
+            )
     columns = [
         "world", "skills", "tools change: mean", "worst tool", "side effects: all starts", "fair",
         "clear", "seeds",
