@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -25,7 +26,7 @@ from skillfocus.learners.neural.train import SkillSet, jax_world, make_model, st
 from skillfocus.learners.neural.training import Trainer
 
 
-def measure(world: str, settings: Neural, n_sets: int, seconds: float) -> dict[str, float | str]:
+def measure(world: str, settings: Neural, n_sets: int, seconds: float) -> dict[str, Any]:
     """Return the speed of training `n_sets` sets of skills at once, after compilation."""
     problem = make_problem(sf.make(world), sf.focused(sf.vic(), strength=2.5))
     model = make_model(problem)
