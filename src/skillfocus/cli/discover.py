@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 NOTABLE = 0.01
 """Avoidable side effects of focused skills above this are pointed out."""
+RARELY = 0.75
+"""Skills change their target rarely if all together do so less often than this part of what one
+could (skills for different values each change it from some of the starts)."""
+STEADY_RATE = 0.05
+"""A weight of VIC's discriminator that averages over many runs (docs/vic.md)."""
 MAX_FILES_LISTED = 3
 
 
@@ -127,14 +132,26 @@ class Discover(JobOptions, DiscoveryOptions):
                 f"{worst['avoidable']:.2f} more than the best possible); --strength auto finds a "
                 f"strength, and --penalty path-norm knows walls"
             )
-        for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
-            mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
-            possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
-            if possible > 0.5 and all(s["changes_target"] < 0.1 * possible for s in mine):
-                say(
-                    f"note: no skill changes {' + '.join(target)}, though it can be changed alone "
-                    f"with probability {possible:.2f}; try another seed, or focused-reach"
-                )
+        for record in records:
+            _point_out_idle_skills(record)
+
+
+def _point_out_idle_skills(record: dict) -> None:
+    """Say which targets all skills of a run together change much less often than one could."""
+    skills, rate = record["skills"], record["settings"]["rate"]
+    steady = f"--rate {STEADY_RATE}, " if "vic" in record["objective"] and rate > 0.2 else ""
+    for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
+        mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
+        if "focused-reach" in record["objective"] and len(mine) == 1:  # one value, as was asked
+            continue
+        possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
+        changes = [s["changes_target"] for s in mine]
+        if possible > 0.5 and sum(changes) < RARELY * possible:
+            say(
+                f"note: the skills for {' + '.join(target)} of seed {record['seed']} change it "
+                f"from at most {max(changes):.2f} of the starts, though it can be changed alone "
+                f"with probability {possible:.2f}; try {steady}another seed, or focused-change"
+            )
 
 
 def _records(runs: Sequence[Discovery], store: Store) -> list[dict]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from skillfocus._internal.checks import shown
@@ -28,9 +29,9 @@ from skillfocus.objectives.variants.scattered import scattered
 
 ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
 """Factories of plain objectives; each takes a `rate`."""
-TOLD: dict[str, Callable[..., Objective]] = {"reach": reach}
+TOLD: dict[str, Callable[..., Objective]] = {"reach": reach, "change": partial(reach, change=True)}
 """Objectives whose skills are told what to reach; they learn nothing, take no rate, and need
-targets: `focused-reach`."""
+targets: `focused-reach`, `focused-change`."""
 CONTROLS: dict[str, Callable[..., Objective]] = {"oracle": oracle}
 """Objectives that serve as controls only; they learn nothing, and take no rate."""
 OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {

@@ -27,7 +27,7 @@ def vic(
 
     Args:
         rate: Weight of the discriminator's moving average (default: the paper's, 0.7, and 0.5 in
-            ForageWorld).
+            ForageWorld; for focused VIC 0.05 in worlds that are not built in, see docs/vic.md).
         prior: "uniform", as in the paper's experiments, "learned" (Algorithm 1), or a fixed
             probability of each skill.
         random_start: Whether the discriminator starts random; False starts it uniform.
