@@ -14,10 +14,10 @@ from skillfocus.cli.options import DiscoveryOptions, OptionalPath
 from skillfocus.cli.output import progress_on_stderr, say, show_runs
 
 if TYPE_CHECKING:
+    from skillfocus.learners.strength_search import StrengthCurve
     from skillfocus.runs.discovery_run import Discovery
     from skillfocus.runs.folder_store import Store
     from skillfocus.runs.job import Job
-    from skillfocus.sweeps.strength_search import StrengthCurve
 
 NOTABLE = 0.01
 """Avoidable side effects of focused skills above this are pointed out."""
@@ -108,7 +108,7 @@ class Discover(JobOptions, DiscoveryOptions):
         self, first: Discovery, seeds: Sequence[int], job: Job, store: Store, progress: Any
     ) -> StrengthCurve:
         """Raise the strength; every point is stored like any other run."""
-        from skillfocus.sweeps.strength_search import first_strength, search_strength
+        from skillfocus.learners.strength_search import first_strength, search_strength
 
         def measure(strength: float) -> list[list[dict]]:
             runs = self._runs(seeds, strength)

@@ -49,6 +49,8 @@ class Penalty:
         target_offset: The penalty leaves out the variables this many places after the targets: 0
             for the targets themselves (see `permuted`).
         baseline: What variables that move by themselves are compared with; see `focused`.
+        auto: Whether `discover` finds the strength, by raising this one: `focused(…,
+            strength="auto")`.
     """
 
     name: str
@@ -56,8 +58,14 @@ class Penalty:
     measure: Measure
     target_offset: int = 0
     baseline: Baseline = "start"
+    auto: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.strength, str) and self.strength == "auto":
+            raise UserError(
+                f"{self.name} needs a number to begin with; write focused(…, strength='auto', "
+                f"penalty=…) to have it raised"
+            )
         check_fields(self)
         function(f"the measure of {self.name}", self.measure, "(space, start, end, watched) -> [n]")
         if self.baseline not in BASELINES:

@@ -137,7 +137,7 @@ def find_strength(
     found: dict[float, Skills] = {}
 
     def measure(strength: float) -> list[list[dict]]:
-        changed = replace(objective, penalty=replace(penalty, strength=strength))
+        changed = replace(objective, penalty=replace(penalty, strength=strength, auto=False))
         number = len(found)
         part = part_of(
             progress, number / MAX_POINTS, (number + 1) / MAX_POINTS, f"strength {strength:g}"
@@ -147,7 +147,9 @@ def find_strength(
 
     curve = search_strength(measure, first)
     progress(1.0, "done")
-    return FoundStrength(found[curve.chosen.strength], curve)
+    skills = found[curve.chosen.strength]
+    skills.info["strength_search"] = curve.as_json()
+    return FoundStrength(skills, curve)
 
 
 def first_strength(world: World, objective: Objective) -> float:
