@@ -88,11 +88,12 @@ class SkillEnv(SingleEpisodeEnv):
         now, skill = self._episodes, int(action)
         steps = int(now.steps[0])
         is_skill = skill < len(self.skills)
+        self._last_targets = self.skills.targets[skill] if is_skill else ()
         info |= {
             "steps": steps,
             "discount": float(self._discounts[steps]),
             "skill": skill if is_skill else -1,
-            "targets": self.skills.targets[skill] if is_skill else (),
+            "targets": self._last_targets,
             "path": [tuple(state) for state in now.path_values[0, : steps + 1].tolist()],
             "elapsed": int(now.elapsed[0]),
         }

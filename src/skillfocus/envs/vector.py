@@ -97,6 +97,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         for option in range(len(targets)):
             targets[option] = skills.targets[option] if option < len(skills) else ()
         self._targets = targets
+        self._last_targets: list[tuple[str, ...]] = [()] * num_envs
 
     def reset(
         self,
@@ -126,6 +127,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             if seed is not None and seed[i] is not None:
                 self._generators[i] = seeding.np_random(seed[i])[0]
             self._episodes.begin(i, self._generators[i], state)
+            self._last_targets[i] = ()
         self._episodes.check_begun()
         return self._encoder.encode(self._episodes.values), {}
 
@@ -155,6 +157,8 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             raise UserError(f"actions must be whole numbers, got an array of {chosen.dtype}")
         chosen = chosen.astype(np.int64)
         now.step(chosen, active, self._generators)
+        for i in range(self.num_envs):
+            self._last_targets[i] = self._targets[chosen[i]] if active[i] else ()
         for i in np.flatnonzero(~active).tolist():
             now.begin(i, self._generators[i])
         observations = self._encoder.encode(now.values)
@@ -199,4 +203,4 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         states = [tuple(state) for state in now.values.tolist()]
         if self.render_mode == "ansi":
             return tuple(world.draw(state) for state in states)
-        return tuple(map(self._pictures.draw, states, now.marked, now.ways))
+        return tuple(map(self._pictures.draw, states, now.marked, now.ways, self._last_targets))
