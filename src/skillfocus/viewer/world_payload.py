@@ -23,7 +23,7 @@ from skillfocus.render.icons import (
     ground_glyphs,
 )
 from skillfocus.render.paths import changing_places, mark_of_cell, places_in_table
-from skillfocus.viewer.frames import frames_data
+from skillfocus.viewer.frames import frames_data, missing_frames_note
 from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.recordings import RecordedWorld
 from skillfocus.viewer.walks import outcome_costs
@@ -67,6 +67,7 @@ def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
         **hidden_marks,
         "map": _tabular_map(world, mdp) if isinstance(world, GridWorld) else None,
         "frames": None if isinstance(world, GridWorld) else frames_data(world, mdp),
+        "noFrames": "" if isinstance(world, GridWorld) else missing_frames_note(world, mdp),
     }
 
 
