@@ -25,7 +25,7 @@ def test_only_what_takes_long_is_announced(lines):
     assert lines == [f"forecast: {sizes}", f"forecast: {sizes} for each of 5 seeds"]
 
 
-def run(lines, reports, memory=1_240_000_000):
+def run(lines, reports, memory: int | None = 1_240_000_000):
     """Report (time, fraction) pairs, and return what was said when."""
     now, seen, said = [0.0], [], []
     forecaster = Forecaster(lambda *report: seen.append(report), lambda: now[0], lambda: memory)

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from skillfocus._internal.checks import whole
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
 from skillfocus.envs.making import AnyEpisodes
 from skillfocus.envs.observation import ObservationEncoder
@@ -106,6 +107,9 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         Returns:
             The first observation and an empty info.
         """
+        if seed is not None:
+            check_seed(seed)
+            seed = int(seed)  # Gymnasium refuses NumPy's integers
         super().reset(seed=seed)
         self._episodes.begin(0, self.np_random, requested_state(options))
         self._last_targets = ()

@@ -11,6 +11,7 @@ from threading import Event
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
@@ -54,6 +55,7 @@ def make_problem(
     return Problem(world, objective, parts, modes, limit, mdp)
 
 
+@explain_calls
 @renamed_arguments(table="mdp")
 def discover(
     world: World | str | Path,
@@ -136,6 +138,7 @@ def _settings(learner: Learner) -> dict[str, object]:
     }
 
 
+@explain_calls
 def discover_many(
     world: World | str | Path,
     objective: Objective | str,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -107,6 +108,7 @@ class FoundStrength:
         return self.curve.chosen.strength
 
 
+@explain_calls
 def find_strength(
     world: World | str,
     objective: Objective | str,

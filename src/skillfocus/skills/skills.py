@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import file_path, is_whole, shown
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
@@ -232,6 +233,7 @@ class Skills:
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
 
+    @explain_calls
     def policy(self, skill: int, rng: np.random.Generator | None = None) -> SkillPolicy:
         """Return one skill as a function from a state to an action, for a loop of your own.
 
@@ -260,6 +262,7 @@ class Skills:
 
     # ------------------------------------------------------------------ rollouts
 
+    @explain_calls
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> Trajectory:
         """Run a skill from a state until it terminates or reaches its step limit.
 
@@ -277,6 +280,7 @@ class Skills:
         states = map(tuple, paths[0, : steps[0] + 1].tolist())
         return Trajectory(states, self.world, skill, self.targets[skill])
 
+    @explain_calls
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome."""
         self._check_skill(skill)
@@ -286,6 +290,7 @@ class Skills:
         states = (self.mdp.state(s) for s in path)
         return Trajectory(states, self.world, skill, self.targets[skill])
 
+    @explain_calls
     def run(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -420,6 +425,7 @@ class Skills:
             return pack(header, {POLICY: compress(content, level=6), **rewards})
         return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
 
+    @explain_calls
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
         path = file_path(path)
@@ -437,6 +443,7 @@ class Skills:
             return Skills.load(path, world)
 
     @staticmethod
+    @explain_calls
     def load(
         path: str | Path, world: World | str | None = None, *, mdp: TabularMDP | None = None
     ) -> Skills:

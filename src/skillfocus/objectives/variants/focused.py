@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from skillfocus._internal.checks import shown
+from skillfocus._internal.calls import explain_calls
+from skillfocus._internal.checks import shown, wrong
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.penalties import Baseline, Penalty, weighted_norm
 
 
+@explain_calls
 def focused(
     objective: Objective,
     *,
@@ -43,7 +45,7 @@ def focused(
             f"{shown(penalty)}"
         )
     if isinstance(strength, str) and strength != "auto":
-        raise UserError(f"strength must be a number or 'auto', got {shown(strength)}")
+        raise wrong("strength", "a number or 'auto'", strength)
     if penalty is None:
         penalty = weighted_norm(objective.reward.penalty_strength)
     if isinstance(strength, str):
