@@ -126,11 +126,13 @@ class Discover(JobOptions, DiscoveryOptions):
         wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
         if wasteful:
             worst = max(wasteful, key=lambda s: s["avoidable"])
+            found = "no strength tried avoids them"
+            finds = "--strength auto finds a strength, and --penalty path-norm knows walls"
             say(
                 f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
                 f"avoided (skill {worst['skill']}, {' + '.join(worst['targets'])}: "
-                f"{worst['avoidable']:.2f} more than the best possible); --strength auto finds a "
-                f"strength, and --penalty path-norm knows walls"
+                f"{worst['avoidable']:.2f} more than the best possible); "
+                f"{found if self.strength == 'auto' else finds}"
             )
         for record in records:
             _point_out_idle_skills(record)

@@ -28,7 +28,7 @@ from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
-from skillfocus.skills.joining import Index, Skill, join, numbers_of, pick
+from skillfocus.skills.joining import Index, Skill, join, numbers_of, objective_label, pick
 from skillfocus.skills.neural.files import (
     network_arrays,
     networks_from_file,
@@ -150,8 +150,7 @@ class Skills:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        objective = self.info.get("objective", {})
-        name = objective.get("name", "?") if isinstance(objective, dict) else "?"
+        name = objective_label(self.info)
         return f"<{len(self)} {name} skills in {self.world.id}, seed {self.info.get('seed')}>"
 
     # ------------------------------------------------------------------ policies
