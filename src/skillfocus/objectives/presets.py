@@ -18,8 +18,8 @@ RATES = {"vic": 0.7, "diayn": 0.05, "lsd": 0.1}
 RATES_IN_WORLD = {("vic", "ForageWorld-v0"): 0.5}
 """By the name of the reward and the world's id, where it differs."""
 FOCUSED_RATES = {"vic": 0.05}
-"""By the name of the reward, for focused objectives outside `BUILT_IN_WORLDS`."""
-BUILT_IN_WORLDS = frozenset(
+"""By the name of the reward, for focused objectives outside `WORLDS_WITH_RESULTS`."""
+WORLDS_WITH_RESULTS = frozenset(
     {
         "FourRooms-v0", "ForageWorld-v0", "MudWorld-v0", "Box-v0", "Vase-v0", "ConveyorSushi-v0",
         "ConveyorVase-v0", "Train-v0",
@@ -38,6 +38,6 @@ def learning_rate(objective: Objective, world_id: str) -> float:
             f"{objective.name} has no learning rate, and the paper has none for {reward.name}: "
             f"give its estimate a rate"
         )
-    if objective.penalty is not None and world_id not in BUILT_IN_WORLDS:
+    if objective.penalty is not None and world_id not in WORLDS_WITH_RESULTS:
         return FOCUSED_RATES.get(reward.name, RATES[reward.name])
     return RATES_IN_WORLD.get((reward.name, world_id), RATES[reward.name])
