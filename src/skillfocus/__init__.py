@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from skillfocus.learners.discovery import discover_many as discover_many
     from skillfocus.learners.neural.learner import Neural as Neural
     from skillfocus.learners.neural.learner import large_neural as large_neural
+    from skillfocus.learners.strength_search import find_strength as find_strength
     from skillfocus.learners.tabular.planning import Planning as Planning
     from skillfocus.learners.tabular.q_learning import QLearning as QLearning
     from skillfocus.learners.tabular.q_learning import literal_q_learning as literal_q_learning
@@ -74,7 +75,6 @@ if TYPE_CHECKING:
     from skillfocus.skills.policy import Policy as Policy
     from skillfocus.skills.skills import Skills as Skills
     from skillfocus.sweeps.running import sweep as sweep
-    from skillfocus.sweeps.strength_search import find_strength as find_strength
     from skillfocus.tasks.smdp_q_learning import SMDPQLearning as SMDPQLearning
     from skillfocus.tasks.smdp_q_learning import solve as solve
     from skillfocus.tasks.task import make_task as make_task
@@ -113,6 +113,7 @@ _HOMES = {
     "learners.neural.learner": ["Neural", "large_neural"],
     "learners.tabular.q_learning": ["QLearning", "literal_q_learning", "paper_q_learning"],
     "learners.discovery": ["discover", "discover_many"],
+    "learners.strength_search": ["find_strength"],
     "skills.skills": ["Skills"],
     "skills.policy": ["Policy"],
     "metrics.evaluation": ["evaluate"],
@@ -127,7 +128,6 @@ _HOMES = {
     "runs.status": ["Interrupted"],
     "runs.progress_bar": ["progress_bar"],
     "sweeps.running": ["sweep"],
-    "sweeps.strength_search": ["find_strength"],
     "viewer.viewing": ["view"],
     "experiments.reproduction": ["reproduce"],
     "errors": ["UserError"],

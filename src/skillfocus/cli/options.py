@@ -62,8 +62,9 @@ class DiscoveryOptions:
     """What the penalty compares variables with that move by themselves: start (the default),
     inaction or stepwise (docs/focused.md)."""
     rate: OptionalFloat = None
-    """Weight of the discriminator's moving average, or LSD's step size (default: the paper's).
-    Q-learning scales it down (docs/q-learning.md)."""
+    """Weight of the discriminator's moving average, or LSD's step size (default: the paper's; for
+    focused VIC 0.05 in worlds that are not built in). Q-learning
+    scales it down (docs/q-learning.md)."""
     weight: OptionalFloat = None
     """DUSDi's weight on the variables that are not targets (default: 0.1)."""
     step_limit: OptionalInt = None

@@ -11,6 +11,7 @@ from threading import Event
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
@@ -54,6 +55,7 @@ def make_problem(
     return Problem(world, objective, parts, modes, limit, mdp)
 
 
+@explain_calls
 @renamed_arguments(table="mdp")
 def discover(
     world: World | str | Path,
@@ -71,7 +73,9 @@ def discover(
 
     Args:
         world: The world to discover them in, or its name, as `make` takes it.
-        objective: What they are rewarded for, such as `focused(vic())` or "focused-vic".
+        objective: What they are rewarded for, such as `focused(vic())` or "focused-vic". With
+            `strength="auto"` skills are discovered several times, and the strengths tried stand in
+            `skills.info["strength_search"]`.
         seed: Equal seeds give equal skills, bit for bit.
         learner: How they are learned (default: `Planning()`), or a learner's name.
         n_skills: Number of skills (default: 16).
@@ -89,6 +93,13 @@ def discover(
     check_seed(seed)
     if progress is not None:
         function("progress", progress, "(fraction, activity) -> None")
+    if objective.penalty is not None and objective.penalty.auto:
+        from skillfocus.learners.strength_search import find_strength  # which calls `discover`
+
+        return find_strength(
+            world, objective, seed=seed, progress=progress or no_progress, learner=learner,
+            n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp,
+        ).skills  # fmt: skip
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )
@@ -127,6 +138,7 @@ def _settings(learner: Learner) -> dict[str, object]:
     }
 
 
+@explain_calls
 def discover_many(
     world: World | str | Path,
     objective: Objective | str,

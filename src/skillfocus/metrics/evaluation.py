@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import check_seed
@@ -17,6 +18,7 @@ from skillfocus.metrics.summary import origin, skill_records
 from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
 
 
+@explain_calls
 def evaluate(
     skills: SkillSource | Iterable[SkillSource],
     *,

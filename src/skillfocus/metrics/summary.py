@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.rows import Row
 from skillfocus.metrics.side_effects import fair_and_all_effects
+from skillfocus.skills.joining import objective_label
 from skillfocus.skills.skills import Skills
 
 
@@ -61,7 +62,7 @@ def origin(skills: Skills) -> dict[str, object]:
     strength, seed = objective.get("strength"), skills.info.get("seed")
     return {
         "world": skills.world.id,
-        "objective": _as_text(objective.get("name")),
+        "objective": objective_label(skills.info),
         "strength": strength if type(strength) in (int, float) else None,
         "learner": _as_text(learner.get("name")),
         "seed": seed if type(seed) is int else None,

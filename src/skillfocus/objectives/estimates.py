@@ -118,10 +118,13 @@ class ValueNumbers:
         rate: No learning rate.
         components_are_values: Whether a skill's component is the index of a value of its target;
             the formula then gets that value's number.
+        single_component: Whether all skills with the same targets would be alike, so that there is
+            one.
     """
 
     rate: float = 0.0
     components_are_values: bool = False
+    single_component: bool = False
     discriminates = False
     learns_prior = False
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 import polars as pl
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.mdp import TabularMDP
@@ -38,6 +39,7 @@ PLANNING = Planning()
 """The default learner."""
 
 
+@explain_calls
 @dataclass(frozen=True)
 class Discovery(Run):
     """One discovery of skills: a world, an objective, a learner and a seed.

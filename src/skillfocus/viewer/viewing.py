@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus._internal.atomic_io import check_file_path, require_writable_folder, shorten
+from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -21,6 +22,7 @@ from skillfocus.viewer.page import default_labels, is_page, write_page
 from skillfocus.viewer.payload import SkillSetView
 
 
+@explain_calls
 def view(
     skills: SkillSource | Iterable[SkillSource],
     out: str | Path | None = None,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
@@ -18,6 +19,7 @@ from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.worlds.jax.world import require_jax
 
 
+@explain_calls
 @dataclass(frozen=True)
 class Neural(Learner):
     """Networks that learn what a skill may still lose (see `skills/neural/model.py`).

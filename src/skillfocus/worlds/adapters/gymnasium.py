@@ -97,8 +97,10 @@ def from_gymnasium(
     toy_text = TOY_TEXT.get(type(inner).__name__)
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
+    rules = None  # a model of ours, unless samples are asked for
     if get_state is None and toy_text is not None and toy_text.get is not None:
         get_state, set_state = toy_text.get, toy_text.set
+        rules = toy_text.model if variables is None and samples == 1 else None
     table = None if get_state is not None else getattr(inner, "P", None)
     if isinstance(table, Sequence):
         table = dict(enumerate(table))
@@ -127,6 +129,9 @@ def from_gymnasium(
         stepped.register_states(table)
         starts = stepped.table_starts(table)
         model = stepped.table_model(table)
+    elif rules is not None and toy_text is not None:
+        stepped.register_states(toy_text.starts)
+        starts, model = list(toy_text.starts), stepped.rule_model(rules)
     else:
         starts = list(stepped.reset_states(seed, resets))
         model = stepped_model(stepped, samples)
