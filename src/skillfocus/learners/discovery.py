@@ -28,6 +28,7 @@ from skillfocus.objectives.registry import as_objective
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
 from skillfocus.objectives.targets import Targets
 from skillfocus.skills.skills import Skills
+from skillfocus.worlds.continuous import require_finite
 from skillfocus.worlds.registry import as_world
 
 
@@ -45,6 +46,7 @@ def make_problem(
     Raises:
         UserError: If objective, targets and world do not fit together.
     """
+    require_finite(world)
     if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
         raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
     assignment = assign_targets(world, objective, n_skills, targets)
