@@ -208,3 +208,7 @@ class ContinuousSpace:
             for variable, at in zip(self.variables, self.slices, strict=True)
         ]
         return array_namespace(end).stack(columns, axis=-1)
+
+    def relative_distances(self, start: Any, end: Any) -> Any:
+        """Return `change`: penalties know a `FactoredSpace` and this one by the same name."""
+        return self.change(start, end)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from threading import Event
 
@@ -20,7 +19,8 @@ from skillfocus.core.seeds import check_seed
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.learners.base import Learner, Problem
+from skillfocus.learners.base import Learner, Problem, learner_settings
+from skillfocus.learners.continuous import discover_continuous
 from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
@@ -28,7 +28,7 @@ from skillfocus.objectives.registry import as_objective
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
 from skillfocus.objectives.targets import Targets
 from skillfocus.skills.skills import Skills
-from skillfocus.worlds.continuous import require_finite
+from skillfocus.worlds.continuous import ContinuousBase, require_finite
 from skillfocus.worlds.registry import as_world
 
 
@@ -91,6 +91,10 @@ def discover(
     check_seed(seed)
     if progress is not None:
         function("progress", progress, "(fraction, activity) -> None")
+    if isinstance(world, ContinuousBase):
+        return discover_continuous(
+            world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
+        )  # pyright: ignore[reportReturnType]
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )
@@ -109,24 +113,13 @@ def discover(
         problem.step_limit,
         {
             "objective": objective.describe(),
-            "learner": _settings(learner),
+            "learner": learner_settings(learner),
             "seed": int(seed),
             **reached,
             "versions": package_versions(),
         },
         learned.intrinsic_reward,
     )
-
-
-def _settings(learner: Learner) -> dict[str, object]:
-    """Return the settings of a learner that decide results."""
-    if not is_dataclass(learner):
-        return {"name": learner.name}
-    return {
-        field.name: getattr(learner, field.name)
-        for field in fields(learner)
-        if field.metadata.get("stored") != "never"
-    }
 
 
 def discover_many(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.continuous import ContinuousProblem
+from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.worlds.jax.world import require_jax
 
@@ -48,6 +51,8 @@ class Neural(Learner):
             the skill's own alone.
         stretch: Updates between two looks at where skills end.
         checkpoint: A file to write the state of training to, and to go on from.
+        actor: Settings for worlds with continuous variables and actions, which take none of the
+            above (docs/continuous.md).
         name: Name in files and tables.
     """
 
@@ -71,6 +76,7 @@ class Neural(Learner):
     earlier_starts: int = 4
     stretch: int = 100
     checkpoint: str | Path | None = field(default=None, metadata={"stored": "never"})
+    actor: Actor = field(default=Actor(), metadata={"stored": "unless default"})
     name: str = "neural"
 
     def __post_init__(self) -> None:
@@ -118,6 +124,15 @@ class Neural(Learner):
 
         return train(self, problem, [rng], progress)[0]
 
+    def learn_continuous(
+        self, problem: ContinuousProblem, rng: np.random.Generator, progress: Progress
+    ) -> dict[str, Any]:
+        """Train an actor for a world with continuous variables; see `learners/continuous.py`."""
+        require_jax("the neural learner")
+        from skillfocus.learners.neural.continuous.train import train
+
+        return train(self.actor, problem, [rng], progress)[0].weights
+
 
 def large_neural(**settings: object) -> Neural:
     """Return the learner with settings for one large GPU.
@@ -127,6 +142,6 @@ def large_neural(**settings: object) -> Neural:
     """
     large: dict[str, object] = {
         "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
-        "learning_rate": 1e-3, "slow_rate": 0.02, "name": "neural-large",
+        "learning_rate": 1e-3, "slow_rate": 0.02, "actor": large_actor(), "name": "neural-large",
     }  # fmt: skip
     return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,266 @@
+"""One round of training: every environment runs a skill, then actor, critic and judges learn.
+
+The critic has a head per component of a skill and one for the penalty; each head's advantages are
+estimated for themselves (`advantages.py`) and the actor follows their sum:
+
+    maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
+
+Heads differ in size, so the critic predicts returns in units of their spread. It is told how many
+steps have passed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from skillfocus.learners.neural.continuous.advantages import advantages
+from skillfocus.learners.neural.continuous.judging import Seen, judge_update
+from skillfocus.learners.neural.continuous.rewards import RewardRule
+from skillfocus.learners.neural.continuous.settings import Actor
+from skillfocus.learners.neural.continuous.state import Carry, Fixed, Round
+from skillfocus.skills.continuous.actor import ActorModel, log_probability, log_squashing
+from skillfocus.skills.continuous.estimates import SkillEstimates
+from skillfocus.skills.neural.network import apply_network
+
+MAX_GRADIENT = 1.0
+"""Gradients are cut to this norm."""
+LAST_RATE = 0.1
+"""Learning rate at the end, relative to the first."""
+RELEASE = 0.2
+"""Share of training over which the networks take over from the deal."""
+JUDGE_STEPS = 8
+"""Steps of judges that learn from last states, per round."""
+
+
+class Trainer:
+    """Compiled training of one problem.
+
+    Args:
+        model: What the actor means.
+        estimates: What rewards read.
+        settings: Settings of the actor.
+    """
+
+    def __init__(self, model: ActorModel, estimates: SkillEstimates, settings: Actor) -> None:
+        self.model, self.estimates, self.settings = model, estimates, settings
+        self.world, self.layout, self.n_steps = model.world, model.layout, model.step_limit
+        n_settling = int(settings.settling * self.n_steps)
+        self.rule = RewardRule(estimates, n_settling)
+        self.optimizer = optax.chain(
+            optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
+        )
+        self.judge_optimizer = optax.adam(settings.judge_rate)
+        self.masks = jnp.asarray(self.layout.masks)
+        self.active = jnp.asarray(self.layout.active)
+
+    # ------------------------------------------------------------------ skills
+
+    def draw_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
+        """Draw kinds of skills, int32 [n], and their components, [n, layout.width]."""
+        key_kind, key_z = jax.random.split(key)
+        kind = jax.random.randint(key_kind, (n,), 0, len(self.layout.kinds))
+        active, parts = self.active[kind], []
+        for k, slot in enumerate(self.layout.slots):
+            key_slot = jax.random.fold_in(key_z, k)
+            if slot.is_discrete:
+                part = jax.nn.one_hot(jax.random.randint(key_slot, (n,), 0, slot.width), slot.width)
+            else:
+                part = jax.random.normal(key_slot, (n, slot.width))
+                part = part / jnp.linalg.norm(part, axis=1, keepdims=True)
+            parts.append(part * active[:, k : k + 1])
+        return kind, jnp.concatenate(parts, axis=1)
+
+    # ------------------------------------------------------------------ a round
+
+    def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
+        """Make some rounds; return what `learn` measures, stacked."""
+        return jax.lax.scan(
+            lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds
+        )
+
+    def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
+        """Let every environment run one skill, and learn from it."""
+        key, key_begin, key_act, key_learn = jax.random.split(carry.key, 4)
+        state = self._begin(key_begin, carry)
+        state, done = self._act(key_act, carry.nets["actor"], fixed, state)
+        carry = carry._replace(key=key, state=state)
+        return self.learn(key_learn, carry, fixed, done)
+
+    def _begin(self, key: jax.Array, carry: Carry) -> Any:
+        """Begin afresh in some environments, go on in the others."""
+        n = self.settings.environments
+        key_fresh, key_reset = jax.random.split(key)
+        fresh = jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share
+        drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
+
+        def pick(new: jax.Array, old: jax.Array) -> jax.Array:
+            return jnp.where(fresh.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+
+        return jax.tree.map(pick, drawn, carry.state)
+
+    def _act(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
+        """Run one skill in every environment."""
+        n, world, model = self.settings.environments, self.world, self.model
+        key_skill, key_steps = jax.random.split(key)
+        kind, z = self.draw_skills(key_skill, n)
+        mask = self.masks[kind]
+        start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
+        weights = {"shift": fixed.shift, "scale": fixed.scale}
+
+        def step(carried: tuple[Any, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
+            (state, values), (key, time) = carried, at
+            key_draw, key_step = jax.random.split(key)
+            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
+            inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
+            mean, log_std = model.distribution(actor, inputs)
+            u = mean + jnp.exp(log_std) * jax.random.normal(key_draw, mean.shape)
+            keys = jax.random.split(key_step, n)
+            state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
+            after = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
+            return (state, after), (inputs, u, log_probability(u, mean, log_std), after)
+
+        times = jnp.arange(self.n_steps) / self.n_steps
+        keys = jax.random.split(key_steps, self.n_steps)
+        (state, _), (inputs, u, log_prob, after) = jax.lax.scan(step, (state, start), (keys, times))
+        values = jnp.concatenate([start[None], after])
+        return state, Round(inputs, u, log_prob, values, kind, z)
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(
+        self, key: jax.Array, carry: Carry, fixed: Fixed, done: Round
+    ) -> tuple[Carry, dict[str, jax.Array]]:
+        """Learn from a round of skills; return what happened beside the new state."""
+        settings = self.settings
+        key_actor, key_judge = jax.random.split(key)
+        share = carry.rounds / settings.rounds
+        released = jnp.clip((share - settings.hold) / RELEASE, 0.0, 1.0)
+        rewards = self.rule.rewards(
+            carry.judges, fixed, done.values, done.kind, done.z, released
+        )  # [n_steps, n, n_heads]
+        critic_inputs = self._critic_inputs(done)
+        predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
+        gained, returns = advantages(rewards, predicted, settings.gamma, settings.trace)
+        size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
+        spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
+        spread = jnp.maximum(spread, 1e-3)
+        total = gained.sum(axis=2)
+        total = (total - total.mean()) / (total.std() + 1e-6)
+        data = (
+            done.inputs, critic_inputs, done.u, done.log_prob, total, returns / spread,
+        )  # fmt: skip
+        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
+        rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
+        nets, optimizer, entropy = self._improve(key_actor, carry, flat, rate)
+        judges, judge_optimizer, vectors, log_dual, loss = self._judge(key_judge, carry, done)
+        report = {
+            "rewards": rewards.sum(axis=0).mean(axis=0),
+            "judge_loss": loss,
+            "entropy": entropy,
+            "dual": jnp.exp(log_dual),
+            "released": released,
+        }
+        carry = carry._replace(
+            nets=nets, optimizer=optimizer, judges=judges, judge_optimizer=judge_optimizer,
+            vectors=vectors, log_dual=log_dual, spread=spread, rounds=carry.rounds + 1,
+        )  # fmt: skip
+        return carry, report
+
+    def _critic_inputs(self, done: Round) -> jax.Array:
+        n = done.inputs.shape[1]
+        times = jnp.arange(self.n_steps) / self.n_steps
+        times = jnp.broadcast_to(times[:, None, None], (self.n_steps, n, 1))
+        return jnp.concatenate([done.inputs, times], axis=2)
+
+    def _improve(
+        self, key: jax.Array, carry: Carry, data: Any, rate: jax.Array
+    ) -> tuple[Any, Any, jax.Array]:
+        """Make some epochs of proximal policy optimisation."""
+        settings, n = self.settings, self.n_steps * self.settings.environments
+        batch = min(settings.batch, n)
+
+        def epoch(carried: Any, key: jax.Array) -> Any:
+            order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
+            return jax.lax.scan(one, carried, (order, jax.random.split(key, len(order))))
+
+        def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            nets, optimizer = carried
+            rows, key = at
+            some = jax.tree.map(lambda x: x[rows], data)
+            loss_of = jax.value_and_grad(self._loss, has_aux=True)
+            (_, entropy), gradient = loss_of(nets, some, key)
+            new, states = {}, {}
+            for name in nets:  # one optimizer each, lest the critic's gradient cut the actor's
+                step, states[name] = self.optimizer.update(gradient[name], optimizer[name])
+                new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
+            return (new, states), entropy
+
+        (nets, optimizer), entropy = jax.lax.scan(
+            epoch, (carry.nets, carry.optimizer), jax.random.split(key, settings.epochs)
+        )
+        return nets, optimizer, entropy[-1].mean()
+
+    def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        inputs, critic_inputs, u, log_prob, advantage, returns = some
+        settings = self.settings
+        mean, log_std = self.model.distribution(nets["actor"], inputs)
+        ratio = jnp.exp(log_probability(u, mean, log_std) - log_prob)
+        near = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
+        gain = jnp.minimum(ratio * advantage, near * advantage).mean()
+        fresh = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+        entropy = -log_probability(fresh, mean, log_std) + log_squashing(fresh)
+        entropy = entropy.mean() / mean.shape[1]
+        missed = apply_network(nets["critic"], critic_inputs) - returns
+        error = jnp.mean(missed**2)
+        return error - gain - settings.entropy * mean.shape[1] * entropy, entropy
+
+    def _judge(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
+        """Let discriminators or phi learn from the round."""
+        settings, timing = self.settings, self.rule.objective.reward.timing
+        n_steps, n = self.n_steps, done.z.shape[0]
+        if timing == "final":  # the reward of the last state, or of first and last
+            times, size = jnp.full((JUDGE_STEPS,), n_steps - 1), min(n, settings.batch)
+            draws = (JUDGE_STEPS, size)
+            time = jnp.broadcast_to(times[:, None], draws)
+        else:
+            first = self.rule.n_settling if timing == "step" else 0
+            draws = (max(1, n_steps * n // settings.batch), min(settings.batch, n_steps * n))
+            time = jax.random.randint(jax.random.fold_in(key, 1), draws, first, n_steps)
+        env = jax.random.randint(key, draws, 0, n)
+        active = self.active[done.kind]
+
+        def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            time, env = at
+            seen = Seen(
+                done.values[0][env], done.values[time, env], done.values[time + 1, env],
+                active[env], done.z[env],
+            )  # fmt: skip
+            *carried, loss = judge_update(self.estimates, self.judge_optimizer, *carried, seen)
+            return tuple(carried), loss
+
+        before = (carry.judges, carry.judge_optimizer, carry.vectors, carry.log_dual)
+        after, loss = jax.lax.scan(one, before, (time, env))
+        return (*after, loss.mean())
+
+
+def initial_carry(
+    trainer: Trainer, key: jax.Array, nets: Any, judges: Any, vectors: Any, state: Any
+) -> Carry:
+    """Return the state in which training starts, from first parameters and environments."""
+    from skillfocus.objectives.estimates import TemporalRepresentation
+
+    estimates = trainer.estimates
+    estimate = estimates.objective.reward.estimate
+    dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
+    nets, judges, vectors = jax.tree.map(jnp.asarray, (nets, judges, vectors))
+    return Carry(
+        key, nets, {name: trainer.optimizer.init(net) for name, net in nets.items()},
+        judges, trainer.judge_optimizer.init(judges), vectors,
+        jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
+        jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),
+    )  # fmt: skip
