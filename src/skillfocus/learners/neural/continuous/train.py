@@ -69,9 +69,11 @@ def train(
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
     begun = [begin(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
-    carry, fixed = (jax.tree.map(lambda *leaves: jnp.stack(leaves), *each) for each in zip(*begun))
-    run = jax.jit(jax.vmap(trainer.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0)
-    began, first, reports, done = time.monotonic(), None, [], 0
+    alone = len(begun) == 1
+    carry, fixed = begun[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *begun)
+    run_all = trainer.run if alone else jax.vmap(trainer.run, in_axes=(0, 0, None))
+    run = jax.jit(run_all, static_argnums=2, donate_argnums=0)
+    first, reports, done = None, [], 0
     while done < settings.rounds:
         steps = done * problem.step_limit * settings.environments * len(rngs)
         speed = ", compiling" if first is None else f", {_speed(first, steps):,.0f} steps/s"
@@ -87,13 +89,17 @@ def train(
             )
         if first is None:
             first = (time.monotonic(), done * problem.step_limit * settings.environments * len(rngs))
-    del began
-    report = {name: np.concatenate([r[name] for r in reports], axis=1) for name in reports[0]}
+    time_axis = 0 if alone else 1
+    report = {
+        name: np.concatenate([each[name] for each in reports], axis=time_axis)
+        for name in reports[0]
+    }
+    if alone:
+        return [finish(trainer, carry, fixed, report)]
     return [
-        finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed)),
-               {name: value[i] for name, value in report.items()})
+        finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
         for i in range(len(rngs))
-    ]  # fmt: skip
+    ]
 
 
 def _speed(first: tuple[float, int], steps: int) -> float:
