@@ -15,6 +15,7 @@ from skillfocus.core.continuous import ContinuousSpace
 from skillfocus.core.factored import State
 from skillfocus.core.world import Outcome, World, WorldState
 from skillfocus.errors import UserError
+from skillfocus.worlds.drawing import Drawing
 
 
 class ContinuousBase(World):
@@ -80,6 +81,10 @@ class ContinuousBase(World):
             f"{self.id} has continuous variables and actions, so there is no table of its states: "
             f"learn its skills with learner=Neural() or --learner neural"
         )
+
+    def drawing(self) -> Drawing | None:
+        """Return how the world looks; None if the viewer shows its numbers only."""
+        return None
 
     def draw(self, state: Any) -> str:
         """Return a state's values, float [size], as text."""
