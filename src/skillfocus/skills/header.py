@@ -83,8 +83,10 @@ OBJECT = Leaf(
 
 COMPONENT = Leaf(
     "a number of skills or a sphere",
-    lambda value: (type(value) is int and 2 <= value <= MAX_SKILLS)
-    or (isinstance(value, dict) and [*value] == ["sphere"] and type(value["sphere"]) is int),
+    lambda value: (
+        (type(value) is int and 2 <= value <= MAX_SKILLS)
+        or (isinstance(value, dict) and [*value] == ["sphere"] and type(value["sphere"]) is int)
+    ),
 )
 TARGET = Leaf("a variable's name or null", lambda value: value is None or isinstance(value, str))
 

@@ -451,9 +451,7 @@ class Skills:
         """
         arrays, header = read(file_path(path))
         if header["version"] == WITH_ACTORS:
-            raise UserError(
-                f"{path} holds skills of a continuous world: use ContinuousSkills.load"
-            )
+            raise UserError(f"{path} holds skills of a continuous world: use ContinuousSkills.load")
         origin = header["world"]
         try:
             made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)

@@ -1,10 +1,10 @@
 """How skills of a continuous world are named, and what the actor is told of them.
 
-    {"agent": 2}              the third of the agent's skills
-    {"box": (0.6, 0.8)}       a direction for the box
-    {"agent": 2, "box": 0}    both at once
-    {}                        leave everything
-    2, or (0.6, 0.8)          skills without targets
+{"agent": 2}              the third of the agent's skills
+{"box": (0.6, 0.8)}       a direction for the box
+{"agent": 2, "box": 0}    both at once
+{}                        leave everything
+2, or (0.6, 0.8)          skills without targets
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ def list_skills(
     """
     listed: list[SkillName] = []
     for kind in layout.kinds:
-        choices = [_choices(layout.slots[k].component, directions) for k in kind]
-        total = len(listed) + int(np.prod([len(each) for each in choices], dtype=float))
+        each_slot = [choices(layout.slots[k].component, directions) for k in kind]
+        total = len(listed) + int(np.prod([len(each) for each in each_slot], dtype=float))
         if total > MAX_LISTED:
             raise UserError(
                 f"there are more than {MAX_LISTED:,} skills: name those you mean, such as "
                 f"{{{space.names[layout.slots[0].variable or 0]!r}: 0, …}}"
             )
-        for values in itertools.product(*choices):
+        for values in itertools.product(*each_slot):
             named = {
                 None if (j := layout.slots[k].variable) is None else space.names[j]: value
                 for k, value in zip(kind, values, strict=True)
@@ -104,7 +104,8 @@ def list_skills(
     return listed
 
 
-def _choices(component: int | Sphere, directions: int) -> list[Any]:
+def choices(component: int | Sphere, directions: int) -> list[Any]:
+    """Return the values of a component one by one; of a sphere, some directions."""
     if not isinstance(component, Sphere):
         return list(range(component))
     if component.dimensions == 2:

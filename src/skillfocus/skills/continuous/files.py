@@ -160,5 +160,3 @@ def _take_judges(estimates: SkillEstimates, arrays: dict[str, np.ndarray]) -> di
         judges[f"w{i}"] = take(arrays, f"judges/w{i}", (estimates.n_copies, fan_in, fan_out))
         judges[f"b{i}"] = take(arrays, f"judges/b{i}", (estimates.n_copies, 1, fan_out))
     return judges
-
-

@@ -77,9 +77,7 @@ class ContinuousRunner:
         padded = jax.tree.map(_pad, (states, masks, z, keys))
         done = self._follow(self.weights, *padded, jnp.float32(noise))
         states, (values, seen, actions) = _cut(done, n)
-        return ContinuousRollouts(
-            states, np.asarray(values), np.asarray(seen), np.asarray(actions)
-        )
+        return ContinuousRollouts(states, np.asarray(values), np.asarray(seen), np.asarray(actions))
 
     def _run_one(
         self, weights: Any, state: Any, mask: Any, z: Any, key: Any, noise: Any
@@ -92,9 +90,7 @@ class ContinuousRunner:
             seen, values = world.observation(state), world.values(state)  # pyright: ignore[reportAttributeAccessIssue]
             time = jnp.full(1, number / model.step_limit)
             one = [each[None] for each in (seen, values, start, mask, z)]
-            mean, log_std = model.distribution(
-                weights["actor"], model.inputs(weights, *one, time)
-            )
+            mean, log_std = model.distribution(weights["actor"], model.inputs(weights, *one, time))
             u = mean + noise * jnp.exp(log_std) * jax.random.normal(key_draw, mean.shape)
             action = model.action(u)[0]
             return world.step(key_step, state, action), (values, seen, action)  # pyright: ignore[reportAttributeAccessIssue]

@@ -105,9 +105,7 @@ class ContinuousSkills:
 
     # ------------------------------------------------------------------ acting
 
-    def policy(
-        self, skill: SkillName, rng: np.random.Generator | None = None
-    ) -> ContinuousPolicy:
+    def policy(self, skill: SkillName, rng: np.random.Generator | None = None) -> ContinuousPolicy:
         """Return one skill as a function from an observation to an action, in NumPy alone.
 
         Args:

@@ -1,9 +1,9 @@
 """Updates of what rewards read: discriminators, and phi with its constraint.
 
-    discriminator   minimise  -E log q(z | s)
-    LSD             maximise  E <phi(s_T) - phi(s_0), z>, then divide every layer by its norm
-    METRA           maximise  E [<phi(s') - phi(s), z> + lambda min(slack, 1 - |phi(s') - phi(s)|^2)]
-                    then      log lambda <- log lambda - rate E min(slack, 1 - |phi(s') - phi(s)|^2)
+discriminator   minimise  -E log q(z | s)
+LSD             maximise  E <phi(s_T) - phi(s_0), z>, then divide every layer by its norm
+METRA           maximise  E [<phi(s') - phi(s), z> + lambda min(slack, 1 - |phi(s') - phi(s)|^2)]
+                then      log lambda <- log lambda - rate E min(slack, 1 - |phi(s') - phi(s)|^2)
 """
 
 from __future__ import annotations

@@ -88,7 +88,10 @@ def train(
                 f"learning_rate or judge_rate"
             )
         if first is None:
-            first = (time.monotonic(), done * problem.step_limit * settings.environments * len(rngs))
+            first = (
+                time.monotonic(),
+                done * problem.step_limit * settings.environments * len(rngs),
+            )
     time_axis = 0 if alone else 1
     report = {
         name: np.concatenate([each[name] for each in reports], axis=time_axis)

@@ -79,9 +79,7 @@ class Trainer:
 
     def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
         """Make some rounds; return what `learn` measures, stacked."""
-        return jax.lax.scan(
-            lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds
-        )
+        return jax.lax.scan(lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds)
 
     def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
         """Let every environment run one skill, and learn from it."""
