@@ -208,9 +208,9 @@ def lay_out(
                     f"{name} has components {components[j]} and {component}; all kinds of skills "
                     f"that target it must have the same"
                 )
-    if objective.penalty is not None and any(len(kind) == len(space) for kind in kinds):
+    if objective.penalty is not None and all(len(kind) == len(space) for kind in kinds):
         raise UserError(
-            f"a skill targets every variable ({', '.join(space.names)}), so nothing is left to "
+            f"all skills target every variable ({', '.join(space.names)}), so nothing is left to "
             f"keep unchanged"
         )
     order = sorted(components)

@@ -33,6 +33,7 @@ class Actor:
         trace: Decay of the generalised advantage estimates (their lambda).
         clip: How far the probability ratio counts.
         entropy: Weight of the actor's entropy, per dimension of an action.
+        persistence: Correlation of the noise in actions with that of the step before.
         hold: Share of training during which values are dealt out to discrete skills beforehand.
         settling: Share of a skill's first steps that earn no reward of every step.
         reset_share: How often an environment begins afresh when a skill ends.
@@ -51,6 +52,7 @@ class Actor:
     trace: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
+    persistence: float = 0.8
     hold: float = 0.4
     settling: float = 0.2
     reset_share: float = 0.1
@@ -70,6 +72,8 @@ class Actor:
         for name in ("learning_rate", "judge_rate", "clip"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
+        if not 0 <= self.persistence < 1:
+            raise UserError(f"persistence is {self.persistence}; it must be 0 or more and below 1")
         if not 0 <= self.entropy < float("inf"):
             raise UserError(f"entropy is {self.entropy}; it must be 0 or more and finite")
 

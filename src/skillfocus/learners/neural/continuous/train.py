@@ -1,10 +1,11 @@
-"""Training of continuous skills from beginning to end: stretches on the device, progress between."""
+"""Training of continuous skills from beginning to end: stretches on the device, one by one."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -19,9 +20,12 @@ from skillfocus.learners.neural.continuous.judging import first_vectors, normali
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Carry, Fixed
 from skillfocus.learners.neural.continuous.training import Trainer, initial_carry
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.skill_layout import SkillLayout
 from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.estimates import SkillEstimates, spectral_norms
 from skillfocus.skills.neural.network import init_network
+from skillfocus.worlds.continuous import ContinuousBase
 
 SCOUTS = 256
 """Environments that act at random before training, to see what values there are."""
@@ -71,8 +75,7 @@ def train(
     begun = [begin(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
     alone = len(begun) == 1
     carry, fixed = begun[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *begun)
-    run_all = trainer.run if alone else jax.vmap(trainer.run, in_axes=(0, 0, None))
-    run = jax.jit(run_all, static_argnums=2, donate_argnums=0)
+    run = trainer.compiled if alone else trainer.compiled_for_many
     first, reports, done = None, [], 0
     while done < settings.rounds:
         steps = done * problem.step_limit * settings.environments * len(rngs)
@@ -110,17 +113,29 @@ def _speed(first: tuple[float, int], steps: int) -> float:
 
 
 def make_trainer(settings: Actor, problem: ContinuousProblem) -> Trainer:
-    """Return the compiled training of a problem."""
-    model = ActorModel(problem.world, problem.objective, problem.layout, problem.step_limit)
-    estimates = SkillEstimates(problem.world.space, problem.objective, problem.layout)
-    return Trainer(model, estimates, settings)
+    """Return the compiled training of a problem; problems that are alike share it."""
+    return _trainer(
+        settings, problem.world, problem.objective, problem.layout, problem.step_limit
+    )
+
+
+@lru_cache(maxsize=4)
+def _trainer(
+    settings: Actor,
+    world: ContinuousBase,
+    objective: Objective,
+    layout: SkillLayout,
+    step_limit: int,
+) -> Trainer:
+    model = ActorModel(world, objective, layout, step_limit)
+    return Trainer(model, SkillEstimates(world.space, objective, layout), settings)
 
 
 def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[Carry, Fixed]:
     """Return the state in which training starts, and what stays the same."""
     model, estimates, settings = trainer.model, trainer.estimates, trainer.settings
     key, key_scout, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
-    observations, values = jax.tree.map(np.asarray, _scout(trainer)(key_scout))
+    observations, values = jax.tree.map(np.asarray, scout(trainer, key_scout))
     shift, scale = observations.mean(axis=0), observations.std(axis=0)
     hidden, n_inputs = settings.hidden, model.n_inputs
     nets = {
@@ -133,8 +148,7 @@ def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[
     if estimates.is_lipschitz:
         for _ in range(10):
             judges, vectors = normalise(judges, vectors)
-    reset = jax.vmap(trainer.world.reset)  # pyright: ignore[reportAttributeAccessIssue]
-    state = jax.jit(reset)(jax.random.split(key_reset, settings.environments))
+    state = trainer.compiled_reset(jax.random.split(key_reset, settings.environments))
     carry = initial_carry(trainer, key, nets, judges, vectors, state)
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, LEAST_SCALE)),
@@ -143,30 +157,9 @@ def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[
     return carry, fixed
 
 
-def _scout(trainer: Trainer) -> Any:
-    """Return a function that acts at random: what is observed, and which values are reached."""
-    world, n_steps = trainer.world, trainer.n_steps
-
-    def scout(key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        key_reset, key_steps = jax.random.split(key)
-        state = jax.vmap(world.reset)(jax.random.split(key_reset, SCOUTS))  # pyright: ignore[reportAttributeAccessIssue]
-
-        def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
-            (state, u), (key, number) = carried, at
-            key_action, key_step = jax.random.split(key)
-            drawn = jax.random.uniform(key_action, u.shape, minval=-1.0, maxval=1.0)
-            u = jnp.where(number % REPEATS == 0, jnp.arctanh(0.999 * drawn), u)
-            keys = jax.random.split(key_step, SCOUTS)
-            state = jax.vmap(world.step)(keys, state, trainer.model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
-            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            return (state, u), (seen, jax.vmap(world.values)(state))  # pyright: ignore[reportAttributeAccessIssue]
-
-        u = jnp.zeros((SCOUTS, world.n_action_dims))
-        at = (jax.random.split(key_steps, 2 * n_steps), jnp.arange(2 * n_steps))
-        _, (seen, values) = jax.lax.scan(step, (state, u), at)
-        return seen.reshape(-1, seen.shape[2]), values.reshape(-1, values.shape[2])
-
-    return jax.jit(scout)
+def scout(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Act at random: what is observed, [n, observation_size], and the values reached, [n, size]."""
+    return trainer.compiled_scout(key, SCOUTS, REPEATS)
 
 
 def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any]) -> Trained:

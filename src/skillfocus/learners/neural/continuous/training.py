@@ -58,6 +58,13 @@ class Trainer:
         self.masks = jnp.asarray(self.layout.masks)
         self.active = jnp.asarray(self.layout.active)
 
+        self.compiled = jax.jit(self.run, static_argnums=2, donate_argnums=0)
+        self.compiled_for_many = jax.jit(
+            jax.vmap(self.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0
+        )
+        self.compiled_reset = jax.jit(jax.vmap(self.world.reset))  # pyright: ignore[reportAttributeAccessIssue]
+        self.compiled_scout = jax.jit(self._scout, static_argnums=(1, 2))
+
     # ------------------------------------------------------------------ skills
 
     def draw_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
@@ -103,30 +110,60 @@ class Trainer:
 
     def _act(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
         """Run one skill in every environment."""
-        n, world, model = self.settings.environments, self.world, self.model
-        key_skill, key_steps = jax.random.split(key)
+        settings, world, model = self.settings, self.world, self.model
+        n = settings.environments
+        key_skill, key_steps, key_noise = jax.random.split(key, 3)
         kind, z = self.draw_skills(key_skill, n)
         mask = self.masks[kind]
         start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
         weights = {"shift": fixed.shift, "scale": fixed.scale}
 
-        def step(carried: tuple[Any, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
-            (state, values), (key, time) = carried, at
+        # Noise that lasts explores farther. Each step's draw still has the policy's distribution.
+        kept = settings.persistence
+        added = (1 - kept**2) ** 0.5
+
+        def step(carried: tuple[Any, jax.Array, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
+            (state, values, noise), (key, time) = carried, at
             key_draw, key_step = jax.random.split(key)
             seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
             inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
             mean, log_std = model.distribution(actor, inputs)
-            u = mean + jnp.exp(log_std) * jax.random.normal(key_draw, mean.shape)
+            noise = kept * noise + added * jax.random.normal(key_draw, mean.shape)
+            u = mean + jnp.exp(log_std) * noise
             keys = jax.random.split(key_step, n)
             state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
             after = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            return (state, after), (inputs, u, log_probability(u, mean, log_std), after)
+            return (state, after, noise), (inputs, u, log_probability(u, mean, log_std), after)
 
         times = jnp.arange(self.n_steps) / self.n_steps
         keys = jax.random.split(key_steps, self.n_steps)
-        (state, _), (inputs, u, log_prob, after) = jax.lax.scan(step, (state, start), (keys, times))
+        noise = jax.random.normal(key_noise, (n, world.n_action_dims))
+        (state, _, _), (inputs, u, log_prob, after) = jax.lax.scan(
+            step, (state, start, noise), (keys, times)
+        )
         values = jnp.concatenate([start[None], after])
         return state, Round(inputs, u, log_prob, values, kind, z)
+
+    def _scout(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
+        """Let environments act at random, each action repeated, for twice a skill's steps."""
+        world, n_steps = self.world, 2 * self.n_steps
+        key_reset, key_steps = jax.random.split(key)
+        state = jax.vmap(world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
+
+        def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            (state, u), (key, number) = carried, at
+            key_action, key_step = jax.random.split(key)
+            drawn = jax.random.uniform(key_action, u.shape, minval=-1.0, maxval=1.0)
+            u = jnp.where(number % repeats == 0, jnp.arctanh(0.999 * drawn), u)
+            keys = jax.random.split(key_step, n)
+            state = jax.vmap(world.step)(keys, state, self.model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
+            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
+            return (state, u), (seen, jax.vmap(world.values)(state))  # pyright: ignore[reportAttributeAccessIssue]
+
+        u = jnp.zeros((n, world.n_action_dims))
+        at = (jax.random.split(key_steps, n_steps), jnp.arange(n_steps))
+        _, (seen, values) = jax.lax.scan(step, (state, u), at)
+        return seen.reshape(-1, seen.shape[2]), values.reshape(-1, values.shape[2])
 
     # ------------------------------------------------------------------ learning
 
