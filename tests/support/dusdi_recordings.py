@@ -11,6 +11,7 @@ import numpy as np
 
 from paths import ROOT
 from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.worlds.jax.dusdi.particles import ParticlesState
 
 FOLDER = ROOT / "tests" / "data" / "dusdi"
 LEVELS = np.float32(127)
@@ -41,3 +42,10 @@ def replay(world: ContinuousWorld, start: Any, actions: np.ndarray) -> np.ndarra
 
     later = run(start, jnp.asarray(actions))
     return np.concatenate([np.asarray(world.observation(start))[None], later])
+
+
+def particles_state(observation: np.ndarray) -> ParticlesState:
+    """Return the state of an observation of ten particles, float32 [70]."""
+    moving = observation[10:50].reshape(10, 4)
+    landmark = observation[50:].reshape(10, 2)
+    return ParticlesState(*map(jnp.asarray, (moving[:, 2:], moving[:, :2], landmark)))

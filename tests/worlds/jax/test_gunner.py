@@ -106,8 +106,8 @@ def test_numbers_as_variables_can_be_placed():
 
 def test_varied_starts_cover_the_floor():
     world = Gunner(starts="varied")
-    states = jax.vmap(world.reset)(jax.random.split(KEY, 2000))
-    observations = np.asarray(jax.vmap(world.observation)(states))
+    states = jax.jit(jax.vmap(world.reset))(jax.random.split(KEY, 2000))
+    observations = np.asarray(jax.jit(jax.vmap(world.observation))(states))
     assert (observations[:, :12].mean(axis=0) > 0.01).all()
     assert observations[:, 12:14].min() < 0.1
     assert observations[:, 12:14].max() > 4.9

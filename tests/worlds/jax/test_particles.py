@@ -9,7 +9,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
-from dusdi_recordings import actions_of, recording, replay
+from dusdi_recordings import actions_of, particles_state, recording, replay
 from skillfocus.errors import UserError
 from skillfocus.worlds.jax.dusdi.particles import Particles, ParticlesState
 
@@ -17,18 +17,11 @@ KEY = jax.random.key(0)
 WORLD = Particles()
 
 
-def state_of(observation):
-    """Return the state of an observation, float32 [70]."""
-    moving = observation[10:50].reshape(10, 4)
-    landmark = observation[50:].reshape(10, 2)
-    return ParticlesState(*map(jnp.asarray, (moving[:, 2:], moving[:, :2], landmark)))
-
-
 @pytest.mark.parametrize("name", ["random", "scripted"])
 def test_replays_recorded_trajectories(name):
     recorded = recording("particle")
     actions = actions_of(recorded[f"{name}/levels"], WORLD)
-    replayed = replay(WORLD, state_of(recorded[f"{name}/first"]), actions)
+    replayed = replay(WORLD, particles_state(recorded[f"{name}/first"]), actions)
     np.testing.assert_allclose(replayed[0], recorded[f"{name}/first"], atol=1e-6)
     np.testing.assert_allclose(replayed[::10, :50], recorded[f"{name}/every_tenth"], atol=2e-4)
     assert (replayed[:, 50:] == replayed[0, 50:]).all()
@@ -52,7 +45,7 @@ def test_edges_stop_positions_only():
 
 
 def test_starts_at_rest_anywhere():
-    states = jax.vmap(WORLD.reset)(jax.random.split(KEY, 500))
+    states = jax.jit(jax.vmap(WORLD.reset))(jax.random.split(KEY, 500))
     assert (states.velocity == 0).all()
     for places in (states.position, states.landmark):
         np.testing.assert_allclose(places.mean(axis=(0, 1)), [0, 0], atol=0.05)

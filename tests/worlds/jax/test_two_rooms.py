@@ -9,6 +9,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from routes import go
 from skillfocus.errors import UserError
 from skillfocus.worlds.jax.two_rooms import KNOB, TwoRooms
 
@@ -83,12 +84,6 @@ def test_lamp_turns_near_its_knob():
     assert act(away, (0, 0, -1, 1))["lamp"] == (0.5,)
 
 
-def go(where, target, grip=-1.0, turn=0.0):
-    """Return the steps from one place to another in the same room."""
-    count = int(np.ceil(np.abs(np.subtract(target, where)).max() / 0.1))
-    return [(*np.subtract(target, where) / count, grip, turn)] * count
-
-
 @pytest.mark.parametrize("variable", ["agent", "box", "vase", "lamp"])
 def test_every_variable_can_change_alone_within_a_skill(variable):
     home, box = (0.3, 0.5), (0.5, 0.2)
@@ -110,7 +105,7 @@ def test_every_variable_can_change_alone_within_a_skill(variable):
 
 
 def test_varied_starts():
-    starts = np.asarray(jax.vmap(WORLD.reset)(jax.random.split(KEY, 4000)))
+    starts = np.asarray(jax.jit(jax.vmap(WORLD.reset))(jax.random.split(KEY, 4000)))
     parts = WORLD.space.split(starts)
     assert (np.abs(parts["agent"][:, 0] - 1) >= 0.02 - 1e-6).all()
     away = np.hypot(*(parts["agent"] - [1.35, 0.5]).T) > 0.12
