@@ -28,6 +28,7 @@ if importlib.util.find_spec("gymnasium") is None:
     stand_in.register = lambda *_, **__: None  # pyright: ignore[reportAttributeAccessIssue]
     sys.modules["gymnasium"] = stand_in
 
+from skillfocus.core.progress import no_progress
 from skillfocus.learners.continuous import ContinuousProblem, as_skills, make_continuous_problem
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.learners.neural.continuous.train import begin, make_trainer, train
@@ -39,6 +40,9 @@ from skillfocus.metrics.continuous import (
 )
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.skill_layout import Sphere
+from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
+from skillfocus.worlds.jax.dusdi.tasks import TASKS as DUSDI_TASKS
+from skillfocus.worlds.jax.two_rooms_tasks import TASKS as ROOM_TASKS
 from skillfocus.worlds.registry import make
 
 ITEMS = {"base": 5, "arm": 5, "view": 5}
@@ -46,8 +50,11 @@ NUMBERS = {"base": 8, "arm": 8, "gripper": 2, "view": 4}
 DISTANCES = {f"distance_{i}": 5 for i in range(10)}
 ROOMS = {"agent": 8, "box": 8, "lamp": 2}
 ONE_BY_ONE = [{name: count} for name, count in ITEMS.items()]
+ROOMS_ONE_BY_ONE = [{name: count} for name, count in ROOMS.items()]
+BOTH = [*ONE_BY_ONE, {"base": 5, "view": 5}, ITEMS]
 SETTINGS: dict[str, tuple[str, dict, str, dict]] = {
     "gunner-focused": ("gunner", {"starts": "varied"}, "focused-diayn", {"targets": ITEMS}),
+    "gunner-focused-both": ("gunner", {"starts": "varied"}, "focused-diayn", {"targets": BOTH}),
     "gunner-focused-vic": ("gunner", {"starts": "varied"}, "focused-vic", {"targets": ITEMS}),
     "gunner-dusdi": ("gunner", {"starts": "varied"}, "dusdi-diayn", {"targets": ITEMS}),
     "gunner-dusdi-centre": ("gunner", {}, "dusdi-diayn", {"targets": ITEMS}),
@@ -66,7 +73,7 @@ SETTINGS: dict[str, tuple[str, dict, str, dict]] = {
     "particles-metra": ("particles", {}, "metra", {"targets": Sphere(5)}),
     "rooms-focused": ("two-rooms", {}, "focused-diayn", {"targets": ROOMS}),
     "rooms-focused-vic": ("two-rooms", {}, "focused-vic", {"targets": ROOMS}),
-    "rooms-dusdi": ("two-rooms", {}, "dusdi-diayn", {"targets": [{k: v} for k, v in ROOMS.items()]}),
+    "rooms-dusdi": ("two-rooms", {}, "dusdi-diayn", {"targets": ROOMS_ONE_BY_ONE}),
     "rooms-diayn": ("two-rooms", {}, "diayn", {"n_skills": 16}),
     "rooms-metra": ("two-rooms", {}, "metra", {"targets": Sphere(2)}),
     "rooms-focused-metra": (
@@ -115,14 +122,16 @@ def measure_speed(name: str, actor: Actor, seeds: int) -> dict:
     }  # fmt: skip
 
 
-def train_and_judge(name: str, actor: Actor, seeds: int, first_seed: int, rollouts: int) -> list:
+def train_and_judge(
+    name: str, actor: Actor, agent: SkillAgent, seeds: int, first_seed: int, rollouts: int
+) -> list:
     """Train a setting with several seeds at once, and measure what the skills do."""
     problem = problem_of(name)
     began = time.perf_counter()
     rngs = [np.random.default_rng(first_seed + i) for i in range(seeds)]
-    trained = train(actor, problem, rngs, lambda fraction, text: None)
+    trained = train(actor, problem, rngs, no_progress)
     seconds = time.perf_counter() - began
-    rows = []
+    rows, sets = [], []
     for seed, each in enumerate(trained):
         skills = as_skills(problem, each.weights, Neural(actor=actor), first_seed + seed)
         row: dict = {
@@ -144,12 +153,44 @@ def train_and_judge(name: str, actor: Actor, seeds: int, first_seed: int, rollou
                     skills,
                     bins=2 if "items" in str(problem.world.settings.get("variables")) else 10,
                 )
-        row["rewards"] = np.round(each.report["rewards"][-20:].mean(axis=0), 2).tolist()
+        curve = each.report["rewards"]
+        row["rewards"] = [
+            np.round(part.mean(axis=0), 1).tolist() for part in np.array_split(curve, 5)
+        ]
         row["entropy"] = float(each.report["entropy"][-1])
         row["dual"] = each.report["dual"][-1].tolist()
         rows.append(row)
+        sets.append(skills)
         show(row)
+    downstream(sets, agent, rows)
     return rows
+
+
+def downstream(sets: list, agent: SkillAgent, rows: list) -> None:
+    """Learn the world's tasks over every set of skills, and add returns to its row."""
+    for task in {**DUSDI_TASKS, **ROOM_TASKS}.values():
+        if not isinstance(sets[0].world, task.world):
+            continue
+        began = time.perf_counter()
+        done = learn_skill_task(sets, task, [row["seed"] for row in rows], agent)
+        seconds = time.perf_counter() - began
+        for row, result in zip(rows, done, strict=True):
+            quarter = len(result.returns) // 4
+            row.setdefault("tasks", {})[task.name] = {
+                "return": float(result.last_returns.mean()),
+                "true_return": float(result.last_true_returns.mean()),
+                "training": [float(x) for x in result.returns[:: max(1, quarter)]],
+                "decisions": result.decisions, "seconds": seconds, "best": task.best_return,
+            }  # fmt: skip
+        last = [row["tasks"][task.name] for row in rows]
+        print(
+            f"{rows[0]['setting']:<24} {task.name}: return "
+            f"{np.mean([each['return'] for each in last]):.2f} of {task.best_return:g} (true "
+            f"{np.mean([each['true_return'] for each in last]):.2f}; seeds "
+            f"{[round(each['return'], 1) for each in last]}), {done[0].decisions:,} decisions, "
+            f"{seconds:.0f} s",
+            flush=True,
+        )
 
 
 def _short(skill: object) -> str:
@@ -179,6 +220,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--environments", type=int)
     parser.add_argument("--entropy", type=float)
+    parser.add_argument("--task-rounds", type=int, default=120)
     parser.add_argument("--rollouts", type=int, default=256)
     parser.add_argument("--peer-frames", action="store_true", help="train for DUSDi's 4 M frames")
     parser.add_argument("--small", action="store_true", help="settings for two CPU cores")
@@ -191,6 +233,9 @@ def main() -> None:
         if getattr(arguments, name) is not None
     }
     actor = replace(actor, **changes)
+    agent = SkillAgent(rounds=arguments.task_rounds)
+    if not arguments.small:
+        agent = replace(agent, environments=256, batch=1280, hidden=128)
     device = jax.devices()[0]
     print(f"jax {jax.__version__} on {device.device_kind} ({device.platform})", flush=True)
     results: dict = {
@@ -202,8 +247,8 @@ def main() -> None:
                 row = measure_speed(name, actor, seeds)
                 results["speed"].append(row)
                 print(
-                    f"{name:<24} {seeds} seeds: {row['steps_per_s'] / 1e6:6.2f} M steps/s, compiled "
-                    f"in {row['compile_s']:.0f} s",
+                    f"{name:<24} {seeds} seeds: {row['steps_per_s'] / 1e6:6.2f} M steps/s, "
+                    f"compiled in {row['compile_s']:.0f} s",
                     flush=True,
                 )
     if arguments.only != "speed":
@@ -212,7 +257,7 @@ def main() -> None:
             if arguments.peer_frames:
                 mine = peer_actor(actor, problem_of(name).step_limit)
             results["trained"] += train_and_judge(
-                name, mine, arguments.seeds, arguments.first_seed, arguments.rollouts
+                name, mine, agent, arguments.seeds, arguments.first_seed, arguments.rollouts
             )
             with open(arguments.out, "w") as file:
                 json.dump(results, file)

@@ -100,7 +100,7 @@ def list_skills(
                 None if (j := layout.slots[k].variable) is None else space.names[j]: value
                 for k, value in zip(kind, values, strict=True)
             }
-            listed.append(named[None] if None in named else named)  # pyright: ignore[reportArgumentType]
+            listed.append(named.get(None, named))  # pyright: ignore[reportArgumentType]
     return listed
 
 

@@ -14,6 +14,7 @@ All networks of a set are evaluated at once: parameters have a leading axis of c
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,7 +128,7 @@ class SkillEstimates:
         """Return initial parameters: two hidden layers, `w0` [n_copies, n_inputs, hidden], …"""
         sizes = [self.n_inputs, hidden, hidden, self.width]
         parameters = {}
-        for i, (fan_in, fan_out) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+        for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
             shape = (self.n_copies, fan_in, fan_out)
             # inputs that a copy does not look at are 0, and do not count as fan-in
             seen = self.seen.sum(axis=2, keepdims=True) if i == 0 else fan_in

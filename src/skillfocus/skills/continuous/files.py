@@ -7,6 +7,7 @@ shape, and each is held against that before it is used. Nothing in a file is run
 
 from __future__ import annotations
 
+import itertools
 import reprlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -156,7 +157,7 @@ def _take_judges(estimates: SkillEstimates, arrays: dict[str, np.ndarray]) -> di
     hidden = max(first[2], 1) if len(first) == 3 else 1
     sizes = [estimates.n_inputs, hidden, hidden, estimates.width]
     judges = {}
-    for i, (fan_in, fan_out) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
         judges[f"w{i}"] = take(arrays, f"judges/w{i}", (estimates.n_copies, fan_in, fan_out))
         judges[f"b{i}"] = take(arrays, f"judges/b{i}", (estimates.n_copies, 1, fan_out))
     return judges

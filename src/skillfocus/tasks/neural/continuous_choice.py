@@ -2,7 +2,7 @@
 
     pi(kind, z | s) = pi(kind | s)  product over the kind's slots of  pi(z_slot | s)
 
-A discrete component is drawn from a softmax. A direction is drawn as x ~ N(mu, sigma^2) and shortened
+A discrete component is drawn from a softmax. A direction is drawn as x ~ N(mu, sigma^2) and scaled
 to length 1; its probability is that of x. Slots that the kind does not have are drawn too, but do
 not count.
 """

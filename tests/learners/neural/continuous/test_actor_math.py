@@ -57,7 +57,11 @@ def test_advantages_by_hand():
 
 
 def test_density_of_actions():
-    u, mean, log_std = np.array([[0.5, 1.0]]), np.array([[0.5, 0.0]]), np.array([[0.0, math.log(2)]])
+    u, mean, log_std = (
+        np.array([[0.5, 1.0]]),
+        np.array([[0.5, 0.0]]),
+        np.array([[0.0, math.log(2)]]),
+    )
     by_hand = -math.log(2 * math.pi) - math.log(2) - 0.5 * 0.25
     assert log_probability(u, mean, log_std) == pytest.approx([by_hand])
     assert log_squashing(u) == pytest.approx(np.log(1 - np.tanh(u) ** 2).sum(axis=1))
@@ -95,7 +99,9 @@ def test_rewards_are_the_formula_of_what_discriminators_say():
     judges = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    dealt = deal(estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2))
+    dealt = deal(
+        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
     found = RewardRule(estimates, n_settling=1).rewards(
         judges, fixed(dealt=dealt), values, kind, z, jnp.float32(1.0)
     )
@@ -115,7 +121,9 @@ def test_final_rewards_are_paid_as_they_grow():
     judges = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    dealt = deal(estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2))
+    dealt = deal(
+        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
     rule = RewardRule(estimates, n_settling=1)
     found = rule.rewards(judges, fixed(dealt=dealt), values, kind, z, jnp.float32(1.0))
     start, last = np.asarray(values[0]), np.asarray(values[2])
@@ -139,11 +147,11 @@ def test_no_strength_is_no_penalty_bit_for_bit():
     focused = estimates_of(sf.focused(sf.diayn(), strength=0.0), {"a": 2, "c": 2})
     without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.layout)
     judges = focused.init(8, np.random.default_rng(0))
-    dealt = deal(focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2))
+    dealt = deal(
+        focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
     one, other = (
-        RewardRule(each, 1).rewards(
-            judges, fixed(0.0, dealt), values, kind, z, jnp.float32(0.5)
-        )
+        RewardRule(each, 1).rewards(judges, fixed(0.0, dealt), values, kind, z, jnp.float32(0.5))
         for each in (focused, without)
     )
     assert jnp.array_equal(one, other)

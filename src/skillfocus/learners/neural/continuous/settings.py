@@ -47,12 +47,12 @@ class Actor:
     epochs: int = 4
     batch: int = 800
     learning_rate: float = 1e-3
-    judge_rate: float = 1e-3
+    judge_rate: float = 3e-3
     gamma: float = 0.98
     trace: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
-    persistence: float = 0.8
+    persistence: float = 0.0
     hold: float = 0.4
     settling: float = 0.2
     reset_share: float = 0.1

@@ -114,9 +114,7 @@ def _speed(first: tuple[float, int], steps: int) -> float:
 
 def make_trainer(settings: Actor, problem: ContinuousProblem) -> Trainer:
     """Return the compiled training of a problem; problems that are alike share it."""
-    return _trainer(
-        settings, problem.world, problem.objective, problem.layout, problem.step_limit
-    )
+    return _trainer(settings, problem.world, problem.objective, problem.layout, problem.step_limit)
 
 
 @lru_cache(maxsize=4)

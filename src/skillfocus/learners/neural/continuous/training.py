@@ -34,7 +34,7 @@ LAST_RATE = 0.1
 RELEASE = 0.2
 """Share of training over which the networks take over from the deal."""
 JUDGE_STEPS = 8
-"""Steps of judges that learn from last states, per round."""
+"""Least steps of Adam that judges make per round."""
 
 
 class Trainer:
@@ -264,7 +264,8 @@ class Trainer:
             time = jnp.broadcast_to(times[:, None], draws)
         else:
             first = self.rule.n_settling if timing == "step" else 0
-            draws = (max(1, n_steps * n // settings.batch), min(settings.batch, n_steps * n))
+            count = max(JUDGE_STEPS, n_steps * n // settings.batch)
+            draws = (count, min(settings.batch, n_steps * n))
             time = jax.random.randint(jax.random.fold_in(key, 1), draws, first, n_steps)
         env = jax.random.randint(key, draws, 0, n)
         active = self.active[done.kind]
