@@ -29,6 +29,8 @@ THRESHOLD = 0.1
 BINS = 10
 """Bins per number of a variable, for coverage."""
 MAX_BINS = 1_000_000
+DIRECTIONS = 8
+"""Directions of a sphere that are judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ def continuous_side_effects(
     rng: np.random.Generator,
     n: int = 256,
     settled: bool = False,
-    directions: int = 8,
+    directions: int = DIRECTIONS,
     threshold: float = THRESHOLD,
     noise: float = 0.0,
 ) -> list[ContinuousEffects]:
@@ -259,3 +261,51 @@ def representation_fit(
     flat = apart[counts].std() == 0 or distances[counts].std() == 0
     correlation = 0.0 if flat else float(np.corrcoef(apart[counts], distances[counts])[0, 1])
     return RepresentationFit(correlation, float(ratio.max()), float(ratio.mean()))
+
+
+def continuous_records(
+    skills: ContinuousSkills, n: int = 256, seed: int = 0, directions: int = DIRECTIONS
+) -> list[dict]:
+    """Return one JSON record per skill, with the fields of records of finite worlds.
+
+    `changes_target` is how often the target changes by more than the threshold, `side_effects`
+    the changes of other variables added up, and `exceeds` how often one of them is above the
+    threshold. `settled` has the same from states that other skills left behind; there is nothing
+    that `all_starts` could add.
+    """
+    random, settled = (
+        continuous_side_effects(
+            skills, rng=np.random.default_rng(seed), n=n, settled=settled, directions=directions
+        )
+        for settled in (False, True)
+    )
+    records = []
+    for number, (one, other) in enumerate(zip(random, settled, strict=True)):
+        first = _summary(one, skills, seed)
+        component = one.skill if isinstance(one.skill, int) else list(one.skill)
+        records.append(
+            {
+                "skill": number, "targets": [] if one.target is None else [one.target],
+                "component": component, **first, "settled": _summary(other, skills, seed),
+                "all_starts": first,
+            }
+        )  # fmt: skip
+    return records
+
+
+def _summary(effects: ContinuousEffects, skills: ContinuousSkills, seed: int) -> dict:
+    interval = effects.interval(np.random.default_rng(seed))
+    means = dict(zip(effects.variables, effects.changes.mean(axis=0).tolist(), strict=True))
+    others = dict(zip(effects.variables, effects.others.tolist(), strict=True))
+    above = effects.target_changes > effects.threshold
+    return {
+        "changes_target": None if effects.target is None else float(above.mean()),
+        "side_effects": interval.estimate,
+        "side_effects_interval": [interval.low, interval.high],
+        "side_effects_by_variable": {name: means[name] for name in means if others[name]},
+        "mean_change_by_variable": means,
+        "exceeds": effects.exceeding().estimate,
+        "steps": float(skills.step_limit),
+        "starts": len(effects.changes),
+        "exact": False,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillfocus.errors import UserError
 from skillfocus.objectives.objective import Objective
 
-RATES = {"vic": 0.7, "diayn": 0.05, "lsd": 0.1}
+RATES = {"vic": 0.7, "diayn": 0.05, "lsd": 0.1, "metra": 0.01}
 """By the name of the reward."""
 RATES_IN_WORLD = {("vic", "ForageWorld-v0"): 0.5}
 """By the name of the reward and the world's id, where it differs."""

@@ -20,6 +20,9 @@ from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.worlds.jax.world import require_jax
 
+LARGE = "neural-large"
+"""The name of the learner with settings for a GPU."""
+
 
 @dataclass(frozen=True)
 class Neural(Learner):
@@ -52,7 +55,7 @@ class Neural(Learner):
         stretch: Updates between two looks at where skills end.
         checkpoint: A file to write the state of training to, and to go on from.
         actor: Settings for worlds with continuous variables and actions, which take none of the
-            above (docs/continuous.md).
+            above (default: `Actor()`, of `large_neural` `large_actor()`; docs/continuous.md).
         name: Name in files and tables.
     """
 
@@ -76,7 +79,9 @@ class Neural(Learner):
     earlier_starts: int = 4
     stretch: int = 100
     checkpoint: str | Path | None = field(default=None, metadata={"stored": "never"})
-    actor: Actor = field(default=Actor(), metadata={"stored": "unless default"})
+    actor: Actor | None = field(
+        default=None, metadata={"stored": "unless default", "prefix": "actor_"}
+    )
     name: str = "neural"
 
     def __post_init__(self) -> None:
@@ -131,7 +136,14 @@ class Neural(Learner):
         require_jax("the neural learner")
         from skillfocus.learners.neural.continuous.train import train
 
-        return train(self.actor, problem, [rng], progress)[0].weights
+        return train(self.actor_settings, problem, [rng], progress)[0].weights
+
+    @property
+    def actor_settings(self) -> Actor:
+        """Settings of the actor, with defaults filled in."""
+        if self.actor is not None:
+            return self.actor
+        return large_actor() if self.name == LARGE else Actor()
 
 
 def large_neural(**settings: object) -> Neural:
@@ -142,6 +154,6 @@ def large_neural(**settings: object) -> Neural:
     """
     large: dict[str, object] = {
         "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
-        "learning_rate": 1e-3, "slow_rate": 0.02, "actor": large_actor(), "name": "neural-large",
+        "learning_rate": 1e-3, "slow_rate": 0.02, "name": LARGE,
     }  # fmt: skip
     return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]

@@ -19,7 +19,9 @@ from skillfocus.objectives.skill_layout import SkillLayout
 from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.choosing import SkillName, encode_skill, list_skills
 from skillfocus.skills.continuous.estimates import SkillEstimates
+from skillfocus.skills.continuous.host_rollouts import HostRollouts, HostRunner
 from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.host import HostWorld
 
 if TYPE_CHECKING:
     from skillfocus.skills.continuous.rollouts import ContinuousRollouts, ContinuousRunner
@@ -118,16 +120,12 @@ class ContinuousSkills:
         return ContinuousPolicy(self.model, self.weights, masks, z, rng)
 
     @cached_property
-    def runner(self) -> ContinuousRunner:
-        """The compiled functions."""
+    def runner(self) -> ContinuousRunner | HostRunner:
+        """What runs the skills: compiled functions, or environments on the CPU."""
+        if isinstance(self.world, HostWorld):
+            return HostRunner(self.model, self.weights)
         from skillfocus.skills.continuous.rollouts import ContinuousRunner
-        from skillfocus.worlds.jax.continuous import ContinuousWorld
 
-        if not isinstance(self.world, ContinuousWorld):
-            raise UserError(
-                f"{self.world.id} is not written in JAX: run its skills with skills.policy(…) in a "
-                f"loop of your own"
-            )
         return ContinuousRunner(self.model, self.weights)
 
     def draw_starts(self, n: int, rng: np.random.Generator) -> Any:
@@ -141,7 +139,7 @@ class ContinuousSkills:
         rng: np.random.Generator,
         *,
         noise: float = 0.0,
-    ) -> ContinuousRollouts:
+    ) -> ContinuousRollouts | HostRollouts:
         """Run skills.
 
         Args:

@@ -35,6 +35,8 @@ class Actor:
         entropy: Weight of the actor's entropy, per dimension of an action.
         persistence: Correlation of the noise in actions with that of the step before.
         hold: Share of training during which values are dealt out to discrete skills beforehand.
+        free: Share of training without a penalty, so that skills find out what they can change.
+        rise: Share of training over which the penalty's strength rises after that.
         settling: Share of a skill's first steps that earn no reward of every step.
         reset_share: How often an environment begins afresh when a skill ends.
         stretch: Rounds that are compiled into one scan.
@@ -54,6 +56,8 @@ class Actor:
     entropy: float = 0.01
     persistence: float = 0.0
     hold: float = 0.4
+    free: float = 0.2
+    rise: float = 0.3
     settling: float = 0.2
     reset_share: float = 0.1
     stretch: int = 10
@@ -66,7 +70,7 @@ class Actor:
         for name in counts:
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("gamma", "trace", "hold", "settling", "reset_share"):
+        for name in ("gamma", "trace", "hold", "free", "rise", "settling", "reset_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
         for name in ("learning_rate", "judge_rate", "clip"):

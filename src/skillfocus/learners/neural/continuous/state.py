@@ -17,6 +17,7 @@ class Round(NamedTuple):
         values: Values of the variables, [n_steps + 1, n, size]; the first are the start's.
         kind: Kinds of the skills, int32 [n].
         z: Their components, [n, layout.width].
+        counts: 1 for steps that were taken, 0 for those after an episode's end, [n_steps, n].
     """
 
     inputs: jax.Array
@@ -25,6 +26,7 @@ class Round(NamedTuple):
     values: jax.Array
     kind: jax.Array
     z: jax.Array
+    counts: jax.Array
 
 
 class Carry(NamedTuple):

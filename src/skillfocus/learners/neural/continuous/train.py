@@ -26,6 +26,7 @@ from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.estimates import SkillEstimates, spectral_norms
 from skillfocus.skills.neural.network import init_network
 from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.host import HostWorld
 
 SCOUTS = 256
 """Environments that act at random before training, to see what values there are."""
@@ -69,6 +70,8 @@ def train(
         strengths: Strength of the penalty of each set (default: the objective's).
     """
     trainer = make_trainer(settings, problem)
+    if isinstance(problem.world, HostWorld):
+        return [train_on_host(trainer, rng, progress) for rng in rngs]
     penalty = problem.objective.penalty
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
@@ -85,11 +88,7 @@ def train(
         carry, report = run(carry, fixed, n_rounds)
         reports.append(jax.tree.map(np.asarray, report))
         done += n_rounds
-        if not all(np.isfinite(value).all() for value in reports[-1].values()):
-            raise UserError(
-                f"training diverged: a loss is no longer finite after {done:,} rounds; lower "
-                f"learning_rate or judge_rate"
-            )
+        check_finite(reports[-1], done)
         if first is None:
             first = (
                 time.monotonic(),
@@ -106,6 +105,15 @@ def train(
         finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
         for i in range(len(rngs))
     ]
+
+
+def check_finite(report: dict[str, np.ndarray], rounds: int) -> None:
+    """Raise a `UserError` if training has diverged."""
+    if not all(np.isfinite(value).all() for value in report.values()):
+        raise UserError(
+            f"training diverged: a loss is no longer finite after {rounds:,} rounds; lower "
+            f"learning_rate or judge_rate"
+        )
 
 
 def _speed(first: tuple[float, int], steps: int) -> float:
@@ -131,9 +139,29 @@ def _trainer(
 
 def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[Carry, Fixed]:
     """Return the state in which training starts, and what stays the same."""
-    model, estimates, settings = trainer.model, trainer.estimates, trainer.settings
+    settings = trainer.settings
     key, key_scout, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
     observations, values = jax.tree.map(np.asarray, scout(trainer, key_scout))
+    state = trainer.compiled_reset(jax.random.split(key_reset, settings.environments))
+    return prepare(trainer, rng, key, observations, values, strength, state)
+
+
+def prepare(
+    trainer: Trainer, rng: np.random.Generator, key: jax.Array, observations: np.ndarray,
+    values: np.ndarray, strength: float, state: Any,
+) -> tuple[Carry, Fixed]:  # fmt: skip
+    """Return networks to start from, scaled and dealt by what random actions lead to.
+
+    Args:
+        trainer: The training.
+        rng: Source of the first parameters and of the deal.
+        key: Source of the draws in training.
+        observations: What random actions let one see, [n, observation_size].
+        values: Values that they reach, [n, size].
+        strength: Strength of the penalty.
+        state: Where environments start.
+    """
+    model, estimates, settings = trainer.model, trainer.estimates, trainer.settings
     shift, scale = observations.mean(axis=0), observations.std(axis=0)
     hidden, n_inputs = settings.hidden, model.n_inputs
     nets = {
@@ -146,7 +174,6 @@ def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[
     if estimates.is_lipschitz:
         for _ in range(10):
             judges, vectors = normalise(judges, vectors)
-    state = trainer.compiled_reset(jax.random.split(key_reset, settings.environments))
     carry = initial_carry(trainer, key, nets, judges, vectors, state)
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, LEAST_SCALE)),
@@ -173,3 +200,30 @@ def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any])
         "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale), "judges": judges,
     }  # fmt: skip
     return Trained(trainer.model, trainer.estimates, weights, report)
+
+
+def train_on_host(trainer: Trainer, rng: np.random.Generator, progress: Progress) -> Trained:
+    """Train in a world that is stepped on the CPU; only the networks run in JAX."""
+    from skillfocus.learners.neural.continuous.host import HostEnvironments
+
+    settings, penalty = trainer.settings, trainer.rule.objective.penalty
+    with HostEnvironments(trainer, rng) as environments:
+        observations, values = environments.scout(REPEATS)
+        key = jax.random.key(int(rng.integers(2**31)))
+        strength = 0.0 if penalty is None else penalty.strength
+        carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
+        reports, began = [], time.monotonic()
+        for number in range(settings.rounds):
+            steps = number * trainer.n_steps * settings.environments
+            speed = steps / max(time.monotonic() - began, 1e-9)
+            progress(
+                number / settings.rounds,
+                f"round {number:,} of {settings.rounds:,}, {speed:,.0f} steps/s",
+            )
+            key, key_act, key_learn = jax.random.split(carry.key, 3)
+            done = environments.round(key_act, carry.nets["actor"], fixed)
+            carry, report = trainer.compiled_learn(key_learn, carry._replace(key=key), fixed, done)
+            reports.append(jax.tree.map(np.asarray, report))
+            check_finite(reports[-1], number + 1)
+    report = {name: np.stack([each[name] for each in reports]) for name in reports[0]}
+    return finish(trainer, carry, fixed, report)

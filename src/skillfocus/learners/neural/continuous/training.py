@@ -26,6 +26,7 @@ from skillfocus.learners.neural.continuous.state import Carry, Fixed, Round
 from skillfocus.skills.continuous.actor import ActorModel, log_probability, log_squashing
 from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.neural.network import apply_network
+from skillfocus.worlds.jax.continuous import ContinuousWorld
 
 MAX_GRADIENT = 1.0
 """Gradients are cut to this norm."""
@@ -62,8 +63,12 @@ class Trainer:
         self.compiled_for_many = jax.jit(
             jax.vmap(self.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0
         )
-        self.compiled_reset = jax.jit(jax.vmap(self.world.reset))  # pyright: ignore[reportAttributeAccessIssue]
-        self.compiled_scout = jax.jit(self._scout, static_argnums=(1, 2))
+        self.compiled_learn = jax.jit(self.learn)
+        self.compiled_act = jax.jit(self.act)
+        self.compiled_draw = jax.jit(self.draw_skills, static_argnums=1)
+        if isinstance(self.world, ContinuousWorld):
+            self.compiled_reset = jax.jit(jax.vmap(self.world.reset))
+            self.compiled_scout = jax.jit(self._scout, static_argnums=(1, 2))
 
     # ------------------------------------------------------------------ skills
 
@@ -142,7 +147,19 @@ class Trainer:
             step, (state, start, noise), (keys, times)
         )
         values = jnp.concatenate([start[None], after])
-        return state, Round(inputs, u, log_prob, values, kind, z)
+        return state, Round(inputs, u, log_prob, values, kind, z, jnp.ones_like(log_prob))
+
+    def act(
+        self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
+        kind: jax.Array, z: jax.Array, time: jax.Array,
+    ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
+        """Return inputs, draws, their log densities and actions, for worlds on the CPU."""
+        weights = {"shift": fixed.shift, "scale": fixed.scale}
+        times = jnp.full(len(seen), time)
+        inputs = self.model.inputs(weights, seen, values, start, self.masks[kind], z, times)
+        mean, log_std = self.model.distribution(actor, inputs)
+        u = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+        return inputs, u, log_probability(u, mean, log_std), self.model.action(u)
 
     def _scout(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
         """Let environments act at random, each action repeated, for twice a skill's steps."""
@@ -175,8 +192,10 @@ class Trainer:
         key_actor, key_judge = jax.random.split(key)
         share = carry.rounds / settings.rounds
         released = jnp.clip((share - settings.hold) / RELEASE, 0.0, 1.0)
+        risen = jnp.clip((share - settings.free) / max(settings.rise, 1e-6), 0.0, 1.0)
+        now = fixed._replace(strength=fixed.strength * risen)
         rewards = self.rule.rewards(
-            carry.judges, fixed, done.values, done.kind, done.z, released
+            carry.judges, now, done.values, done.kind, done.z, released
         )  # [n_steps, n, n_heads]
         critic_inputs = self._critic_inputs(done)
         predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
@@ -187,7 +206,7 @@ class Trainer:
         total = gained.sum(axis=2)
         total = (total - total.mean()) / (total.std() + 1e-6)
         data = (
-            done.inputs, critic_inputs, done.u, done.log_prob, total, returns / spread,
+            done.inputs, critic_inputs, done.u, done.log_prob, total, returns / spread, done.counts,
         )  # fmt: skip
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
         rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
@@ -241,12 +260,12 @@ class Trainer:
         return nets, optimizer, entropy[-1].mean()
 
     def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        inputs, critic_inputs, u, log_prob, advantage, returns = some
+        inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
         settings = self.settings
         mean, log_std = self.model.distribution(nets["actor"], inputs)
         ratio = jnp.exp(log_probability(u, mean, log_std) - log_prob)
         near = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
-        gain = jnp.minimum(ratio * advantage, near * advantage).mean()
+        gain = (counts * jnp.minimum(ratio * advantage, near * advantage)).mean()
         fresh = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
         entropy = -log_probability(fresh, mean, log_std) + log_squashing(fresh)
         entropy = entropy.mean() / mean.shape[1]
