@@ -41,8 +41,7 @@ from skillfocus.metrics.continuous import (
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.skill_layout import Sphere
 from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
-from skillfocus.worlds.jax.dusdi.tasks import TASKS as DUSDI_TASKS
-from skillfocus.worlds.jax.two_rooms_tasks import TASKS as ROOM_TASKS
+from skillfocus.tasks.neural.continuous_registry import tasks_of
 from skillfocus.worlds.registry import make
 
 ITEMS = {"base": 5, "arm": 5, "view": 5}
@@ -88,9 +87,9 @@ PEER_FRAMES = 4_000_000
 def problem_of(name: str) -> ContinuousProblem:
     world, settings, objective, arguments = SETTINGS[name]
     return make_continuous_problem(
-        make(world, **settings),
+        make(world, **settings),  # pyright: ignore[reportArgumentType]
         make_objective(objective),
-        **arguments,  # pyright: ignore[reportArgumentType]
+        **arguments,
     )
 
 
@@ -168,9 +167,7 @@ def train_and_judge(
 
 def downstream(sets: list, agent: SkillAgent, rows: list) -> None:
     """Learn the world's tasks over every set of skills, and add returns to its row."""
-    for task in {**DUSDI_TASKS, **ROOM_TASKS}.values():
-        if not isinstance(sets[0].world, task.world):
-            continue
+    for task in tasks_of(sets[0].world):
         began = time.perf_counter()
         done = learn_skill_task(sets, task, [row["seed"] for row in rows], agent)
         seconds = time.perf_counter() - began
@@ -212,7 +209,7 @@ def show(row: dict) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Speed, side effects and downstream returns of continuous skills.")
     parser.add_argument("--only", choices=("speed", "train"))
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=SETTINGS)
     parser.add_argument("--seeds", type=int, default=4)

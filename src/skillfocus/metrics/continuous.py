@@ -62,7 +62,7 @@ class ContinuousEffects:
         own = np.array([name == self.target for name in self.variables])
         if self.target is None:
             own[self.changes.mean(axis=0).argmax()] = True
-        return ~own
+        return np.array([not mine for mine in own])
 
     @property
     def target_changes(self) -> np.ndarray:

@@ -9,7 +9,8 @@ direction on a sphere. `targets` lists the kinds of skills that are learned:
                                       one kind each: the agent alone, both at once, and nothing
                                       ("leave everything")
 
-Skills without targets have a single component, for the whole state.
+A kind that is listed twice is one kind. Skills without targets have a single component, for the
+whole state.
 """
 
 from __future__ import annotations
@@ -216,7 +217,7 @@ def lay_out(
     order = sorted(components)
     slots = tuple(Slot(j, components[j]) for j in order)
     active = (sorted(order.index(space.index(name)) for name in kind) for kind in kinds)
-    return SkillLayout(len(space), slots, tuple(tuple(kind) for kind in active))
+    return SkillLayout(len(space), slots, tuple(dict.fromkeys(tuple(kind) for kind in active)))
 
 
 def _plain_layout(

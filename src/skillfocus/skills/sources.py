@@ -15,11 +15,13 @@ from skillfocus.skills.skills import Skills
 
 SkillSource = Skills | ContinuousSkills | str | Path
 """A set of skills, or the path of a file of them."""
+Source = Skills | ContinuousSkills | Path
+"""The same, with paths as such."""
 
 
 def list_sources(
     sources: SkillSource | Iterable[SkillSource],
-) -> list[Skills | ContinuousSkills | Path]:
+) -> list[Source]:
     """Return one or several sources as a list, without loading any file.
 
     Raises:
@@ -42,9 +44,7 @@ def list_sources(
     return paths
 
 
-def load_any(
-    source: Skills | ContinuousSkills | Path, world: World | None = None
-) -> Skills | ContinuousSkills:
+def load_any(source: Source, world: World | None = None) -> Skills | ContinuousSkills:
     """Return skills of either kind as they are, or load them from their file; see `load_source`."""
     if isinstance(source, ContinuousSkills):
         return source
@@ -53,7 +53,7 @@ def load_any(
     return load_source(source, world)
 
 
-def load_source(source: Skills | ContinuousSkills | Path, world: World | None = None) -> Skills:
+def load_source(source: Source, world: World | None = None) -> Skills:
     """Return skills of a finite world as they are, or load them from their file.
 
     Args:
@@ -65,7 +65,7 @@ def load_source(source: Skills | ContinuousSkills | Path, world: World | None = 
     return source if isinstance(source, Skills) else Skills.load(source, world)
 
 
-def source_file(source: Skills | ContinuousSkills | Path) -> str | None:
+def source_file(source: Source) -> str | None:
     """Return the file of a source as text; None for skills in memory."""
     return str(source) if isinstance(source, Path) else None
 

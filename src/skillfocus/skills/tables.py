@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
+from skillfocus.core.continuous import ContinuousVariable
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
@@ -33,7 +34,11 @@ def fingerprint(world: World) -> str:
     """
     digest = hashlib.sha256(json.dumps([world.id, world.settings], sort_keys=True).encode())
     for variable in world.space.variables:
-        values = getattr(variable, "values", None) or (variable.low, variable.high)
+        values = (
+            (variable.low, variable.high)
+            if isinstance(variable, ContinuousVariable)
+            else variable.values
+        )
         digest.update(f"{variable.name}|{values}|{variable.largest_distance}".encode())
     digest.update(f"{world.actions}|{world.step_limit}".encode())
     return digest.hexdigest()

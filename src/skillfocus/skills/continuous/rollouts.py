@@ -89,8 +89,10 @@ class ContinuousRunner:
             key_draw, key_step = jax.random.split(jax.random.fold_in(as_key(key), number))
             seen, values = world.observation(state), world.values(state)  # pyright: ignore[reportAttributeAccessIssue]
             time = jnp.full(1, number / model.step_limit)
-            one = [each[None] for each in (seen, values, start, mask, z)]
-            mean, log_std = model.distribution(weights["actor"], model.inputs(weights, *one, time))
+            inputs = model.inputs(
+                weights, seen[None], values[None], start[None], mask[None], z[None], time
+            )
+            mean, log_std = model.distribution(weights["actor"], inputs)
             u = mean + noise * jnp.exp(log_std) * jax.random.normal(key_draw, mean.shape)
             action = model.action(u)[0]
             return world.step(key_step, state, action), (values, seen, action)  # pyright: ignore[reportAttributeAccessIssue]

@@ -155,7 +155,7 @@ class ContinuousSkills:
         elif isinstance(starts, np.ndarray):
             starts = self.runner.place(starts, draw_keys(len(starts), rng))
         n = len(self.runner.values(starts))
-        listed = list(skills) if isinstance(skills, list) else [skills]
+        listed: list[Any] = list(skills) if isinstance(skills, list) else [skills]
         if len(listed) not in (1, n):
             raise UserError(f"{len(listed)} skills cannot run from {n} starts: give one each")
         masks, z = self.encode(listed)

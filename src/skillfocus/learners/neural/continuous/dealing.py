@@ -60,7 +60,7 @@ def deal(
         rows = np.flatnonzero(seen[0])
         square = np.linalg.qr(rng.standard_normal((max(len(rows), used),) * 2))[0]
         dealt["middle"][copy, 0] = mean
-        dealt["turn"][copy][np.ix_(rows, range(used))] = (
+        dealt["turn"][copy][np.ix_(rows, np.arange(used))] = (
             SURE * MOST / spread * square[: len(rows), :used]
         )
     return dealt

@@ -84,7 +84,7 @@ class RewardRule(NamedTuple):
         if not estimates.is_discriminator:
             along = (outputs * estimates.directions(all_z)).sum(axis=2)
             along = along.reshape(-1, n_states, n).transpose(1, 2, 0)
-            return reward.formula(along[1:] - along[:-1])
+            return reward.formula(along[1:] - along[:-1])  # pyright: ignore[reportReturnType]
         paid = reward.formula(*estimates.log_ratios(outputs, all_z))
         dealt = dealt_outputs(estimates, fixed.dealt, flat)
         before = reward.formula(*estimates.log_ratios(dealt, all_z))

@@ -29,7 +29,7 @@ class Actor:
         batch: Steps per step of Adam.
         learning_rate: Adam's step size at first; it falls linearly to a tenth.
         judge_rate: Adam's step size for discriminators and phi.
-        gamma: Discount.
+        gamma: Discount of rewards of every step; others are not discounted.
         trace: Decay of the generalised advantage estimates (their lambda).
         clip: How far the probability ratio counts.
         entropy: Weight of the actor's entropy, per dimension of an action.

@@ -52,6 +52,10 @@ class Trainer:
         self.world, self.layout, self.n_steps = model.world, model.layout, model.step_limit
         n_settling = int(settings.settling * self.n_steps)
         self.rule = RewardRule(estimates, n_settling)
+        # Differences add up to what is due at the end only if none is discounted. Otherwise a
+        # penalty would never be paid back in full to a skill that leaves and returns.
+        is_step = estimates.objective.reward.timing == "step"
+        self.gamma = settings.gamma if is_step else 1.0
         self.optimizer = optax.chain(
             optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
         )
@@ -199,7 +203,7 @@ class Trainer:
         )  # [n_steps, n, n_heads]
         critic_inputs = self._critic_inputs(done)
         predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
-        gained, returns = advantages(rewards, predicted, settings.gamma, settings.trace)
+        gained, returns = advantages(rewards, predicted, self.gamma, settings.trace)
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
         spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
         spread = jnp.maximum(spread, 1e-3)
@@ -295,7 +299,9 @@ class Trainer:
                 done.values[0][env], done.values[time, env], done.values[time + 1, env],
                 active[env], done.z[env],
             )  # fmt: skip
-            *carried, loss = judge_update(self.estimates, self.judge_optimizer, *carried, seen)
+            *carried, loss = judge_update(
+                self.estimates, self.judge_optimizer, *carried, seen  # pyright: ignore[reportCallIssue]
+            )
             return tuple(carried), loss
 
         before = (carry.judges, carry.judge_optimizer, carry.vectors, carry.log_dual)
