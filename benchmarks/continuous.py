@@ -209,7 +209,7 @@ def show(row: dict) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Speed, side effects and downstream returns of continuous skills.")
+    parser = argparse.ArgumentParser(description="Measure continuous skills.")
     parser.add_argument("--only", choices=("speed", "train"))
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=SETTINGS)
     parser.add_argument("--seeds", type=int, default=4)

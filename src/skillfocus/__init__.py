@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from skillfocus.learners.discovery import discover as discover
     from skillfocus.learners.discovery import discover_many as discover_many
     from skillfocus.learners.neural.continuous.settings import Actor as Actor
-    from skillfocus.learners.neural.continuous.settings import large_actor as large_actor
     from skillfocus.learners.neural.learner import Neural as Neural
     from skillfocus.learners.neural.learner import large_neural as large_neural
     from skillfocus.learners.tabular.planning import Planning as Planning
@@ -118,7 +117,7 @@ _HOMES = {
     "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],
     "learners.neural.learner": ["Neural", "large_neural"],
-    "learners.neural.continuous.settings": ["Actor", "large_actor"],
+    "learners.neural.continuous.settings": ["Actor"],
     "learners.tabular.q_learning": ["QLearning", "literal_q_learning", "paper_q_learning"],
     "learners.discovery": ["discover", "discover_many"],
     "skills.skills": ["Skills"],

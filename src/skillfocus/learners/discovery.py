@@ -23,6 +23,7 @@ from skillfocus.learners.base import Learner, Problem, learner_settings
 from skillfocus.learners.continuous import discover_continuous
 from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
+from skillfocus.objectives.estimates import TemporalRepresentation
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
@@ -47,6 +48,11 @@ def make_problem(
         UserError: If objective, targets and world do not fit together.
     """
     require_finite(world)
+    if isinstance(objective.reward.estimate, TemporalRepresentation):
+        raise UserError(
+            f"{objective.name} measures time with a network, for worlds with continuous variables "
+            f"such as two-rooms: use lsd in {world.id}"
+        )
     if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
         raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
     assignment = assign_targets(world, objective, n_skills, targets)

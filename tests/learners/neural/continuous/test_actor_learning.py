@@ -20,7 +20,10 @@ from skillfocus.metrics.continuous import (
 from sliders import Sliders
 
 WORLD = Sliders()
-ACTOR = sf.Actor(rounds=300, environments=64, batch=384, judge_hidden=16, entropy=0.005)
+ACTOR = sf.Actor(
+    rounds=300, environments=64, batch=384, judge_hidden=16, entropy=0.005, hold=0.4,
+    free=0.0, rise=0.0,
+)  # fmt: skip
 TARGETS = {"a": 2, "b": 2, "c": 2}
 
 
@@ -143,3 +146,8 @@ def test_wrong_problems_are_refused():
         sf.discover(WORLD, sf.focused(sf.diayn()), seed=0)
     with pytest.raises(UserError, match="2 to"):
         sf.Sphere(1)
+    for objective in (sf.metra(), sf.focused(sf.metra())):
+        with pytest.raises(UserError, match="use lsd in FourRooms-v0"):
+            sf.discover("four-rooms", objective, seed=0)
+    with pytest.raises(UserError, match="has no meaning"):
+        sf.dusdi(sf.metra())

@@ -36,7 +36,8 @@ class Actor:
         persistence: Correlation of the noise in actions with that of the step before.
         hold: Share of training during which values are dealt out to discrete skills beforehand.
         free: Share of training without a penalty, so that skills find out what they can change.
-        rise: Share of training over which the penalty's strength rises after that.
+        rise: Share of training over which the penalty's strength rises after that. Best it is over
+            before `hold` is: a skill that gives up for a while can still come back.
         settling: Share of a skill's first steps that earn no reward of every step.
         reset_share: How often an environment begins afresh when a skill ends.
         stretch: Rounds that are compiled into one scan.
@@ -55,9 +56,9 @@ class Actor:
     clip: float = 0.2
     entropy: float = 0.01
     persistence: float = 0.0
-    hold: float = 0.4
-    free: float = 0.2
-    rise: float = 0.3
+    hold: float = 0.6
+    free: float = 0.1
+    rise: float = 0.35
     settling: float = 0.2
     reset_share: float = 0.1
     stretch: int = 10

@@ -300,7 +300,10 @@ class Trainer:
                 active[env], done.z[env],
             )  # fmt: skip
             *carried, loss = judge_update(
-                self.estimates, self.judge_optimizer, *carried, seen  # pyright: ignore[reportCallIssue]
+                self.estimates,
+                self.judge_optimizer,
+                *carried,
+                seen,  # pyright: ignore[reportCallIssue]
             )
             return tuple(carried), loss
 
