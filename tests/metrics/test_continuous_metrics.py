@@ -18,7 +18,7 @@ from skillfocus.metrics.continuous import (
 CHANGES = np.array([[0.5, 0.05, 0.0], [0.3, 0.2, 0.1], [0.0, 0.0, 0.0], [0.8, 0.0, 0.12]])
 
 
-def effects(target="a", changes=CHANGES):
+def effects(target: str | None = "a", changes=CHANGES):
     return ContinuousEffects(0, target, ("a", "b", "c"), changes, np.zeros((4, 3)), 0.1)
 
 

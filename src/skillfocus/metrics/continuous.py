@@ -59,10 +59,12 @@ class ContinuousEffects:
 
         A skill without a target is granted the variable that it changes most.
         """
-        own = np.array([name == self.target for name in self.variables])
-        if self.target is None:
+        own: np.ndarray = np.zeros(len(self.variables), bool)
+        if self.target is not None:
+            own[self.variables.index(self.target)] = True
+        else:
             own[self.changes.mean(axis=0).argmax()] = True
-        return np.array([not mine for mine in own])
+        return ~own
 
     @property
     def target_changes(self) -> np.ndarray:
@@ -77,7 +79,8 @@ class ContinuousEffects:
     @property
     def exceeds(self) -> np.ndarray:
         """Whether another variable changed by more than the threshold, bool [n]."""
-        return (self.changes[:, self.others] > self.threshold).any(axis=1)
+        above = self.changes[:, self.others] > self.threshold
+        return above.sum(axis=1) > 0
 
     def interval(self, rng: np.random.Generator, level: float = 0.9) -> Interval:
         """Return the mean side effects with a bootstrap interval."""

@@ -19,6 +19,7 @@ from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.neural.network import init_network
 from skillfocus.skills.serialization import pack, read
+from skillfocus.worlds.continuous import ContinuousBase
 
 TARGETS = [{"agent": 3}, {"box": sf.Sphere(2)}, {"agent": 3, "box": sf.Sphere(2)}, {}]
 
@@ -26,6 +27,7 @@ TARGETS = [{"agent": 3}, {"box": sf.Sphere(2)}, {"agent": 3, "box": sf.Sphere(2)
 def untrained(objective=None, targets=TARGETS, world="two-rooms", **more):
     """Skills with random weights."""
     made, rng = sf.make(world), np.random.default_rng(0)
+    assert isinstance(made, ContinuousBase)
     objective = objective or sf.focused(sf.metra())
     layout = lay_out(made.space, objective, targets, **more)
     model, estimates = (
