@@ -134,7 +134,8 @@ class Describe:
         actions = description["actions"]
         print_text(
             f"{description['world']}: {world.space.size} numbers in {len(world.space)} variables, "
-            f"{len(actions)} action dimensions, {description['observations']} observations"
+            f"{len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
+            f"{description['observations']} observations"
         )
         shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
         print_text(f"Actions: {', '.join(shown) if len(shown) <= 8 else shorten_names(shown)}")

@@ -196,7 +196,8 @@ def from_continuous_gymnasium(
     if not is_continuous(made):
         raise UserError(
             f"{world_id} has observations {made.observation_space} and actions "
-            f"{made.action_space}; only vectors of real numbers have slices: use from_gymnasium"
+            f"{made.action_space}; only vectors of real numbers have slices: give a list "
+            f"of names instead, or use from_gymnasium"
         )
     return continuous_world(made, world_id, variables, step_limit, settings)
 

@@ -232,7 +232,10 @@ class Gunner(ContinuousWorld):
             (0.0, 0.0, 5.0, 5.0),
             (
                 *things,
-                *(Text((x, y), f"view {i + 1}") for i, (x, y) in enumerate(CORNERS.tolist())),
+                *(
+                    Text((min(max(x, 0.3), 4.7), min(max(y, 0.15), 4.85)), f"view {i + 1}")
+                    for i, (x, y) in enumerate(CORNERS.tolist())
+                ),
                 Circle(base, 0.18, variable="base", trail=True),
                 Circle(arm, 0.1, variable="arm", trail=True),
                 Arrow(base, Number(17), 0.8, variable="view"),
