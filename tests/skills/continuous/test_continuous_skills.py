@@ -196,3 +196,28 @@ def test_json_holds_the_header(skills, tmp_path):
     assert json.loads(json.dumps(header["kinds"])) == [
         [["agent", 3]], [["box", {"sphere": 2}]], [["agent", 3], ["box", {"sphere": 2}]], []
     ]  # fmt: skip
+
+
+def test_skills_have_a_page(skills, tmp_path):
+    from skillfocus.viewer.continuous_skills import record_skills
+
+    recorded = record_skills(skills, starts=2, directions=2)
+    assert recorded.values.shape == (3 + 2 + 6 + 1, 2, 6, 6)
+    assert recorded.titles[0] == "agent 0"
+    assert recorded.titles[-1] == "leave everything"
+    assert (recorded.values[0, :, 0] == recorded.values[5, :, 0]).all()  # the same starts
+    page = sf.view(skills.save(tmp_path / "a.skills"))
+    assert page.read_text().startswith("<!")
+    with pytest.raises(UserError, match="show skills alone"):
+        sf.view(skills, tmp_path / "b.html", coverage=True)
+
+
+def test_files_are_evaluated(skills, tmp_path):
+    record = sf.evaluate(skills.save(tmp_path / "a.skills"), sample=8)[0]
+    assert [one["targets"] for one in record["skills"]] == [["agent"]] * 3 + [["box"]] * 8
+    first = record["skills"][0]
+    assert set(first["side_effects_by_variable"]) == {"box", "vase", "lamp"}
+    assert first["side_effects"] == pytest.approx(sum(first["side_effects_by_variable"].values()))
+    assert 0 <= first["settled"]["exceeds"] <= 1
+    with pytest.raises(UserError, match="finite worlds"):
+        sf.evaluate(skills, coverage=True)

@@ -82,5 +82,6 @@ class HostRunner:
             values.append(now.astype(np.float32))
             going &= ~(step.terminated | step.truncated)
             seen = step.next_observations
+        observations.append(seen)
         stacked = (np.stack(each, axis=1) for each in (values, observations, actions))
         return HostRollouts(HostStates(states.batch, seen), *stacked)

@@ -21,7 +21,7 @@ class ContinuousRollouts(NamedTuple):
     Attributes:
         states: The last states, a pytree whose leaves have a leading axis [n].
         values: Values of the variables, float32 [n, n_steps + 1, size].
-        observations: What the policy saw before each step, float32 [n, n_steps, size].
+        observations: What there was to see, float32 [n, n_steps + 1, observation_size].
         actions: What it did, float32 [n, n_steps, n_action_dims].
     """
 
@@ -99,6 +99,7 @@ class ContinuousRunner:
 
         state, (values, seen, actions) = jax.lax.scan(step, state, jnp.arange(model.step_limit))
         values = jnp.concatenate([values, world.values(state)[None]])  # pyright: ignore[reportAttributeAccessIssue]
+        seen = jnp.concatenate([seen, world.observation(state)[None]])  # pyright: ignore[reportAttributeAccessIssue]
         return state, (values, seen, actions)
 
 
