@@ -13,8 +13,8 @@ from __future__ import annotations
 from skillfocus.errors import UserError
 from skillfocus.objectives.objective import Objective
 
-RATES = {"vic": 0.7, "diayn": 0.05, "lsd": 0.1}
-"""The paper's, by the name of the reward."""
+RATES = {"vic": 0.7, "diayn": 0.05, "lsd": 0.1, "metra": 0.01}
+"""The paper's, by the name of the reward; METRA is not in the paper."""
 RATES_IN_WORLD = {("vic", "ForageWorld-v0"): 0.5}
 """By the name of the reward and the world's id, where it differs."""
 FOCUSED_RATES = {"vic": 0.05}

@@ -21,6 +21,7 @@ from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.penalties import Penalty, changed_variables, path_norm, weighted_norm
 from skillfocus.objectives.rewards.diayn import diayn
 from skillfocus.objectives.rewards.lsd import lsd
+from skillfocus.objectives.rewards.metra import metra
 from skillfocus.objectives.rewards.reach import reach
 from skillfocus.objectives.rewards.vic import vic
 from skillfocus.objectives.variants.dusdi import dusdi
@@ -29,6 +30,8 @@ from skillfocus.objectives.variants.scattered import scattered
 
 ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
 """Factories of plain objectives; each takes a `rate`."""
+CONTINUOUS: dict[str, Callable[..., Objective]] = {"metra": metra}
+"""The same for objectives of continuous worlds alone."""
 TOLD: dict[str, Callable[..., Objective]] = {"reach": reach, "change": partial(reach, change=True)}
 """Objectives whose skills are told what to reach; they learn nothing, take no rate, and need
 targets: `focused-reach`, `focused-change`."""
@@ -116,7 +119,7 @@ def make_objective(
             penalty=penalty,
         )  # fmt: skip
         return OUTER_VARIANTS[outer](plain)
-    factories = {**ALGORITHMS, **TOLD, **CONTROLS}
+    factories = {**ALGORITHMS, **CONTINUOUS, **TOLD, **CONTROLS}
     variant, _, base = name.rpartition("-")
     if base not in factories or variant not in ("", "focused", "dusdi"):
         raise unknown("objective", name, objective_names())
@@ -128,7 +131,7 @@ def make_objective(
         raise UserError(f"{name} has no penalty to choose; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
-    if rate is not None and base not in ALGORITHMS:
+    if rate is not None and base not in {**ALGORITHMS, **CONTINUOUS}:
         raise UserError(f"{name} learns nothing, so it takes no rate")
     settings = {
         key: value for key, value in (("rate", rate), ("prior", prior)) if value is not None

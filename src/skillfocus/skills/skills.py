@@ -26,7 +26,7 @@ from skillfocus.core.seeds import check_generator
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
+from skillfocus.skills.header import PACKED, WITH_ACTORS, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
 from skillfocus.skills.joining import Index, Skill, join, numbers_of, objective_label, pick
 from skillfocus.skills.neural.files import (
@@ -456,6 +456,8 @@ class Skills:
             mdp: The world's tabular MDP, if you have it already.
         """
         arrays, header = read(file_path(path))
+        if header["version"] == WITH_ACTORS:
+            raise UserError(f"{path} holds skills of a continuous world: use ContinuousSkills.load")
         origin = header["world"]
         try:
             made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)
