@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Reproduce one figure from stored results
 #
-# The repository holds the results of the whole reproduction, so a figure takes seconds, and
-# you can ask your own questions of the same numbers. Run this in a clone. Here it is the paper's
-# Figure 2: how much of FourRooms chains of skills can reach.
+# The repository holds the results of the whole reproduction, so a figure takes seconds, and you can
+# ask your own questions of the same numbers. Run this in a clone. Here it is the paper's Figure 2:
+# how much of FourRooms chains of skills can reach.
 #
 # ## Load the results
 #
@@ -78,15 +78,16 @@ for base, paper in PAPER_RATIOS.items():
     )
 
 # %% [markdown]
-# The direction holds for VIC, DIAYN and LSD: focused skills cover 2.06, 1.33 and 3.81 times as much.
-# The size does not for the first two, where the paper has 5.3 and 2.7. The report calls the claim
-# *direction only*, and says why: a planned position skill ends in one cell per start, so chains of
-# planned skills reach fewer states.
+# The direction holds for VIC, DIAYN and LSD: focused skills cover 2.06, 1.33 and 3.81 times as
+# much. The size does not for the first two, where the paper has 5.3 and 2.7. The report calls the
+# claim *direction only*, and says why: a planned position skill ends in one cell per start, so
+# chains of planned skills reach fewer states.
 #
 # ## The real thing
 #
 # `skillfocus reproduce coverage --from results --out out` writes the report's version of this
-# figure, with claims, verdicts and tables. Without `--from` it runs the experiment; add `--seeds 5`.
+# figure, with claims, verdicts and tables. Without `--from` it runs the experiment; add
+# `--seeds 5`.
 #
 # - [The paper, reproduced](../reproduction.md): setups, seeds and statistics
 # - [Figure 2 of the report](../report/figure-2.md)

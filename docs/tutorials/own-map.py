@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Focused skills in your own map
 #
-# Draw a world in text, discover skills in it, and watch them. You need nothing but
-# `pip install .` in a clone, and about ten seconds.
+# Draw a world in text, discover skills in it, and watch them. You need nothing but `pip install .`
+# in a clone, and about ten seconds.
 #
 # ## Draw a map
 #
@@ -102,30 +102,32 @@ for n in worst:
 # away. It has to change one or the other. The next are cells at the far end, at 0.02: most of it is
 # slips beside the vase.
 #
-# Could any of this be avoided? `find_strength` raises the strength until the answer is no:
+# ## Choose the price
+#
+# The strength is the price of a side effect. At 4, taking the key is worth staying away from the
+# start on the vase. At 64 it is not:
 
 # %%
-found = sf.find_strength(world, sf.focused(sf.vic()), seed=0, targets=targets)
-for point in found.curve.points:
-    print(f"strength {point.strength:g}: avoidable {point.avoidable:.4f}")
-print("chosen:", found.strength)
-report(found.skills)
+strict = sf.discover(world, sf.focused(sf.vic(), strength=64), seed=0, targets=targets)
+report(strict)
 
 # %% [markdown]
-# With 64 the skill takes the key from 0.98 of the starts: from the two on the vase it now leaves the
-# key alone, because every way of taking it would change something else. Whether you want that is
-# your decision, and the reason why strength is a setting.
+# The skill now takes the key from 0.98 of the starts. From the two on the vase it leaves the key
+# alone, because every way of taking it would change something else. Which of the two you want is
+# your decision. On the command line, `--strength auto` raises the price until
+# nothing avoidable is left.
 #
 # ## Watch them
 #
 # A set of skills is a page. Choose a skill and click a cell to start it there.
 
 # %% Player: six skills in the workshop
-found.skills
+skills
 
 # %% [markdown]
 # ## Next
 #
-# - Keep the map in a file: `skillfocus discover workshop.txt focused-vic --targets key=2,position=4`
+# - Keep the map in a file:
+#   `skillfocus discover workshop.txt focused-vic --targets key=2,position=4`
 # - Everything a legend can say: [map files](../maps.md)
 # - [Choosing targets and strength](../choosing-targets-and-strength.md)

@@ -99,10 +99,11 @@ share, steps = evaluate(agent, copies=100, seed=10_000)
 print(f"after learning: success {share:.0%}, {steps:.0f} primitive steps")
 
 # %% [markdown]
-# After 16,000 decisions nine episodes in ten succeed. It is not a good agent yet: with 200,000 primitive
-# steps, PPO succeeds in all of 50 episodes and takes 102 to 133 steps, while PPO with moves alone
-# never succeeds once; [skill-env](../skill-env.md#stable-baselines3) has that comparison, with four
-# seeds. PPO discounts once per decision, however long the skill, so it has little reason to be fast.
+# After 16,000 decisions nine episodes in ten succeed. It is not a good agent yet: with 200,000
+# primitive steps, PPO succeeds in all of 50 episodes and takes 102 to 133 steps, while PPO with
+# moves alone never succeeds once; [skill-env](../skill-env.md#stable-baselines3) has that
+# comparison, with four seeds. PPO discounts once per decision, however long the skill, so it has
+# little reason to be fast.
 #
 # ## Next
 #
