@@ -8,7 +8,8 @@ where it is not installed, the tutorial is rendered without outputs and says so.
 
     python docs/render_tutorials.py docs/tutorials out/tutorials
 
-MkDocs runs it as a hook with `render(folder, out)`.
+A hook of MkDocs calls `render(folder, out)` before it builds the site and `relink(text)` on every
+page: in the repository, pages link to the Python files, on the site to the rendered pages.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from typing import Any
 
 CELL = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<title>.*)$", re.M)
 NEEDS = re.compile(r"^# needs: (\w+)\n", re.M)
+LINK = re.compile(r"(\]\((?:tutorials/)?[\w-]+)\.py(?=[)#])")
+"""A link from a page to a tutorial, or from one tutorial to another."""
 PLAYER_HEIGHT = 720
 
 
@@ -73,7 +76,7 @@ class Tutorial:
         parts = []
         for cell in parse(NEEDS.sub("", source)):
             if not cell.is_code:
-                parts.append(cell.text)
+                parts.append(relink(cell.text))
                 continue
             parts.append(f"```python\n{cell.text}\n```")
             if execute:
@@ -131,6 +134,11 @@ def parse(source: str) -> Iterator[Cell]:
             yield Cell(re.sub(r"^# ?", "", text, flags=re.M), is_code=False)
         else:
             yield Cell(text, is_code=True, title=mark["title"].strip())
+
+
+def relink(text: str) -> str:
+    """Return a page with its links to tutorials leading to their rendered pages."""
+    return LINK.sub(r"\1.md", text)
 
 
 def render(folder: str | Path, out: str | Path) -> list[Path]:

@@ -54,7 +54,7 @@ TOY = """# needs: json
 # %% [markdown]
 # # Title
 #
-# Text with `code`.
+# Text with `code` and a [link](other.py).
 
 # %%
 x = 2
@@ -79,7 +79,7 @@ Row()
 """
 PAGE = """# Title
 
-Text with `code`.
+Text with `code` and a [link](other.md).
 
 ```python
 x = 2
@@ -106,6 +106,12 @@ def test_cells_are_rendered_with_their_outputs(tmp_path):
     assert '<div class="tutorial-output"><b>one two</b></div>' in text  # one line: one HTML block
     assert "[notebook in Python](toy.py)" in text
     assert {p.name for p in page.parent.iterdir()} == {"toy.md", "toy.py", "toy-1.png"}
+
+
+def test_links_to_tutorials_lead_to_their_pages_on_the_site():
+    text = "[a](tutorials/own-map.py), [b](one-figure.py#draw), [c](../examples/own_run.py)"
+    expected = "[a](tutorials/own-map.md), [b](one-figure.md#draw), [c](../examples/own_run.py)"
+    assert renderer.relink(text) == expected
 
 
 def test_a_tutorial_whose_package_is_missing_says_so(tmp_path):
