@@ -7,7 +7,7 @@ OTHERS = 3.11 3.13
 TWO = -n 2 --dist loadfile
 EXTRA = dev
 
-.PHONY: help reproduce paper test test-others lint bench fuzz audit clean
+.PHONY: help reproduce paper test test-others lint docs release bench fuzz audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -49,6 +49,19 @@ test-others: $(READY)
 	  .venv-$$v/bin/python -m pytest $(TWO) -m 'not slow' || exit 1; \
 	done
 
+docs: $(READY)  ## build the site, strictly: out/site/index.html
+	$(BIN)/python website/build.py out/site
+
+release: $(READY)  ## compare results, report and site with what is committed; sdist and wheel in dist/
+	rm -rf out/release dist
+	$(BIN)/skillfocus reproduce --from results --out out/release --markdown out/release/docs/report.md --numbers out/release/docs/results.md
+	diff -u docs/results.md out/release/docs/results.md
+	diff -u docs/report.md out/release/docs/report.md
+	diff -ur --exclude='*.png' docs/report out/release/docs/report
+	$(MAKE) --no-print-directory docs
+	$(BIN)/python -m build --no-isolation --outdir dist
+	@echo 'the committed report is the one that results/ give; to release: RELEASING.md'
+
 bench: $(READY)  ## speed, as ratios within one run
 	$(BIN)/python -W ignore benchmarks/bench.py
 
@@ -65,5 +78,5 @@ audit: $(READY)  ## look up known advisories about the installed packages, with 
 	fi; rm -f $$log; exit $$status
 
 clean:  ## remove everything that make made
-	rm -rf .venv .venv-* out build *.egg-info src/*.egg-info
+	rm -rf .venv .venv-* out build dist *.egg-info src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 
@@ -147,7 +148,7 @@ def discover_many(
     *,
     workers: int = 1,
     progress: Callable[[int, float, str], None] | None = None,
-    **settings,
+    **settings: Any,
 ) -> Iterator[Skills]:
     """Discover one set of skills per seed, in the order of the seeds.
 
@@ -157,7 +158,7 @@ def discover_many(
         seeds: The seeds, each once.
         workers: Threads to learn on; kernels run without the interpreter lock.
         progress: `progress(seed, fraction, activity)`, called from any thread.
-        settings: Other arguments of `discover`.
+        **settings: Other arguments of `discover`.
 
     Yields:
         Skills. Leaving the iteration early stops the runs in flight.

@@ -69,7 +69,7 @@ def from_minigrid(
         groups: Variables to join.
         seed: The seed of the reset that makes the layout.
         samples: How often each action is tried in each state; more than 1 if objects move at
-        random.
+            random.
         step_limit: The most steps a skill may take.
         limit: The most states to accept.
         check: Whether to compare the world with `env.step`.

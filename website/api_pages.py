@@ -1,0 +1,215 @@
+"""The API reference: one page for each part of the public interface, from its docstrings.
+
+`skillfocus.__all__` decides what is on the pages, so a new public name is documented by being one.
+Pages of packages that export names of their own list these too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from typing import NamedTuple
+
+import skillfocus as sf
+
+
+class Entry(NamedTuple):
+    """A documented name."""
+
+    shown: str
+    """As users write it: `sf.discover`."""
+    path: str
+    """Where it is defined: `skillfocus.learners.discovery.discover`."""
+
+
+class ApiPage(NamedTuple):
+    """A page of the reference."""
+
+    name: str
+    title: str
+    text: str
+    packages: tuple[str, ...]
+    """The packages whose public names it documents."""
+    more: tuple[str, ...] = ()
+    """Further names, by their full paths: `skillfocus.testing.check_world`."""
+
+
+PAGES = (
+    ApiPage(
+        "worlds", "Worlds and tables",
+        "A [world](../worlds.md) has variables, actions and transitions, and no reward. Finite "
+        "ones become tables. `sf.adapters` makes worlds of foreign environments.",
+        ("core", "worlds"),
+        (
+            "skillfocus.adapters.from_gymnasium", "skillfocus.adapters.from_minigrid",
+            "skillfocus.adapters.from_rddl", "skillfocus.adapters.from_object",
+            "skillfocus.worlds.maps.parser.read_map", "skillfocus.worlds.maps.parser.make_map",
+            "skillfocus.worlds.jax.world.JaxWorld", "skillfocus.worlds.jax.table.from_table",
+        ),
+    ),
+    ApiPage(
+        "objectives", "Objectives",
+        "An objective is a value, and a variant such as [`focused`](../focused.md) is a function "
+        "from an objective to an objective.",
+        ("objectives",),
+    ),
+    ApiPage(
+        "learners", "Learners",
+        "`discover` takes a world and an objective and returns skills; a learner decides how.",
+        ("learners",),
+    ),
+    ApiPage(
+        "skills", "Skills",
+        "A set of skills runs, saves, draws and shows itself.",
+        ("skills", "viewer"),
+    ),
+    ApiPage(
+        "metrics", "Metrics",
+        "What skills change, computed exactly where the world has a table.",
+        ("metrics",),
+        (
+            "skillfocus.metrics.side_effects", "skillfocus.metrics.SkillEffects",
+            "skillfocus.metrics.coverage", "skillfocus.metrics.Coverage",
+            "skillfocus.metrics.best_focus", "skillfocus.metrics.best_plan",
+            "skillfocus.metrics.FocusedPlan", "skillfocus.metrics.fair_starts",
+            "skillfocus.metrics.round_trips", "skillfocus.metrics.shortest_steps",
+            "skillfocus.metrics.statistics.mean_interval",
+            "skillfocus.metrics.statistics.success_interval",
+            "skillfocus.metrics.statistics.bootstrap_interval",
+        ),
+    ),
+    ApiPage(
+        "tasks", "Downstream tasks",
+        "Tasks that agents [learn with skills](../downstream.md) as actions.",
+        ("tasks",),
+        (
+            "skillfocus.tasks.task.Task", "skillfocus.tasks.smdp_q_learning.Solution",
+            "skillfocus.tasks.neural.task.JaxTask", "skillfocus.tasks.neural.task.household_task",
+            "skillfocus.tasks.neural.solving.solve", "skillfocus.tasks.neural.solving.solve_seeds",
+            "skillfocus.tasks.neural.settings.OptionLearning",
+        ),
+    ),
+    ApiPage(
+        "envs", "Gymnasium environments",
+        "Worlds and skills as [environments](../skill-env.md) for other people's agents.",
+        ("envs",),
+        ("skillfocus.envs.sb3.SkillVecEnv",),
+    ),
+    ApiPage(
+        "safety", "Side effects of agents",
+        "[Penalties and measures](../safety.md) of the safety literature, planned exactly.",
+        ("safety",),
+        (
+            "skillfocus.safety.penalized_task.penalize",
+            "skillfocus.safety.penalized_task.PenalizedTask",
+            "skillfocus.safety.distances.deviation", "skillfocus.safety.distances.unreachability",
+            "skillfocus.safety.distances.relative_reachability",
+            "skillfocus.safety.distances.attainable_utility",
+            "skillfocus.safety.distances.Distance",
+            "skillfocus.safety.planning.plan", "skillfocus.safety.planning.Plan",
+            "skillfocus.safety.option_models.option_models",
+            "skillfocus.safety.measures.measures_of", "skillfocus.safety.measures.SafetyMeasures",
+            "skillfocus.safety.measures.two_by_two", "skillfocus.safety.harm.harmed",
+        ),
+    ),
+    ApiPage(
+        "runs", "Runs, sweeps, reproduction",
+        "[Runs](../runs.md) are computed once and stored; sweeps and the reproduction are made of "
+        "them.",
+        ("runs", "sweeps", "experiments"),
+        ("skillfocus.executors.Processes", "skillfocus.executors.Cluster"),
+    ),
+    ApiPage(
+        "testing", "Testing and errors",
+        "Checks to call in your own tests, and the one exception that you may want to catch.",
+        ("testing", "errors"),
+        (
+            "skillfocus.testing.check_world", "skillfocus.testing.check_jax_world",
+            "skillfocus.testing.check_objective",
+        ),
+    ),
+)  # fmt: skip
+
+
+def api_pages() -> dict[str, str]:
+    """Return the reference as Markdown: `{"api/worlds.md": "# Worlds …"}`, the overview first."""
+    pages = {f"api/{page.name}.md": _page_text(page) for page in PAGES}
+    return {"api/index.md": _overview(), **pages}
+
+
+def entries(page: ApiPage) -> list[Entry]:
+    """Return what a page documents: functions of `sf`, its classes, and further names."""
+    own = [
+        Entry(f"sf.{name}", defined_at(getattr(sf, name)))
+        for name in sf.__all__
+        if not inspect.ismodule(getattr(sf, name)) and package_of(name) in page.packages
+    ]
+    own.sort(key=lambda entry: inspect.isclass(_find(entry.path)))
+    return [*own, *(Entry(_shown(path), defined_at(_find(path))) for path in page.more)]
+
+
+def package_of(name: str) -> str:
+    """Return the package that defines a public name: `learners` for `discover`."""
+    return defined_at(getattr(sf, name)).split(".")[1]
+
+
+def public_paths() -> dict[str, tuple[str, str]]:
+    """Return `{"discover": ("api/learners.md", "skillfocus.learners.discovery.discover")}`."""
+    return {
+        entry.shown.removeprefix("sf."): (f"api/{page.name}.md", entry.path)
+        for page in PAGES
+        for entry in entries(page)
+        if entry.shown.startswith("sf.")
+    }
+
+
+def defined_at(found: object) -> str:
+    """Return the full path of a class or function."""
+    return f"{found.__module__}.{found.__qualname__}"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _find(path: str) -> object:
+    module, name = path.rsplit(".", 1)
+    module = re.sub(r"^skillfocus\.(adapters|executors)$", r"\1", module)
+    return getattr(getattr(sf, module) if "." not in module else import_module(module), name)
+
+
+def _shown(path: str) -> str:
+    """Return a name as users write it: `sf.metrics.coverage`, or with the import it needs."""
+    reachable = r"skillfocus\.((?:metrics|adapters|executors|testing)\.\w+)"
+    match = re.fullmatch(reachable, path)
+    return f"sf.{match[1]}" if match else path
+
+
+def _page_text(page: ApiPage) -> str:
+    parts = [f"# {page.title}", page.text]
+    for shown, path in entries(page):
+        label = shown.rsplit(".", 1)[1]
+        parts.append(
+            f"::: {path}\n    options:\n      heading: {shown}\n      toc_label: {label}\n"
+        )
+    return "\n\n".join(parts)
+
+
+def _overview() -> str:
+    parts = [
+        "# API",
+        "`import skillfocus as sf` gives every name that begins with `sf.`; they are in the order "
+        "in which data flows. The others are imported from the module that is shown. "
+        "What is not listed here may change in any release.",
+    ]
+    for page in PAGES:
+        rows = "\n".join(
+            f"| [`{shown}`]({page.name}.md#{path}) | {_first_line(path)} |"
+            for shown, path in entries(page)
+        )
+        parts.append(f"## [{page.title}]({page.name}.md)\n\n| name | |\n|---|---|\n{rows}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _first_line(path: str) -> str:
+    """Return the first sentence of a docstring, for the cell of a table."""
+    paragraph = (inspect.getdoc(_find(path)) or "").split("\n\n")[0]
+    sentence = re.split(r"(?<=\.)\s", " ".join(paragraph.split()), maxsplit=1)[0]
+    return re.sub(r"([|<*\[])", r"\\\1", sentence)

@@ -1,0 +1,113 @@
+"""What MkDocs does beyond its settings: pages that are generated, formulas, links, live pages."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+from api_pages import api_pages, public_paths
+from command_pages import commands_page
+from mathml import with_mathml, write_font
+from repository_files import repository_pages, with_site_links
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+PLAYERS = ("four-rooms", "museum", "taxi", "gallery")
+"""Live pages, which `players.py` writes."""
+_ASSETS = Path(__file__).parent / "assets"
+_PUBLIC_NAME = re.compile(r"(?<!<h\d>)<code>sf\.(?P<name>\w+)(?P<rest>[^<]*)</code>(?!</a>)")
+_TABLE = re.compile(r"<table>(.*?)</table>", flags=re.S)
+_MATH = re.compile(r"<math\b.*?</math>", flags=re.S)
+_formulas: set[str] = set()
+"""The formulas of all pages so far, for the font."""
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Fill the parts of the navigation that stand for all pages of a folder: `tutorials/*.md`."""
+    config.nav = list(_expanded(config.nav or [], Path(config.docs_dir)))
+
+
+def _expanded(nav: list[Any], docs: Path) -> Iterator[Any]:
+    for item in nav:
+        if isinstance(item, str) and "*" in item:
+            yield from sorted(path.relative_to(docs).as_posix() for path in docs.glob(item))
+        elif isinstance(item, dict):
+            ((title, inner),) = item.items()
+            inner = list(_expanded(inner, docs)) if isinstance(inner, list) else inner
+            if inner:  # a section without pages is left out
+                yield {title: inner}
+        else:
+            yield item
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are generated, live pages, the style and the scripts."""
+    pages = {**repository_pages(), **api_pages(), "commands.md": commands_page()}
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    for asset in _ASSETS.iterdir():
+        files.append(File.generated(config, f"assets/{asset.name}", abs_src_path=str(asset)))
+    for name in PLAYERS:
+        page = Path(config.extra["players"]) / f"{name}.html"
+        if not page.is_file():
+            raise PluginError(f"there is no {page}: run `make docs`, which makes the live pages")
+        files.append(File.generated(config, f"live/{name}.html", abs_src_path=str(page)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Lead links to files of the repository to the pages that show them."""
+    del config, files
+    return with_site_links(markdown, page.file.src_uri)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Convert formulas, link public names to the reference, let wide tables scroll."""
+    del config, files
+    try:
+        html = with_mathml(html)
+    except ValueError as error:
+        raise PluginError(f"{page.file.src_uri}: {error}") from error
+    _formulas.update(_MATH.findall(html))
+    html = _TABLE.sub(  # the class keeps the theme's script from wrapping it once more
+        r'<div class="table" tabindex="0" role="group" aria-label="Table">'
+        r'<table class="data">\1</table></div>',
+        html,
+    )  # fmt: skip
+    return html if page.file.src_uri.startswith("api/") else _with_api_links(html, page.file.url)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the font of the formulas."""
+    write_font(_formulas, Path(config.site_dir) / "assets" / "math.woff")
+
+
+def _with_api_links(html: str, url: str) -> str:
+    """Return the HTML with `sf.name` in running text linking to its entry in the reference."""
+
+    def replace(code: re.Match[str]) -> str:
+        entry = _public_names().get(code["name"])
+        if entry is None:
+            return code[0]
+        page, anchor = entry
+        target = posixpath.relpath(page.replace(".md", ".html"), posixpath.dirname(url) or ".")
+        return f'<a class="api" href="{target}#{anchor}">{code[0]}</a>'
+
+    parts = re.split(r"(<a\b.*?</a>|<h[1-6].*?</h[1-6]>|<pre>.*?</pre>)", html, flags=re.S)
+    parts[::2] = [_PUBLIC_NAME.sub(replace, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+@cache
+def _public_names() -> dict[str, tuple[str, str]]:
+    return public_paths()
