@@ -102,6 +102,10 @@ def discover(
     check_seed(seed)
     if progress is not None:
         function("progress", progress, "(fraction, activity) -> None")
+    if isinstance(world, ContinuousBase):
+        return discover_continuous(
+            world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
+        )  # pyright: ignore[reportReturnType]
     if objective.penalty is not None and objective.penalty.auto:
         from skillfocus.learners.strength_search import find_strength  # which calls `discover`
 
@@ -109,10 +113,6 @@ def discover(
             world, objective, seed=seed, progress=progress or no_progress, learner=learner,
             n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp,
         ).skills  # fmt: skip
-    if isinstance(world, ContinuousBase):
-        return discover_continuous(
-            world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
-        )  # pyright: ignore[reportReturnType]
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )

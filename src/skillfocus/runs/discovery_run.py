@@ -168,7 +168,10 @@ class Discovery(Run):
             n_skills=self.skills, targets=parse(self.targets),  # pyright: ignore[reportArgumentType]
             step_limit=self.step_limit, mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
         )  # fmt: skip
-        rows = self.measure(skills, progress)
+        if isinstance(skills, ContinuousSkills):
+            rows = self._measure_continuous(skills, progress)
+        else:
+            rows = self.measure(skills, progress)
         return Result(rows, skills.to_bytes() if self.keeps_skills else None)
 
     @property
@@ -176,14 +179,16 @@ class Discovery(Run):
         """Whether the skills are stored beside the results."""
         return True
 
-    def measure(self, skills: Skills | ContinuousSkills, progress: Progress, /) -> list[Row]:
+    def _measure_continuous(self, skills: ContinuousSkills, progress: Progress) -> list[Row]:
+        progress(0.8, "measuring side effects")
+        if self.coverage:
+            raise UserError("coverage counts states, and continuous worlds have too many")
+        records = continuous_records(skills)
+        return [*rows_of(records), *overall(records)]
+
+    def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
         """Return the result table of discovered skills."""
         progress(0.8, "measuring side effects")
-        if isinstance(skills, ContinuousSkills):
-            if self.coverage:
-                raise UserError("coverage counts states, and continuous worlds have too many")
-            records = continuous_records(skills)
-            return [*rows_of(records), *overall(records)]
         records = skill_records(skills)
         rows = [*rows_of(records), *overall(records)]
         if self.coverage:
