@@ -101,7 +101,7 @@ class Tutorial:
         if value is not None:
             yield self.display(value, cell.title)
 
-    def display(self, value: object, title: str) -> str:
+    def display(self, value: Any, title: str) -> str:
         """Return Markdown that shows a value: a player, a picture, HTML or text."""
         if hasattr(value, "view") and hasattr(value, "n_modes"):
             page = value.view(self.file("html"))

@@ -198,3 +198,19 @@ def test_skills_for_sb3(tmp_path, monkeypatch):
     assert "random skills and moves succeed in 29% of episodes" in shown
     assert "the difference between 0.0004 and 0.29" in prose(page)
     assert tutorial.namespace["share"] >= 0.8  # "nine in ten", on any version of PyTorch
+
+
+@pytest.mark.slow
+def test_large_world(tmp_path, monkeypatch):
+    """Bounds, because networks differ by the version of JAX and the machine."""
+    _, page = run_tutorial("large-world", tmp_path, monkeypatch)
+    shown = outputs(page)
+    assert "16,777,216 states" in shown
+    assert "would need 16,777,216 states" in prose(page)
+    rows = re.findall(r"(lamp_\d+): changed (\S+), side effects (\S+) \(", shown)
+    best = {name: max((float(c), float(e)) for n, c, e in rows if n == name) for name, *_ in rows}
+    assert best["lamp_23"][0] > 0.5  # "about three quarters"
+    assert best["lamp_23"][1] < 0.05  # "almost no side effects"
+    assert best["lamp_22"][0] > 0.5
+    assert best["lamp_22"][1] < 0.3  # "about 0.1"; 1 without the penalty
+    assert best["lamp_10"][0] < 0.05  # "left alone"
