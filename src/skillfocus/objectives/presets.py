@@ -22,7 +22,8 @@ FOCUSED_RATES = {"vic": 0.05}
 WORLDS_WITH_RESULTS = frozenset(
     {
         "FourRooms-v0", "ForageWorld-v0", "MudWorld-v0", "Box-v0", "Vase-v0", "ConveyorSushi-v0",
-        "ConveyorVase-v0", "Train-v0",
+        "ConveyorVase-v0", "Train-v0", "ToolRooms-v0", "RoomBlocks-v0", "VisibleMud-v0",
+        "MiniBehaviorPrinter-v0", "MiniBehaviorThawing-v0", "MiniBehaviorCar-v0",
     }
 )  # fmt: skip
 """The worlds of the committed results, which are learned with the paper's rates."""
