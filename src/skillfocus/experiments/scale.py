@@ -173,8 +173,8 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
         "planned", "difference", "seeds",
     ]  # fmt: skip
     note = (
-        "Exact, over fair starts: of networks, the policy in every state and first state. A row that "
-        "names a part of training leaves it out, at equal numbers of steps."
+        "Exact, over fair starts: of networks, the policy in every state and first state. A row "
+        "that names a part of training leaves it out, at equal numbers of steps."
     )
     return Analysis(claims, [Table("FourRooms from its table", columns, rows, note)])
 
