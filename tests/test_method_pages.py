@@ -111,7 +111,7 @@ def test_the_guide_quotes_the_note_of_discover(capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "shown"),
-    [("coverage", "1.21 "), ("readings", ""), ("what-is-a-focused-skill", "")],
+    [("coverage", "1.21 "), ("readings", "")],
 )
 def test_the_code_of_a_page_runs(page, shown, tmp_path):
     text = (ROOT / "docs" / f"{page}.md").read_text()
