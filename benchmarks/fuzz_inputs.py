@@ -165,7 +165,7 @@ def fuzz_parquet(rng: Random, material: Material) -> None:
     else:
         labels = ["paper", "planning", "four-rooms", "focused-vic", "base", 0]
         results = pl.DataFrame([(*labels, "focus", None, 0.5)], schema=RESULTS, orient="row")
-        costs = pl.DataFrame([(*labels, *"abcd", 1.0, 2.0)], schema=COSTS, orient="row")
+        costs = pl.DataFrame([(*labels, *"abcdef", 1.0, 2.0)], schema=COSTS, orient="row")
         save_results(Path("results"), results, costs)
         path = rng.choice([Path("results/results.parquet"), Path("results/costs.parquet")])
         path.write_bytes(damage_bytes(rng, path.read_bytes()))

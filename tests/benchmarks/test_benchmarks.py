@@ -126,6 +126,8 @@ def test_every_benchmark_is_tested():
         "fuzz_inputs.py",
         "fuzz_damage.py",
         "large_worlds.py",
+        "neural.py",
+        "continuous.py",
     }
     assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == tested
 
@@ -162,3 +164,13 @@ def test_networks_are_timed(tmp_path):
     assert (alone["sets"], together["sets"]) == (1, 2)
     assert alone["skill samples/s"] == pytest.approx(2 * 34 * alone["environment steps/s"])
     assert together["over one after another"] > 0
+
+
+@pytest.mark.slow
+def test_actors_are_timed(tmp_path):
+    file = tmp_path / "speed.json"
+    arguments = ("--small", "--only", "speed", "--settings", "rooms-focused", "--environments", "4")
+    run("continuous.py", *arguments, "--out", str(file), cwd=tmp_path)
+    speed = json.loads(file.read_text())["speed"]
+    assert [row["setting"] for row in speed] == ["rooms-focused"] * len(speed)
+    assert all(row["steps_per_s"] > 0 for row in speed)
