@@ -10,11 +10,14 @@ jax = pytest.importorskip("jax")
 @pytest.fixture
 def settings(monkeypatch, tmp_path):
     """JAX's settings that change, on a machine with a GPU and a cache."""
-    changed = {}
+    changed, before = {}, jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", None)
     monkeypatch.setenv("SKILLFOCUS_CACHE", str(tmp_path))
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    monkeypatch.setattr(jax.config, "update", changed.__setitem__)
-    return changed
+    with monkeypatch.context() as patch:
+        patch.setattr(jax.config, "update", changed.__setitem__)
+        yield changed
+    jax.config.update("jax_compilation_cache_dir", before)
 
 
 def test_programs_for_a_gpu_are_kept(settings, tmp_path):
