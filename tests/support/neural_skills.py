@@ -63,6 +63,7 @@ def neural_skills(
     weights = {
         "costs": costs, "groups": parts, "strength": np.float32(strength),
         "unit": np.ones(model.n_skills, np.float32),
+        "temperature": np.float32(0.0),
     }  # fmt: skip
     policies = NeuralPolicy(model, weights, problem.modes, jax_world.mdp)
     first = np.cumsum((0, *problem.modes[:-1]))

@@ -93,14 +93,25 @@ class OptionPolicy(Policy):
             return np.full(len(states), skill - self._n)
         return self._skills.actions(skill, starts, states, mode)
 
+    @property
+    def draws_actions(self) -> bool:
+        """Whether the skills draw their actions."""
+        return self._skills.draws_actions
+
     def actions_of_each(
-        self, skills: np.ndarray, starts: np.ndarray, states: np.ndarray, modes: np.ndarray
+        self,
+        skills: np.ndarray,
+        starts: np.ndarray,
+        states: np.ndarray,
+        modes: np.ndarray,
+        draws: np.ndarray | None = None,
     ) -> np.ndarray:
         """Ask the skills together; see `Policy.actions_of_each`."""
         chosen, rows = skills - self._n, skills < self._n
         chosen[rows] = self._skills.actions_of_each(
-            skills[rows], starts[rows], states[rows], modes[rows]
-        )
+            skills[rows], starts[rows], states[rows], modes[rows],
+            None if draws is None else draws[rows],
+        )  # fmt: skip
         return chosen
 
 

@@ -1,8 +1,8 @@
 """Beyond tables: skills that networks learn, beside exact ones where those can be had.
 
 `neural` is what a CPU learns: FourRooms from its table, and installing a printer. `neural-large`
-needs a GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, thawing food and cleaning a
-car. Claims are aims of our own:
+needs a GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, and Mini-BEHAVIOR. Claims are aims
+of our own:
 
     scale-changes-A, scale-effects-A   FourRooms: agent A changes tools, as cleanly as planned ones
     scale-changes-W, scale-effects-W   rooms W: every tool is fetched, nearly as cleanly as possible
@@ -55,6 +55,9 @@ the target is worth, and a focused skill does nothing."""
 HELD = 1.0
 """Rewards stay as dealt where errands are long: a discriminator that is released before a skill has
 learned its errand learns that the skill stays at home, and then rewards it for that."""
+HOUSEHOLD_COST = 0.05
+"""Cost of a step in households: twice that of elsewhere, since each turn is one and paths are more
+often nearly as short as others."""
 HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
 """20 million steps, as many as SkiLD learns skills from."""
 MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
@@ -104,13 +107,15 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
                 learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
                 run = Discovery("four-rooms", "focused-vic", seed, learner)
                 add("four-rooms", "focused-vic", variant, seed, run)
-            add_households(HOUSEHOLDS[:1], seed, Neural(hold=HELD))
+            small = Neural(hold=HELD, step_cost=HOUSEHOLD_COST)
+            add_households(HOUSEHOLDS[:1], seed, small)
             continue
         add_rooms("tool-rooms", seed, large_neural())
         add_rooms("room-blocks", seed, large_neural(hold=HELD))
         run = TreasureSkills("visible-mud", "focused-vic", seed, large_neural())
         add("visible-mud", "focused-vic", "", seed, run)
-        add_households(HOUSEHOLDS[1:], seed, large_neural(hold=HELD, **HOUSEHOLD_STEPS))
+        large = large_neural(hold=HELD, step_cost=HOUSEHOLD_COST, **HOUSEHOLD_STEPS)
+        add_households(HOUSEHOLDS, seed, large)
     if setup.learner == LARGE:
         for world in ROOMS:
             add(world, "focused-vic", BEST, seeds[0], BestInRooms(world, strength=ROOM_STRENGTH))

@@ -28,8 +28,13 @@ class Rollouts(NamedTuple):
     """The last states, a pytree whose leaves have a leading axis, padded."""
     paths: np.ndarray
     """int32 [n, longest rollout + 1, n_variables]: value indices, the last ones repeated."""
+    actions: np.ndarray
+    """int32 [n, longest rollout + 1]: what was done in each state; the number of actions where a
+    rollout ended, and after that."""
     steps: np.ndarray
     """int32 [n]: steps taken."""
+    modes: np.ndarray
+    """int64 [n]: the modes that skills drew."""
 
 
 class JaxRunner:
@@ -46,6 +51,7 @@ class JaxRunner:
         self._values = jax.jit(jax.vmap(world.values))
         self._step = jax.jit(jax.vmap(self._step_one, in_axes=(0, None, 0, 0, 0)))
         self._where = jax.jit(jax.vmap(_where))
+        self._draw = jax.jit(jax.vmap(_draw, in_axes=(0, None)))
 
     def _step_one(self, key: Any, time: Any, state: Any, action: Any, over: Any) -> Any:
         after = self.world.step(jax.random.fold_in(_as_key(key), time), state, action)
@@ -104,26 +110,36 @@ class JaxRunner:
         padded_keys = _pad(keys)
         over, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int32)
         first = self.values(states, n)
-        path = [first]
+        path, done = [first], []
         for time in range(int(limits.max(initial=0))):
             over |= steps >= limits
             rows = np.flatnonzero(~over)
-            actions = np.zeros(n, dtype=np.int32)
+            actions = np.full(n, n_actions, dtype=np.int32)
+            draws = None
+            if policies.draws_actions:
+                draws = np.asarray(self._draw(padded_keys, np.uint32(time)))[rows]
             actions[rows] = policies.actions_of_each(
-                skills[rows], first[rows], path[-1][rows], modes[rows]
+                skills[rows], first[rows], path[-1][rows], modes[rows], draws
             )
+            done.append(actions)
             over |= actions == n_actions
             if over.all():
                 break
-            actions[over] = 0
+            moves = np.where(over, 0, actions)
             states = self._step(
-                padded_keys, np.uint32(time), states, _pad(actions), _pad(over, constant=True)
+                padded_keys, np.uint32(time), states, _pad(moves), _pad(over, constant=True)
             )
             steps += ~over
             path.append(self.values(states, n))
             if is_end is not None:
                 over[~over] = is_end(path[-1][~over])
-        return Rollouts(states, np.stack(path, axis=1), steps)
+        done += [np.full(n, n_actions, dtype=np.int32)] * (len(path) - len(done))
+        return Rollouts(states, np.stack(path, axis=1), np.stack(done, axis=1), steps, modes)
+
+
+def _draw(key: Any, time: Any) -> Any:
+    """Draw a number from [0, 1) that does not depend on what the world draws at that time."""
+    return jax.random.uniform(jax.random.fold_in(jax.random.fold_in(_as_key(key), time), 1))
 
 
 def _where(condition: Any, state: Any, other: Any) -> Any:

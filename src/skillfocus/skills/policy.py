@@ -42,6 +42,11 @@ class Policy(Protocol):
         """int64 [n_skills]: how many modes each skill draws from when it starts."""
         return np.ones(len(self.context_variables), dtype=np.int64)
 
+    @property
+    def draws_actions(self) -> bool:
+        """Whether actions depend on the draws that `actions_of_each` is given."""
+        return False
+
     @abstractmethod
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
@@ -60,7 +65,12 @@ class Policy(Protocol):
         ...
 
     def actions_of_each(
-        self, skills: np.ndarray, starts: np.ndarray, states: np.ndarray, modes: np.ndarray
+        self,
+        skills: np.ndarray,
+        starts: np.ndarray,
+        states: np.ndarray,
+        modes: np.ndarray,
+        draws: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return what several skills do, each in its own mode.
 
@@ -69,10 +79,12 @@ class Policy(Protocol):
             starts: States in which they started, value indices [n, n_variables].
             states: Current states, value indices [n, n_variables].
             modes: int [n], the modes they drew.
+            draws: Numbers drawn from [0, 1), [n], for policies that draw their actions.
 
         Returns:
             int [n], actions; the number of actions means "terminate".
         """
+        del draws
         chosen = np.empty(len(skills), dtype=np.int64)
         for skill, mode in np.unique(np.stack([skills, modes], axis=1), axis=0).tolist():
             rows = (skills == skill) & (modes == mode)

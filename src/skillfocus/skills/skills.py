@@ -58,7 +58,7 @@ from skillfocus.worlds.registry import as_world
 from skillfocus.worlds.remaking import remake
 
 if TYPE_CHECKING:
-    from skillfocus.skills.jax_rollouts import JaxRunner
+    from skillfocus.skills.jax_rollouts import JaxRunner, Rollouts
 
 PACKED_FROM = 128_000_000
 """Policies with more entries are packed in files."""
@@ -332,24 +332,20 @@ class Skills:
             numbers = np.array([self.mdp.number(start) for start in starts], np.int64)
             paths, steps = self.run(skills, numbers, rng)
             return self.mdp.values[paths[:, : steps.max(initial=0) + 1]], steps
-        return self.run_with_modes(skills, starts, rng)[:2]
+        done = self.rollouts(skills, starts, rng)
+        return done.paths, done.steps
 
-    def run_with_modes(
+    def rollouts(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Run many skills in a world without a table.
-
-        Returns:
-            Paths and steps, see `run`; and the modes that were drawn, int64 [n_runs].
-        """
+    ) -> Rollouts:
+        """Run many skills in a world without a table; arguments as for `run`."""
         from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
 
         self.world.space.check_states(starts)
         n, modes = len(skills), draw_modes(self.n_modes[skills], rng)
         states = self.jax_runner.place(starts, draw_keys(n, rng))
         limits, keys = np.full(n, self.step_limit), draw_keys(n, rng)
-        done = self.jax_runner.follow(self.policies, skills, modes, states, limits, keys)
-        return done.paths, done.steps, modes
+        return self.jax_runner.follow(self.policies, skills, modes, states, limits, keys)
 
     def draw_starts(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw states in which a world without a table may start, int32 [n, n_variables]."""

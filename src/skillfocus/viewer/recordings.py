@@ -79,16 +79,17 @@ class RecordedWorld:
         rng = np.random.default_rng(seed)
         numbers = np.repeat(np.arange(len(skills)), n)
         first = np.tile(np.repeat(np.array(starts), RUNS, axis=0), (len(skills), 1))
-        paths, steps, modes = skills.run_with_modes(numbers, first, rng)
+        done = skills.rollouts(numbers, first, rng)
         runs: list[list[Recording]] = [[] for _ in range(len(skills))]
-        rows = np.repeat(np.arange(len(numbers)), steps + 1)
-        places = np.concatenate([np.arange(count + 1) for count in steps])
-        visited = paths[rows, places]
-        actions = skills.policies.actions_of_each(numbers[rows], first[rows], visited, modes[rows])
-        ends = np.cumsum(steps + 1)
-        for z, begin, end in zip(numbers, ends - steps - 1, ends, strict=True):
-            states = [self._number(tuple(state)) for state in visited[begin:end].tolist()]
-            runs[z].append(Recording(np.array(states), actions[begin:end]))
+        cut = np.flatnonzero(done.steps == skills.step_limit)  # what it would have done next
+        done.actions[cut, -1] = skills.policies.actions_of_each(
+            numbers[cut], first[cut], done.paths[cut, -1], done.modes[cut]
+        )
+        for z, path, actions, steps in zip(
+            numbers, done.paths, done.actions, done.steps, strict=True
+        ):
+            states = [self._number(tuple(state)) for state in path[: steps + 1].tolist()]
+            runs[z].append(Recording(np.array(states), actions[: steps + 1]))
         return runs
 
 

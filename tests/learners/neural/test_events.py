@@ -25,7 +25,11 @@ class Switches(JaxWorld):
     id = "Switches-v0"
     actions = ("one", "two", "wait")
     space = sf.FactoredSpace(
-        (sf.Variable("one", (0, 1)), sf.Variable("two", (0, 1)), sf.Variable("time", range(5)))
+        (
+            sf.Variable("one", (0, 1)),
+            sf.Variable("two", (0, 1)),
+            sf.Variable("time", tuple(range(5))),
+        )
     )
 
     def __init__(self, fails: bool = False) -> None:

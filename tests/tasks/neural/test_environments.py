@@ -114,7 +114,7 @@ def test_a_primitive_action_is_a_decision_of_one_step():
 def test_skills_that_would_stop_at_once_are_not_available():
     options = walkers()
     states = jnp.array([[0, 0, 0], [6, 0, 1], [6, 1, 1]])
-    first = options.begin(states)
+    first = options.begin(jax.random.key(0), states)
     primitives = [LEFT, RIGHT, PRESS]
     assert first.tolist() == [
         [RIGHT, PRESS, *primitives], [3, PRESS, *primitives], [3, RIGHT, *primitives],

@@ -67,8 +67,10 @@ def test_skills_of_networks_act_as_their_policies_do(learned_skills):
     world, policies = learned_skills.world, learned_skills.policies
     options = options_of(world, learned_skills)
     starts, values = np.random.default_rng(0).integers((7, 2, 2), size=(2, 300, 3)).astype("int32")
-    chosen = options.skill_actions(jnp.asarray(starts), jnp.asarray(values))
-    expected = policies.all_actions(starts, values)
+    key = jax.random.key(0)
+    chosen = options.skill_actions(key, jnp.asarray(starts), jnp.asarray(values))
+    draws = np.asarray(jax.random.uniform(key, (300,)))
+    expected = policies.all_actions(starts, values, draws)
     assert (np.asarray(chosen) == expected).mean() > 0.99  # rounding may break ties
     assert (options.n_skills, options.step_limit) == (expected.shape[1], learned_skills.step_limit)
     solution = solve(world, at_cell(5), learned_skills, SETTINGS, seed=0)

@@ -47,6 +47,9 @@ class Neural(Learner):
         last_rate: The same at the end, approached along a cosine.
         slow_rate: How fast the copy that acts follows.
         step_cost: Cost of a step, in units of the reward.
+        temperature: How much costs may differ for actions to be drawn alike, in units of the
+            reward. Only in worlds without chance, where nothing else would lead a skill out of
+            circles.
         gamma: Discount of rewards that are earned at every step.
         advantage: Weight of the advantage term.
         pessimism: Initial cost to go.
@@ -74,6 +77,7 @@ class Neural(Learner):
     last_rate: float = 1e-4
     slow_rate: float = 0.05
     step_cost: float = 0.025
+    temperature: float = field(default=0.1, metadata={"stored": "unless default"})
     gamma: float = 0.99
     advantage: float = 0.8
     pessimism: float = 4.0
@@ -108,6 +112,8 @@ class Neural(Learner):
         ):  # fmt: skip
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
+        if not 0 <= self.temperature < float("inf"):
+            raise UserError(f"temperature is {self.temperature}; it must be 0 or more and finite")
         for name in ("learning_rate", "last_rate", "step_cost"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")

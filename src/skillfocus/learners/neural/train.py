@@ -119,7 +119,11 @@ class SkillSet:
         self.settings, self.model, self.rng = trainer.settings, trainer.model, rng
         self.rewards: list[GroupReward] = make_rewards(self.model, self.settings.owned_share, rng)
         self.parts = [reward.parts(held=True) for reward in self.rewards]
-        self.fixed = {"strength": np.float32(strength), "unit": _units(self.model, self.parts)}
+        self.fixed = {
+            "strength": np.float32(strength),
+            "temperature": np.float32(self.settings.temperature if trainer.is_certain else 0.0),
+            "unit": _units(self.model, self.parts),
+        }
         hidden = self.settings.hidden
         costs = init_network(
             [self.model.n_inputs, hidden, hidden, self.model.n_outputs], rng,

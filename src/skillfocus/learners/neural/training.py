@@ -55,7 +55,8 @@ class Trainer:
         self.observers = min(OBSERVERS, n // 2)
         self.kept_updates = max(1, settings.memory // n)
         self.goals = np.array([world.space.index(name) for name in world.goals], np.int64)
-        apart = len(self.goals) > 0 and is_certain(world)
+        self.is_certain = is_certain(world)
+        apart = len(self.goals) > 0 and self.is_certain
         self.drawn_events = int(settings.event_share * settings.batch) if apart else 0
         self.kept_events = max(1, settings.memory // (4 * max(1, len(self.goals))))
         explorers = np.linspace(0, 1, n - n // 2) ** 2

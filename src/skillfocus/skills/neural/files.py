@@ -72,7 +72,11 @@ def networks_header(policy: NeuralPolicy) -> dict[str, object] | None:
 def network_arrays(policy: NeuralPolicy) -> dict[str, np.ndarray]:
     """Return the weights by the names they have in a file."""
     weights = policy.weights
-    arrays = {"unit": weights["unit"], "strength": np.reshape(weights["strength"], 1)}
+    arrays = {
+        "unit": weights["unit"],
+        "strength": np.reshape(weights["strength"], 1),
+        "temperature": np.reshape(weights["temperature"], 1),
+    }
     arrays |= {f"costs/{name}": array for name, array in weights["costs"].items()}
     for number, parts in enumerate(weights["groups"]):
         prefix = f"groups/{number}"
@@ -187,6 +191,7 @@ def _weights(model: SkillModel, arrays: dict[str, np.ndarray]) -> dict[str, Any]
     weights = {
         "unit": take(arrays, "unit", (model.n_skills,)),
         "strength": take(arrays, "strength", (1,))[0],
+        "temperature": take(arrays, "temperature", (1,))[0],
         "costs": take_network(arrays, "costs", model.n_inputs, model.n_outputs),
         "groups": [
             _take_group(model, arrays, f"groups/{number}", group)

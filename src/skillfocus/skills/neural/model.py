@@ -6,7 +6,12 @@ as a cost to go, in units of the reward that it may still lose:
     L(s; s_0, z)     the most reward there is, minus the reward of stopping in s
     C(s, a; s_0, z)  the least expected loss of a skill that takes action a in s
 
-The skill stops where L <= min_a C, and else takes the action of least C. C is a network with one
+The skill stops where L <= min_a C, and else takes the action of least C. Where nothing happens by
+chance, costs that are nearly tied could lead it round in circles, so there it draws the action:
+
+    pi(a | s; s_0, z)  is proportional to  exp(-C(s, a) / temperature)
+
+C is a network with one
 output per skill and action. Skills whose targets have few values have outputs of their own for each
 pair of first and present values, so that the network need not find out which bit matters.
 
@@ -47,7 +52,8 @@ class SkillModel:
         assignment: Targets of every skill, or of every mode.
 
     The weights that methods take are a dictionary: `costs`, the network's parameters; `unit`, what
-    an output of 1 means to each skill, [n_skills]; `strength`, the penalty's; `groups`, per group
+    an output of 1 means to each skill, [n_skills]; `strength`, the penalty's; `temperature`, 0 if
+    actions are not drawn; `groups`, per group
     one of `table` (rewards, [n_components, n_starts, n_values]), `network` (a discriminator's
     parameters, with `log_nu`, [n_components]) and `linear` (the direction of each component's
     reward, [n_dimensions, n_components]).
@@ -322,12 +328,26 @@ class SkillModel:
             first += points.shape[1]
         return formula(most)
 
-    def choose(self, weights: Any, starts: Any, states: Any) -> Any:
-        """Return what every skill does, int [n, n_skills]; `n_actions` means "terminate"."""
+    def choose(self, weights: Any, starts: Any, states: Any, draws: Any = None) -> Any:
+        """Return what every skill does, int [n, n_skills]; `n_actions` means "terminate".
+
+        Args:
+            weights: See the class.
+            starts: First states, [n, n_variables].
+            states: Present states, [n, n_variables].
+            draws: Numbers drawn from [0, 1), one per state, [n], that decide among the actions;
+                None takes the likeliest.
+        """
         xp = array_namespace(states)
         costs = self.costs(weights, starts, states)
-        stop = self.losses(weights, starts, states) <= costs.min(axis=2)
-        return xp.where(stop, self.n_actions, costs.argmin(axis=2))
+        least = costs.min(axis=2)
+        stop = self.losses(weights, starts, states) <= least
+        if draws is None:
+            return xp.where(stop, self.n_actions, costs.argmin(axis=2))
+        temperature = xp.maximum(weights["temperature"], LOWEST) * weights["unit"][:, None]
+        likely = xp.cumsum(xp.exp((least[:, :, None] - costs) / temperature), axis=2)
+        drawn = likely <= draws[:, None, None] * likely[:, :, -1:]
+        return xp.where(stop, self.n_actions, drawn[:, :, :-1].sum(axis=2))
 
 
 def _map_rows(function: Callable[[Any], Any], rows: np.ndarray, xp: Any) -> Any:

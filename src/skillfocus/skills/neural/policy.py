@@ -26,8 +26,9 @@ BLOCK = 65_536
 class NeuralPolicy(Policy):
     """Policies as a network of costs to go; see `model.py`.
 
-    Many states are evaluated by JAX where it is installed, else by NumPy. The two may decide near
-    ties differently.
+    With a temperature, actions are drawn while a skill runs; a table, and whoever asks without a
+    draw, gets the likeliest. Many states are evaluated by JAX where it is installed, else by NumPy;
+    the two may decide near ties differently.
 
     Args:
         model: What the network means.
@@ -67,26 +68,40 @@ class NeuralPolicy(Policy):
         z = int(self._first[skill]) + mode
         return self.all_actions(starts, states)[:, z]
 
+    @property
+    def draws_actions(self) -> bool:
+        """Whether actions are drawn."""
+        return bool(self.weights["temperature"] > 0)
+
     def actions_of_each(
-        self, skills: np.ndarray, starts: np.ndarray, states: np.ndarray, modes: np.ndarray
+        self,
+        skills: np.ndarray,
+        starts: np.ndarray,
+        states: np.ndarray,
+        modes: np.ndarray,
+        draws: np.ndarray | None = None,
     ) -> np.ndarray:
         """Evaluate the network once for all skills; see `Policy.actions_of_each`."""
-        chosen = self.all_actions(starts, states)
+        chosen = self.all_actions(starts, states, draws if self.draws_actions else None)
         return chosen[np.arange(len(chosen)), self._first[skills] + modes]
 
-    def all_actions(self, starts: np.ndarray, states: np.ndarray) -> np.ndarray:
+    def all_actions(
+        self, starts: np.ndarray, states: np.ndarray, draws: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return what every skill does in every mode, int [n, n_skills or modes]."""
         starts, states = np.asarray(starts, np.int32), np.asarray(states, np.int32)
         compiled = None if len(states) <= SMALL_BATCH else self._compiled
         parts, size = [], self._batch
         for i in range(0, len(states), size):
             first, now = starts[i : i + size], states[i : i + size]
+            some = None if draws is None else np.asarray(draws[i : i + size], np.float32)
             if compiled is None:
                 with np.errstate(all="ignore"):  # a file's weights may be as large as floats get
-                    parts.append(self.model.choose(self.weights, first, now))
+                    parts.append(self.model.choose(self.weights, first, now, some))
             else:
                 missing = ((0, size - len(now)), (0, 0))
-                chosen = compiled(np.pad(first, missing), np.pad(now, missing))
+                some = None if some is None else np.pad(some, missing[0])
+                chosen = compiled(np.pad(first, missing), np.pad(now, missing), some)
                 parts.append(np.asarray(chosen)[: len(now)])
         return np.concatenate(parts) if parts else np.empty((0, self.model.n_skills), np.int32)
 
@@ -97,14 +112,14 @@ class NeuralPolicy(Policy):
         return max(1, min(BATCH, MAX_NUMBERS // widest))
 
     @cached_property
-    def _compiled(self) -> Callable[[np.ndarray, np.ndarray], Any] | None:
+    def _compiled(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray | None], Any] | None:
         """`model.choose` with these weights, compiled; None without JAX."""
         try:
             import jax
         except ImportError:
             return None
         weights, choose = jax.device_put(self.weights), jax.jit(self.model.choose)
-        return lambda starts, states: choose(weights, jax.device_put(starts), states)
+        return lambda starts, states, draws: choose(weights, jax.device_put(starts), states, draws)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_compiled"}

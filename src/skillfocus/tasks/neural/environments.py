@@ -128,7 +128,7 @@ class OptionRunner:
         key_reset, key_decide = jax.random.split(key)
         state = self._fresh(key_reset, len(exploration))
         values = jax.vmap(self.world.values)(state)
-        first = options.begin(values)
+        first = options.begin(jax.random.fold_in(key, 1), values)
         option, action = decide(key_decide, network(values), first, exploration, options)
         zero, no = jnp.zeros(len(values)), jnp.zeros(len(values), bool)
         none = zero.astype(jnp.int32)
@@ -155,6 +155,7 @@ class OptionRunner:
         fresh_values = jax.vmap(self.world.values)(fresh)
         going, here, there = jnp.split(  # the skills of all three cases at once
             options.skill_actions(
+                jax.random.fold_in(key, 1),
                 jnp.concatenate([env.start, values, fresh_values]),
                 jnp.concatenate([values, values, fresh_values]),
             ),

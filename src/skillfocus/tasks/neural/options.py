@@ -18,9 +18,9 @@ from skillfocus.skills.neural.policy import NeuralPolicy
 from skillfocus.skills.skills import Skills
 from skillfocus.worlds.jax.world import JaxWorld
 
-Policy = Callable[[Any, Any, Any], Any]
+Policy = Callable[..., Any]
 """`policy(weights, starts, values)`: what every skill does, int [n, n_skills]; the number of
-actions means "stop"."""
+actions means "stop". One that draws its actions also takes numbers in [0, 1), [n]."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Options:
         n_skills: Number of skills.
         step_limit: Most steps of a skill.
         n_actions: Number of primitive actions.
+        draws_actions: Whether the policy draws its actions.
     """
 
     policy: Policy
@@ -44,13 +45,15 @@ class Options:
     n_skills: int
     step_limit: int
     n_actions: int
+    draws_actions: bool = False
 
     def __len__(self) -> int:
         return self.n_skills + self.n_actions
 
-    def skill_actions(self, starts: jax.Array, values: jax.Array) -> jax.Array:
+    def skill_actions(self, key: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:
         """Return what every skill does, int32 [n, n_skills]; `n_actions` where it stops."""
-        return self.policy(self.weights, starts, values).astype(jnp.int32)
+        draws = (jax.random.uniform(key, (len(values),)),) if self.draws_actions else ()
+        return self.policy(self.weights, starts, values, *draws).astype(jnp.int32)
 
     def first_actions(self, skill_actions: jax.Array) -> jax.Array:
         """Return the first action of every option, int32 [n, n_options]; `n_actions` where a skill
@@ -63,9 +66,9 @@ class Options:
         primitives = jnp.broadcast_to(actions, (len(skill_actions), self.n_actions))
         return jnp.concatenate([skill_actions, primitives], axis=1)
 
-    def begin(self, values: jax.Array) -> jax.Array:
+    def begin(self, key: jax.Array, values: jax.Array) -> jax.Array:
         """Return the first action of every option in the states at hand."""
-        return self.first_actions(self.skill_actions(values, values))
+        return self.first_actions(self.skill_actions(key, values, values))
 
     def next_action(self, option: jax.Array, skill_actions: jax.Array) -> jax.Array:
         """Return the next action of options under way, int32 [n]; `n_actions` where they end.
@@ -82,7 +85,7 @@ class Options:
 jax.tree_util.register_dataclass(
     Options,
     data_fields=["weights"],
-    meta_fields=["policy", "n_skills", "step_limit", "n_actions"],
+    meta_fields=["policy", "n_skills", "step_limit", "n_actions", "draws_actions"],
 )
 
 
@@ -116,4 +119,6 @@ def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
     if (model.space, model.n_actions) != (world.space, n_actions):
         raise UserError(f"the skills are of another world than {world.id}")
     weights = jax.tree.map(jnp.asarray, policy.weights)
-    return Options(model.choose, weights, model.n_skills, skills.step_limit, n_actions)
+    return Options(
+        model.choose, weights, model.n_skills, skills.step_limit, n_actions, policy.draws_actions
+    )
