@@ -1,6 +1,6 @@
 """Build the site: live pages, then MkDocs, which fails at any warning.
 
-python website/build.py out/site
+`python website/build.py out/site out/players`
 """
 
 from __future__ import annotations
@@ -36,6 +36,6 @@ def build(site: Path, live: Path) -> None:
 
 
 if __name__ == "__main__":
-    out = Path(sys.argv[1]).resolve()
-    build(out, out.parent / "players")
-    print(f"the site: {out / 'index.html'}")
+    site_folder, live_folder = (Path(argument).resolve() for argument in sys.argv[1:])
+    build(site_folder, live_folder)
+    print(f"the site: {site_folder / 'index.html'}")

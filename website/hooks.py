@@ -68,6 +68,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Lead links to files of the repository to the pages that show them."""
     del config, files
+    markdown = markdown.replace("<details>", '<details markdown="1">')  # as forges render them
     return with_site_links(markdown, page.file.src_uri)
 
 
