@@ -1,0 +1,216 @@
+"""Tutorials run, and the numbers that their text quotes are those that they compute."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from paths import ROOT
+
+FOLDER = ROOT / "docs" / "tutorials"
+
+
+def load_renderer():
+    """Import docs/render_tutorials.py, which is no part of the package."""
+    spec = spec_from_file_location("render_tutorials", ROOT / "docs" / "render_tutorials.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+renderer = load_renderer()
+
+
+def run_tutorial(name: str, out: Path, monkeypatch: pytest.MonkeyPatch):
+    """Execute a tutorial in the root of the repository; return it and its page."""
+    monkeypatch.chdir(ROOT)
+    tutorial = renderer.Tutorial(FOLDER / f"{name}.py", out)
+    for package in renderer.NEEDS.findall(tutorial.path.read_text()):
+        pytest.importorskip(package)
+    return tutorial, tutorial.run()
+
+
+def prose(page: str) -> str:
+    """Return the text of a page without code, outputs and line breaks."""
+    return " ".join(re.sub(r"```.*?```|<div.*?</div>", "", page, flags=re.S).split())
+
+
+def outputs(page: str) -> str:
+    """Return what the cells printed."""
+    return "\n".join(re.findall(r"```text\n(.*?)```", page, flags=re.S))
+
+
+# -------------------------------------------------------------------- the renderer
+
+
+TOY = """# needs: json
+# %% [markdown]
+# # Title
+#
+# Text with `code` and a [link](other.py).
+
+# %%
+x = 2
+print("printed", x)
+x + 1
+
+# %% A picture of nothing
+class Picture:
+    def savefig(self, path, dpi):
+        path.write_bytes(b"png")
+
+
+Picture()
+
+# %%
+class Row:
+    def _repr_html_(self):
+        return "<b>one\\n\\ntwo</b>"
+
+
+Row()
+"""
+PAGE = """# Title
+
+Text with `code` and a [link](other.md).
+
+```python
+x = 2
+print("printed", x)
+x + 1
+```
+
+```text
+printed 2
+```
+
+```text
+3
+```
+"""
+
+
+def test_cells_are_rendered_with_their_outputs(tmp_path):
+    (tmp_path / "toy.py").write_text(TOY)
+    (page,) = renderer.render(tmp_path, tmp_path / "out")
+    text = page.read_text()
+    assert text.startswith(PAGE)
+    assert "![A picture of nothing](toy-1.png)" in text
+    assert '<div class="tutorial-output"><b>one two</b></div>' in text  # one line: one HTML block
+    assert "[notebook in Python](toy.py)" in text
+    assert {p.name for p in page.parent.iterdir()} == {"toy.md", "toy.py", "toy-1.png"}
+
+
+def test_links_to_tutorials_lead_to_their_pages_on_the_site():
+    text = "[a](tutorials/own-map.py), [b](one-figure.py#draw), [c](../examples/own_run.py)"
+    expected = "[a](tutorials/own-map.md), [b](one-figure.md#draw), [c](../examples/own_run.py)"
+    assert renderer.relink(text) == expected
+
+
+def test_a_tutorial_whose_package_is_missing_says_so(tmp_path):
+    (tmp_path / "toy.py").write_text(TOY.replace("json", "no_such_package"))
+    text = renderer.Tutorial(tmp_path / "toy.py", tmp_path).run()
+    assert "Built without no_such_package" in text
+    assert "```text" not in text
+
+
+def test_an_error_in_a_tutorial_is_raised(tmp_path):
+    (tmp_path / "toy.py").write_text("# %%\n1 / 0\n")
+    with pytest.raises(ZeroDivisionError):
+        renderer.Tutorial(tmp_path / "toy.py", tmp_path).run()
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda p: p.stem)
+def test_links_of_tutorials_lead_somewhere(path):
+    cells = list(renderer.parse(path.read_text()))
+    text = "\n".join(cell.text for cell in cells if not cell.is_code)
+    assert text.startswith("# ")
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (path.parent / link).exists(), f"{path.name} links to {link}"
+
+
+# -------------------------------------------------------------------- the tutorials
+
+
+@pytest.mark.slow
+def test_own_map(tmp_path, monkeypatch):
+    tutorial, page = run_tutorial("own-map", tmp_path, monkeypatch)
+    values, text, shown = tutorial.namespace, prose(page), outputs(page)
+    assert "skill 1 takes the key: 1.00; changes position 0.96, vase 0.23, lamp 0.21" in shown
+    assert "a quarter of the starts (0.23)" in text
+    assert "skill 1 takes the key: 1.00; changes position 0.02, vase 0.00, lamp 0.00" in shown
+    assert values["careless"].likely_path(1, values["world"].showcase).side_effects
+    assert values["skills"].likely_path(1, values["world"].showcase).verdict.startswith("✓")
+    assert "0.023 on average over 96 starts" in shown
+    assert "Side effects of 0.023 remain" in text
+    vase = {values["skills"].mdp.state(values["effects"].starts[n])[0] for n in values["worst"][:2]}
+    cells = values["world"].space.variables[0].values
+    assert [cells[cell] for cell in vase] == [(2, 4)]
+    assert "The skill now takes the key from 0.98 of the starts" in text
+    assert "skill 1 takes the key: 0.98;" in shown
+    assert (tmp_path / "own-map-1.html").stat().st_size > 100_000
+
+
+@pytest.mark.slow
+def test_gymnasium_taxi(tmp_path, monkeypatch):
+    _, page = run_tutorial("gymnasium-taxi", tmp_path, monkeypatch)
+    text, shown = prose(page), outputs(page)
+    effects = re.findall(r"side effects (\d\.\d\d) \(", shown)
+    assert effects[:2] == ["1.38", "1.53"]
+    assert "side effects of 1.38 and 1.53" in text
+    assert effects[2:6] == ["0.15", "0.06", "0.00", "0.00"]
+    assert "skill 0 still has side effects of 0.15 and skill 1 of 0.06" in text
+    assert effects[6:] == ["0.00"] * 7
+    assert re.findall(r"passenger (\d\.\d\d),", shown)[8:] == [
+        "0.57",
+        "0.57",
+        "0.75",
+        "0.57",
+        "0.57",
+    ]
+    assert "(0.57 and 0.75 are less than 1" in text
+    assert shown.rstrip().endswith("2 2 in taxi")
+    guide = " ".join((ROOT / "docs" / "choosing-targets-and-strength.md").read_text().split())
+    assert "four skills for the passenger have side effects of up to 0.15" in guide
+
+
+@pytest.mark.slow
+def test_one_figure(tmp_path, monkeypatch):
+    tutorial, page = run_tutorial("one-figure", tmp_path, monkeypatch)
+    ratios = re.findall(r"(\d\.\d\d) times", outputs(page))
+    assert f"{ratios[0]}, {ratios[1]} and {ratios[2]} times as much" in prose(page)
+    assert {len(by_seed) for by_seed in tutorial.namespace["by_seed"].values()} == {50}
+    assert (tmp_path / "one-figure-1.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_skills_for_sb3(tmp_path, monkeypatch):
+    tutorial, page = run_tutorial("skills-for-sb3", tmp_path, monkeypatch)
+    shown = outputs(page)
+    assert "random moves succeed with probability 0.0004" in shown
+    assert "random skills and moves succeed in 29% of episodes" in shown
+    assert "the difference between 0.0004 and 0.29" in prose(page)
+    assert tutorial.namespace["share"] >= 0.8  # "nine in ten", on any version of PyTorch
+
+
+@pytest.mark.slow
+def test_large_world(tmp_path, monkeypatch):
+    """Bounds, because networks differ by the version of JAX and the machine."""
+    _, page = run_tutorial("large-world", tmp_path, monkeypatch)
+    shown = outputs(page)
+    assert "16,777,216 states" in shown
+    assert "would need 16,777,216 states" in prose(page)
+    rows = re.findall(r"(lamp_\d+): changed (\S+), side effects (\S+) \(", shown)
+    best = {name: max((float(c), float(e)) for n, c, e in rows if n == name) for name, *_ in rows}
+    assert best["lamp_23"][0] > 0.5  # "about three quarters"
+    assert best["lamp_23"][1] < 0.05  # "almost no side effects"
+    assert best["lamp_22"][0] > 0.5
+    assert best["lamp_22"][1] < 0.3  # "about 0.1"; 1 without the penalty
+    assert best["lamp_10"][0] < 0.05  # "left alone"
