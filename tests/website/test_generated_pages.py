@@ -96,6 +96,9 @@ def test_the_font_has_what_formulas_are_drawn_with():
         ("report/figure-1.md", "../report.md", "../report.md"),
         ("contributing.md", "docs/runs.md#tls", "runs.md#tls"),
         ("contributing.md", "SECURITY.md", "security.md"),
+        ("maps.md", "tutorials/own-map.py", "tutorials/own-map.md"),
+        ("tutorials/large-world.md", "own-map.py", "own-map.md"),
+        ("tutorials/own-map.md", "own-map.py", "own-map.py"),  # to download
         ("citing.md", "https://a.example/b.md", "https://a.example/b.md"),
         ("maps.md", "../src/nothing.py", "../src/nothing.py"),  # MkDocs then says so
     ],
