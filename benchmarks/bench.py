@@ -6,6 +6,7 @@ every part once, at a small size, to show that it still works; its figures mean 
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -32,7 +33,9 @@ from reference import PlainQ
 from runs_for_tests import Tiny
 
 QUICK = "--quick" in sys.argv
-WORLD = sf.make("four-rooms")
+ROOM = "######\n#...T#\n#.T..#\n######"
+SETTINGS = {"drawing": ROOM} if QUICK else {}
+WORLD = sf.make("four-rooms", **SETTINGS)
 TABLE = sf.tabulate(WORLD)
 OBJECTIVE = sf.focused(sf.vic())
 
@@ -144,7 +147,8 @@ def threads(rows: list[list[str]]) -> None:
 
         def seeds_per_second(workers: int, learner=learner) -> float:
             began = time.perf_counter()
-            made = sf.discover_many(WORLD, OBJECTIVE, range(4), workers=workers, learner=learner)
+            seeds = range(size(4, 2))
+            made = sf.discover_many(WORLD, OBJECTIVE, seeds, workers=workers, learner=learner)
             return len(list(made)) / (time.perf_counter() - began)
 
         seeds_per_second(1)
@@ -158,7 +162,11 @@ def workers(rows: list[list[str]]) -> None:
         ("planning", sf.Planning(rounds=size(15, 1))),
         ("Q-learning", sf.QLearning(episodes=size(40_000, 100))),
     ):
-        runs = [sf.Discovery("four-rooms", "focused-vic", seed, learner, 8) for seed in range(4)]
+        settings = json.dumps(SETTINGS)
+        runs = [
+            sf.Discovery("four-rooms", "focused-vic", seed, learner, 8, world_settings=settings)
+            for seed in range(size(4, 2))
+        ]
 
         def runs_per_second(workers: int, runs=runs) -> float:
             with tempfile.TemporaryDirectory() as folder, Processes(workers) as pool:
@@ -209,7 +217,8 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 def one_seed(rows: list[list[str]]) -> None:
     """Time and peak memory of a default run, in a process of its own."""
-    for name in ("focused(sf.vic())", "focused(sf.diayn())", "focused(sf.lsd())"):
+    names = ("focused(sf.vic())", "focused(sf.diayn())", "focused(sf.lsd())")
+    for name in names[: size(3, 1)]:
         rest = ", learner=sf.Planning(rounds=1)" if QUICK else ""
         code = CHILD.format(objective=name, learner="Planning(rounds=1)", rest=rest)
         output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
@@ -219,7 +228,8 @@ def one_seed(rows: list[list[str]]) -> None:
 
 
 def compiling(rows: list[list[str]]) -> None:
-    """A first run with an empty cache of compiled code, the run after it, and the difference."""
+    """A first run with an empty cache of compiled code (the usual one with --quick), and the run
+    after it."""
     code = (
         "import time, skillfocus as sf; b = time.perf_counter(); w = sf.make('four-rooms');"
         "sf.discover(w, sf.{o}, seed=0, n_skills=8, learner=sf.{l}); print(time.perf_counter() - b)"
@@ -228,7 +238,7 @@ def compiling(rows: list[list[str]]) -> None:
     for objective in objectives[: size(3, 1)]:
         for learner in ("Planning(rounds=1)", "QLearning(episodes=8)")[: size(2, 1)]:
             with tempfile.TemporaryDirectory() as cache:
-                environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+                environment = os.environ if QUICK else {**os.environ, "NUMBA_CACHE_DIR": cache}
                 command = [sys.executable, "-c", code.format(o=objective, l=learner)]
                 first, second = (
                     float(subprocess.run(command, env=environment, capture_output=True,

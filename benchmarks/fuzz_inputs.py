@@ -22,18 +22,23 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import polars as pl
 from fuzz_damage import DRAWING, MAP, WORDS, damage_bytes, damage_json, damage_text
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
+
 import skillfocus as sf
+from old_run_files import encode_old, sign
 from skillfocus.cli import main
 from skillfocus.core.progress import no_progress
 from skillfocus.core.tabulation import tabulate
 from skillfocus.errors import UserError
+from skillfocus.experiments.results import COSTS, RESULTS, load_results, save_results
 from skillfocus.metrics import side_effects
 from skillfocus.runs.discovery_run import Discovery
 from skillfocus.runs.folder_store import Store
 from skillfocus.runs.run import settings_of
-from skillfocus.runs.run_file import _DIGEST, Header, decode, encode
+from skillfocus.runs.run_file import Header, decode, encode
 from skillfocus.skills.serialization import pack, read
 from skillfocus.sweeps.grid import grid_points
 from skillfocus.sweeps.running import sweep_axes
@@ -144,17 +149,27 @@ def fuzz_signed_store(rng: Random, material: Material) -> None:
         header: Any = SimpleNamespace(**{**values, "id": str(values.get("id"))})
         path.write_bytes(encode(header, rows))
     else:
-        path.write_bytes(_sign(damage_bytes(rng, content)))
+        path.write_bytes(sign(damage_bytes(rng, content)))
     _use_store(store)
 
 
-def _sign(content: bytes) -> bytes:
-    """Make the digest of a run's file fit, as `run_file.encode` does."""
-    if not (found := _DIGEST.search(content)):
-        return content
-    first, last = found.span(1)
-    zeroed = content[:first] + b"0" * 64 + content[last:]
-    return content[:first] + hashlib.sha256(zeroed).hexdigest().encode() + content[last:]
+def fuzz_parquet(rng: Random, material: Material) -> None:
+    """Files that polars wrote, and has to read: a run of version 1, saved results."""
+    if rng.random() < 0.5:
+        shutil.copytree(material.folder, "store")
+        store = Store("store")
+        path = store.path(RUN)
+        content = encode_old(decode(path.read_bytes()), [("focus", n, 0.5) for n in range(99)])
+        path.write_bytes(sign(damage_bytes(rng, content)))
+        _use_store(store)
+    else:
+        labels = ["paper", "planning", "four-rooms", "focused-vic", "base", 0]
+        results = pl.DataFrame([(*labels, "focus", None, 0.5)], schema=RESULTS, orient="row")
+        costs = pl.DataFrame([(*labels, *"abcdef", 1.0, 2.0)], schema=COSTS, orient="row")
+        save_results(Path("results"), results, costs)
+        path = rng.choice([Path("results/results.parquet"), Path("results/costs.parquet")])
+        path.write_bytes(damage_bytes(rng, path.read_bytes()))
+        load_results(Path("results"))
 
 
 def _use_store(store: Store) -> None:
@@ -291,5 +306,6 @@ KINDS = {
     "settings": fuzz_settings,
     "sweep": fuzz_sweep,
     "command": fuzz_command,
+    "parquet": fuzz_parquet,
 }
 """All kinds of input by name."""

@@ -2,6 +2,8 @@
 
 MiniGrid's UnlockPickup, a maze with six gems and RDDL's SysAdmin, all targets, focused VIC, forty
 rounds. Each is explored, learned, measured, saved and loaded in a process of its own, on all cores.
+Times are seconds of computing on all cores together, and by the clock; the load at the start says
+how much else the machine had to do.
 
     python benchmarks/large_worlds.py [WORLD …] [--quick]
 """
@@ -31,6 +33,7 @@ def measure(name: str) -> dict[str, float | str]:
     if QUICK:
         problem_builder.MAX_CELLS = 200_000
     learner = sf.Planning(rounds=2 if QUICK else 40)
+    load = os.getloadavg()[0]
     moments = [_now()]
     world = sf.make(name)
     mdp = sf.tabulate(world)
@@ -51,6 +54,9 @@ def measure(name: str) -> dict[str, float | str]:
         for part, first, last in zip(parts, moments[:-1], moments[1:], strict=True)
     }
     fair = [e for e in effects if len(e.starts)]
+    control: dict[tuple[str, ...], float] = {}
+    for e in fair:
+        control[e.targets] = max(control.get(e.targets, 0.0), e.changes_target or 0.0)
     return {
         "world": Path(name).stem if name.endswith(".txt") else name,
         "states": mdp.n_states,
@@ -59,6 +65,8 @@ def measure(name: str) -> dict[str, float | str]:
         "forecast": forecast.seconds,
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
         "file": size / 1e6,
+        "load": load,
+        "least control": min(control.values(), default=0.0),
         "side effects": sum(e.side_effects for e in fair) / max(len(fair), 1),
         **taken,
     }  # pyright: ignore[reportReturnType]
@@ -83,11 +91,13 @@ def main() -> None:
         ).stdout
         row = json.loads(output)
         times = " | ".join(
-            f"{row[part][0]:.0f} s" for part in ("explore", "discover", "measure", "save and load")
+            f"{row[part][0]:.0f} / {row[part][1]:.0f} s"
+            for part in ("explore", "discover", "measure", "save and load")
         )
         print(
             f"| {row['world']} | {row['states']:,} | {row['skills']} | {row['cells'] / 1e6:,.0f} M "
-            f"| {times} | {row['memory']:.2f} GB | {row['file']:.1f} MB |",
+            f"| {times} | {row['memory']:.2f} GB | {row['file']:.1f} MB | {row['load']:.0f} "
+            f"| {row['least control']:.2f} |",
             flush=True,
         )
         print(f"  {json.dumps(row)}", file=sys.stderr)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 
 import numpy as np
 import pytest
@@ -10,6 +13,14 @@ import skillfocus as sf
 from browsing import launched, quiet_page
 
 os.environ["SKILLFOCUS_CACHE"] = "off"  # tests that explore do explore, commands they start too
+
+# Tests that train or step the same program compile it once. Every worker has a folder of its own, as
+# JAX may read what another process is still writing.
+_PROGRAMS = tempfile.mkdtemp(prefix="skillfocus-tests-jax-")
+atexit.register(shutil.rmtree, _PROGRAMS, ignore_errors=True)
+os.environ["JAX_COMPILATION_CACHE_DIR"] = _PROGRAMS
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("repeatable")

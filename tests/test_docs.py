@@ -97,6 +97,7 @@ def test_the_example_of_the_runs_page_runs(tmp_path):
     assert re.search("focused-vic.*0\\.", output)
 
 
+MADE_WITH_THE_SITE = ("api/", "live/", "commands.md", "citing.md")
 REPORT_PAGES = [*(ROOT / "docs" / "report").glob("*.md")]
 
 
@@ -104,7 +105,8 @@ REPORT_PAGES = [*(ROOT / "docs" / "report").glob("*.md")]
 def test_links_lead_somewhere(page):
     assert len(page.read_text()) > 300, f"{page.name} is a stub"
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-        assert (page.parent / link).exists(), f"{page.name} links to {link}"
+        if not link.startswith(MADE_WITH_THE_SITE):  # the site is built strictly
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
 WRITTEN = [page for page in PAGES if page.stem not in ("CHANGELOG", "report")]
@@ -155,7 +157,7 @@ def test_constraints_pin_exactly_and_name_no_address():
 
 
 def test_public_names_are_there():
-    assert 20 <= len(sf.__all__) <= 60
+    assert 20 <= len(sf.__all__) <= 65
     for name in sf.__all__:
         assert getattr(sf, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

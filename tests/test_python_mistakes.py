@@ -1,6 +1,6 @@
 """Plausible mistakes with the Python interface: each is one sentence, or simply works.
 
-Errors of a call's form (a missing argument, an unknown keyword) are Python's own.
+Calls of the wrong form (a missing argument, an unknown keyword) are in tests/_internal/test_calls.py.
 """
 
 # pyright: reportArgumentType=false, reportCallIssue=false, reportReturnType=false
@@ -83,7 +83,7 @@ MISTAKES = [
     ('dusdi(sf.vic)', lambda: sf.dusdi(sf.vic), 'vic is a function: call it, as in dusdi(vic())'),
     ("dusdi('vic')", lambda: sf.dusdi("vic"), 'an objective is made by a function, as in dusdi(vic()), got'),
     ('scattered(fn)', lambda: sf.scattered(sf.vic), 'vic is a function: call it, as in scattered(vic())'),
-    ('strength str', lambda: sf.focused(sf.vic(), strength="4"), "strength must be a number, got '4'; try strength=4"),
+    ('strength str', lambda: sf.focused(sf.vic(), strength="4"), "strength must be a number or 'auto', got '4'; try strength=4"),
     ('strength nan', lambda: sf.focused(sf.vic(), strength=float("nan")), "the penalty's strength is nan; it must be 0 to 1e+30"),
     ('strength neg', lambda: sf.focused(sf.vic(), strength=-1), "the penalty's strength is -1; it must be 0 to 1e+30"),
     ('strength list', lambda: sf.focused(sf.vic(), strength=[1,2]), 'strength must be a number, got [1, 2]'),

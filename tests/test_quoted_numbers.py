@@ -84,11 +84,12 @@ def test_the_passenger_of_taxi(rain):
 
 @pytest.mark.slow
 def test_more_skills_than_the_passenger_supports():
-    low, high = numbers("gymnasium", r"two have side effects of ([\d.]+) to (\d\.\d+)")
+    low, high = numbers("gymnasium", r"three have side effects of ([\d.]+) to (\d\.\d+)")
     world = sf.make("gymnasium:Taxi-v4")
     _, effects = passenger(world, 0, {"passenger": 4})
     several = sorted(effect for effect in effects if effect > 0.005)
-    assert several == pytest.approx([low, high], abs=0.006)
+    assert len(several) == 3
+    assert [several[0], several[-1]] == pytest.approx([low, high], abs=0.005)
     assert passenger(world, 0, {"passenger": 2})[1] == [0.0, 0.0]
 
 

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from skillfocus.learners.base import Learner as Learner
     from skillfocus.learners.discovery import discover as discover
     from skillfocus.learners.discovery import discover_many as discover_many
+    from skillfocus.learners.neural.continuous.settings import Actor as Actor
     from skillfocus.learners.neural.learner import Neural as Neural
     from skillfocus.learners.neural.learner import large_neural as large_neural
+    from skillfocus.learners.strength_search import find_strength as find_strength
     from skillfocus.learners.tabular.planning import Planning as Planning
     from skillfocus.learners.tabular.q_learning import QLearning as QLearning
     from skillfocus.learners.tabular.q_learning import literal_q_learning as literal_q_learning
@@ -56,8 +58,10 @@ if TYPE_CHECKING:
     from skillfocus.objectives.reward import Reward as Reward
     from skillfocus.objectives.rewards.diayn import diayn as diayn
     from skillfocus.objectives.rewards.lsd import lsd as lsd
+    from skillfocus.objectives.rewards.metra import metra as metra
     from skillfocus.objectives.rewards.reach import reach as reach
     from skillfocus.objectives.rewards.vic import vic as vic
+    from skillfocus.objectives.skill_layout import Sphere as Sphere
     from skillfocus.objectives.targets import assign as assign
     from skillfocus.objectives.variants.dusdi import dusdi as dusdi
     from skillfocus.objectives.variants.focused import focused as focused
@@ -71,10 +75,10 @@ if TYPE_CHECKING:
     from skillfocus.runs.scheduler import run_all as run_all
     from skillfocus.runs.status import Interrupted as Interrupted
     from skillfocus.runs.store import RunStore as RunStore
+    from skillfocus.skills.continuous.skills import ContinuousSkills as ContinuousSkills
     from skillfocus.skills.policy import Policy as Policy
     from skillfocus.skills.skills import Skills as Skills
     from skillfocus.sweeps.running import sweep as sweep
-    from skillfocus.sweeps.strength_search import find_strength as find_strength
     from skillfocus.tasks.smdp_q_learning import SMDPQLearning as SMDPQLearning
     from skillfocus.tasks.smdp_q_learning import solve as solve
     from skillfocus.tasks.task import make_task as make_task
@@ -96,6 +100,7 @@ _HOMES = {
     "objectives.rewards.vic": ["vic"],
     "objectives.rewards.diayn": ["diayn"],
     "objectives.rewards.lsd": ["lsd"],
+    "objectives.rewards.metra": ["metra"],
     "objectives.variants.focused": ["focused"],
     "objectives.variants.dusdi": ["dusdi"],
     "objectives.variants.scattered": ["scattered"],
@@ -108,12 +113,16 @@ _HOMES = {
         "check_penalty",
     ],
     "objectives.targets": ["assign"],
+    "objectives.skill_layout": ["Sphere"],
     "learners.base": ["Learner"],
     "learners.tabular.planning": ["Planning"],
     "learners.neural.learner": ["Neural", "large_neural"],
+    "learners.neural.continuous.settings": ["Actor"],
     "learners.tabular.q_learning": ["QLearning", "literal_q_learning", "paper_q_learning"],
     "learners.discovery": ["discover", "discover_many"],
+    "learners.strength_search": ["find_strength"],
     "skills.skills": ["Skills"],
+    "skills.continuous.skills": ["ContinuousSkills"],
     "skills.policy": ["Policy"],
     "metrics.evaluation": ["evaluate"],
     "tasks.task": ["task_of", "make_task", "optimum"],
@@ -127,7 +136,6 @@ _HOMES = {
     "runs.status": ["Interrupted"],
     "runs.progress_bar": ["progress_bar"],
     "sweeps.running": ["sweep"],
-    "sweeps.strength_search": ["find_strength"],
     "viewer.viewing": ["view"],
     "experiments.reproduction": ["reproduce"],
     "errors": ["UserError"],

@@ -80,6 +80,30 @@ def check_jax_world(world: World) -> None:
     _check_drawing(world, [tuple(row) for row in values[-1].tolist()])
 
 
+def check_continuous_world(world: World) -> None:
+    """Check that a world with continuous variables keeps the contract that networks rely on.
+
+    Names, bounds and settings are checked, and of a world in JAX, in random rollouts of many
+    environments at once: states keep their structure, values are float32, finite and within their
+    bounds, and equal keys give equal steps.
+
+    Raises:
+        UserError: Says what is wrong.
+    """
+    require_jax("check_continuous_world")
+    from skillfocus.worlds.jax.continuous import ContinuousWorld
+    from skillfocus.worlds.jax.continuous_checking import (
+        check_continuous_rollouts,
+        check_declared_bounds,
+    )
+
+    _check_declared(world)
+    declared = check_declared_bounds(world)
+    if isinstance(declared, ContinuousWorld):
+        values = check_continuous_rollouts(declared)
+        _check_drawing(world, list(values[-1]))
+
+
 def _check_declared(world: World) -> None:
     check_declared(world)
     if not isinstance(world.actions, tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from skillfocus._internal import memory
@@ -24,3 +25,12 @@ def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
     memory.require_memory(2**30, "values", "ask for fewer")
     with pytest.raises(UserError, match=r"^values take 1\.5 GiB .* can give 1\.0: ask for fewer$"):
         memory.require_memory(3 * 2**29, "values", "ask for fewer")
+
+
+def test_the_peak_so_far():
+    before = memory.peak_bytes()
+    assert before is not None
+    held = np.ones(before // 8 + 2**21)  # as much again, and 16 MB
+    after = memory.peak_bytes()
+    assert after is not None
+    assert after >= held.nbytes + 2**23

@@ -49,6 +49,26 @@ def test_a_world_without_a_table(capsys, monkeypatch):
     }  # fmt: skip
 
 
+def test_a_world_with_continuous_variables(capsys, monkeypatch):
+    pytest.importorskip("jax")
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "two-rooms", "--check"])
+    main()
+    shown = capsys.readouterr().out
+    assert "TwoRooms-v0: 6 numbers in 4 variables, 4 action dimensions, 6 observations" in shown
+    assert "agent, box  2 each   0 to 2 × 0 to 1" in shown
+    assert "its variables are continuous" in shown
+    assert "Every check passed." in shown
+    monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "gunner", "--json"])
+    main()
+    document = json.loads(capsys.readouterr().out)
+    assert document["observations"] == 18
+    assert document["actions"][5] == {"name": "turn", "low": -0.8, "high": 0.8}
+    assert document["variables"][0] == {
+        "name": "base", "numbers": 4, "low": [0.0] * 4, "high": [1.0] * 4, "scale": 2**0.5,
+        "changes": "and back",
+    }  # fmt: skip
+
+
 @pytest.mark.slow
 def test_exploring_long_shows_how_it_goes_on(tmp_path):
     slow = LAMPS.replace(

@@ -25,10 +25,10 @@ def test_only_what_takes_long_is_announced(lines):
     assert lines == [f"forecast: {sizes}", f"forecast: {sizes} for each of 5 seeds"]
 
 
-def run(lines, reports):
+def run(lines, reports, memory: int | None = 1_240_000_000):
     """Report (time, fraction) pairs, and return what was said when."""
     now, seen, said = [0.0], [], []
-    forecaster = Forecaster(lambda *report: seen.append(report), lambda: now[0])
+    forecaster = Forecaster(lambda *report: seen.append(report), lambda: now[0], lambda: memory)
     for moment, fraction in reports:
         now[0] = moment
         forecaster(fraction, "working")
@@ -39,6 +39,11 @@ def run(lines, reports):
 
 def test_a_long_job_is_announced_once_it_can_be_extrapolated(lines):
     assert run(lines, [(0, 0.0), (1, 0.05), (4, 0.0), (5, 0.1), (9, 0.5)]) == [0, 0, 0, 1, 1]
+    assert lines == ["forecast: about 50 seconds in all, about 1.2 GB of memory"]
+
+
+def test_memory_that_is_not_known(lines):
+    run(lines, [(0, 0.0), (5, 0.1)], memory=None)
     assert lines == ["forecast: about 50 seconds in all"]
 
 

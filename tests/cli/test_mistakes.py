@@ -77,7 +77,8 @@ def folder(tmp_path_factory):
     nowhere = frame.with_columns(step=pl.int_range(pl.len(), dtype=pl.Int64))
     nowhere.write_parquet(folder / "odd" / "results.parquet")
     (folder / "foreign").mkdir()
-    pl.DataFrame({"mine": [1]}).write_parquet(folder / "foreign" / "results.parquet")
+    for name in ("results.parquet", "costs.parquet"):
+        pl.DataFrame({"mine": [1]}).write_parquet(folder / "foreign" / name)
     return folder
 
 

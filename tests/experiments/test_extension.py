@@ -89,7 +89,7 @@ def test_an_experiment_in_the_package_is_one_file_and_one_name(recipe, tmp_path,
     monkeypatch.setitem(sys.modules, "skillfocus.experiments.skill_length", recipe)
     monkeypatch.setattr(registry, "MODULES", (*registry.MODULES, "skill_length"))
     assert get_experiment("skill-length") is recipe.EXPERIMENT
-    assert "scale, skill-length\n" in command("list", cwd=tmp_path).stdout
+    assert "scale, continuous, skill-length\n" in command("list", cwd=tmp_path).stdout
 
 
 def test_names_of_experiments_are_not_taken_twice(recipe):

@@ -150,7 +150,7 @@ def test_few_seeds_run_one_and_leave_the_paper_s_worlds_to_figure_4():
     in_vase = [c for c in many if (c.world, c.agent) == ("vase", "focused-vic")]
     assert [case.seed for case in in_vase] == list(range(50))
     in_mud = [c for c in many if (c.world, c.agent) == ("mud-world", "focused-vic")]
-    assert [case.seed for case in in_mud] == list(range(5))
+    assert [case.seed for case in in_mud] == list(range(50))
     variants = {c.variant for c in many if c.world in MOVING and c.agent == "focused-vic"}
     assert variants == {"safety", "safety, inaction", "safety, stepwise"}
     assert cases(Setup("paper", "q-learning"), range(5)) == []

@@ -17,9 +17,10 @@ from problems import make_problem, reward, with_probability
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.linear_map import MEAN, SUM
 from skillfocus.objectives.decomposition import PerTarget
-from skillfocus.objectives.presets import learning_rate
+from skillfocus.objectives.presets import WORLDS_WITH_RESULTS, learning_rate
 from skillfocus.objectives.registry import make_objective, objective_names
 from skillfocus.objectives.targets import assign
+from skillfocus.worlds.registry import JAX_WORLD_IDS, WORLD_IDS
 
 
 def test_plain_vic_by_hand(rng):
@@ -215,6 +216,12 @@ def test_the_paper_s_weights():
     assert learning_rate(sf.vic(), "ForageWorld-v0") == 0.5
     assert learning_rate(sf.focused(sf.vic()), "ForageWorld-v0") == 0.5
     assert learning_rate(sf.vic(0.3), "ForageWorld-v0") == 0.3
+    assert learning_rate(sf.focused(sf.vic()), "Train-v0") == 0.7
+    assert learning_rate(sf.focused(sf.vic()), "maze.txt") == 0.05
+    assert learning_rate(sf.focused(sf.vic(0.3)), "maze.txt") == 0.3
+    assert learning_rate(sf.vic(), "maze.txt") == learning_rate(sf.dusdi(sf.vic()), "x") == 0.7
+    assert learning_rate(sf.focused(sf.lsd()), "maze.txt") == 0.1
+    assert {*WORLD_IDS, *JAX_WORLD_IDS} >= WORLDS_WITH_RESULTS
     assert learning_rate(sf.diayn(), "ForageWorld-v0") == 0.05
     assert learning_rate(sf.lsd(), "FourRooms-v0") == 0.1
     strengths = [sf.focused(o()).penalty.strength for o in (sf.vic, sf.diayn, sf.lsd)]

@@ -72,7 +72,7 @@ def test_a_skill_does_not_stop_behind_the_wall(hairpin):
         ("reach", "path-norm", 4.0, 0.0),
         ("vic", "weighted-norm", 4.0, 0.12),
         ("vic", "weighted-norm", 16.0, 0.0),
-        ("vic", "path-norm", 16.0, 0.0),
+        ("vic", "path-norm", 4.0, 0.0),
     ],
 )
 def test_the_maze_of_the_docs(base, penalty, strength, effects):

@@ -10,11 +10,17 @@ from commands import command
 from probes import Button, RandomWorld, corridor
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.tabular.problem_builder import build_problem
 from skillfocus.metrics.summary import skill_records
-from skillfocus.objectives.rewards.reach import at_its_value
+from skillfocus.objectives.registry import make_objective
+from skillfocus.objectives.rewards.reach import at_its_value, unlike_the_start
 from skillfocus.objectives.target_values import assign_targets, default_value_counts, value_labels
+from skillfocus.objectives.targets import Assignment
 
 REACH = sf.focused(sf.reach())
+CHANGE = sf.focused(sf.reach(change=True))
+VIC_ON_TAXI = [0.04, 0.095, 0.0, 0.053, 0.005]
+"""Side effects of focused VIC's skills for the passenger, seed 0: docs/reach.md."""
 
 
 def values_of(world, **arguments):
@@ -24,6 +30,8 @@ def values_of(world, **arguments):
 def test_the_formula():
     assert at_its_value(3, 0, 3) == 1.0
     assert at_its_value(3, 3, 0) == 0.0
+    assert unlike_the_start(0, 1, 2) == unlike_the_start(0, 2, 0) == 1.0
+    assert unlike_the_start(0, 2, 2) == 0.0
 
 
 def test_one_skill_per_value_by_default():
@@ -87,6 +95,76 @@ def test_skills_reach_their_values_and_nothing_else_changes():
         assert tuple(skills.likely_path(4, (cell, 1))[-1]) == (2, 1)
 
 
+def test_one_skill_per_change():
+    """In the corridor, from every start: the tool is fetched and the agent comes home, or the agent
+    is elsewhere and the tool where it was (in the third cell it cannot stay without the tool)."""
+    assert CHANGE.name == make_objective("focused-change").name == "focused-change"
+    skills = sf.discover(corridor(step_limit=8), CHANGE, seed=0)
+    assert skills.targets == (("tool_1",), ("position",))
+    assert "reaches" not in skills.info
+    for cell in range(3):
+        assert tuple(skills.likely_path(0, (cell, 0))[-1]) == (cell, 1)
+        place, tool = skills.likely_path(1, (cell, 0))[-1]
+        assert place != cell
+        assert tool == 0
+    both = assign_targets(sf.make("four-rooms"), CHANGE, targets={"tool_1+position": 1})
+    assert both.skills == ({0: 0, 1: 0},)
+
+
+def test_a_change_of_what_comes_back():
+    """The dial ends at another value from each of its three, the lamp as it was."""
+    skills = sf.discover(Button(), CHANGE, seed=0, targets={"dial": 1})
+    assert sf.metrics.side_effects(skills)[0].changes_alone == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"targets": {"dial": 2}}, "dial has 2 skills, which would all be the same"),
+        ({"targets": [{"lamp": 0}, {"lamp": 1}]}, "lamp has 2 skills"),
+        ({"n_skills": 3}, "but the targets given make 2"),
+    ],
+)
+def test_targets_that_change_twice(arguments, message):
+    with pytest.raises(UserError, match=message):
+        assign_targets(Button(), CHANGE, **arguments)
+
+
+def test_a_change_needs_the_first_value():
+    """Where contexts leave out what only moves on, its first value stands for its start. That is
+    right for a tool, which is there and then taken; not for a counter with three values."""
+
+    def build(world, target):
+        skills = Assignment(({target: 0},))
+        mdp = sf.tabulate(world)
+        return build_problem(mdp, CHANGE, skills, step_limit=8, rate=0.0, cell_limit=1)
+
+    assert build(corridor(), 1).groups[0].starts.size == 1
+    with pytest.raises(UserError, match="needs more of the first state than fits in memory"):
+        build(Counter(), 0)
+
+
+class Counter(sf.World):
+    """A counter that only goes up, beside a lamp."""
+
+    id, actions, step_limit = "Counter-v0", ("count", "switch"), 10
+    space = sf.FactoredSpace((sf.Variable("count", (0, 1, 2)), sf.Variable("lamp", (0, 1))))
+
+    def states(self):
+        return [(0, 0)]
+
+    def transition(self, state, action):
+        count, lamp = state
+        return [sf.Outcome(1.0, (count, 1 - lamp) if action else (min(count + 1, 2), lamp))]
+
+
+def test_what_change_cannot_be():
+    with pytest.raises(UserError, match="change must be True or False, got 'in taxi'"):
+        sf.reach(change="in taxi")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match=r"use focused\(reach\(change=True\)\)"):
+        sf.discover(Button(), sf.reach(change=True), seed=0)
+
+
 def test_equal_skills_for_every_seed():
     one, other = (sf.discover(corridor(), REACH, seed=seed) for seed in (0, 1))
     np.testing.assert_array_equal(one.tabular.flat_actions, other.tabular.flat_actions)
@@ -146,7 +224,8 @@ def test_it_is_cleaner_than_vic_on_taxi():
     assert [effects.side_effects for effects in told] == [0.0] * 5
     reached = [float(e.ends[mdp.values[:, place] == k].sum()) for k, e in enumerate(told)]
     assert reached == pytest.approx([0.76, 0.76, 1.0, 0.76, 0.76], abs=0.005)
-    assert max(effects.side_effects for effects in discovered) > 0.2
+    found = [effects.side_effects for effects in discovered]
+    assert found == pytest.approx(VIC_ON_TAXI, abs=0.005)
 
 
 @pytest.mark.slow

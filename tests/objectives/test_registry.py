@@ -16,6 +16,7 @@ def test_names_are_algorithms_with_their_variants():
     assert objective_names() == (
         "vic", "diayn", "lsd", "dusdi-vic", "dusdi-diayn",
         "focused-vic", "focused-diayn", "focused-lsd", "focused-reach",
+        "focused-change",
     )  # fmt: skip
 
 

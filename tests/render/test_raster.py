@@ -7,7 +7,8 @@ import numpy as np
 import skillfocus as sf
 from skillfocus.render import icons, raster, scene
 from skillfocus.render.palette import PALETTES
-from skillfocus.render.paths import mark_of_cell
+from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points, places_in_table
+from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
 
 
@@ -61,6 +62,32 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     assert np.array_equal(image, np.array(canvas.image()))
 
 
+def test_state_images_show_what_the_page_does():
+    """The start is marked, the place where the target changes is ringed, and cards say what the
+    skill has changed: the same pixels as the items painted by hand."""
+    world = sf.make("FourRooms-v0")
+    mdp = sf.tabulate(world)
+    assert isinstance(world, FourRooms)
+    first, last = world.state(position=(1, 1)), world.state(position=(1, 2), tool_1=1)
+    drawn = raster.StateImages(world, mdp).draw(
+        mdp.number(last), np.zeros(0, np.uint8), [first, last], ("tool_1",)
+    )
+    stage = scene.Stage(world)
+    (tool,) = (world.map.cells[p] for p in places_in_table(mdp)[world.space.index("tool_1")])
+    assert world.map.glyph(tool) == "T"
+    canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
+    notes = {"tool_1": "✓ target", "position": "✗ side effect"}
+    canvas.paint(stage.items(last, notes, first, first=first, rings=[tool]))
+    points = [(x, y) for _, x, y in path_points(stage, [(1, 1), (1, 2)])]
+    canvas.line(points, "way", PATH_WIDTH)
+    x, y = stage.centre((1, 2))
+    canvas.paint_icon(icons.agent_icon(world, last), x - 12, y - 12)
+    assert np.array_equal(drawn, np.array(canvas.image()))
+    centre_x, centre_y = stage.centre(tool)
+    edge = drawn[round(centre_y * scene.SCALE), round((centre_x + 11.9) * scene.SCALE)]
+    assert "#" + bytes(edge).hex() == PALETTES["light"]["target"]
+
+
 def test_state_images_show_the_path_and_only_marks_that_are_set():
     world = sf.make("MudWorld-v0")
     mdp = sf.tabulate(world)
@@ -69,6 +96,7 @@ def test_state_images_show_the_path_and_only_marks_that_are_set():
     none = np.zeros(mdp.n_marks, np.uint8)
     still, moved = images.draw(path[-1], none), images.draw(path[-1], none, path)
     changed = np.argwhere((still != moved).any(axis=2)) / (24 * scene.SCALE)
+    changed = changed[changed[:, 0] < len(world.map.rows)]  # below are cards
     assert np.floor(changed[:, 0]).tolist() == [8] * len(changed)
     assert set(np.floor(changed[:, 1])) == {3, 4, 5}
     assert not np.array_equal(still, images.draw(path[-1], np.ones_like(none)))

@@ -207,9 +207,9 @@ def test_failures_are_kept_and_forgotten(store):
 
 
 def test_a_newer_format_is_not_taken_for_damage(store, monkeypatch):
-    monkeypatch.setattr("skillfocus.runs.run_file.VERSION", 2)
+    monkeypatch.setattr("skillfocus.runs.run_file.VERSION", 3)
     with pytest.raises(
-        UserError, match=r"cannot use .*parquet: it has version 1 of the file format"
+        UserError, match=r"cannot use .*parquet: it has version 2 of the file format"
     ):
         store.frame()
 

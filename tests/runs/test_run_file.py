@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from old_run_files import crashing, encode_old, sign
 from skillfocus.errors import UserError
 from skillfocus.runs import run_file
 from skillfocus.runs.run_file import (
@@ -86,15 +89,76 @@ def test_what_is_no_parquet_file_is_damaged_though_its_digest_fits():
         decode(text.replace(b"0" * 64, digest))
 
 
-def test_a_table_that_cannot_be_read_is_left_out(monkeypatch):
+@given(st.data())
+def test_no_flipped_byte_of_a_tampered_file_is_a_traceback(data):
+    content = bytearray(encode(HEADER, [("a", 0, 0.5), ("b", None, None)]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] ^= data.draw(st.integers(1, 255))
+    signed = sign(bytes(content))
+    try:
+        header = decode(signed)
+    except (Damaged, UserError):
+        return
+    if header.format_version == HEADER.format_version:
+        assert len(build_frame([(signed, header)])) == 2
+
+
+def test_a_table_of_other_rows_is_damaged_though_its_digest_fits():
+    content = encode(HEADER, [("a", 0, 0.5)])
+    with pytest.raises(Damaged, match="its rows are another run's"):
+        decode(sign(content.replace(b"\x10\0\0\0" + b"0" * 16, b"\x10\0\0\0" + b"1" * 16)))
+    with pytest.raises(Damaged, match="not laid out as the sizes of its parts say"):
+        decode(sign(content.replace(b"metric", b"Metric")))
+
+
+OLD = replace(HEADER, id="1" * 16, settings={"seed": 4}, format_version=1)
+
+
+@pytest.mark.slow
+def test_files_of_version_1_are_read():
+    rows = [("a", 2, 0.5), ("b", None, None)]
+    old, new = encode_old(OLD, rows), encode(HEADER, [("a", 1, 1.5)])
+    assert decode(old) == OLD
+    frame = build_frame([(old, OLD), (new, HEADER)])
+    expected = [(HEADER.id, "a", 1, 1.5), *((OLD.id, *row) for row in rows)]
+    assert frame.select("run", "metric", "step", "value").rows() == expected
+    assert frame["seed"].to_list() == [3, 4, 4]
+
+
+@pytest.mark.slow
+def test_tables_of_version_1_that_cannot_be_read_are_left_out(monkeypatch):
+    others = replace(OLD, id="2" * 16)
     with monkeypatch.context() as patch:
-        patch.setattr(run_file, "COLUMNS", {"run": pl.String, "other": pl.String})
+        patch.setattr("old_run_files.COLUMNS", {"run": pl.String, "other": pl.String})
         rows: Any = [("a",)]
-        foreign = encode(HEADER, rows)
-    good = table(1, [("a", 0, 1.0)])
-    with pytest.warns(UserWarning, match=r"the table of run 0{16} is damaged .* and left out"):
-        frame = build_frame([good, (foreign, decode(foreign))])
+        foreign = encode_old(OLD, rows)
+    mixed = encode_old(others, [("a", 0, 1.0)])
+    good = table(5, [("a", 0, 1.0)])
+    with pytest.warns(UserWarning, match=f"run {OLD.id} is damaged .* left out") as warned:
+        frame = build_frame([(foreign, decode(foreign)), good, (mixed, OLD)])
+    assert len(warned) == 2
     assert frame["run"].to_list() == [good[1].id]
+
+
+@pytest.mark.slow
+def test_a_file_that_crashes_polars_is_left_out(tmp_path):
+    """polars aborts the process, so that this is tried in another one."""
+    (tmp_path / f"crashing_{OLD.id}.parquet").write_bytes(crashing(OLD))
+    (tmp_path / f"good_{HEADER.id}.parquet").write_bytes(encode(HEADER, [("a", 0, 0.5)]))
+    code = (
+        "import sys, warnings, skillfocus as sf\n"
+        "with warnings.catch_warnings(record=True) as warned:\n"
+        "    print(sf.Store(sys.argv[1]).frame()['run'].to_list(), warned[0].message)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        f"['{HEADER.id}'] the table of run {OLD.id} is damaged (it crashes polars, or takes too "
+        f"much memory or time) and left out; delete its file to run it again\n"
+    )
 
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]"])

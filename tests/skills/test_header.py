@@ -91,7 +91,7 @@ def test_modes_that_overflow_to_the_policies_length_are_refused(skills, file):
         (lambda h: h.update(step_limit=True), "step_limit is True, not a whole number from 1 to"),
         (lambda h: h.update(step_limit=20.0), "step_limit is 20.0, not a whole number"),
         (lambda h: h.update(modes="11222"), "modes is '11222', not a list"),
-        (lambda h: h.update(version=0), "version is 0, not a whole number from 1 to 6"),
+        (lambda h: h.update(version=0), "version is 0, not a whole number from 1 to 7"),
         (lambda h: h.update(version=True), "version is True"),
         (lambda h: h["learned"]["terms"][0][0][0].pop(), "not a list of 3"),
     ],

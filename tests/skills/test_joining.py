@@ -11,7 +11,7 @@ import skillfocus as sf
 from probes import corridor
 from skill_sets import moody_skills, random_skills
 from skillfocus.errors import UserError
-from skillfocus.skills.joining import Skill, join
+from skillfocus.skills.joining import Skill, join, objective_label
 from skillfocus.skills.packed_policy import PackedPolicy, pack_policy
 
 SHORT = sf.Planning(rounds=2)
@@ -70,6 +70,7 @@ def test_what_is_said_of_both_sets_is_kept(tools, places):
     assert (both + tools).info["joined"] == [tools.info, places.info, tools.info]
     assert (tools + tools).info == tools.info
     assert "None" in repr(both)
+    assert "? skills" not in repr(both)
 
 
 def test_rewards_are_dropped_if_one_set_has_none(tools, places):
@@ -169,3 +170,20 @@ def test_the_set_stays_as_it_was():
     before = skills.tabular.flat_actions.copy()
     assert len(skills[1:] + skills) == 2 * len(skills) - 1
     assert (skills.tabular.flat_actions == before).all()
+
+
+def test_a_joined_set_is_called_by_its_objectives():
+    told, changed = (
+        {"objective": {"name": "focused-reach"}},
+        {"objective": {"name": "focused-change"}},
+    )
+    assert objective_label(told) == "focused-reach"
+    assert objective_label({"joined": [told, changed, told]}) == "focused-reach + focused-change"
+    for forged in (
+        {},
+        {"objective": 3},
+        {"objective": {"name": 3}},
+        {"joined": [3]},
+        {"joined": []},
+    ):
+        assert objective_label(forged) == "?"

@@ -13,12 +13,13 @@ from typing import NoReturn
 import pytest
 
 import skillfocus.viewer
+from skillfocus.viewer import continuous
 from skillfocus.viewer.bundle import BundleError, bundle, parse_module
 from skillfocus.viewer.page import ENTRY, read_asset
 
 ROOT = Path(__file__).parents[2]
 ASSETS = Path(skillfocus.viewer.__file__).parent / "assets"
-TYPES_ONLY = "data.js"
+TYPES_ONLY = {"data.js", "continuous/data.js"}
 TYPESCRIPT = "typescript@5.9.3"
 NEED_NODE = "SKILLFOCUS_NEED_NODE"
 """Set, it makes a missing npx an error instead of a skipped test."""
@@ -141,12 +142,13 @@ def test_a_parsed_module_has_its_imports_exports_and_code():
     assert module.code == "const a = x;\nclass B {}"
 
 
-def test_the_page_is_made_of_all_modules():
+def test_the_pages_are_made_of_all_modules():
     """A file that nothing imports would be forgotten."""
     files = {path.relative_to(ASSETS).as_posix() for path in ASSETS.rglob("*.js")}
-    order = order_of(bundle(ENTRY, read_asset))
-    assert set(order) == files - {TYPES_ONLY}
-    assert order[-1] == ENTRY
+    orders = [order_of(bundle(entry, read_asset)) for entry in (ENTRY, continuous.ENTRY)]
+    assert {module for order in orders for module in order} == files - TYPES_ONLY
+    assert [order[-1] for order in orders] == [ENTRY, continuous.ENTRY]
+    assert {each for each in orders[0] if each.startswith("continuous/")} == set()
 
 
 def test_every_asset_is_part_of_the_package():

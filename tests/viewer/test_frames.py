@@ -64,13 +64,18 @@ def test_pictures_are_bounded(monkeypatch, door_key):
     assert len(str(data["sheet"])) < 50_000
     monkeypatch.setattr(frames, "MAX_TILES", 5)
     assert frames.frames_data(world, mdp) is None
+    assert frames.missing_frames_note(world, mdp) == ""
     monkeypatch.setattr(frames, "MAX_STATES", 5)
     assert frames.frames_data(world, mdp) is None
+    assert "270 states are more than the 5 that are drawn" in frames.missing_frames_note(world, mdp)
+    four_rooms = sf.make("four-rooms")  # draws itself, on a map
+    assert frames.missing_frames_note(four_rooms, sf.tabulate(four_rooms)) == ""
 
 
 def test_worlds_that_cannot_be_drawn_have_no_pictures(door_key, monkeypatch):
     assert environment_painter(sf.make("four-rooms")) is None
-    monkeypatch.setattr(type(door_key.world.simulator.env.env), "get_frame", lambda *a, **k: 1 / 0)
+    grid = type(door_key.world.simulator.env.env.unwrapped.grid)
+    monkeypatch.setattr(grid, "render", lambda *a, **k: 1 / 0)
     assert environment_painter(door_key.world) is None
 
 
@@ -121,6 +126,16 @@ def test_panels_are_called_by_what_differs():
     assert both == ["focused-vic, seed 0", "dusdi-vic, seed 0"]
     mixed = default_labels([found(weak), found(weak, 1), found(strong)])
     assert mixed == ["strength 1, seed 0", "strength 1, seed 1", "strength 8.5, seed 0"]
+
+
+@pytest.mark.slow
+def test_the_page_says_why_it_has_no_pictures(door_key, page, tmp_path, monkeypatch):
+    monkeypatch.setattr(frames, "MAX_STATES", 5)
+    page.goto(write_page([door_key], tmp_path / "large.html").as_uri())
+    page.wait_for_selector(READY)
+    assert page.locator(".frame").count() == 0
+    assert page.locator(".cards .card").count() == len(door_key.mdp.space)
+    assert page.locator(".no-frames").inner_text().startswith("No pictures: 270 states")
 
 
 @pytest.mark.slow

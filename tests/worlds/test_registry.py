@@ -231,7 +231,7 @@ def test_mistakes_in_files(file):
         ("gymnasium:FrozenLake-v1", {"step_limit": -1}, "the step limit is -1"),
         ("gymnasium:FrozenLake-v1", {"groups": "x"}, "must be an object of names"),
         ("gymnasium:FrozenLake-v1", {"groups": {"x": []}}, "must be an object of names"),
-        ("gymnasium:FrozenLake-v1", {"variables": {"a": 1}}, "must be a list of names"),
+        ("gymnasium:FrozenLake-v1", {"variables": {"a": 1}}, "only vectors of real numbers"),
         ("gymnasium:FrozenLake-v1", {"get_state": 1}, "a function, which only Python can give"),
         ("minigrid:Empty-5x5", {"seed": "x"}, "seed of minigrid:Empty-5x5 is 'x'; it must be a"),
         ("minigrid:Empty-5x5", {"seed": -1}, "must be a whole number, 0 or more"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from skillfocus.errors import UserError
@@ -32,6 +33,16 @@ def _container_bytes(path: Path, unlimited: int) -> int:
         return int(path.read_text())
     except (OSError, ValueError):  # no such file, or "max"
         return unlimited
+
+
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has had so far; None where that is not known."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def require_memory(n_bytes: int, what: str, advice: str) -> None:

@@ -12,6 +12,7 @@ from skillfocus.cli.options import shown_exploration
 from skillfocus.cli.output import print_json, print_table, print_text, show_count
 
 if TYPE_CHECKING:
+    from skillfocus.worlds.continuous import ContinuousBase
     from skillfocus.worlds.jax.world import JaxWorld
 
 
@@ -29,7 +30,8 @@ class Describe:
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"slip": 0.0}'."""
     check: bool = False
-    """Also run every check of skillfocus.testing.check_world (of a JAX world, check_jax_world)."""
+    """Also run every check of skillfocus.testing.check_world (check_jax_world and
+    check_continuous_world for worlds of those kinds)."""
     json: bool = False
     """Print one JSON document."""
 
@@ -37,12 +39,16 @@ class Describe:
         """Describe the world and print the description."""
         from skillfocus.metrics.world_summary import describe
         from skillfocus.runs.world_cache import cached_mdp, cached_world
+        from skillfocus.worlds.continuous import ContinuousBase
         from skillfocus.worlds.jax.world import JaxWorld
 
         with shown_exploration():
             world = cached_world(self.world, self.world_settings)
             if isinstance(world, JaxWorld) and world.mdp is None:
                 self._describe_without_table(world)
+                return
+            if isinstance(world, ContinuousBase):
+                self._describe_continuous(world)
                 return
             mdp = cached_mdp(self.world, self.world_settings)
         if self.check:
@@ -112,6 +118,56 @@ class Describe:
         print_text(f"\nOne state:\n{world.draw(first)}")
         if self.check:
             print_text("\nEvery check passed.")
+
+    def _describe_continuous(self, world: ContinuousBase) -> None:
+        """Describe a world with continuous variables."""
+        from skillfocus.metrics.world_summary import describe_continuous
+
+        if self.check:
+            from skillfocus.testing import check_continuous_world
+
+            check_continuous_world(world)
+        description: dict[str, Any] = describe_continuous(world)
+        if self.json:
+            print_json(description)
+            return
+        actions = description["actions"]
+        print_text(
+            f"{description['world']}: {world.space.size} numbers in {len(world.space)} variables, "
+            f"{len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
+            f"{description['observations']} observations"
+        )
+        shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
+        print_text(f"Actions: {', '.join(shown) if len(shown) <= 8 else shorten_names(shown)}")
+        print_text(
+            f"A skill may take up to {description['step_limit']} steps, an episode "
+            f"{description['episode_steps']:,}.\n"
+        )
+        rows = []
+        for alike, group in itertools.groupby(
+            description["variables"],
+            lambda v: (v["numbers"], show_range(v), f"{v['scale']:.3g}", v["changes"]),
+        ):
+            variables = list(group)
+            each = " each" if len(variables) > 1 else ""
+            names = [v["name"] for v in variables]
+            listed = ", ".join(names) if len(names) <= 4 else shorten_names(names)
+            rows.append([listed, f"{alike[0]}{each}", *alike[1:]])
+        print_table("Variables", ["variable", "numbers", "range", "scale", "changes"], rows)
+        print_text("scale: the distance that counts as a change of 1\n")
+        for note in description["notes"]:
+            print_text(f"- {note}")
+        if self.check:
+            print_text("\nEvery check passed.")
+
+
+def show_range(variable: dict[str, Any]) -> str:
+    """Return the bounds of a continuous variable as text: one range if all numbers share it."""
+    ranges = [
+        f"{'-∞' if low is None else f'{low:g}'} to {'∞' if high is None else f'{high:g}'}"
+        for low, high in zip(variable["low"], variable["high"], strict=True)
+    ]
+    return ranges[0] if len(set(ranges)) == 1 else " × ".join(ranges)
 
 
 def shorten_names(names: list[str]) -> str:

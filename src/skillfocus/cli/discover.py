@@ -14,13 +14,18 @@ from skillfocus.cli.options import DiscoveryOptions, OptionalPath
 from skillfocus.cli.output import progress_on_stderr, say, show_runs
 
 if TYPE_CHECKING:
+    from skillfocus.learners.strength_search import StrengthCurve
     from skillfocus.runs.discovery_run import Discovery
     from skillfocus.runs.folder_store import Store
     from skillfocus.runs.job import Job
-    from skillfocus.sweeps.strength_search import StrengthCurve
 
 NOTABLE = 0.01
 """Avoidable side effects of focused skills above this are pointed out."""
+RARELY = 0.75
+"""Skills change their target rarely if all together do so less often than this part of what one
+could (skills for different values each change it from some of the starts)."""
+STEADY_RATE = 0.05
+"""A weight of VIC's discriminator that averages over many runs (docs/vic.md)."""
 MAX_FILES_LISTED = 3
 
 
@@ -103,7 +108,7 @@ class Discover(JobOptions, DiscoveryOptions):
         self, first: Discovery, seeds: Sequence[int], job: Job, store: Store, progress: Any
     ) -> StrengthCurve:
         """Raise the strength; every point is stored like any other run."""
-        from skillfocus.sweeps.strength_search import first_strength, search_strength
+        from skillfocus.learners.strength_search import first_strength, search_strength
 
         def measure(strength: float) -> list[list[dict]]:
             runs = self._runs(seeds, strength)
@@ -121,20 +126,34 @@ class Discover(JobOptions, DiscoveryOptions):
         wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
         if wasteful:
             worst = max(wasteful, key=lambda s: s["avoidable"])
+            found = "no strength tried avoids them"
+            finds = "--strength auto finds a strength, and --penalty path-norm knows walls"
             say(
                 f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
                 f"avoided (skill {worst['skill']}, {' + '.join(worst['targets'])}: "
-                f"{worst['avoidable']:.2f} more than the best possible); --strength auto finds a "
-                f"strength, and --penalty path-norm knows walls"
+                f"{worst['avoidable']:.2f} more than the best possible); "
+                f"{found if self.strength == 'auto' else finds}"
             )
-        for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
-            mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
-            possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
-            if possible > 0.5 and all(s["changes_target"] < 0.1 * possible for s in mine):
-                say(
-                    f"note: no skill changes {' + '.join(target)}, though it can be changed alone "
-                    f"with probability {possible:.2f}; try another seed, or focused-reach"
-                )
+        for record in records:
+            _point_out_idle_skills(record)
+
+
+def _point_out_idle_skills(record: dict) -> None:
+    """Say which targets all skills of a run together change much less often than one could."""
+    skills, rate = record["skills"], record["settings"]["rate"]
+    steady = f"--rate {STEADY_RATE}, " if "vic" in record["objective"] and rate > 0.2 else ""
+    for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
+        mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
+        if "focused-reach" in record["objective"] and len(mine) == 1:  # one value, as was asked
+            continue
+        possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
+        changes = [s["changes_target"] for s in mine]
+        if possible > 0.5 and sum(changes) < RARELY * possible:
+            say(
+                f"note: the skills for {' + '.join(target)} of seed {record['seed']} change it "
+                f"from at most {max(changes):.2f} of the starts, though it can be changed alone "
+                f"with probability {possible:.2f}; try {steady}another seed, or focused-change"
+            )
 
 
 def _records(runs: Sequence[Discovery], store: Store) -> list[dict]:

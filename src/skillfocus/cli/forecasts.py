@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from skillfocus._internal.memory import peak_bytes
 from skillfocus.cli.output import say
 
 if TYPE_CHECKING:
@@ -30,15 +31,22 @@ def announce(forecast: Forecast | None, n_runs: int = 1) -> None:
 
 
 class Forecaster:
-    """A progress callback that prints, once, how long a job will take if that is long.
+    """A progress callback that prints, once, how long a job will take if that is long, and the
+    memory it takes: its peak when the first of many like parts (skills, episodes) are done.
 
     Args:
         report: The callback that shows the progress.
         clock: Returns seconds.
+        memory: Returns the peak of memory so far, in bytes; None if that is not known.
     """
 
-    def __init__(self, report: Progress, clock: Callable[[], float] = time.monotonic) -> None:
-        self._report, self._clock = report, clock
+    def __init__(
+        self,
+        report: Progress,
+        clock: Callable[[], float] = time.monotonic,
+        memory: Callable[[], int | None] = peak_bytes,
+    ) -> None:
+        self._report, self._clock, self._memory = report, clock, memory
         self._began = clock()
         self._told = False
 
@@ -53,4 +61,6 @@ class Forecaster:
         self._told = True
         total = extrapolate(elapsed, fraction)
         if total > NOTABLE_SECONDS:
-            say(f"forecast: about {show_duration(total)} in all")
+            peak = self._memory()
+            memory = "" if peak is None else f", about {peak / 1e9:.1f} GB of memory"
+            say(f"forecast: about {show_duration(total)} in all{memory}")

@@ -25,7 +25,7 @@ class List:
         from skillfocus.experiments.registry import experiment_names
         from skillfocus.objectives.registry import objective_names
         from skillfocus.sweeps.paper_grids import PAPER_GRIDS
-        from skillfocus.worlds.registry import JAX_WORLDS, WORLDS
+        from skillfocus.worlds.registry import CONTINUOUS_WORLDS, JAX_WORLDS, WORLDS
 
         worlds = []
         for name, kind in {**WORLDS, **JAX_WORLDS}.items():
@@ -33,7 +33,14 @@ class List:
             variables = dict(zip(world.space.names, world.space.sizes, strict=True))
             worlds.append(
                 {"name": name, "id": world.id, "states": world.space.size, "variables": variables,
-                 "table": name in WORLDS}
+                 "table": name in WORLDS, "continuous": False}
+            )  # fmt: skip
+        for name, kind in CONTINUOUS_WORLDS.items():
+            world = kind()
+            variables = {v.name: v.size for v in world.space.variables}
+            worlds.append(
+                {"name": name, "id": world.id, "states": None, "variables": variables,
+                 "table": False, "continuous": True}
             )  # fmt: skip
         names = {
             "objectives": list(objective_names()),
@@ -47,9 +54,14 @@ class List:
         rows = [
             [w["name"], w["id"], show_count(w["states"]), list_variables(w["variables"])]
             for w in worlds
+            if not w["continuous"]
         ]  # fmt: skip
         print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
-        without = [w["name"] for w in worlds if not w["table"]]
+        rows = [
+            [w["name"], w["id"], list_variables(w["variables"])] for w in worlds if w["continuous"]
+        ]
+        print_table("Continuous worlds", ["name", "id", "variables (numbers)"], rows)
+        without = [w["name"] for w in worlds if not w["table"] and not w["continuous"]]
         print_text(f"Too large for tables, for networks only: {', '.join(without)}")
         for title, members in names.items():
             print_text(f"{title.capitalize() + ':':<12} {', '.join(members)}")

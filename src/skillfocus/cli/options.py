@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -48,7 +48,8 @@ class DiscoveryOptions:
     skills: OptionalInt = None
     """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
     targets: OptionalStr = None
-    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets)."""
+    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets); in
+    continuous worlds, agent=4,box=sphere2,agent+box (docs/continuous.md)."""
     strength: OptionalFloat = None
     """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
     penalty: Annotated[
@@ -62,8 +63,9 @@ class DiscoveryOptions:
     """What the penalty compares variables with that move by themselves: start (the default),
     inaction or stepwise (docs/focused.md)."""
     rate: OptionalFloat = None
-    """Weight of the discriminator's moving average, or LSD's step size (default: the paper's).
-    Q-learning scales it down (docs/q-learning.md)."""
+    """Weight of the discriminator's moving average, or LSD's step size (default: the paper's; for
+    focused VIC 0.05 in worlds that are not built in). Q-learning
+    scales it down (docs/q-learning.md)."""
     weight: OptionalFloat = None
     """DUSDi's weight on the variables that are not targets (default: 0.1)."""
     step_limit: OptionalInt = None
@@ -80,9 +82,10 @@ class DiscoveryOptions:
     episodes: OptionalInt = None
     """Episodes of Q-learning (default 1,000,000; literal 320,000)."""
     updates: OptionalInt = None
-    """Updates of the networks (default 24,000)."""
+    """Updates of the networks (default 24,000); in continuous worlds, rounds (300; large 1,000)."""
     environments: OptionalInt = None
-    """Environments that networks learn from at once (default 256; large 8,192)."""
+    """Environments that networks learn from at once (default 256; large 8,192; in continuous worlds
+    64 and 4,096)."""
     hidden: OptionalInt = None
     """Width of the networks' hidden layers (default 256; large 512)."""
     preset: Literal["default", "paper"] = "default"
@@ -110,7 +113,28 @@ class DiscoveryOptions:
                 if option not in entry.options and self._given(option):
                     raise UserError(f"--{option} belongs to --learner {name}")
         own = {option: getattr(self, option) for option in entry.options if self._given(option)}
+        if "updates" in entry.options and self._is_continuous():
+            return self._actor_learner(own)
         return make_learner(self.learner, paper=self.preset == "paper", gamma=self.gamma, **own)
+
+    def _is_continuous(self) -> bool:
+        from skillfocus.runs.world_cache import cached_world
+        from skillfocus.worlds.continuous import ContinuousBase
+
+        return isinstance(cached_world(self.world, self.world_settings), ContinuousBase)
+
+    def _actor_learner(self, options: dict[str, Any]) -> Learner:
+        """Return the neural learner of a continuous world, whose updates are rounds."""
+        from skillfocus.learners.neural.learner import Neural
+
+        learner = make_learner(self.learner)
+        assert isinstance(learner, Neural)
+        changes = {"rounds" if name == "updates" else name: options[name] for name in options}
+        if self._given("gamma"):
+            changes["gamma"] = self.gamma
+        if not changes:
+            return learner
+        return replace(learner, actor=replace(learner.actor_settings, **changes))
 
     def _given(self, option: str) -> bool:
         return getattr(self, option) != getattr(type(self), option)

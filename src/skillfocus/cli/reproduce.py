@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NAMES = arg(
     metavar="[EXPERIMENT …]",
-    help=f"Experiments: {', '.join(experiment_names())}; or all, which leaves scale out.",
+    help=f"Experiments: {', '.join(experiment_names())}; or all, which leaves the last two out.",
 )
 
 
@@ -44,7 +44,8 @@ class Reproduce(JobOptions):
         "planning", "q-learning", "literal", "neural", "neural-large", "all", "both"
     ] = "all"
     """How skills are learned: exact planning, Q-learning with what it needs to learn, or
-    Q-learning by the letter of the paper. The experiment scale has networks, for a CPU or a GPU."""
+    Q-learning by the letter of the paper. The experiments scale and continuous have networks, for
+    a CPU or a GPU."""
     from_: Annotated[OptionalPath, arg(name="from")] = None
     """Report the results saved in this folder (see --keep); nothing is run."""
     finished: bool = False

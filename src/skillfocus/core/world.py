@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from skillfocus._internal.checks import is_whole, shown
 from skillfocus.core import display
+from skillfocus.core.continuous import ContinuousSpace
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State
 from skillfocus.errors import UserError
@@ -41,7 +42,7 @@ def check_declared(world: object) -> None:
             f"{shown(world)} is not a World{named}: subclass skillfocus.World, or use "
             f"skillfocus.adapters.from_object"
         )
-    declared = (("id", str, "str"), ("space", FactoredSpace, "FactoredSpace"))
+    declared = (("id", str, "str"), ("space", FactoredSpace | ContinuousSpace, "FactoredSpace"))
     for name, kind, article in (*declared, ("actions", list | tuple, "tuple")):
         if not isinstance(getattr(world, name, None), kind):
             raise UserError(f"{type(world).__name__} needs {name}, a {article}")

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from skillfocus._internal.checks import whole
+from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
 from skillfocus.envs.making import AnyEpisodes
 from skillfocus.envs.observation import ObservationEncoder
@@ -86,6 +87,7 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         self.world, self.render_mode = world, render_mode
         self._encoder = ObservationEncoder(world.space, observation)
         self._episodes = episodes
+        self._last_targets: tuple[str, ...] = ()
         self.observation_space = self._encoder.space
         self.action_space = gymnasium.spaces.Discrete(self._episodes.n_options)
         self.spec = EnvSpec(
@@ -105,8 +107,12 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         Returns:
             The first observation and an empty info.
         """
+        if seed is not None:
+            check_seed(seed)
+            seed = int(seed)  # Gymnasium refuses NumPy's integers
         super().reset(seed=seed)
         self._episodes.begin(0, self.np_random, requested_state(options))
+        self._last_targets = ()
         return self._encoder.encode(self._episodes.values[0]), {}
 
     def _follow(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -136,4 +142,4 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         state = tuple(now.values[0].tolist())
         if self.render_mode == "ansi":
             return self.world.draw(state)
-        return self._pictures.draw(state, now.marked[0], now.ways[0])
+        return self._pictures.draw(state, now.marked[0], now.ways[0], self._last_targets)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import number
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
 from skillfocus.envs.goal import Start
@@ -16,6 +17,7 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import check_skills
 
 
+@explain_calls
 class SkillEnv(SingleEpisodeEnv):
     """Skills as the actions of a Gymnasium environment.
 
@@ -88,11 +90,12 @@ class SkillEnv(SingleEpisodeEnv):
         now, skill = self._episodes, int(action)
         steps = int(now.steps[0])
         is_skill = skill < len(self.skills)
+        self._last_targets = self.skills.targets[skill] if is_skill else ()
         info |= {
             "steps": steps,
             "discount": float(self._discounts[steps]),
             "skill": skill if is_skill else -1,
-            "targets": self.skills.targets[skill] if is_skill else (),
+            "targets": self._last_targets,
             "path": [tuple(state) for state in now.path_values[0, : steps + 1].tolist()],
             "elapsed": int(now.elapsed[0]),
         }

@@ -13,7 +13,9 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
+from skillfocus.core.seeds import check_seed
 from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
 from skillfocus.envs.goal import Start
 from skillfocus.envs.making import AnyTask, episodes_of
@@ -24,6 +26,7 @@ from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
 
 
+@explain_calls
 class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
     """A batch of `SkillEnv` episodes, stepped by one compiled kernel.
 
@@ -97,6 +100,7 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         for option in range(len(targets)):
             targets[option] = skills.targets[option] if option < len(skills) else ()
         self._targets = targets
+        self._last_targets: list[tuple[str, ...]] = [()] * num_envs
 
     def reset(
         self,
@@ -117,15 +121,23 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=bool))
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool:
             raise UserError(f"reset_mask must be an array of {self.num_envs} booleans")
-        if isinstance(seed, (int, np.integer)):
+        if seed is not None and not isinstance(seed, Sequence | np.ndarray):
+            check_seed(seed)
             seed = [int(seed) + i for i in range(self.num_envs)]
+        if isinstance(seed, str):
+            check_seed(seed)
+        for each in () if seed is None else seed:
+            if each is not None:
+                check_seed(each)
         if seed is not None and len(seed) != self.num_envs:
             raise UserError(f"got {len(seed)} seeds for {self.num_envs} episodes: pass one each")
         state = requested_state(options)
         for i in np.flatnonzero(mask).tolist():
-            if seed is not None and seed[i] is not None:
-                self._generators[i] = seeding.np_random(seed[i])[0]
+            own = None if seed is None else seed[i]
+            if own is not None:
+                self._generators[i] = seeding.np_random(int(own))[0]
             self._episodes.begin(i, self._generators[i], state)
+            self._last_targets[i] = ()
         self._episodes.check_begun()
         return self._encoder.encode(self._episodes.values), {}
 
@@ -155,6 +167,8 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             raise UserError(f"actions must be whole numbers, got an array of {chosen.dtype}")
         chosen = chosen.astype(np.int64)
         now.step(chosen, active, self._generators)
+        for i in range(self.num_envs):
+            self._last_targets[i] = tuple(self._targets[chosen[i]]) if active[i] else ()
         for i in np.flatnonzero(~active).tolist():
             now.begin(i, self._generators[i])
         observations = self._encoder.encode(now.values)
@@ -199,4 +213,4 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         states = [tuple(state) for state in now.values.tolist()]
         if self.render_mode == "ansi":
             return tuple(world.draw(state) for state in states)
-        return tuple(map(self._pictures.draw, states, now.marked, now.ways))
+        return tuple(map(self._pictures.draw, states, now.marked, now.ways, self._last_targets))

@@ -25,4 +25,5 @@ DEVIATIONS = (
     "Coverage is computed exactly.",
     "Downstream, agents choose among skills and moves; a skill that ends at once costs a step.",
     "The preset `best`: intra-option updates, a falling step size, a skill per value of a goal.",
+    "In worlds that are not built in, focused VIC's discriminator has the weight 0.05.",
 )

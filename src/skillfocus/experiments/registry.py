@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 MODULES = (
     "trajectories", "coverage", "downstream", "underspecified", "ablation", "skill_count",
-    "side_effects", "safety", "controls", "reading_study", "scale",
+    "side_effects", "safety", "controls", "reading_study", "scale", "continuous",
 )  # fmt: skip
 """The modules of this package that export an `EXPERIMENT`, in the order of the report."""
-ON_REQUEST = ("scale",)
+ON_REQUEST = ("scale", "continuous")
 """Modules that "all" leaves out when something is run: they take a GPU, or hours."""
 _registered: dict[str, Experiment] = {}
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from skillfocus._internal.atomic_io import require_writable_folder, write_atomically
 from skillfocus._internal.environment_info import package_versions
+from skillfocus._internal.foreign_parquet import column_names, read_footer, read_tables
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.pipeline import Pipeline
@@ -101,8 +102,9 @@ def check_results_folder(folder: Path) -> None:
 
 def _columns(path: Path) -> list[str] | None:
     try:
-        return list(pl.read_parquet_schema(path))
-    except (OSError, pl.exceptions.PolarsError):
+        with path.open("rb") as file:
+            return column_names(read_footer(file))
+    except (OSError, ValueError):
         return None
 
 
@@ -182,18 +184,22 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         UserError: If a file is missing or unreadable, has other columns, or rows without labels or
             with the same ones.
     """
-    tables = []
-    for name, schema in FILES.items():
-        path = folder / name
+    contents = []
+    for name in FILES:
         try:
-            table = pl.read_parquet(path)
+            contents.append((folder / name).read_bytes())
         except FileNotFoundError:
             raise UserError(
                 f"there is no {name} in {folder}; name a folder of saved results, such as the "
                 f"project's `results`"
             ) from None
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise UserError(f"cannot read {path}: {error}") from None
+        except OSError as error:
+            raise UserError(f"cannot read {folder / name}: {error.strerror}") from None
+    tables = []
+    for (name, schema), table in zip(FILES.items(), read_tables(contents), strict=True):
+        path = folder / name
+        if isinstance(table, str):
+            raise UserError(f"cannot read {path}: {table}")
         if list(table.columns) != list(schema):
             raise UserError(f"{path} has other columns than saved results: {table.columns}")
         try:

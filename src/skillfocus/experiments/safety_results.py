@@ -132,14 +132,14 @@ def completed(frame: pl.DataFrame, world: str, agent: str, baseline: str = "") -
 
 
 def best_on_top(frame: pl.DataFrame) -> Choice | None:
-    """Return the penalty on top of focused skills that is best in the mean over small worlds."""
+    """Return the penalty on top of focused skills that is best in the mean over all worlds."""
     scores: dict[Choice, float] = {}
     for penalty in ON_SKILLS:
         for place in range(len(STRENGTHS)):
             choice = Choice(penalty, place)
             means = [
                 sum(values.values()) / len(values)
-                for world in SMALL_WORLDS
+                for world in ALL_WORLDS
                 if (values := skill_values(frame, BOTH, world, FOCUS, "", choice))
             ]
             if means:

@@ -16,7 +16,7 @@ everything behind it know no more than this, so a learner of your own works ever
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -105,3 +105,23 @@ class Learner(Protocol):
             progress: Progress callback.
         """
         ...
+
+
+def learner_settings(learner: Learner) -> dict[str, object]:
+    """Return the settings of a learner that decide results."""
+    if not is_dataclass(learner):
+        return {"name": learner.name}
+    return {
+        field.name: _plain(getattr(learner, field.name))
+        for field in fields(learner)
+        if not _is_left_out(field, getattr(learner, field.name))
+    }
+
+
+def _is_left_out(field: Field, value: object) -> bool:
+    stored = field.metadata.get("stored")
+    return stored == "never" or (stored == "unless default" and value == field.default)
+
+
+def _plain(value: object) -> object:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

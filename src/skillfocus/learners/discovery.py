@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
@@ -21,14 +21,17 @@ from skillfocus.core.seeds import check_seed
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.learners.base import Learner, Problem
+from skillfocus.learners.base import Learner, Problem, learner_settings
+from skillfocus.learners.continuous import discover_continuous
 from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
+from skillfocus.objectives.estimates import TemporalRepresentation
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
 from skillfocus.objectives.targets import Targets
 from skillfocus.skills.skills import Skills
+from skillfocus.worlds.continuous import ContinuousBase, require_finite
 from skillfocus.worlds.registry import as_world
 
 
@@ -46,6 +49,12 @@ def make_problem(
     Raises:
         UserError: If objective, targets and world do not fit together.
     """
+    require_finite(world)
+    if isinstance(objective.reward.estimate, TemporalRepresentation):
+        raise UserError(
+            f"{objective.name} measures time with a network, for worlds with continuous variables "
+            f"such as two-rooms: use lsd in {world.id}"
+        )
     if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
         raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
     assignment = assign_targets(world, objective, n_skills, targets)
@@ -55,6 +64,7 @@ def make_problem(
     return Problem(world, objective, parts, modes, limit, mdp)
 
 
+@explain_calls
 @renamed_arguments(table="mdp")
 def discover(
     world: World | str | Path,
@@ -72,7 +82,9 @@ def discover(
 
     Args:
         world: The world to discover them in, or its name, as `make` takes it.
-        objective: What they are rewarded for, such as `focused(vic())` or "focused-vic".
+        objective: What they are rewarded for, such as `focused(vic())` or "focused-vic". With
+            `strength="auto"` skills are discovered several times, and the strengths tried stand in
+            `skills.info["strength_search"]`.
         seed: Equal seeds give equal skills, bit for bit.
         learner: How they are learned (default: `Planning()`), or a learner's name.
         n_skills: Number of skills (default: 16).
@@ -90,6 +102,17 @@ def discover(
     check_seed(seed)
     if progress is not None:
         function("progress", progress, "(fraction, activity) -> None")
+    if isinstance(world, ContinuousBase):
+        return discover_continuous(
+            world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
+        )  # pyright: ignore[reportReturnType]
+    if objective.penalty is not None and objective.penalty.auto:
+        from skillfocus.learners.strength_search import find_strength  # which calls `discover`
+
+        return find_strength(
+            world, objective, seed=seed, progress=progress or no_progress, learner=learner,
+            n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp,
+        ).skills  # fmt: skip
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )
@@ -108,7 +131,7 @@ def discover(
         problem.step_limit,
         {
             "objective": objective.describe(),
-            "learner": _settings(learner),
+            "learner": learner_settings(learner),
             "seed": int(seed),
             **reached,
             "versions": package_versions(),
@@ -117,17 +140,7 @@ def discover(
     )
 
 
-def _settings(learner: Learner) -> dict[str, object]:
-    """Return the settings of a learner that decide results."""
-    if not is_dataclass(learner):
-        return {"name": learner.name}
-    return {
-        field.name: getattr(learner, field.name)
-        for field in fields(learner)
-        if field.metadata.get("stored") != "never"
-    }
-
-
+@explain_calls
 def discover_many(
     world: World | str | Path,
     objective: Objective | str,

@@ -77,12 +77,17 @@ class StartAverages:
         """How much likelier than necessary it is that something else ends changed.
 
         From a start at which some behaviour changes the targets and nothing else with probability
-        b, a skill need not disturb anything with more than 1 - b. What can never be changed back is
-        counted, or not: the larger answer holds.
+        b, a skill need not disturb anything with more than 1 - b. Where something changes for good
+        whatever one does, b says little, so the same is asked without what can never be changed
+        back, and the larger answer holds; but no more of the second than the skill has side effects
+        beyond 1 - b, which nobody can help. (A skill that leaves a vase whole may come home less
+        safely for it, and is not to be blamed.)
         """
         if self.best is None or not self.targets:
             return None
-        return _mean(np.maximum(self.best - self.clean, 0.0).max(axis=1))
+        all_things, reversible = np.maximum(self.best - self.clean, 0.0).T
+        beyond = np.maximum(self.per_start - (1.0 - self.best[:, 0]), 0.0)
+        return _mean(np.maximum(all_things, np.minimum(reversible, beyond)))
 
     @property
     def side_effects(self) -> float:

@@ -6,17 +6,21 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.metrics.continuous import continuous_records
 from skillfocus.metrics.coverage import check_countable
 from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.summary import origin, skill_records
-from skillfocus.skills.sources import SkillSource, list_sources, load_source, source_file
+from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
 
 
+@explain_calls
 def evaluate(
     skills: SkillSource | Iterable[SkillSource],
     *,
@@ -52,7 +56,20 @@ def evaluate(
     sources = list_sources(skills)
     records = []
     for number, source in enumerate(sources):
-        loaded = load_source(source, world)
+        loaded = load_any(source, world)
+        if isinstance(loaded, ContinuousSkills):
+            if coverage:
+                raise UserError(
+                    f"chains of skills are counted in finite worlds, and {loaded.world.id} has "
+                    f"continuous variables: see metrics.continuous.coverage_by_variable"
+                )
+            records.append(
+                {
+                    **origin(loaded), "file": source_file(source),
+                    "skills": continuous_records(loaded, sample or 256, seed),
+                }
+            )  # fmt: skip
+            continue
         if coverage:
             check_countable(loaded)
         about, file = origin(loaded), source_file(source)

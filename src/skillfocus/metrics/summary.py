@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.rows import Row
 from skillfocus.metrics.side_effects import fair_and_all_effects
+from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.joining import objective_label
 from skillfocus.skills.skills import Skills
 
 
@@ -51,7 +53,7 @@ def with_values(records: list[dict], reaches: object) -> list[dict]:
     return [{**record, "reaches": text} for record, text in zip(records, reaches, strict=True)]
 
 
-def origin(skills: Skills) -> dict[str, object]:
+def origin(skills: Skills | ContinuousSkills) -> dict[str, object]:
     """Return where skills come from: world, objective, strength, learner and seed.
 
     They are as `skills.info` has them, which holds what a file says: names that are no text are
@@ -61,7 +63,7 @@ def origin(skills: Skills) -> dict[str, object]:
     strength, seed = objective.get("strength"), skills.info.get("seed")
     return {
         "world": skills.world.id,
-        "objective": _as_text(objective.get("name")),
+        "objective": objective_label(skills.info),
         "strength": strength if type(strength) in (int, float) else None,
         "learner": _as_text(learner.get("name")),
         "seed": seed if type(seed) is int else None,
@@ -85,7 +87,9 @@ def rows_of(records: list[dict]) -> list[Row]:
     return [
         (metric, record["skill"], value)
         for record in records
-        for metric, value in _leaves({**record, "skill": {}, "targets": {}, "reaches": {}})
+        for metric, value in _leaves(
+            {**record, "skill": {}, "targets": {}, "reaches": {}, "component": {}}
+        )
     ]
 
 
@@ -127,7 +131,7 @@ def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[di
     per_skill = {
         metric: values
         for metric, values in by_metric.items()
-        if metric.removeprefix("all_starts/").partition("/")[0] in EFFECTS
+        if _within(metric)[1].partition("/")[0] in EFFECTS
         or values.keys() == set(range(len(records)))
     }
     for metric, skill, value in (
@@ -135,9 +139,8 @@ def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[di
         for metric, values in per_skill.items()
         for skill, value in values.items()
     ):
-        summary, path = records[skill], metric
-        if path.startswith("all_starts/"):
-            summary, path = summary.setdefault("all_starts", {}), path.removeprefix("all_starts/")
+        group, path = _within(metric)
+        summary = records[skill].setdefault(group, {}) if group else records[skill]
         name, nested, key = path.partition("/")
         if nested:
             summary.setdefault(name, {})[key] = value
@@ -145,10 +148,18 @@ def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[di
             kind = {"starts": int, "exact": bool}.get(name, float)
             summary[name] = None if value is None else kind(value)
     for record in records:
-        for summary in (record, record["all_starts"]):
-            if interval := summary["side_effects_interval"]:
+        for summary in (record, record["all_starts"], record.get("settled", {})):
+            if interval := summary.get("side_effects_interval"):
                 summary["side_effects_interval"] = list(interval.values())
     return records
+
+
+def _within(metric: str) -> tuple[str, str]:
+    """Return the starts that a metric is about, "" for fair ones, and its name."""
+    for group in ("all_starts", "settled"):
+        if metric.startswith(f"{group}/"):
+            return group, metric.removeprefix(f"{group}/")
+    return "", metric
 
 
 def overall(records: list[dict]) -> list[Row]:

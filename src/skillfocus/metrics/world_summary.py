@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping
 
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.metrics.reachability import isolated_change_chances
 from skillfocus.objectives.targets import default_counts
+from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.world import JaxWorld
 
 MAX_LISTED = 6
@@ -81,6 +83,41 @@ def describe_without_table(world: JaxWorld) -> dict[str, object]:
     }
 
 
+def describe_continuous(world: ContinuousBase) -> dict[str, object]:
+    """Return a JSON-compatible summary of a world with continuous variables.
+
+    Returns:
+        `world` (id), `actions` (per dimension `name`, `low`, `high`), `observations` (how many
+        numbers a policy sees), `step_limit`, `episode_steps`, `notes`, and `variables`: per
+        variable `name`, `numbers`, `low`, `high` (null where there is no bound), `scale` and
+        `changes`.
+    """
+    variables = [
+        {
+            "name": variable.name,
+            "numbers": variable.size,
+            "low": [x if math.isfinite(x) else None for x in variable.low],
+            "high": [x if math.isfinite(x) else None for x in variable.high],
+            "scale": variable.largest_distance,
+            "changes": _declared_changes(world, variable.name),
+        }
+        for variable in world.space.variables
+    ]
+    bounds = zip(world.actions, world.action_low, world.action_high, strict=True)
+    return {
+        "world": world.id,
+        "actions": [{"name": name, "low": low, "high": high} for name, low, high in bounds],
+        "observations": world.observation_size,
+        "step_limit": world.step_limit,
+        "episode_steps": world.episode_steps,
+        "variables": variables,
+        "notes": [
+            *world.notes,
+            "its variables are continuous: use learner=Neural() or --learner neural",
+        ],
+    }
+
+
 def remarks(
     world: World, mdp: TabularMDP, alone: Mapping[str, float | None] | None = None
 ) -> Iterator[str]:
@@ -121,7 +158,7 @@ def list_values(values: tuple[Hashable, ...]) -> str:
     return f"{values[0]} … {values[-1]}"
 
 
-def _declared_changes(world: JaxWorld, name: str) -> str:
+def _declared_changes(world: JaxWorld | ContinuousBase, name: str) -> str:
     if name in world.fixed:
         return "never"
     return "for good" if name in world.one_way else "and back"

@@ -6,6 +6,7 @@ estimate predicts, as positional arguments:
 
     Discriminator    log_q, log_nu              log q(z | s_t, s_0) and log nu(z | s_0)
     Representation   projection                 <phi(s_t) - phi(s_0), z>
+    TemporalRepresentation  projection          <phi(s') - phi(s), z>, phi a network
     ValueNumbers     component, start, value    numbers of values; nothing is learned
     FunctionEstimate what your function returns, from parameters it updates itself
 """
@@ -18,7 +19,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from skillfocus._internal.checks import number
+from skillfocus._internal.checks import check_fields, number
 from skillfocus.errors import UserError
 
 
@@ -111,6 +112,33 @@ class Representation:
 
 
 @dataclass(frozen=True)
+class TemporalRepresentation:
+    """A network phi under which adjacent states are at most 1 apart, and a direction z per skill.
+
+    The constraint is kept by a dual variable lambda; see `rewards/metra.py`.
+
+    Attributes:
+        rate: Step size of the dual ascent on log lambda; None takes `DUAL_RATE`.
+        slack: How much room in the constraint is rewarded.
+        first_dual: lambda at first.
+    """
+
+    rate: float | None = None
+    slack: float = 1e-3
+    first_dual: float = 30.0
+    discriminates = False
+    learns_prior = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("slack", "first_dual"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
+        if self.rate is not None and not 0 < self.rate < float("inf"):
+            raise UserError(f"the rate of the dual is {self.rate}; it must be positive and finite")
+
+
+@dataclass(frozen=True)
 class ValueNumbers:
     """Nothing learned: the formula gets the numbers of the component, the start and the value.
 
@@ -118,10 +146,13 @@ class ValueNumbers:
         rate: No learning rate.
         components_are_values: Whether a skill's component is the index of a value of its target;
             the formula then gets that value's number.
+        single_component: Whether all skills with the same targets would be alike, so that there is
+            one.
     """
 
     rate: float = 0.0
     components_are_values: bool = False
+    single_component: bool = False
     discriminates = False
     learns_prior = False
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown
 from skillfocus._internal.deprecated import translate_arguments
 from skillfocus.errors import UserError
@@ -44,6 +45,7 @@ def _from_functions(arguments: dict[str, Any]) -> dict[str, Any]:
     return {**arguments, "reward": reward}
 
 
+@explain_calls
 @translate_arguments(
     lambda arguments: callable(arguments.get("reward")),
     _from_functions,

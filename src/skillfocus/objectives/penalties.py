@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import UserError, unknown
@@ -35,6 +36,7 @@ StateMeasure = Callable[["TabularMDP", np.ndarray, np.ndarray, np.ndarray], np.n
 [n_variables]."""
 
 
+@explain_calls
 @dataclass(frozen=True)
 class Penalty:
     """What it costs to change variables that are no target.
@@ -49,6 +51,8 @@ class Penalty:
         target_offset: The penalty leaves out the variables this many places after the targets: 0
             for the targets themselves (see `permuted`).
         baseline: What variables that move by themselves are compared with; see `focused`.
+        auto: Whether `discover` finds the strength, by raising this one: `focused(…,
+            strength="auto")`.
     """
 
     name: str
@@ -56,8 +60,14 @@ class Penalty:
     measure: Measure
     target_offset: int = 0
     baseline: Baseline = "start"
+    auto: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.strength, str) and self.strength == "auto":
+            raise UserError(
+                f"{self.name} needs a number to begin with; write focused(…, strength='auto', "
+                f"penalty=…) to have it raised"
+            )
         check_fields(self)
         function(f"the measure of {self.name}", self.measure, "(space, start, end, watched) -> [n]")
         if self.baseline not in BASELINES:
@@ -174,6 +184,7 @@ def _path_norm(
     return np.sqrt(squares)
 
 
+@explain_calls
 def weighted_norm(strength: float = 4.0) -> Penalty:
     """Return the paper's penalty: the 2-norm of the changes, each relative to its variable's scale.
 
@@ -183,6 +194,7 @@ def weighted_norm(strength: float = 4.0) -> Penalty:
     return Penalty("weighted-norm", strength, _norm)
 
 
+@explain_calls
 def path_norm(strength: float = 4.0) -> Penalty:
     """Return the 2-norm of the ways back, each relative to its variable's longest way.
 
@@ -197,6 +209,7 @@ def path_norm(strength: float = 4.0) -> Penalty:
     return PathPenalty("path-norm", strength, _path_norm)
 
 
+@explain_calls
 def changed_variables(strength: float = 4.0) -> Penalty:
     """Return the penalty that counts watched variables that changed: Equation 1 itself.
 
@@ -206,6 +219,7 @@ def changed_variables(strength: float = 4.0) -> Penalty:
     return Penalty("changed-variables", strength, _changed)
 
 
+@explain_calls
 def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
     """Check Definition 4 on a world, over pairs of states and sets of watched variables.
 

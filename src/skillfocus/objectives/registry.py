@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 from skillfocus._internal.checks import shown
 from skillfocus._internal.own_files import is_own, load_own, own_code, own_digest
@@ -20,6 +21,7 @@ from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.penalties import Penalty, changed_variables, path_norm, weighted_norm
 from skillfocus.objectives.rewards.diayn import diayn
 from skillfocus.objectives.rewards.lsd import lsd
+from skillfocus.objectives.rewards.metra import metra
 from skillfocus.objectives.rewards.reach import reach
 from skillfocus.objectives.rewards.vic import vic
 from skillfocus.objectives.variants.dusdi import dusdi
@@ -28,9 +30,11 @@ from skillfocus.objectives.variants.scattered import scattered
 
 ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
 """Factories of plain objectives; each takes a `rate`."""
-TOLD: dict[str, Callable[..., Objective]] = {"reach": reach}
+CONTINUOUS: dict[str, Callable[..., Objective]] = {"metra": metra}
+"""The same for objectives of continuous worlds alone."""
+TOLD: dict[str, Callable[..., Objective]] = {"reach": reach, "change": partial(reach, change=True)}
 """Objectives whose skills are told what to reach; they learn nothing, take no rate, and need
-targets: `focused-reach`."""
+targets: `focused-reach`, `focused-change`."""
 CONTROLS: dict[str, Callable[..., Objective]] = {"oracle": oracle}
 """Objectives that serve as controls only; they learn nothing, and take no rate."""
 OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
@@ -49,7 +53,7 @@ PENALTIES: dict[str, Callable[..., Penalty]] = {
 def _focused(
     objective: Objective,
     *,
-    strength: float | None = None,
+    strength: float | Literal["auto"] | None = None,
     baseline: Any = None,
     penalty: str | None = None,
 ) -> Objective:
@@ -59,9 +63,8 @@ def _focused(
     check_objective_type(objective, "focused({})")
     if penalty not in PENALTIES:
         raise unknown("penalty", penalty, PENALTIES)
-    default = objective.reward.penalty_strength
-    made = PENALTIES[penalty](default if strength is None else strength)
-    return focused(objective, penalty=made, baseline=baseline)
+    made = PENALTIES[penalty](objective.reward.penalty_strength)
+    return focused(objective, strength=strength, penalty=made, baseline=baseline)
 
 
 _VARIANTS: dict[str, tuple[Callable[..., Objective], tuple[str, ...]]] = {
@@ -88,7 +91,7 @@ def make_objective(
     name: str,
     *,
     rate: float | None = None,
-    strength: float | None = None,
+    strength: float | Literal["auto"] | None = None,
     weight: float | None = None,
     prior: float | None = None,
     baseline: str | None = None,
@@ -99,7 +102,7 @@ def make_objective(
     Args:
         name: Such as "focused-vic".
         rate: Learning rate of its estimate (default: the paper's).
-        strength: Strength of the penalty, for `focused-…` (default: the paper's).
+        strength: Strength of the penalty, for `focused-…` (default: the paper's), or "auto".
         weight: DUSDi's weight, for `dusdi-…` (default: 0.1).
         prior: Probability of each skill under nu, for objectives with a discriminator (default:
             uniform over the skills that share a target).
@@ -116,7 +119,7 @@ def make_objective(
             penalty=penalty,
         )  # fmt: skip
         return OUTER_VARIANTS[outer](plain)
-    factories = {**ALGORITHMS, **TOLD, **CONTROLS}
+    factories = {**ALGORITHMS, **CONTINUOUS, **TOLD, **CONTROLS}
     variant, _, base = name.rpartition("-")
     if base not in factories or variant not in ("", "focused", "dusdi"):
         raise unknown("objective", name, objective_names())
@@ -128,7 +131,7 @@ def make_objective(
         raise UserError(f"{name} has no penalty to choose; try focused-{base}")
     if weight is not None and variant != "dusdi":
         raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
-    if rate is not None and base not in ALGORITHMS:
+    if rate is not None and base not in {**ALGORITHMS, **CONTINUOUS}:
         raise UserError(f"{name} learns nothing, so it takes no rate")
     settings = {
         key: value for key, value in (("rate", rate), ("prior", prior)) if value is not None
@@ -195,7 +198,8 @@ def _own_objective(name: str, settings: dict[str, Any]) -> Objective:
         )
     strength = settings.pop("strength", None)
     if strength is not None and made.penalty is not None:
-        made = replace(made, penalty=replace(made.penalty, strength=strength))
+        change = {"auto": True} if strength == "auto" else {"strength": strength}
+        made = replace(made, penalty=replace(made.penalty, **change))
     elif strength is not None:
         raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{name}")
     if settings:

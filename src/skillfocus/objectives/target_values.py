@@ -1,4 +1,5 @@
-"""Which skills reach which values, for objectives whose components are values (`reach`)."""
+"""Which skills have which targets, for objectives whose skills are told what to do (`reach`): one
+skill for each value, or one for each target that is to change."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from skillfocus.objectives.targets import (
     N_SKILLS,
     Assignment,
     Targets,
+    assign,
     assign_skills,
     check_count,
     check_skill,
@@ -25,30 +27,68 @@ def reaches_values(objective: Objective) -> bool:
     return getattr(objective.reward.estimate, "components_are_values", False)
 
 
+def changes_targets(objective: Objective) -> bool:
+    """Return whether skills with equal targets would be alike, so that there is only one."""
+    return getattr(objective.reward.estimate, "single_component", False)
+
+
 def assign_targets(
     world: World,
     objective: Objective,
     n_skills: int | None = None,
     targets: Targets | None = None,
 ) -> Assignment:
-    """Assign targets to the skills of any objective: `assign_values` or `assign_skills`.
+    """Assign targets to the skills of any objective: `assign_values`, `assign_changes` or
+    `assign_skills`.
 
     Raises:
         UserError: If objective and targets do not fit together.
     """
-    if not reaches_values(objective):
+    told = reaches_values(objective) or changes_targets(objective)
+    if not told:
         return assign_skills(world, objective, n_skills, targets)
     if not objective.targeted:
+        plain = "reach(change=True)" if changes_targets(objective) else "reach()"
         raise UserError(
             f"{objective.name} skills need a target whose value they reach; use "
-            f"focused({objective.name}()), or focused-{objective.name} on the command line"
+            f"focused({plain}), or focused-{objective.name} on the command line"
         )
     if objective.modes == "scattered":
         raise UserError(
-            f"{objective.name} has no meaning: a skill that reaches one value has no modes; leave "
-            f"scattered out"
+            f"{objective.name} has no meaning: a skill that is told what to reach has no modes; "
+            f"leave scattered out"
         )
+    if changes_targets(objective):
+        return assign_changes(world, n_skills, targets)
     return assign_values(world, n_skills, targets)
+
+
+def assign_changes(
+    world: World, n_skills: int | None = None, targets: Targets | None = None
+) -> Assignment:
+    """Give every target one skill, which is to change it.
+
+    Args:
+        world: The world whose variables are targeted.
+        n_skills: Number of skills; it can only confirm that of the targets.
+        targets: A count of 1 for each (default: the goals and the world's `default_target`), or
+            the skills one by one, each as `{variable: 0}`.
+
+    Raises:
+        UserError: If a target has several skills.
+    """
+    if targets is None:
+        targets = dict.fromkeys((*world.goals, world.default_target), 1)
+    assignment = assign(world, n_skills, targets)
+    sets = [assignment.targets(z) for z in range(len(assignment))]
+    for members in sets:
+        if sets.count(members) > 1:
+            name = "+".join(world.space.names[j] for j in members)
+            raise UserError(
+                f"{name} has {sets.count(members)} skills, which would all be the same: a skill "
+                f"that changes it to any other value; give it 1, or one per value with reach()"
+            )
+    return Assignment(tuple(dict.fromkeys(members, 0) for members in sets))
 
 
 def assign_values(

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown, whole
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World, check_declared
@@ -74,6 +75,7 @@ class Assignment:
         return Assignment(tuple(parts)), tuple(modes)
 
 
+@explain_calls
 def assign(world: World, n_skills: int | None = None, targets: Targets | None = None) -> Assignment:
     """Assign targets to skills: the paper's way, or the user's.
 

@@ -14,6 +14,8 @@ from skillfocus.worlds.grid import Cell, GridWorld
 
 OFFSET = 0.11
 """How far beside the cells' centres a path runs, in cells, so that the way back shows."""
+MAX_PLACES = 4
+"""A variable that changes in more cells of a map than these has no place to be marked."""
 PATH_WIDTH = 2.6
 """Stroke width of a path, in units of a picture."""
 
@@ -70,3 +72,24 @@ def mark_of_cell(world: GridWorld, mdp: TabularMDP) -> dict[Cell, int]:
     marks = mdp.marks[source, action, slot]
     pairs = np.unique(np.stack([positions, marks], axis=1), axis=0)
     return {world.map.cells[position]: mark for position, mark in pairs.tolist()}
+
+
+def changing_places(before: np.ndarray, after: np.ndarray) -> list[list[int]]:
+    """Return per variable the positions in which it changes; none if there are many.
+
+    Pages and pictures ring these places for the targets of the current skill.
+
+    Args:
+        before: int [n, n_variables]: value indices before each possible step.
+        after: int [n, n_variables]: and after it.
+    """
+    changed = before != after
+    places = [np.unique(after[changed[:, j], 0]) for j in range(before.shape[1])]
+    places[0] = places[0][:0]
+    return [each.tolist() if len(each) <= MAX_PLACES else [] for each in places]
+
+
+def places_in_table(mdp: TabularMDP) -> list[list[int]]:
+    """Return `changing_places` of a map whose states `mdp` numbers."""
+    source, action, slot = np.nonzero(mdp.probabilities > 0)
+    return changing_places(mdp.values[source], mdp.values[mdp.successors[source, action, slot]])

@@ -17,8 +17,8 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.render.icons import BOX, Icon, Point, agent_icon, parse_path
 from skillfocus.render.palette import PALETTES
-from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points
-from skillfocus.render.scene import SCALE, Item, PlacedShape, Stage, TextLine
+from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points, places_in_table
+from skillfocus.render.scene import SCALE, Item, PlacedShape, Stage, TextLine, card_notes
 from skillfocus.worlds.grid import Cell
 from skillfocus.worlds.pictures import environment_painter
 
@@ -99,8 +99,10 @@ class Canvas:
 class StateImages:
     """Images of a world's states, all of one size: what `env.render()` returns.
 
-    The map with its tracks, the path of the last skill and the agent, and a card per variable.
-    Where a world has no map, it is what its environment draws, or else only the cards.
+    The map with its tracks, the path of the last skill, its start, rings where its targets change
+    and the agent, and a card per variable, which says what the skill has changed: what the page of
+    `skills.view` shows. Where a world has no map, it is what its environment draws, or else only
+    the cards.
     """
 
     def __init__(self, world: World, mdp: TabularMDP | None) -> None:
@@ -110,6 +112,13 @@ class StateImages:
         self._marks: dict[Cell, int] = {}
         if stage.grid is not None and mdp is not None:
             self._marks = mark_of_cell(stage.grid, mdp)
+        self._targets = dict.fromkeys(world.space.names, ())
+        if stage.grid is not None and mdp is not None:
+            cells, names = stage.grid.map.cells, world.space.names
+            self._targets = {
+                name: tuple(cells[place] for place in places)
+                for name, places in zip(names, places_in_table(mdp), strict=True)
+            }
         self._painter = None if stage.grid is not None else environment_painter(world)
         self._background = Canvas(stage.width, stage.height, SCALE, "light")
         self._background.paint(stage.background)
@@ -125,6 +134,7 @@ class StateImages:
         state: int | Sequence[int],
         marked: np.ndarray,
         path: Sequence[int] | Sequence[Sequence[int]] = (),
+        targets: Sequence[str] = (),
     ) -> np.ndarray:
         """Return the image of a state.
 
@@ -132,6 +142,7 @@ class StateImages:
             state: The number of the state, or its value indices.
             marked: [n_marks], nonzero for hidden marks that are set; they are drawn as tracks.
             path: The states along the last skill's path, the current one last.
+            targets: The variables that skill is for.
 
         Returns:
             [height, width, 3] bytes: red, green and blue.
@@ -141,7 +152,13 @@ class StateImages:
             return self._painter(values)
         canvas = self._background.copy()
         tracks = frozenset(cell for cell, mark in self._marks.items() if marked[mark])
-        canvas.paint(stage.items(values, tracks=tracks)[len(stage.background) :])
+        first = self._values(path[0]) if len(path) > 1 else None
+        items = stage.items(
+            values, {} if first is None else card_notes(self._world, first, values, targets),
+            first, tracks, first=first,
+            rings=[cell for name in targets for cell in self._targets[name]],
+        )  # fmt: skip
+        canvas.paint(items[len(stage.background) :])
         if stage.grid is not None:
             if len(path) > 1:
                 cells = [stage.cell(self._values(each)) for each in path]

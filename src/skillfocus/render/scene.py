@@ -16,7 +16,16 @@ from typing import NamedTuple
 
 from skillfocus.core.factored import State
 from skillfocus.core.world import World
-from skillfocus.render.icons import BOX, ICONS, TRACKED, Icon, Shape, glyph_icon, ground_glyphs
+from skillfocus.render.icons import (
+    BOX,
+    ICONS,
+    TRACKED,
+    Icon,
+    Shape,
+    disc,
+    glyph_icon,
+    ground_glyphs,
+)
 from skillfocus.render.palette import PLATE_LETTER
 from skillfocus.render.text_layout import text_width, truncate, wrap
 from skillfocus.worlds.grid import Cell, GridWorld
@@ -43,6 +52,8 @@ PLAIN_NOTES = ("", CHANGED_SO_FAR)
 
 START: Icon = (Shape("M1 1L23 1L23 23L1 23Z", "start", "way", 1.6),)
 """Where a run began. It shows around the agent, which often ends where it began."""
+RING: Icon = (Shape(disc(BOX / 2, BOX / 2, BOX / 2), "", "target", 2.2),)
+"""Where a target changes, as the page marks it."""
 
 
 class PlacedShape(NamedTuple):
@@ -170,6 +181,7 @@ class Stage:
         tracks: frozenset[Cell] = frozenset(),
         caption: Sequence[Paragraph] = (),
         first: State | None = None,
+        rings: Sequence[Cell] = (),
     ) -> list[Item]:
         """Return everything a picture shows but the agent and its path, the lowest layer first.
 
@@ -180,10 +192,14 @@ class Stage:
             tracks: Cells with tracks.
             caption: Paragraphs below the map.
             first: The state whose position stands before the current one on its card.
+            rings: Cells that are ringed: where the targets change.
         """
         items: list[Item] = [*self.background]
         if self.grid is not None:
             items += self._things(self.grid, state, start, tracks)
+        for row, column in rings:
+            at = self.left + column * BOX, float(row * BOX)
+            items += (PlacedShape(THING, *at, shape) for shape in RING)
         for i, (line, colour) in enumerate(self._lines(caption)):
             y = self._caption_at + i * LINE_HEIGHT
             items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, colour))

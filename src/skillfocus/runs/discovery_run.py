@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 import polars as pl
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.mdp import TabularMDP
@@ -17,27 +18,34 @@ from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.base import Learner, Problem
+from skillfocus.learners.continuous import ContinuousProblem, make_continuous_problem
 from skillfocus.learners.discovery import discover, make_problem
 from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
+from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records, with_values
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import named_objective, own_objective_digest
+from skillfocus.objectives.target_text import parse_continuous_targets
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
 from skillfocus.objectives.targets import Assignment, parse_targets
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.runs.world_cache import cached_mdp, cached_world
+from skillfocus.skills.continuous.choosing import choices
+from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import fingerprint, has_table
-from skillfocus.worlds.registry import JAX_WORLD_IDS, WORLD_IDS
+from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.registry import CONTINUOUS_WORLD_IDS, JAX_WORLD_IDS, WORLD_IDS
 
 PLANNING = Planning()
 """The default learner."""
 
 
+@explain_calls
 @dataclass(frozen=True)
 class Discovery(Run):
     """One discovery of skills: a world, an objective, a learner and a seed.
@@ -89,7 +97,10 @@ class Discovery(Run):
         check_fields(self)
         object.__setattr__(self, "learner", as_learner(self.learner))
         check_seed(self.seed)
-        self.assignment()
+        if self.is_continuous:
+            self.continuous_problem()
+        else:
+            self.assignment()
         if self.step_limit is not None:
             check_step_limit(self.step_limit)
 
@@ -98,6 +109,20 @@ class Discovery(Run):
     def make_world(self) -> World:
         """Return the world."""
         return cached_world(self.world, self.world_settings)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether the world has continuous variables and actions."""
+        return isinstance(self.make_world(), ContinuousBase)
+
+    def continuous_problem(self) -> ContinuousProblem:
+        """Return what a learner is asked, in a continuous world."""
+        world = self.make_world()
+        assert isinstance(world, ContinuousBase)
+        return make_continuous_problem(
+            world, self.make_objective(), n_skills=self.skills,
+            targets=parse_continuous_targets(self.targets), step_limit=self.step_limit,
+        )  # fmt: skip
 
     def make_mdp(self) -> TabularMDP | None:
         """Return the world's table; None if it has none."""
@@ -120,11 +145,12 @@ class Discovery(Run):
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
-        self.learner.check(self._problem())
+        if not self.is_continuous:
+            self.learner.check(self._problem())
 
     def forecast(self) -> Forecast | None:
         """Return what learning will cost; None if that is not known."""
-        return self.learner.forecast(self._problem())
+        return None if self.is_continuous else self.learner.forecast(self._problem())
 
     def _problem(self) -> Problem:
         return make_problem(
@@ -136,18 +162,29 @@ class Discovery(Run):
 
     def execute(self, progress: Progress, /) -> Result:
         """Discover the skills and measure them."""
+        parse = parse_continuous_targets if self.is_continuous else parse_targets
         skills = discover(
             self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
-            n_skills=self.skills, targets=parse_targets(self.targets),
+            n_skills=self.skills, targets=parse(self.targets),  # pyright: ignore[reportArgumentType]
             step_limit=self.step_limit, mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
         )  # fmt: skip
-        rows = self.measure(skills, progress)
+        if isinstance(skills, ContinuousSkills):
+            rows = self._measure_continuous(skills, progress)
+        else:
+            rows = self.measure(skills, progress)
         return Result(rows, skills.to_bytes() if self.keeps_skills else None)
 
     @property
     def keeps_skills(self) -> bool:
         """Whether the skills are stored beside the results."""
         return True
+
+    def _measure_continuous(self, skills: ContinuousSkills, progress: Progress) -> list[Row]:
+        progress(0.8, "measuring side effects")
+        if self.coverage:
+            raise UserError("coverage counts states, and continuous worlds have too many")
+        records = continuous_records(skills)
+        return [*rows_of(records), *overall(records)]
 
     def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
         """Return the result table of discovered skills."""
@@ -168,13 +205,16 @@ class Discovery(Run):
             "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
             "steps", "starts", "exact",
         ]  # fmt: skip
+        groups = ("all_starts", "settled") if self.is_continuous else ("all_starts",)
+        if self.is_continuous:
+            per_skill = ["changes_target", "side_effects", "exceeds", "steps", "starts", "exact"]
         for metric in ("side_effects_by_variable", "mean_change_by_variable"):
             per_skill += [f"{metric}/{name}" for name in names]
         return [
             *("focus", "control", "mean_side_effects"),
             *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
             *per_skill,
-            *(f"all_starts/{metric}" for metric in per_skill),
+            *(f"{group}/{metric}" for group in groups for metric in per_skill),
         ]
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
@@ -184,8 +224,7 @@ class Discovery(Run):
             frame: A store's frame that holds this run.
         """
         settings = settings_of(self)
-        names = self.make_world().space.names
-        targets = [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
+        targets = self._targets()
         rows = frame.filter(pl.col("run") == self.id).select("metric", "step", "value")
         record: dict[str, object] = {
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
@@ -201,8 +240,19 @@ class Discovery(Run):
             record["coverage_exact"] = bool(values["coverage_exact"])
         return record
 
+    def _targets(self) -> list[list[str]]:
+        """Return the names of every skill's targets, in the order of records."""
+        names = self.make_world().space.names
+        if self.is_continuous:
+            return [
+                [] if slot.variable is None else [names[slot.variable]]
+                for slot in self.continuous_problem().layout.slots
+                for _ in choices(slot.component, DIRECTIONS)
+            ]
+        return [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
+
     def _values_reached(self) -> list[str] | None:
-        if not reaches_values(self.make_objective()):
+        if self.is_continuous or not reaches_values(self.make_objective()):
             return None
         return value_labels(self.make_world().space, self.assignment())
 
@@ -217,8 +267,8 @@ class Discovery(Run):
             "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
             "objective": self.objective,
             "learner": learner.pop("name"),
-            "skills": len(self.assignment()),
-            "targets": self.targets and json.dumps(parse_targets(self.targets)),
+            "skills": len(self._targets()),
+            "targets": self._stored_targets(),
             "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
             "rate": learning_rate(objective, world.id),
             "strength": None if objective.penalty is None else float(objective.penalty.strength),
@@ -235,13 +285,19 @@ class Discovery(Run):
             raise TypeError(f"learner and run both have a setting named {min(twice)}")
         return {**own, **learner, "coverage": self.coverage, "seed": self.seed}
 
+    def _stored_targets(self) -> str | None:
+        if self.is_continuous:
+            layout = self.continuous_problem().layout
+            return json.dumps(layout.describe(self.make_world().space))  # pyright: ignore[reportArgumentType]
+        return self.targets and json.dumps(parse_targets(self.targets))
+
     def _world_settings(self, world: World) -> dict[str, object]:
         """Return the settings that identify the world.
 
         For a built-in world, those that differ from its defaults. Any other world may change
         without its name changing, so all settings and a fingerprint of its table.
         """
-        if type(world) is {**WORLD_IDS, **JAX_WORLD_IDS}.get(world.id):
+        if type(world) is {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}.get(world.id):
             defaults = cached_world(world.id, "{}").settings
             return {key: value for key, value in world.settings.items() if value != defaults[key]}
         mdp = self.make_mdp()

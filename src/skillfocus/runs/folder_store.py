@@ -30,6 +30,7 @@ from skillfocus.errors import UserError
 from skillfocus.runs.run import Run, settings_of
 from skillfocus.runs.run_file import Damaged, Header, build_frame, build_records, decode
 from skillfocus.skills.skills import Skills
+from skillfocus.skills.sources import load_any
 
 try:
     import fcntl
@@ -117,7 +118,7 @@ class Store:
 
     def skills(self, run: Run) -> Skills:
         """Load the skills of a finished run."""
-        return Skills.load(self.skills_path(run))
+        return load_any(self.skills_path(run))  # pyright: ignore[reportReturnType]
 
     def has_skills(self, run: Run) -> bool:
         """Return whether a finished run is stored together with skills."""

@@ -93,7 +93,8 @@ def flatten(instance: object) -> dict[str, Setting]:
     An int in a field declared as float becomes a float, so that 4 and 4.0 are the same setting. A
     renamed field keeps its old name in files through `metadata={"stored_as": old_name}`, and one
     that was added later leaves its default out through `metadata={"stored": "unless default"}`, so
-    that stored runs are still found. One that does not decide results is `{"stored": "never"}`.
+    that stored runs are still found. A nested dataclass may have a `{"prefix": text}` for the names
+    of its fields. One that does not decide results is `{"stored": "never"}`.
 
     Raises:
         TypeError: If two fields end up under the same name.
@@ -107,7 +108,10 @@ def flatten(instance: object) -> dict[str, Setting]:
         if type(value) is int and "float" in str(field.type):
             value = float(value)
         name = field.metadata.get("stored_as", field.name)
-        inner = flatten(value) if is_dataclass(value) else {name: value}
+        inner = {name: value}
+        if is_dataclass(value):
+            prefix = field.metadata.get("prefix", "")
+            inner = {f"{prefix}{key}": part for key, part in flatten(value).items()}
         if duplicates := flat.keys() & inner.keys():
             raise TypeError(f"{type(instance).__name__} has two settings named {min(duplicates)}")
         flat |= inner

@@ -2,6 +2,9 @@
 
 A finished run is one Parquet file: a long table (run, metric, step, value), with a JSON header and
 a SHA-256 digest of every other byte in the file's metadata. Any Parquet reader can open it.
+
+Files may come from strangers. Those of version 2 have the layout of `run_table`, and no Parquet
+library ever sees them; polars wrote those of version 1, and reads them in a process of its own.
 """
 
 from __future__ import annotations
@@ -11,23 +14,26 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from itertools import chain
 
+import numpy as np
 import polars as pl
 
+from skillfocus._internal.foreign_parquet import metadata_of, read_footer, read_tables
 from skillfocus.core.rows import Row
 from skillfocus.errors import UserError
 from skillfocus.runs.run import RESERVED, Setting
+from skillfocus.runs.run_table import COLUMNS, from_parquet, table_of, to_parquet
 
-FORMAT, VERSION = "skillfocus-run", 1
-COLUMNS = {"run": pl.String, "metric": pl.String, "step": pl.Int64, "value": pl.Float64}
+FORMAT, VERSION = "skillfocus-run", 2
+_WRITTEN_BY_POLARS = 1
+"""The version of files that polars wrote, and reads."""
 _BATCH = 1000
 """Files parsed into one table at a time."""
 _DIGEST = re.compile(rb"skillfocus-sha256:([0-9a-f]{64})")
-_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What polars raises at a file that is not Parquet."""
 _ZERO_DIGEST = "skillfocus-sha256:" + "0" * 64
 
 
@@ -62,11 +68,8 @@ class Header:
 
 def encode(header: Header, rows: Iterable[Row]) -> bytes:
     """Return the contents of a run's file."""
-    table = pl.DataFrame([(header.id, *row) for row in rows], schema=COLUMNS, orient="row")
-    buffer = io.BytesIO()
-    metadata = {"skillfocus": json.dumps(vars(header)), "digest": _ZERO_DIGEST}
-    table.write_parquet(buffer, metadata=metadata, statistics=False)
-    content = buffer.getvalue()
+    text = json.dumps(vars(header))
+    content = to_parquet(header.id, text, _ZERO_DIGEST, table_of(list(rows)))
     digest = hashlib.sha256(content).hexdigest()
     return content.replace(_ZERO_DIGEST.encode(), f"skillfocus-sha256:{digest}".encode())
 
@@ -85,20 +88,35 @@ def decode(content: bytes) -> Header:
     zeroed = b"".join((content[:first], b"0" * (last - first), content[last:]))
     if hashlib.sha256(zeroed).hexdigest().encode() != content[first:last]:
         raise Damaged("its contents do not match its digest")
+    parts, problem = None, ""
     try:
-        header = json.loads(pl.read_parquet_metadata(io.BytesIO(content))["skillfocus"])
-    except (*_UNREADABLE, KeyError, ValueError, RecursionError):
+        parts = from_parquet(content)
+    except ValueError as error:
+        problem = str(error)
+    try:
+        header = json.loads(parts.header if parts else _foreign_header(content))
+    except (KeyError, ValueError, RecursionError):
         raise Damaged("it has no header") from None
     if not isinstance(header, dict):
         raise Damaged("its header is not a JSON object")
-    if header.get("format") != FORMAT or header.get("format_version") != VERSION:
+    version = header.get("format_version")
+    if header.get("format") != FORMAT or version not in (_WRITTEN_BY_POLARS, VERSION):
         raise UserError(
-            f"it has version {header.get('format_version')!r} of the file format, this program "
-            f"reads version {VERSION}: use the skillfocus that wrote it"
+            f"it has version {version!r} of the file format, this program reads up to version "
+            f"{VERSION}: use the skillfocus that wrote it"
         )
     if not _is_complete(header):
         raise Damaged("its header is not that of a run")
+    if version == VERSION and parts is None:
+        raise Damaged(problem)
+    if parts and parts.run not in ("", header["id"]):
+        raise Damaged("its rows are another run's")
     return Header(**header)
+
+
+def _foreign_header(content: bytes) -> str:
+    """Return the JSON header of a file of another version."""
+    return metadata_of(read_footer(io.BytesIO(content)))["skillfocus"]
 
 
 def _is_complete(header: dict[str, object]) -> bool:
@@ -159,20 +177,53 @@ def build_records(headers: Sequence[Header]) -> pl.DataFrame:
 
 
 def _parse(batch: Sequence[tuple[bytes, Header]]) -> pl.DataFrame:
-    """Return the tables of some runs as one, without those that cannot be read though their digest
-    fits (somebody else wrote them)."""
-    try:
-        return pl.scan_parquet([content for content, _ in batch], schema=COLUMNS).collect()
-    except _UNREADABLE as error:
-        if len(batch) > 1:
-            return pl.concat([_parse([one]) for one in batch])
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    """Return the tables of some runs as one; each run's rows keep their order."""
+    old = [file for file in batch if file[1].format_version == _WRITTEN_BY_POLARS]
+    new = [file for file in batch if file[1].format_version != _WRITTEN_BY_POLARS]
+    return pl.concat([_join_tables(new), *_read_old(old)])
+
+
+def _join_tables(batch: Sequence[tuple[bytes, Header]]) -> pl.DataFrame:
+    """Return the tables of runs, which `decode` has checked, as one."""
+    tables = [table_of([]), *(from_parquet(content).table for content, _ in batch)]
+    ids = ["", *(header.id for _, header in batch)]
+    names = list(dict.fromkeys(chain.from_iterable(table.names for table in tables)))
+    numbers = {name: number for number, name in enumerate(names)}
+    runs = np.repeat(np.arange(len(tables)), [len(table.metric) for table in tables])
+    metrics = [
+        np.array([numbers[name] for name in table.names], np.int64)[table.metric]
+        for table in tables
+    ]
+    frame = pl.DataFrame(
+        {
+            "run": pl.Series(ids).gather(runs),
+            "metric": pl.Series(names, dtype=pl.String).gather(np.concatenate(metrics)),
+            **{
+                name: np.concatenate([getattr(table, name) for table in tables])
+                for name in ("step", "has_step", "value", "has_value")
+            },
+        }
+    )
+    present = [pl.when(f"has_{name}").then(name).alias(name) for name in ("step", "value")]
+    return frame.select("run", "metric", *present)
+
+
+def _read_old(batch: Sequence[tuple[bytes, Header]]) -> Iterator[pl.DataFrame]:
+    """Yield the tables of runs that polars wrote, without those that cannot be read though their
+    digest fits (somebody else wrote them)."""
+    tables = read_tables([content for content, _ in batch])
+    for (_, header), table in zip(batch, tables, strict=True):
+        reason = table
+        if isinstance(table, pl.DataFrame):
+            if table.schema == COLUMNS and (table["run"] == header.id).all():
+                yield table
+                continue
+            reason = "it has other columns than a run, or other runs"
         warnings.warn(
-            f"the table of run {batch[0][1].id} is damaged ({reason}) and left out; delete its "
-            f"file to run it again",
+            f"the table of run {header.id} is damaged ({reason}) and left out; delete its file to "
+            f"run it again",
             stacklevel=2,
         )
-        return pl.DataFrame(schema=COLUMNS)
 
 
 def _settings_frame(headers: Sequence[Header]) -> pl.DataFrame:

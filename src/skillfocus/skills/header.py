@@ -16,10 +16,11 @@ from skillfocus.core.world import MAX_STEPS
 from skillfocus.errors import UserError
 from skillfocus.objectives.targets import MAX_SKILLS
 
-VERSION = 6
+VERSION = 7
 """The newest version of the format."""
-WITH_TABLES, WITH_NETWORKS, PACKED = 4, 5, 6
-"""The versions of files that are written: of tables, of networks, and of packed tables."""
+WITH_TABLES, WITH_NETWORKS, PACKED, WITH_ACTORS = 4, 5, 6, 7
+"""The versions of files that are written: of tables, of networks, of packed tables, and of skills
+in continuous worlds."""
 MAX_ENTRIES = 512_000_000
 """The most bytes that a file's policies may have once they are decompressed: as many entries as
 planning makes for tables, and numbers of blocks for sixteen times as many where they are packed."""
@@ -80,9 +81,36 @@ OBJECT = Leaf(
     lambda value: isinstance(value, dict) and _is_shallow(value),
 )
 
+COMPONENT = Leaf(
+    "a number of skills or a sphere",
+    lambda value: (
+        (type(value) is int and 2 <= value <= MAX_SKILLS)
+        or (isinstance(value, dict) and [*value] == ["sphere"] and type(value["sphere"]) is int)
+    ),
+)
+TARGET = Leaf("a variable's name or null", lambda value: value is None or isinstance(value, str))
+
 Shape = Leaf | list | tuple | dict
 """A leaf; `[shape]`, a list of such values; `(shape, shape)`, a list of these; or
 `{name: shape}`, an object with these fields, of which names with a `?` may be missing."""
+OBJECTIVE: Shape = {
+    "name": SHORT_TEXT,
+    "rate?": WEIGHT,
+    "strength?": NUMBER,
+    "weight?": NUMBER,
+    "prior?": PRIOR,
+}
+ACTORS: Shape = {
+    "format": TEXT,
+    "version": whole(1, VERSION),
+    "world": {"id": TEXT, "settings": OBJECT},
+    "fingerprint": TEXT,
+    "step_limit": whole(1, MAX_STEPS),
+    "info": OBJECT,
+    "objective": OBJECTIVE,
+    "kinds": [[(TARGET, COMPONENT)]],
+}
+"""The header of skills in a continuous world."""
 HEADER: Shape = {
     "format": TEXT,
     "version": whole(1, VERSION),
@@ -98,13 +126,7 @@ HEADER: Shape = {
         "terms": [[[(whole(0, MAX_ENTRIES), whole(0, MAX_ENTRIES), WEIGHT)]]],
     },
     "networks?": {
-        "objective": {
-            "name": SHORT_TEXT,
-            "rate?": WEIGHT,
-            "strength?": NUMBER,
-            "weight?": NUMBER,
-            "prior?": PRIOR,
-        },
+        "objective": OBJECTIVE,
         "components": [[(TEXT, whole(0, MAX_SKILLS - 1))]],
     },
 }
@@ -112,6 +134,9 @@ HEADER: Shape = {
 
 def check_header(header: object) -> None:
     """Raise a `UserError` for the first field of a header that is not what it must be."""
+    if isinstance(header, dict) and header.get("version") == WITH_ACTORS:
+        _check(header, ACTORS, "")
+        return
     _check(header, HEADER, "")
     assert isinstance(header, dict)
     if not header["targets"]:

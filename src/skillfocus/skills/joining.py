@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -169,6 +169,18 @@ def join(one: Skills, other: Skills) -> Skills:
 
 def _table(skills: Skills) -> TabularMDP | None:
     return skills.mdp if skills.has_table else None
+
+
+def objective_label(info: Mapping[str, object]) -> str:
+    """Return the name of the objective in a set's `info`, of a joined set all of them: "?" for
+    none. `info` holds what a file says, which may be anything."""
+    joined = info.get("joined")
+    names = []
+    for part in joined if isinstance(joined, list) else [info]:
+        objective = part.get("objective") if isinstance(part, dict) else None
+        name = objective.get("name") if isinstance(objective, dict) else None
+        names.append(name if isinstance(name, str) else "?")
+    return " + ".join(dict.fromkeys(names)) or "?"
 
 
 def _joined_info(one: dict[str, object], other: dict[str, object]) -> dict[str, object]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from skillfocus._internal.atomic_io import shorten
 from skillfocus.errors import UserError
-from skillfocus.skills.header import MAX_ENTRIES, VERSION, check_header
+from skillfocus.skills.header import MAX_ENTRIES, VERSION, WITH_ACTORS, check_header
 
 FORMAT = "skillfocus-skills"
 FIRST_COMPRESSED = 4
@@ -96,6 +96,8 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
         check_header(header)
     except UserError as error:
         raise UserError(f"{path} is not a usable skills file: bad header ({error})") from None
+    if version == WITH_ACTORS:
+        return arrays, header
     if "learned" not in header and "networks" not in header and len(arrays) > 1:
         raise UserError(f"{path} was not written by skillfocus")
     if "networks" in header and len(arrays[POLICY]):

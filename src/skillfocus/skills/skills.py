@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import file_path, is_whole, shown
 from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
@@ -25,9 +26,9 @@ from skillfocus.core.seeds import check_generator
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.skills.header import PACKED, WITH_NETWORKS, WITH_TABLES
+from skillfocus.skills.header import PACKED, WITH_ACTORS, WITH_NETWORKS, WITH_TABLES
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
-from skillfocus.skills.joining import Index, Skill, join, numbers_of, pick
+from skillfocus.skills.joining import Index, Skill, join, numbers_of, objective_label, pick
 from skillfocus.skills.neural.files import (
     network_arrays,
     networks_from_file,
@@ -149,8 +150,7 @@ class Skills:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        objective = self.info.get("objective", {})
-        name = objective.get("name", "?") if isinstance(objective, dict) else "?"
+        name = objective_label(self.info)
         return f"<{len(self)} {name} skills in {self.world.id}, seed {self.info.get('seed')}>"
 
     # ------------------------------------------------------------------ policies
@@ -232,6 +232,7 @@ class Skills:
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
 
+    @explain_calls
     def policy(self, skill: int, rng: np.random.Generator | None = None) -> SkillPolicy:
         """Return one skill as a function from a state to an action, for a loop of your own.
 
@@ -260,6 +261,7 @@ class Skills:
 
     # ------------------------------------------------------------------ rollouts
 
+    @explain_calls
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> Trajectory:
         """Run a skill from a state until it terminates or reaches its step limit.
 
@@ -277,6 +279,7 @@ class Skills:
         states = map(tuple, paths[0, : steps[0] + 1].tolist())
         return Trajectory(states, self.world, skill, self.targets[skill])
 
+    @explain_calls
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome."""
         self._check_skill(skill)
@@ -286,6 +289,7 @@ class Skills:
         states = (self.mdp.state(s) for s in path)
         return Trajectory(states, self.world, skill, self.targets[skill])
 
+    @explain_calls
     def run(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -420,6 +424,7 @@ class Skills:
             return pack(header, {POLICY: compress(content, level=6), **rewards})
         return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
 
+    @explain_calls
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
         path = file_path(path)
@@ -437,6 +442,7 @@ class Skills:
             return Skills.load(path, world)
 
     @staticmethod
+    @explain_calls
     def load(
         path: str | Path, world: World | str | None = None, *, mdp: TabularMDP | None = None
     ) -> Skills:
@@ -450,6 +456,8 @@ class Skills:
             mdp: The world's tabular MDP, if you have it already.
         """
         arrays, header = read(file_path(path))
+        if header["version"] == WITH_ACTORS:
+            raise UserError(f"{path} holds skills of a continuous world: use ContinuousSkills.load")
         origin = header["world"]
         try:
             made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)

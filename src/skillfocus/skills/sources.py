@@ -8,13 +8,20 @@ from pathlib import Path
 from skillfocus._internal.checks import file_path, shown
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.header import WITH_ACTORS
+from skillfocus.skills.serialization import read
 from skillfocus.skills.skills import Skills
 
-SkillSource = Skills | str | Path
+SkillSource = Skills | ContinuousSkills | str | Path
 """A set of skills, or the path of a file of them."""
+Source = Skills | ContinuousSkills | Path
+"""The same, with paths as such."""
 
 
-def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | Path]:
+def list_sources(
+    sources: SkillSource | Iterable[SkillSource],
+) -> list[Source]:
     """Return one or several sources as a list, without loading any file.
 
     Raises:
@@ -25,7 +32,10 @@ def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | 
     several = [sources] if isinstance(sources, SkillSource) else list(sources)
     if not several:
         raise UserError("name at least one file of skills")
-    paths = [source if isinstance(source, Skills) else file_path(source) for source in several]
+    paths = [
+        source if isinstance(source, Skills | ContinuousSkills) else file_path(source)
+        for source in several
+    ]
     for path in paths:
         if isinstance(path, Path) and not path.name:
             raise UserError(
@@ -34,19 +44,30 @@ def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | 
     return paths
 
 
-def load_source(source: Skills | Path, world: World | None = None) -> Skills:
-    """Return skills as they are, or load them from their file.
+def load_any(source: Source, world: World | None = None) -> Skills | ContinuousSkills:
+    """Return skills of either kind as they are, or load them from their file; see `load_source`."""
+    if isinstance(source, ContinuousSkills):
+        return source
+    if isinstance(source, Path) and read(source)[1]["version"] == WITH_ACTORS:
+        return ContinuousSkills.load(source, world)  # pyright: ignore[reportArgumentType]
+    return load_source(source, world)
+
+
+def load_source(source: Source, world: World | None = None) -> Skills:
+    """Return skills of a finite world as they are, or load them from their file.
 
     Args:
         source: The skills or their file.
         world: The world of the skills, for files that cannot name it (see `Skills.load`).
     """
+    if isinstance(source, ContinuousSkills):
+        raise UserError(f"this takes skills of finite worlds, and {source!r} are of another kind")
     return source if isinstance(source, Skills) else Skills.load(source, world)
 
 
-def source_file(source: Skills | Path) -> str | None:
+def source_file(source: Source) -> str | None:
     """Return the file of a source as text; None for skills in memory."""
-    return None if isinstance(source, Skills) else str(source)
+    return str(source) if isinstance(source, Path) else None
 
 
 def check_skills(skills: object) -> None:

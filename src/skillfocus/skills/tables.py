@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 
+from skillfocus.core.continuous import ContinuousVariable
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
+from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.world import JaxWorld
 
 
 def has_table(world: World) -> bool:
     """Return whether a world's states can be tabulated."""
+    if isinstance(world, ContinuousBase):
+        return False
     return not isinstance(world, JaxWorld) or world.mdp is not None
 
 
@@ -30,6 +34,11 @@ def fingerprint(world: World) -> str:
     """
     digest = hashlib.sha256(json.dumps([world.id, world.settings], sort_keys=True).encode())
     for variable in world.space.variables:
-        digest.update(f"{variable.name}|{variable.values}|{variable.largest_distance}".encode())
+        values = (
+            (variable.low, variable.high)
+            if isinstance(variable, ContinuousVariable)
+            else variable.values
+        )
+        digest.update(f"{variable.name}|{values}|{variable.largest_distance}".encode())
     digest.update(f"{world.actions}|{world.step_limit}".encode())
     return digest.hexdigest()

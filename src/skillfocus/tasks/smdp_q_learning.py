@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields, shown
 from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.factored import State
@@ -47,6 +48,7 @@ EPISODES_AT_ONCE = 10_000
 """Episodes between two reports of progress, when Ctrl-C is noticed too."""
 
 
+@explain_calls
 @renamed_arguments(slowing="alpha_decay", decay="epsilon_decay", runs="evaluation_runs")
 @dataclass(frozen=True)
 class SMDPQLearning:
@@ -123,6 +125,7 @@ class Solution:
     """The expected steps of the best policy over primitive actions, see `optimum`."""
 
 
+@explain_calls
 def solve(
     mdp: TabularMDP | Skills,
     task: ShortTask,

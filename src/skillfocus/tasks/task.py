@@ -32,6 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.compilation import njit
 from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
@@ -86,6 +87,7 @@ class Task:
         return self.true if kind == "true" else self.proxy
 
 
+@explain_calls
 @renamed_arguments(cap="max_episode_steps")
 def make_task(
     mdp: TabularMDP,
@@ -227,6 +229,7 @@ TASKS: dict[str, WorldTask] = {
 """Worlds' own tasks by world id."""
 
 
+@explain_calls
 def task_of(world: World, mdp: TabularMDP) -> Task:
     """Return a world's own task, the paper's in its three worlds.
 

@@ -18,8 +18,9 @@ from skillfocus.core.world import World
 from skillfocus.viewer.packing import pack_array
 from skillfocus.worlds.pictures import TILE_SIZE, Painter, environment_painter
 
-MAX_STATES = 10_000
-"""A world with more states is shown by its values: drawing them all would take too long."""
+MAX_STATES = 50_000
+"""A world with more states is shown by its values: drawing them all would take more than half a
+minute (MiniGrid draws 2,000 states a second)."""
 MAX_TILES = 4096
 """Frames that differ in more tiles than these are no board of cells, and are not kept."""
 MAX_SHEET = 600_000
@@ -43,6 +44,17 @@ def frames_data(world: World, mdp: TabularMDP) -> dict[str, object] | None:
         return None
     painter = environment_painter(world)
     return None if painter is None else cut_frames(painter, mdp)
+
+
+def missing_frames_note(world: World, mdp: TabularMDP) -> str:
+    """Return why a page has no pictures though the environment draws; empty if it has, or does
+    not."""
+    if mdp.n_states <= MAX_STATES or environment_painter(world) is None:
+        return ""
+    return (
+        f"No pictures: {mdp.n_states:,} states are more than the {MAX_STATES:,} that are drawn for "
+        f"a page. Values are shown instead."
+    )
 
 
 def cut_frames(painter: Painter, mdp: TabularMDP) -> dict[str, object] | None:

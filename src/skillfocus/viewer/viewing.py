@@ -9,18 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus._internal.atomic_io import check_file_path, require_writable_folder, shorten
+from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.metrics.coverage import coverage as measure_coverage
+from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import SkillSource, list_sources, load_source
+from skillfocus.skills.sources import SkillSource, list_sources, load_any, load_source
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import task_of
 from skillfocus.viewer.page import default_labels, is_page, write_page
 from skillfocus.viewer.payload import SkillSetView
 
 
+@explain_calls
 def view(
     skills: SkillSource | Iterable[SkillSource],
     out: str | Path | None = None,
@@ -52,7 +55,10 @@ def view(
     sources = list_sources(skills)
     first = sources[0]
     page = page_path(out, first.with_suffix(".html") if isinstance(first, Path) else None)
-    loaded = [load_source(source, world) for source in sources]
+    found = [load_any(source, world) for source in sources]
+    if any(isinstance(one, ContinuousSkills) for one in found):
+        return _view_continuous(found, page, task, coverage)
+    loaded = [load_source(one, world) for one in found]
     # Sets that would have the same label are called by their files.
     made = default_labels(loaded)
     labels = Counter((one.world.id, label) for one, label in zip(loaded, made, strict=True))
@@ -64,6 +70,21 @@ def view(
         progress(number / len(loaded) / 2, f"preparing {label}")
         sets.append(_prepare(one, label, task, coverage))
     return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
+
+
+def _view_continuous(
+    sets: list[Skills | ContinuousSkills], page: Path, task: str, coverage: bool
+) -> Path:
+    """Write the page of skills in continuous worlds."""
+    from skillfocus.viewer.continuous import view_continuous
+    from skillfocus.viewer.continuous_skills import record_skills
+
+    if task != "none" or coverage:
+        raise UserError("pages of continuous worlds show skills alone: leave task and coverage out")
+    chosen = [one for one in sets if isinstance(one, ContinuousSkills)]
+    if len(chosen) != len(sets):
+        raise UserError("a page shows skills of continuous worlds, or of finite ones, not of both")
+    return view_continuous([record_skills(one) for one in chosen], page)
 
 
 def page_path(out: str | Path | None, default: Path | None) -> Path:

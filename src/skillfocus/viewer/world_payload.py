@@ -22,15 +22,12 @@ from skillfocus.render.icons import (
     glyph_icon,
     ground_glyphs,
 )
-from skillfocus.render.paths import mark_of_cell
-from skillfocus.viewer.frames import frames_data
+from skillfocus.render.paths import changing_places, mark_of_cell, places_in_table
+from skillfocus.viewer.frames import frames_data, missing_frames_note
 from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.recordings import RecordedWorld
 from skillfocus.viewer.walks import outcome_costs
 from skillfocus.worlds.grid import Cell, GridWorld
-
-MAX_PLACES = 4
-"""A variable that changes in more cells of a map than these has no place to be marked."""
 
 
 def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
@@ -70,6 +67,7 @@ def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
         **hidden_marks,
         "map": _tabular_map(world, mdp) if isinstance(world, GridWorld) else None,
         "frames": None if isinstance(world, GridWorld) else frames_data(world, mdp),
+        "noFrames": "" if isinstance(world, GridWorld) else missing_frames_note(world, mdp),
     }
 
 
@@ -83,7 +81,7 @@ def recorded_world_data(world: World, recorded: RecordedWorld) -> dict[str, obje
         states = [tuple(row) for row in recorded.values[example].tolist()]
         look_of = look_of.reshape(-1).astype(np.int32)
         before, after = recorded.values[recorded.moves[:, 0]], recorded.values[recorded.moves[:, 1]]
-        map_data = _map_data(world, states, look_of, {}, _changing_places(before, after))
+        map_data = _map_data(world, states, look_of, {}, changing_places(before, after))
     return {
         **_common_data(world, recorded.values),
         "nOutcomes": 1,
@@ -131,10 +129,8 @@ def _tabular_map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
     """Return the map of a world with a table."""
     others = index_values(mdp, range(1, len(mdp.space)))
     states = [mdp.state(s) for s in others.example]
-    source, action, slot = np.nonzero(mdp.probabilities > 0)
-    before, after = mdp.values[source], mdp.values[mdp.successors[source, action, slot]]
-    places = _changing_places(before, after)
-    return _map_data(world, states, others.of_state, mark_of_cell(world, mdp), places)
+    marks, places = mark_of_cell(world, mdp), places_in_table(mdp)
+    return _map_data(world, states, others.of_state, marks, places)
 
 
 def _map_data(
@@ -154,7 +150,7 @@ def _map_data(
         states: A state of each look.
         look_of: int32 [n_states]: the look of each state.
         marks: The hidden marks of cells.
-        places: See `_changing_places`.
+        places: See `changing_places`.
     """
     looks = {}
     for place, cell in enumerate(world.map.cells):
@@ -176,18 +172,3 @@ def _map_data(
         "grounds": [glyph for glyph, kind in world.legend.items() if kind in GROUNDS],
         "agents": [agent_icon_name(world, state) for state in states],
     }
-
-
-def _changing_places(before: np.ndarray, after: np.ndarray) -> list[list[int]]:
-    """Return per variable the positions in which it changes; none if there are many.
-
-    The page rings these places for the targets of the current skill.
-
-    Args:
-        before: int [n, n_variables]: value indices before each possible step.
-        after: int [n, n_variables]: and after it.
-    """
-    changed = before != after
-    places = [np.unique(after[changed[:, j], 0]) for j in range(before.shape[1])]
-    places[0] = places[0][:0]
-    return [each.tolist() if len(each) <= MAX_PLACES else [] for each in places]

@@ -51,8 +51,8 @@ def environment_painter(world: World) -> Painter | None:
 
 def _frame(inner: Any) -> np.ndarray:
     """Return the picture of an environment's present state."""
-    if hasattr(inner, "get_frame"):  # MiniGrid; what the agent sees depends on nothing else
-        return np.asarray(inner.get_frame(highlight=False, tile_size=TILE_SIZE))
+    if hasattr(inner, "get_frame"):  # MiniGrid; `get_frame` works out first what the agent sees
+        return np.asarray(inner.grid.render(TILE_SIZE, inner.agent_pos, inner.agent_dir))
     if hasattr(inner, "lastaction"):  # which way things look is no part of the state
         inner.lastaction = None
     mode = getattr(inner, "render_mode", None)

@@ -2,6 +2,7 @@
 
     four-rooms, FourRooms-v0    a built-in world
     tool-rooms, ToolRooms-v0    a built-in world too large for a table, in JAX
+    two-rooms, TwoRooms-v0      a built-in world with continuous variables, in JAX
     my-map.txt                  a map file (docs/maps.md)
     gymnasium:Taxi-v4           a Gymnasium environment (docs/gymnasium.md)
     minigrid:DoorKey-5x5        a MiniGrid environment (docs/minigrid.md)
@@ -10,7 +11,8 @@
 
 A new built-in world is one file and one entry in `WORLDS`; its id also goes into
 `_internal/gymnasium_ids.py`, which must not import worlds (a test compares the two). A world in JAX
-is an entry in `JAX_WORLDS`. A new adapter is one file in `adapters/` and one entry in `SOURCES`.
+is an entry in `JAX_WORLDS`, one with continuous variables in `CONTINUOUS_WORLDS`. A new adapter is
+one file in `adapters/` and one entry in `SOURCES`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown
 from skillfocus._internal.own_files import is_own, load_own, own_code
 from skillfocus.core.world import World, check_declared
@@ -30,11 +33,15 @@ from skillfocus.worlds.box import Box
 from skillfocus.worlds.conveyor import ConveyorSushi, ConveyorVase
 from skillfocus.worlds.forage_world import ForageWorld
 from skillfocus.worlds.four_rooms import FourRooms
+from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.worlds.jax.dusdi.gunner import Gunner
+from skillfocus.worlds.jax.dusdi.particles import Particles
 from skillfocus.worlds.jax.mini_behavior.cleaning_car import CleaningACar
 from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
 from skillfocus.worlds.jax.mini_behavior.thawing import ThawingFrozenFood
 from skillfocus.worlds.jax.mud import VisibleMud
 from skillfocus.worlds.jax.rooms import RoomBlocks, ToolRooms
+from skillfocus.worlds.jax.two_rooms import TwoRooms
 from skillfocus.worlds.jax.world import JaxWorld, require_jax
 from skillfocus.worlds.maps import parser
 from skillfocus.worlds.mud_world import MudWorld
@@ -66,6 +73,20 @@ JAX_WORLDS: dict[str, type[JaxWorld]] = {
 """Built-in worlds in JAX by their short names. Importing their files does not import JAX."""
 JAX_WORLD_IDS = {world.id: world for world in JAX_WORLDS.values()}
 """Built-in worlds in JAX by their ids."""
+CONTINUOUS_WORLDS: dict[str, type[ContinuousWorld]] = {
+    "two-rooms": TwoRooms,
+    "gunner": Gunner,
+    "particles": Particles,
+}
+"""Built-in worlds with continuous variables by their short names; they need JAX too."""
+CONTINUOUS_WORLD_IDS = {world.id: world for world in CONTINUOUS_WORLDS.values()}
+"""Built-in worlds with continuous variables by their ids."""
+_IN_JAX: dict[str, type[World]] = {
+    **JAX_WORLDS,
+    **JAX_WORLD_IDS,
+    **CONTINUOUS_WORLDS,
+    **CONTINUOUS_WORLD_IDS,
+}
 
 
 def _always(name: str) -> bool:
@@ -98,6 +119,7 @@ SOURCES = {
 """Sources by the prefix of their names."""
 
 
+@explain_calls
 def make(name: str | Path, **settings: Any) -> World:
     """Make a world by its name.
 
@@ -118,9 +140,9 @@ def make(name: str | Path, **settings: Any) -> World:
         return _call(name, SOURCES[prefix].make, settings, rest)
     if name in WORLDS or name in WORLD_IDS:
         return _call(name, WORLDS.get(name) or WORLD_IDS[name], settings)
-    if name in JAX_WORLDS or name in JAX_WORLD_IDS:
+    if name in _IN_JAX:
         require_jax(name)
-        return _call(name, JAX_WORLDS.get(name) or JAX_WORLD_IDS[name], settings)
+        return _call(name, _IN_JAX[name], settings)
     if is_own(name):
         return _make_from_file(name, settings)
     if name.endswith(".py"):
@@ -151,7 +173,7 @@ def can_remake(world_id: str) -> bool:
     prefix, _, rest = world_id.partition(":")
     if prefix in SOURCES:
         return SOURCES[prefix].can_remake(rest)
-    return world_id in WORLD_IDS or world_id in JAX_WORLD_IDS
+    return world_id in WORLD_IDS or world_id in _IN_JAX
 
 
 def _call(name: str, factory: Callable[..., Any], settings: dict[str, Any], *args: object) -> Any:
@@ -167,7 +189,7 @@ def _known_names(name: str) -> list[str]:
     if name in library.registry:
         return [f"gymnasium:{name}"]
     forms = [source.form for source in SOURCES.values()]
-    return [*WORLDS, *JAX_WORLDS, *forms, "FILE.py:NAME"]
+    return [*WORLDS, *JAX_WORLDS, *CONTINUOUS_WORLDS, *forms, "FILE.py:NAME"]
 
 
 def _make_from_file(name: str, settings: dict[str, Any]) -> World:

@@ -267,7 +267,7 @@ def test_names_and_readers_of_ones_own():
     ("arguments", "sentence"),
     [
         (("Taxi-v5x",), "unknown Gymnasium environment|cannot make"),
-        (("Pendulum-v1",), "only a finite number"),
+        (("Pendulum-v1",), "name its variables as slices"),
         (("CartPole-v1",), r"offers no model \(env.unwrapped.P\)"),
         ((7,), "takes an environment or an id"),
     ],
@@ -290,6 +290,31 @@ def test_more_mistakes():
         from_gymnasium(Wrong())
     with pytest.raises(sf.UserError, match="takes no rain"):
         from_gymnasium(Wrong(), rain=True)
+
+
+def test_blackjack_by_its_rules():
+    """At 20 without a usable ace, 12 of 13 cards bust; a soft 17 becomes 18 by an ace or stays soft
+    up to 21, and a ten makes it a hard 17. `check` has compared all with the environment."""
+    world = from_gymnasium("Blackjack-v1")
+    assert world.exact
+
+    def after(player, ace, action):
+        state = world.space.state(player=player, dealer=5, usable_ace=ace, ended=False)
+        found = {}
+        for outcome in world.transition(state, action):
+            values = world.space.labels(outcome.state)
+            key = values["player"], values["usable_ace"], values["ended"]
+            found[key] = found.get(key, 0.0) + outcome.probability
+        return found
+
+    hit = after(20, 0, 1)
+    assert hit[21, 0, False] == pytest.approx(1 / 13)
+    assert sum(p for (_, _, ended), p in hit.items() if ended) == pytest.approx(12 / 13)
+    soft = after(17, 1, 1)
+    assert soft[18, 1, False] == soft[21, 1, False] == pytest.approx(1 / 13)
+    assert soft[17, 0, False] == pytest.approx(4 / 13)
+    assert not any(ended for _, _, ended in soft)
+    assert after(20, 0, 0) == {(20, 0, True): 1.0}
 
 
 def test_blackjack_by_samples():
@@ -354,7 +379,13 @@ def test_skills_are_discovered_in_other_toy_text(name):
 
 @pytest.mark.parametrize(
     ("env_id", "bundled"),
-    [("Taxi-v4", True), ("skillfocus/FourRooms-v0", False), ("Nothing-v0", False)],
+    [
+        ("Taxi-v4", True),
+        ("Pendulum-v1", True),
+        ("CartPole-v1", False),
+        ("skillfocus/FourRooms-v0", False),
+        ("Nothing-v0", False),
+    ],
 )
 def test_environments_of_gymnasium_itself(env_id, bundled):
     assert is_bundled(env_id) is bundled

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
+from skillfocus.learners.continuous import ContinuousProblem
+from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.worlds.jax.world import require_jax
 
+LARGE = "neural-large"
+"""The name of the learner with settings for a GPU."""
 
+
+@explain_calls
 @dataclass(frozen=True)
 class Neural(Learner):
     """Networks that learn what a skill may still lose (see `skills/neural/model.py`).
@@ -48,6 +56,8 @@ class Neural(Learner):
             the skill's own alone.
         stretch: Updates between two looks at where skills end.
         checkpoint: A file to write the state of training to, and to go on from.
+        actor: Settings for worlds with continuous variables and actions, which take none of the
+            above (default: `Actor()`, of `large_neural` `large_actor()`; docs/continuous.md).
         name: Name in files and tables.
     """
 
@@ -71,6 +81,9 @@ class Neural(Learner):
     earlier_starts: int = 4
     stretch: int = 100
     checkpoint: str | Path | None = field(default=None, metadata={"stored": "never"})
+    actor: Actor | None = field(
+        default=None, metadata={"stored": "unless default", "prefix": "actor_"}
+    )
     name: str = "neural"
 
     def __post_init__(self) -> None:
@@ -118,6 +131,22 @@ class Neural(Learner):
 
         return train(self, problem, [rng], progress)[0]
 
+    def learn_continuous(
+        self, problem: ContinuousProblem, rng: np.random.Generator, progress: Progress
+    ) -> dict[str, Any]:
+        """Train an actor for a world with continuous variables; see `learners/continuous.py`."""
+        require_jax("the neural learner")
+        from skillfocus.learners.neural.continuous.train import train
+
+        return train(self.actor_settings, problem, [rng], progress)[0].weights
+
+    @property
+    def actor_settings(self) -> Actor:
+        """Settings of the actor, with defaults filled in."""
+        if self.actor is not None:
+            return self.actor
+        return large_actor() if self.name == LARGE else Actor()
+
 
 def large_neural(**settings: object) -> Neural:
     """Return the learner with settings for one large GPU.
@@ -127,6 +156,6 @@ def large_neural(**settings: object) -> Neural:
     """
     large: dict[str, object] = {
         "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
-        "learning_rate": 1e-3, "slow_rate": 0.02, "name": "neural-large",
+        "learning_rate": 1e-3, "slow_rate": 0.02, "name": LARGE,
     }  # fmt: skip
     return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]

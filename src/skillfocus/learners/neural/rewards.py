@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.learners.neural.alignment import align_rewards
 from skillfocus.learners.tabular.compiled import compiled_row, compiled_update
 from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
 from skillfocus.learners.tabular.linear_map import SUM, LinearMap
@@ -138,7 +139,7 @@ GroupReward = TableReward | LinearReward | NetworkReward
 def make_rewards(
     model: SkillModel, owned_share: float, rng: np.random.Generator
 ) -> list[GroupReward]:
-    """Return what supplies the rewards of each group.
+    """Return what supplies the rewards of each group, those of skills with several targets aligned.
 
     Args:
         model: The model whose groups they are.
@@ -159,6 +160,7 @@ def make_rewards(
             rewards.append(LinearReward(model, group, estimator, rng))
         else:
             rewards.append(NetworkReward(model, group, rng))
+    align_rewards(model, rewards, estimator)
     return rewards
 
 

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from skillfocus._internal.jax_cache import keep_compiled_programs
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Problem
@@ -46,6 +47,7 @@ def train(
         progress: Progress callback.
         strengths: Strength of the penalty of each set (default: the objective's).
     """
+    keep_compiled_programs()
     world = jax_world(problem)
     model = make_model(problem)
     trainer = Trainer(world, model, settings, problem.step_limit)

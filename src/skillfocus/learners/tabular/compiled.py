@@ -7,6 +7,7 @@ for by the row: of one component at one value, for many starts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -109,7 +110,8 @@ def _compile(function: Callable, signature: Signature | None, name: str) -> Call
 def _reason(error: Exception) -> str:
     """Return the line of Numba's message that says most: its first ones name the compiler's
     steps, its last ones the place."""
-    lines = [line.strip() for line in str(error).splitlines()]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # Numba colours it if colorama is installed
+    lines = [line.strip() for line in plain.splitlines()]
     telling = [
         line
         for line in lines

@@ -18,6 +18,7 @@ from skillfocus.learners.tabular.costs import (
 from skillfocus.learners.tabular.estimators import tabular_estimator
 from skillfocus.learners.tabular.problem import Group, SkillProblem, SkillTerm, TabularProblem
 from skillfocus.objectives.decomposition import Term
+from skillfocus.objectives.estimates import ValueNumbers
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.target_values import reaches_values
 from skillfocus.objectives.targets import Assignment
@@ -208,12 +209,26 @@ class _Builder:
                 and not self.objective.reward.estimate.discriminates
                 and not np.array_equal(coordinates[starts.of_state], coordinates[values.of_state])
             ):
-                raise UserError(
-                    f"{self.objective.name} needs more of the first state than fits in memory: "
-                    f"use fewer skills, or a smaller world"
-                )
+                raise self._start_does_not_fit()
+            if isinstance(self.objective.reward.estimate, ValueNumbers):
+                self._require_first_values(term)
             self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
         return self.known[key]
+
+    def _require_first_values(self, term: Term) -> None:
+        """Refuse to compare a dropped variable with its start, of which nothing is left but its
+        first value, unless that is the one value which it ever leaves."""
+        if not self.objective.reward.uses_start:
+            return
+        for j in self.dropped.intersection(term.variables):
+            if self.mdp.can_change[self.mdp.values[:, j] != 0, j].any():
+                raise self._start_does_not_fit()
+
+    def _start_does_not_fit(self) -> UserError:
+        return UserError(
+            f"{self.objective.name} needs more of the first state than fits in memory: use fewer "
+            f"skills, a smaller world, or a Reward(…, uses_start=False)"
+        )
 
     def component(self, z: int, term: Term) -> int:
         """Return the component of skill z that a term rewards. A value is numbered among those that

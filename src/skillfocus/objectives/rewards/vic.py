@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.reward import Reward
@@ -17,6 +18,7 @@ def log_ratio(log_q, log_nu):
     return log_q - log_nu
 
 
+@explain_calls
 def vic(
     rate: float | None = None,
     *,
@@ -27,7 +29,7 @@ def vic(
 
     Args:
         rate: Weight of the discriminator's moving average (default: the paper's, 0.7, and 0.5 in
-            ForageWorld).
+            ForageWorld; for focused VIC 0.05 in worlds that are not built in, see docs/vic.md).
         prior: "uniform", as in the paper's experiments, "learned" (Algorithm 1), or a fixed
             probability of each skill.
         random_start: Whether the discriminator starts random; False starts it uniform.

@@ -19,7 +19,7 @@ from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.registry import ALGORITHMS, make_objective
+from skillfocus.objectives.registry import ALGORITHMS, CONTINUOUS, make_objective
 from skillfocus.objectives.targets import MAX_SKILLS, Assignment
 from skillfocus.skills.neural.groups import Group
 from skillfocus.skills.neural.model import SkillModel
@@ -39,7 +39,7 @@ def describe_objective(objective: Objective) -> dict[str, object] | None:
     """Return the arguments of `make_objective` that make an objective; None if none do."""
     estimate, penalty = objective.reward.estimate, objective.penalty
     settings: dict[str, object] = {"name": objective.name}
-    if objective.reward.name in ALGORITHMS and estimate.rate is not None:
+    if objective.reward.name in {**ALGORITHMS, **CONTINUOUS} and estimate.rate is not None:
         settings["rate"] = estimate.rate
     if isinstance(estimate, Discriminator) and estimate.prior != "uniform":
         settings["prior"] = estimate.prior
@@ -114,7 +114,7 @@ def networks_from_file(
     Raises:
         UserError: If they do not belong together.
     """
-    objective = _make_objective(header["networks"]["objective"])
+    objective = make_described(header["networks"]["objective"])
     assignment = _assignment(world, objective, header)
     modes = tuple(header.get("modes", ())) or (1,) * len(header["targets"])
     _check_targets(world, assignment, modes, header["targets"])
@@ -125,7 +125,8 @@ def networks_from_file(
     return policy
 
 
-def _make_objective(described: Mapping[str, Any]) -> Objective:
+def make_described(described: Mapping[str, Any]) -> Objective:
+    """Return the objective that `describe_objective` described."""
     settings = {
         key: described[key]
         for key in ("name", "rate", "strength", "weight", "prior")
@@ -184,9 +185,9 @@ def _check_targets(
 def _weights(model: SkillModel, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Return the weights that a model needs, and refuse any that it does not."""
     weights = {
-        "unit": _take(arrays, "unit", (model.n_skills,)),
-        "strength": _take(arrays, "strength", (1,))[0],
-        "costs": _take_network(arrays, "costs", model.n_inputs, model.n_outputs),
+        "unit": take(arrays, "unit", (model.n_skills,)),
+        "strength": take(arrays, "strength", (1,))[0],
+        "costs": take_network(arrays, "costs", model.n_inputs, model.n_outputs),
         "groups": [
             _take_group(model, arrays, f"groups/{number}", group)
             for number, group in enumerate(model.groups)
@@ -202,18 +203,18 @@ def _take_group(
 ) -> dict[str, Any]:
     n = group.n_components
     if group.is_table:
-        return {"table": _take(arrays, f"{name}/table", (n, group.n_starts, group.n_values))}
+        return {"table": take(arrays, f"{name}/table", (n, group.n_starts, group.n_values))}
     if model.objective.reward.estimate.discriminates:
         n_inputs = model.encoded_width(group.variables, group.start_variables)
         return {
-            "log_nu": _take(arrays, f"{name}/log_nu", (n,)),
-            "network": _take_network(arrays, f"{name}/network", n_inputs, n),
+            "log_nu": take(arrays, f"{name}/log_nu", (n,)),
+            "network": take_network(arrays, f"{name}/network", n_inputs, n),
         }
     dimensions = sum(model.space.variables[j].coordinates.shape[1] for j in group.variables)
-    return {"linear": _take(arrays, f"{name}/linear", (dimensions, n))}
+    return {"linear": take(arrays, f"{name}/linear", (dimensions, n))}
 
 
-def _take_network(
+def take_network(
     arrays: dict[str, np.ndarray], name: str, n_inputs: int, n_outputs: int
 ) -> Parameters:
     """Take a network's layers; only the widths between its inputs and outputs are free."""
@@ -226,15 +227,15 @@ def _take_network(
         if i < last:
             shape = np.shape(arrays.get(f"{name}/w{i}", ()))
             width = max(shape[1], 1) if len(shape) == 2 else 1
-        parameters[f"w{i}"] = _take(arrays, f"{name}/w{i}", (n_inputs, width))
-        parameters[f"b{i}"] = _take(arrays, f"{name}/b{i}", (width,))
+        parameters[f"w{i}"] = take(arrays, f"{name}/w{i}", (n_inputs, width))
+        parameters[f"b{i}"] = take(arrays, f"{name}/b{i}", (width,))
         if i < last:
-            parameters[f"g{i}"] = _take(arrays, f"{name}/g{i}", (width,))
+            parameters[f"g{i}"] = take(arrays, f"{name}/g{i}", (width,))
         n_inputs = width
     return parameters
 
 
-def _take(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
+def take(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Remove an array and return it, if it is as needed."""
     array = arrays.pop(name, None)
     if array is None:

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from skillfocus._internal.jax_cache import keep_compiled_programs
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
@@ -139,6 +140,7 @@ def solve_seeds(
     """
     for seed in seeds:
         check_seed(seed)
+    keep_compiled_programs()
     settings = settings or OptionLearning()
     options = options_of(world, skills)
     learner = OptionLearner(world, task, settings)

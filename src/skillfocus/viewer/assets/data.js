@@ -67,6 +67,7 @@
  * @property {PackedArray} [marksIn] [state]: how many marks are set
  * @property {MapData | null} map
  * @property {FramesData | null} [frames] Pictures of its states, drawn by its environment.
+ * @property {string} [noFrames] Why there are none, though its environment draws; else empty.
  * @property {number | null} [goal] The variable that the page opens with; null for the first.
  */
 

@@ -51,6 +51,7 @@ export class Panel {
       this.spoken,
       element("div", { class: "figures" }, this.average, this.crowd),
       element("div", { class: "stage" }, this.view.element, this.actions?.element),
+      world.noFrames ? element("p", { class: "crowd no-frames" }, world.noFrames) : null,
       this.legend,
       this.details,
       this.values.element,

@@ -42,6 +42,7 @@ export class World {
     this.goal = data.goal ?? null;
     /** Pictures of the states, if the environment draws them. */
     this.frames = data.frames ?? null;
+    this.noFrames = data.noFrames ?? "";
     /** All tiles of the pictures. @type {HTMLImageElement | null} */
     this.sheet = data.frames ? new Image() : null;
     if (this.sheet) this.sheet.src = data.frames.sheet;

@@ -7,9 +7,15 @@ An adapter describes an environment by starts, a model and optionally a simulato
 
 from __future__ import annotations
 
-from skillfocus.worlds.adapters.gymnasium import from_gymnasium
+from skillfocus.worlds.adapters.gymnasium import from_continuous_gymnasium, from_gymnasium
 from skillfocus.worlds.adapters.minigrid import from_minigrid
 from skillfocus.worlds.adapters.objects import from_object
 from skillfocus.worlds.adapters.rddl import from_rddl
 
-__all__ = ["from_gymnasium", "from_minigrid", "from_object", "from_rddl"]
+__all__ = [
+    "from_continuous_gymnasium",
+    "from_gymnasium",
+    "from_minigrid",
+    "from_object",
+    "from_rddl",
+]

@@ -2,7 +2,8 @@
 
 If an environment offers its exact model (`env.unwrapped.P`, as toy-text environments do), the world
 is explored in that. Otherwise it is explored by stepping, with a pair of functions that get and set
-the state. Rewards are ignored: a world has none.
+the state. Those with continuous observations and actions are in `gymnasium_continuous.py`. Rewards
+are ignored: a world has none.
 """
 
 from __future__ import annotations
@@ -13,6 +14,13 @@ from typing import Any
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
+from skillfocus.worlds.adapters.gymnasium_continuous import (
+    GymnasiumWorld,
+    Slices,
+    continuous_world,
+    is_continuous,
+    unnamed_variables,
+)
 from skillfocus.worlds.adapters.gymnasium_env import SteppedEnv
 from skillfocus.worlds.adapters.minigrid import from_minigrid, is_minigrid, register_minigrid
 from skillfocus.worlds.adapters.spaces import Variables, list_actions, state_reader
@@ -33,6 +41,14 @@ _MODEL_ADVICE = (
     "its model leaves something out: give get_state and set_state to explore step itself, or "
     "check=False to take the model as it is"
 )
+_OWN_MODULES = (
+    "gymnasium.envs.toy_text",
+    "gymnasium.envs.classic_control.pendulum",
+    "gymnasium.envs.classic_control.continuous_mountain_car",
+    "gymnasium.envs.box2d",
+    "gymnasium.envs.mujoco",
+)
+"""Where environments come from that a skills file may name."""
 _STEP_ADVICE = (
     "if get_state leaves something out, let it return that too; if step is random, raise samples=…"
 )
@@ -91,14 +107,18 @@ def from_gymnasium(
             check=check, **settings,
         )  # fmt: skip
     made, world_id = _make_env(env, settings)
+    if is_continuous(made) and get_state is None:
+        raise unnamed_variables(made, world_id)
     inner = made.unwrapped
     if get_state is not None or isinstance(variables, Mapping):
         world_id = LOCAL_PREFIX + world_id.partition(":")[2]  # files cannot store functions
     toy_text = TOY_TEXT.get(type(inner).__name__)
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
+    rules = None  # a model of ours, unless samples are asked for
     if get_state is None and toy_text is not None and toy_text.get is not None:
         get_state, set_state = toy_text.get, toy_text.set
+        rules = toy_text.model if variables is None and samples == 1 else None
     table = None if get_state is not None else getattr(inner, "P", None)
     if isinstance(table, Sequence):
         table = dict(enumerate(table))
@@ -127,6 +147,9 @@ def from_gymnasium(
         stepped.register_states(table)
         starts = stepped.table_starts(table)
         model = stepped.table_model(table)
+    elif rules is not None and toy_text is not None:
+        stepped.register_states(toy_text.starts)
+        starts, model = list(toy_text.starts), stepped.rule_model(rules)
     else:
         starts = list(stepped.reset_states(seed, resets))
         model = stepped_model(stepped, samples)
@@ -153,7 +176,38 @@ def from_gymnasium(
     return world
 
 
-def make_by_id(env_id: str, **settings: Any) -> ExploredWorld:
+def from_continuous_gymnasium(
+    env: Any, *, variables: Slices | None = None, step_limit: int = 40, **settings: object
+) -> GymnasiumWorld:
+    """Make a world from a Gymnasium environment with continuous observations and actions.
+
+    Example::
+
+        world = sf.adapters.from_continuous_gymnasium(
+            "Pendulum-v1", variables={"angle": (0, 2), "velocity": 2}
+        )
+
+    Args:
+        env: An environment that `gymnasium.make` made, or an id for it.
+        variables: Slices of the observation by name: an index, a pair (first, end), or {"at":
+            either, "scale": the largest change that matters}, which numbers without bounds need.
+        step_limit: The most steps a skill may take.
+        **settings: Arguments for `gymnasium.make`.
+
+    Raises:
+        UserError: If the environment cannot be made, is not continuous, or no variables are named.
+    """
+    made, world_id = _make_env(env, settings)
+    if not is_continuous(made):
+        raise UserError(
+            f"{world_id} has observations {made.observation_space} and actions "
+            f"{made.action_space}; only vectors of real numbers have slices: give a list "
+            f"of names instead, or use from_gymnasium"
+        )
+    return continuous_world(made, world_id, variables, step_limit, settings)
+
+
+def make_by_id(env_id: str, **settings: Any) -> ExploredWorld | GymnasiumWorld:
     """Make the world `gymnasium:ID`, for the command line and for skills files.
 
     Raises:
@@ -161,17 +215,20 @@ def make_by_id(env_id: str, **settings: Any) -> ExploredWorld:
     """
     if ":" in env_id:
         raise UserError(f"{env_id!r} names a module; import it and use from_gymnasium instead")
-    check_settings(f"gymnasium:{env_id}", from_gymnasium, settings, env_id)
-    return from_gymnasium(env_id, **settings)
+    variables = settings.get("variables")
+    sliced = isinstance(variables, Mapping) and not all(map(callable, variables.values()))
+    factory = from_continuous_gymnasium if sliced else from_gymnasium
+    check_settings(f"gymnasium:{env_id}", factory, settings, env_id)
+    return factory(env_id, **settings)
 
 
 def is_bundled(env_id: str) -> bool:
-    """Return whether an id belongs to one of Gymnasium's own environments that can be explored
-    without functions to get and set their state: those of toy-text."""
+    """Return whether an id belongs to one of Gymnasium's own environments that settings alone can
+    make a world of: those of toy-text, and those with continuous observations and actions."""
     import gymnasium
 
     spec = gymnasium.registry.get(env_id)
-    return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.toy_text")
+    return spec is not None and str(spec.entry_point).startswith(_OWN_MODULES)
 
 
 def _storable_names(names: Variables | None) -> list[str] | None:

@@ -106,6 +106,16 @@ class SteppedEnv:
 
         return model
 
+    def rule_model(self, rules: Model) -> Model:
+        """Return a model whose states are their values, which the environment can be set to."""
+
+        def model(values: Values, action: int) -> Iterable[ModelOutcome]:
+            for outcome in rules(values, action):
+                self.register_states([outcome.values])
+                yield outcome
+
+        return model
+
 
 def _has_s(env: Any) -> bool:
     if not hasattr(env.unwrapped, "s"):

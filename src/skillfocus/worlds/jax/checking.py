@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -63,7 +64,9 @@ def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
     """
     key = jax.random.key(seed)
     _check_shapes(world, key)
-    _check_traces(world, key)
+    state = jax.eval_shape(world.reset, key)
+    check_traces(world.id, "reset", world.reset, (key,))
+    check_traces(world.id, "step", world.step, (key, state, jnp.int32(0)))
     values = _rollouts(world, key, seed)
     _check_range(world, values)
     _check_one_way(world, values)
@@ -85,32 +88,29 @@ def _check_shapes(world: JaxWorld, key: jax.Array) -> None:
         ("step", jax.eval_shape(world.step, key, state, jnp.int32(0))),
         ("place", jax.eval_shape(lambda k, s: world.place(k, world.values(s)), key, state)),
     ):
-        if _outline(other) != _outline(state):
+        if outline(other) != outline(state):
             raise UserError(
-                f"{world.id}: {name} returns {_outline(other)}, and reset {_outline(state)}; "
+                f"{world.id}: {name} returns {outline(other)}, and reset {outline(state)}; "
                 f"states must have one structure"
             )
 
 
-def _outline(state: Any) -> str:
+def outline(state: Any) -> str:
     """Return the structure of a state as text."""
     return str(jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", state))
 
 
-def _check_traces(world: JaxWorld, key: jax.Array) -> None:
-    """Check that a world is the same function twice: random numbers come from the key alone."""
-    state = jax.eval_shape(world.reset, key)
-    for name, function, arguments in (
-        ("reset", world.reset, (key,)),
-        ("step", world.step, (key, state, jnp.int32(0))),
-    ):
-        # Each trace needs a function of its own: JAX remembers those it has traced.
-        one, other = (jax.make_jaxpr(lambda *given: function(*given))(*arguments) for _ in "12")  # noqa: B023
-        constants = zip(one.consts, other.consts, strict=False)
-        if str(one) != str(other) or any(np.any(a != b) for a, b in constants):
-            raise UserError(
-                f"{world.id}: {name} is not the same twice; draw random numbers from the key only"
-            )
+def check_traces(
+    world_id: str, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    """Check that a function is the same twice: random numbers come from the key alone."""
+    # Each trace needs a function of its own: JAX remembers those it has traced.
+    one, other = (jax.make_jaxpr(lambda *given: function(*given))(*arguments) for _ in "12")
+    constants = zip(one.consts, other.consts, strict=False)
+    if str(one) != str(other) or any(np.any(a != b) for a, b in constants):
+        raise UserError(
+            f"{world_id}: {name} is not the same twice; draw random numbers from the key only"
+        )
 
 
 def _rollouts(world: JaxWorld, key: jax.Array, seed: int) -> np.ndarray:

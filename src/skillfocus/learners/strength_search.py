@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -107,6 +108,7 @@ class FoundStrength:
         return self.curve.chosen.strength
 
 
+@explain_calls
 def find_strength(
     world: World | str,
     objective: Objective | str,
@@ -137,7 +139,7 @@ def find_strength(
     found: dict[float, Skills] = {}
 
     def measure(strength: float) -> list[list[dict]]:
-        changed = replace(objective, penalty=replace(penalty, strength=strength))
+        changed = replace(objective, penalty=replace(penalty, strength=strength, auto=False))
         number = len(found)
         part = part_of(
             progress, number / MAX_POINTS, (number + 1) / MAX_POINTS, f"strength {strength:g}"
@@ -147,7 +149,9 @@ def find_strength(
 
     curve = search_strength(measure, first)
     progress(1.0, "done")
-    return FoundStrength(found[curve.chosen.strength], curve)
+    skills = found[curve.chosen.strength]
+    skills.info["strength_search"] = curve.as_json()
+    return FoundStrength(skills, curve)
 
 
 def first_strength(world: World, objective: Objective) -> float:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
 import skillfocus as sf
 from commands import command
 from skillfocus.errors import UserError
+from skillfocus.learners.strength_search import StrengthCurve, search_strength
 from skillfocus.metrics.summary import origin
-from skillfocus.sweeps.strength_search import StrengthCurve, search_strength
+from skillfocus.objectives.registry import make_objective
 
 WIDTH = 40
 HAIRPIN = "\n".join(
@@ -90,11 +92,37 @@ def test_it_finds_what_brings_skills_home():
     assert seen[-1] == 1.0
 
 
+@pytest.mark.parametrize("penalty", [None, sf.weighted_norm(1.0)])
+def test_discover_finds_it(penalty, tmp_path):
+    """The same skills as with the strength that is found, and the curve in their file."""
+    world = sf.make("four-rooms", drawing=HAIRPIN, slip=0.0, step_limit=200)
+    targets = {"tool_1": 2}
+    auto = sf.focused(sf.reach(), strength="auto", penalty=penalty)
+    skills = sf.discover(world, auto, seed=0, targets=targets)
+    found = sf.discover(world, sf.focused(sf.reach(), strength=16.0), seed=0, targets=targets)
+    np.testing.assert_array_equal(skills.tabular.flat_actions, found.tabular.flat_actions)
+    search = sf.Skills.load(skills.save(tmp_path / "auto.skills")).info["strength_search"]
+    assert isinstance(search, dict)
+    assert search["strength"] == origin(skills)["strength"] == 16.0
+    tried = [point["strength"] for point in search["points"]]
+    assert tried == ([4.0, 16.0] if penalty is None else [1.0, 4.0, 16.0])
+
+
+def test_auto_by_name():
+    for penalty in (None, "path-norm"):
+        made = make_objective("focused-lsd", strength="auto", penalty=penalty).penalty
+        assert made is not None
+        assert (made.auto, made.strength) == (True, 2.0)
+    assert sf.focused(sf.vic(), strength=3.0).penalty == sf.weighted_norm(3.0)
+
+
 def test_what_has_no_strength_to_find():
     with pytest.raises(UserError, match="vic has no penalty whose strength could be found"):
         sf.find_strength("four-rooms", sf.vic(), seed=0)
-    with pytest.raises(UserError, match="is found by trying"):
-        sf.focused(sf.vic(), strength="auto")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match="strength must be a number or 'auto', got 'high'"):
+        sf.focused(sf.vic(), strength="high")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match="weighted-norm needs a number to begin with"):
+        sf.weighted_norm("auto")  # pyright: ignore[reportArgumentType]
     pytest.importorskip("jax")
     with pytest.raises(UserError, match="has no table, so what is avoidable there is unknown"):
         sf.find_strength("tool-rooms", "focused-vic", seed=0)

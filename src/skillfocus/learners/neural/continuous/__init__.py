@@ -1,0 +1,1 @@
+"""Actors: skills of continuous worlds, learned by policy gradients in JAX."""

@@ -1,0 +1,79 @@
+"""Environments on the CPU that run skills for an actor, all taking a step at once.
+
+An episode may end while a skill is under way. The skill's state then stays as it was at the end,
+and its remaining steps count for nothing; the environment itself goes on in a new episode, where
+the next skill begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.learners.neural.continuous.state import Fixed, Round
+from skillfocus.learners.neural.continuous.training import Trainer
+from skillfocus.worlds.host import HostWorld
+
+
+class HostEnvironments:
+    """A batch of environments; close it, or use it in a `with` block.
+
+    Args:
+        trainer: The training.
+        rng: Seeds the environments.
+    """
+
+    def __init__(self, trainer: Trainer, rng: np.random.Generator) -> None:
+        assert isinstance(trainer.world, HostWorld)
+        self.trainer, self.world, self.rng = trainer, trainer.world, rng
+        self.n = trainer.settings.environments
+        self.batch = self.world.make_batch(self.n)
+        self.observations = self.batch.reset_batch(int(rng.integers(2**31)))
+
+    def __enter__(self) -> HostEnvironments:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.batch.close()
+
+    def scout(self, repeats: int) -> tuple[np.ndarray, np.ndarray]:
+        """Act at random, each action repeated: what is observed, and the values reached."""
+        seen, n_dims = [], self.world.n_action_dims
+        u = np.zeros((self.n, n_dims), np.float32)
+        for number in range(2 * self.trainer.n_steps):
+            if number % repeats == 0:
+                u = np.arctanh(0.999 * self.rng.uniform(-1, 1, (self.n, n_dims)))
+            step = self.batch.step_batch(self.trainer.model.action(u.astype(np.float32)))
+            seen.append(step.observations)
+            self.observations = step.next_observations
+        observations = np.concatenate(seen)
+        return observations, self.world.values(observations)
+
+    def round(self, key: jax.Array, actor: Any, fixed: Fixed) -> Round:
+        """Run one skill in every environment."""
+        trainer, world = self.trainer, self.world
+        key_skill, key_steps = jax.random.split(key)
+        kind, z = trainer.compiled_draw(key_skill, self.n)
+        seen, counts = self.observations, np.ones(self.n, np.float32)
+        start = now = world.values(seen)
+        rows: list[tuple[Any, ...]] = []
+        values = [start]
+        for number in range(trainer.n_steps):
+            time = np.float32(number / trainer.n_steps)
+            key_step = jax.random.fold_in(key_steps, number)
+            inputs, u, log_prob, action = trainer.compiled_act(
+                key_step, actor, fixed, seen, world.values(seen), start, kind, z, time
+            )
+            step = self.batch.step_batch(np.asarray(action))
+            rows.append((inputs, u, log_prob, counts))
+            now = np.where(counts[:, None] > 0, world.values(step.observations), now)
+            values.append(now)
+            counts = counts * ~(step.terminated | step.truncated)
+            seen = step.next_observations
+        self.observations = seen
+        inputs, u, log_prob, counted = (jnp.stack(each) for each in zip(*rows, strict=True))
+        stacked = jnp.asarray(np.stack(values), jnp.float32)
+        return Round(inputs, u, log_prob, stacked, kind, z, counted)

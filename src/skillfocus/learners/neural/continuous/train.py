@@ -1,0 +1,229 @@
+"""Training of continuous skills from beginning to end: stretches on the device, one by one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.core.progress import Progress
+from skillfocus.errors import UserError
+from skillfocus.learners.continuous import ContinuousProblem
+from skillfocus.learners.neural.continuous.dealing import deal
+from skillfocus.learners.neural.continuous.judging import first_vectors, normalise
+from skillfocus.learners.neural.continuous.settings import Actor
+from skillfocus.learners.neural.continuous.state import Carry, Fixed
+from skillfocus.learners.neural.continuous.training import Trainer, initial_carry
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.skill_layout import SkillLayout
+from skillfocus.skills.continuous.actor import ActorModel
+from skillfocus.skills.continuous.estimates import SkillEstimates, spectral_norms
+from skillfocus.skills.neural.network import init_network
+from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.host import HostWorld
+
+SCOUTS = 256
+"""Environments that act at random before training, to see what values there are."""
+REPEATS = 5
+"""Steps for which they repeat an action."""
+LEAST_SCALE = 1e-2
+"""Smallest scale of an observation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training yields.
+
+    Attributes:
+        model: What the actor means.
+        estimates: What rewards read.
+        weights: `actor`, `shift` and `scale` (see `ActorModel`), and `judges`.
+        report: What `Trainer.learn` measured, by name, [n_rounds, ...].
+    """
+
+    model: ActorModel
+    estimates: SkillEstimates
+    weights: dict[str, Any]
+    report: dict[str, np.ndarray]
+
+
+def train(
+    settings: Actor,
+    problem: ContinuousProblem,
+    rngs: Sequence[np.random.Generator],
+    progress: Progress,
+    strengths: Sequence[float] | None = None,
+) -> list[Trained]:
+    """Train one set of skills per generator, all at once.
+
+    Args:
+        settings: Settings of the actor.
+        problem: What to learn.
+        rngs: One generator per set of skills.
+        progress: Progress callback.
+        strengths: Strength of the penalty of each set (default: the objective's).
+    """
+    trainer = make_trainer(settings, problem)
+    if isinstance(problem.world, HostWorld):
+        return [train_on_host(trainer, rng, progress) for rng in rngs]
+    penalty = problem.objective.penalty
+    if strengths is None:
+        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
+    begun = [begin(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
+    alone = len(begun) == 1
+    carry, fixed = begun[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *begun)
+    run = trainer.compiled if alone else trainer.compiled_for_many
+    first, reports, done = None, [], 0
+    while done < settings.rounds:
+        steps = done * problem.step_limit * settings.environments * len(rngs)
+        speed = ", compiling" if first is None else f", {_speed(first, steps):,.0f} steps/s"
+        progress(done / settings.rounds, f"round {done:,} of {settings.rounds:,}{speed}")
+        n_rounds = min(settings.stretch, settings.rounds - done)
+        carry, report = run(carry, fixed, n_rounds)
+        reports.append(jax.tree.map(np.asarray, report))
+        done += n_rounds
+        check_finite(reports[-1], done)
+        if first is None:
+            first = (
+                time.monotonic(),
+                done * problem.step_limit * settings.environments * len(rngs),
+            )
+    time_axis = 0 if alone else 1
+    report = {
+        name: np.concatenate([each[name] for each in reports], axis=time_axis)
+        for name in reports[0]
+    }
+    if alone:
+        return [finish(trainer, carry, fixed, report)]
+    return [
+        finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
+        for i in range(len(rngs))
+    ]
+
+
+def check_finite(report: dict[str, np.ndarray], rounds: int) -> None:
+    """Raise a `UserError` if training has diverged."""
+    if not all(np.isfinite(value).all() for value in report.values()):
+        raise UserError(
+            f"training diverged: a loss is no longer finite after {rounds:,} rounds; lower "
+            f"learning_rate or judge_rate"
+        )
+
+
+def _speed(first: tuple[float, int], steps: int) -> float:
+    return (steps - first[1]) / max(time.monotonic() - first[0], 1e-9)
+
+
+def make_trainer(settings: Actor, problem: ContinuousProblem) -> Trainer:
+    """Return the compiled training of a problem; problems that are alike share it."""
+    return _trainer(settings, problem.world, problem.objective, problem.layout, problem.step_limit)
+
+
+@lru_cache(maxsize=4)
+def _trainer(
+    settings: Actor,
+    world: ContinuousBase,
+    objective: Objective,
+    layout: SkillLayout,
+    step_limit: int,
+) -> Trainer:
+    model = ActorModel(world, objective, layout, step_limit)
+    return Trainer(model, SkillEstimates(world.space, objective, layout), settings)
+
+
+def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[Carry, Fixed]:
+    """Return the state in which training starts, and what stays the same."""
+    settings = trainer.settings
+    key, key_scout, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
+    observations, values = jax.tree.map(np.asarray, scout(trainer, key_scout))
+    state = trainer.compiled_reset(jax.random.split(key_reset, settings.environments))
+    return prepare(trainer, rng, key, observations, values, strength, state)
+
+
+def prepare(
+    trainer: Trainer, rng: np.random.Generator, key: jax.Array, observations: np.ndarray,
+    values: np.ndarray, strength: float, state: Any,
+) -> tuple[Carry, Fixed]:  # fmt: skip
+    """Return networks to start from, scaled and dealt by what random actions lead to.
+
+    Args:
+        trainer: The training.
+        rng: Source of the first parameters and of the deal.
+        key: Source of the draws in training.
+        observations: What random actions let one see, [n, observation_size].
+        values: Values that they reach, [n, size].
+        strength: Strength of the penalty.
+        state: Where environments start.
+    """
+    model, estimates, settings = trainer.model, trainer.estimates, trainer.settings
+    shift, scale = observations.mean(axis=0), observations.std(axis=0)
+    hidden, n_inputs = settings.hidden, model.n_inputs
+    nets = {
+        "actor": init_network([n_inputs, hidden, hidden, model.n_outputs], rng),
+        "critic": init_network([n_inputs + 1, hidden, hidden, trainer.rule.n_heads], rng),
+    }
+    judges = estimates.init(settings.judge_hidden, rng)
+    vectors = first_vectors(judges, rng) if estimates.is_lipschitz else {}
+    dealt = deal(estimates, values, rng) if estimates.is_discriminator else {}
+    if estimates.is_lipschitz:
+        for _ in range(10):
+            judges, vectors = normalise(judges, vectors)
+    carry = initial_carry(trainer, key, nets, judges, vectors, state)
+    fixed = Fixed(
+        jnp.asarray(shift), jnp.asarray(np.maximum(scale, LEAST_SCALE)),
+        jax.tree.map(jnp.asarray, dealt), jnp.float32(strength),
+    )  # fmt: skip
+    return carry, fixed
+
+
+def scout(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Act at random: what is observed, [n, observation_size], and the values reached, [n, size]."""
+    return trainer.compiled_scout(key, SCOUTS, REPEATS)
+
+
+def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any]) -> Trained:
+    """Return the results of training, as NumPy arrays."""
+    judges = jax.tree.map(np.asarray, carry.judges)
+    if trainer.estimates.is_lipschitz:  # power iteration comes close; this makes it exact
+        norms = spectral_norms(judges)
+        for i in range(norms.shape[1]):
+            most = np.maximum(norms[:, i], 1.0)[:, None, None]
+            judges[f"w{i}"] = (judges[f"w{i}"] / most).astype(np.float32)
+    weights = {
+        "actor": jax.tree.map(np.asarray, carry.nets["actor"]),
+        "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale), "judges": judges,
+    }  # fmt: skip
+    return Trained(trainer.model, trainer.estimates, weights, report)
+
+
+def train_on_host(trainer: Trainer, rng: np.random.Generator, progress: Progress) -> Trained:
+    """Train in a world that is stepped on the CPU; only the networks run in JAX."""
+    from skillfocus.learners.neural.continuous.host import HostEnvironments
+
+    settings, penalty = trainer.settings, trainer.rule.objective.penalty
+    with HostEnvironments(trainer, rng) as environments:
+        observations, values = environments.scout(REPEATS)
+        key = jax.random.key(int(rng.integers(2**31)))
+        strength = 0.0 if penalty is None else penalty.strength
+        carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
+        reports, began = [], time.monotonic()
+        for number in range(settings.rounds):
+            steps = number * trainer.n_steps * settings.environments
+            speed = steps / max(time.monotonic() - began, 1e-9)
+            progress(
+                number / settings.rounds,
+                f"round {number:,} of {settings.rounds:,}, {speed:,.0f} steps/s",
+            )
+            key, key_act, key_learn = jax.random.split(carry.key, 3)
+            done = environments.round(key_act, carry.nets["actor"], fixed)
+            carry, report = trainer.compiled_learn(key_learn, carry._replace(key=key), fixed, done)
+            reports.append(jax.tree.map(np.asarray, report))
+            check_finite(reports[-1], number + 1)
+    report = {name: np.stack([each[name] for each in reports]) for name in reports[0]}
+    return finish(trainer, carry, fixed, report)

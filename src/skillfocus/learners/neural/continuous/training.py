@@ -1,0 +1,330 @@
+"""One round of training: every environment runs a skill, then actor, critic and judges learn.
+
+The critic has a head per component of a skill and one for the penalty; each head's advantages are
+estimated for themselves (`advantages.py`) and the actor follows their sum:
+
+    maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
+
+Heads differ in size, so the critic predicts returns in units of their spread. It is told how many
+steps have passed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from skillfocus.learners.neural.continuous.advantages import advantages
+from skillfocus.learners.neural.continuous.judging import Seen, judge_update
+from skillfocus.learners.neural.continuous.rewards import RewardRule
+from skillfocus.learners.neural.continuous.settings import Actor
+from skillfocus.learners.neural.continuous.state import Carry, Fixed, Round
+from skillfocus.skills.continuous.actor import ActorModel, log_probability, log_squashing
+from skillfocus.skills.continuous.estimates import SkillEstimates
+from skillfocus.skills.neural.network import apply_network
+from skillfocus.worlds.jax.continuous import ContinuousWorld
+
+MAX_GRADIENT = 1.0
+"""Gradients are cut to this norm."""
+LAST_RATE = 0.1
+"""Learning rate at the end, relative to the first."""
+RELEASE = 0.2
+"""Share of training over which the networks take over from the deal."""
+JUDGE_STEPS = 8
+"""Least steps of Adam that judges make per round."""
+
+
+class Trainer:
+    """Compiled training of one problem.
+
+    Args:
+        model: What the actor means.
+        estimates: What rewards read.
+        settings: Settings of the actor.
+    """
+
+    def __init__(self, model: ActorModel, estimates: SkillEstimates, settings: Actor) -> None:
+        self.model, self.estimates, self.settings = model, estimates, settings
+        self.world, self.layout, self.n_steps = model.world, model.layout, model.step_limit
+        n_settling = int(settings.settling * self.n_steps)
+        self.rule = RewardRule(estimates, n_settling)
+        # Differences add up to what is due at the end only if none is discounted. Otherwise a
+        # penalty would never be paid back in full to a skill that leaves and returns.
+        is_step = estimates.objective.reward.timing == "step"
+        self.gamma = settings.gamma if is_step else 1.0
+        self.optimizer = optax.chain(
+            optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
+        )
+        self.judge_optimizer = optax.adam(settings.judge_rate)
+        self.masks = jnp.asarray(self.layout.masks)
+        self.active = jnp.asarray(self.layout.active)
+
+        self.compiled = jax.jit(self.run, static_argnums=2, donate_argnums=0)
+        self.compiled_for_many = jax.jit(
+            jax.vmap(self.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0
+        )
+        self.compiled_learn = jax.jit(self.learn)
+        self.compiled_act = jax.jit(self.act)
+        self.compiled_draw = jax.jit(self.draw_skills, static_argnums=1)
+        if isinstance(self.world, ContinuousWorld):
+            self.compiled_reset = jax.jit(jax.vmap(self.world.reset))
+            self.compiled_scout = jax.jit(self._scout, static_argnums=(1, 2))
+
+    # ------------------------------------------------------------------ skills
+
+    def draw_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
+        """Draw kinds of skills, int32 [n], and their components, [n, layout.width]."""
+        key_kind, key_z = jax.random.split(key)
+        kind = jax.random.randint(key_kind, (n,), 0, len(self.layout.kinds))
+        active, parts = self.active[kind], []
+        for k, slot in enumerate(self.layout.slots):
+            key_slot = jax.random.fold_in(key_z, k)
+            if slot.is_discrete:
+                part = jax.nn.one_hot(jax.random.randint(key_slot, (n,), 0, slot.width), slot.width)
+            else:
+                part = jax.random.normal(key_slot, (n, slot.width))
+                part = part / jnp.linalg.norm(part, axis=1, keepdims=True)
+            parts.append(part * active[:, k : k + 1])
+        return kind, jnp.concatenate(parts, axis=1)
+
+    # ------------------------------------------------------------------ a round
+
+    def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
+        """Make some rounds; return what `learn` measures, stacked."""
+        return jax.lax.scan(lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds)
+
+    def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
+        """Let every environment run one skill, and learn from it."""
+        key, key_begin, key_act, key_learn = jax.random.split(carry.key, 4)
+        state = self._begin(key_begin, carry)
+        state, done = self._act(key_act, carry.nets["actor"], fixed, state)
+        carry = carry._replace(key=key, state=state)
+        return self.learn(key_learn, carry, fixed, done)
+
+    def _begin(self, key: jax.Array, carry: Carry) -> Any:
+        """Begin afresh in some environments, go on in the others."""
+        n = self.settings.environments
+        key_fresh, key_reset = jax.random.split(key)
+        fresh = jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share
+        drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
+
+        def pick(new: jax.Array, old: jax.Array) -> jax.Array:
+            return jnp.where(fresh.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+
+        return jax.tree.map(pick, drawn, carry.state)
+
+    def _act(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
+        """Run one skill in every environment."""
+        settings, world, model = self.settings, self.world, self.model
+        n = settings.environments
+        key_skill, key_steps, key_noise = jax.random.split(key, 3)
+        kind, z = self.draw_skills(key_skill, n)
+        mask = self.masks[kind]
+        start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
+        weights = {"shift": fixed.shift, "scale": fixed.scale}
+
+        # Noise that lasts explores farther. Each step's draw still has the policy's distribution.
+        kept = settings.persistence
+        added = (1 - kept**2) ** 0.5
+
+        def step(carried: tuple[Any, jax.Array, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
+            (state, values, noise), (key, time) = carried, at
+            key_draw, key_step = jax.random.split(key)
+            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
+            inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
+            mean, log_std = model.distribution(actor, inputs)
+            noise = kept * noise + added * jax.random.normal(key_draw, mean.shape)
+            u = mean + jnp.exp(log_std) * noise
+            keys = jax.random.split(key_step, n)
+            state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
+            after = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
+            return (state, after, noise), (inputs, u, log_probability(u, mean, log_std), after)
+
+        times = jnp.arange(self.n_steps) / self.n_steps
+        keys = jax.random.split(key_steps, self.n_steps)
+        noise = jax.random.normal(key_noise, (n, world.n_action_dims))
+        (state, _, _), (inputs, u, log_prob, after) = jax.lax.scan(
+            step, (state, start, noise), (keys, times)
+        )
+        values = jnp.concatenate([start[None], after])
+        return state, Round(inputs, u, log_prob, values, kind, z, jnp.ones_like(log_prob))
+
+    def act(
+        self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
+        kind: jax.Array, z: jax.Array, time: jax.Array,
+    ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
+        """Return inputs, draws, their log densities and actions, for worlds on the CPU."""
+        weights = {"shift": fixed.shift, "scale": fixed.scale}
+        times = jnp.full(len(seen), time)
+        inputs = self.model.inputs(weights, seen, values, start, self.masks[kind], z, times)
+        mean, log_std = self.model.distribution(actor, inputs)
+        u = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+        return inputs, u, log_probability(u, mean, log_std), self.model.action(u)
+
+    def _scout(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
+        """Let environments act at random, each action repeated, for twice a skill's steps."""
+        world, n_steps = self.world, 2 * self.n_steps
+        key_reset, key_steps = jax.random.split(key)
+        state = jax.vmap(world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
+
+        def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            (state, u), (key, number) = carried, at
+            key_action, key_step = jax.random.split(key)
+            drawn = jax.random.uniform(key_action, u.shape, minval=-1.0, maxval=1.0)
+            u = jnp.where(number % repeats == 0, jnp.arctanh(0.999 * drawn), u)
+            keys = jax.random.split(key_step, n)
+            state = jax.vmap(world.step)(keys, state, self.model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
+            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
+            return (state, u), (seen, jax.vmap(world.values)(state))  # pyright: ignore[reportAttributeAccessIssue]
+
+        u = jnp.zeros((n, world.n_action_dims))
+        at = (jax.random.split(key_steps, n_steps), jnp.arange(n_steps))
+        _, (seen, values) = jax.lax.scan(step, (state, u), at)
+        return seen.reshape(-1, seen.shape[2]), values.reshape(-1, values.shape[2])
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(
+        self, key: jax.Array, carry: Carry, fixed: Fixed, done: Round
+    ) -> tuple[Carry, dict[str, jax.Array]]:
+        """Learn from a round of skills; return what happened beside the new state."""
+        settings = self.settings
+        key_actor, key_judge = jax.random.split(key)
+        share = carry.rounds / settings.rounds
+        released = jnp.clip((share - settings.hold) / RELEASE, 0.0, 1.0)
+        risen = jnp.clip((share - settings.free) / max(settings.rise, 1e-6), 0.0, 1.0)
+        now = fixed._replace(strength=fixed.strength * risen)
+        rewards = self.rule.rewards(
+            carry.judges, now, done.values, done.kind, done.z, released
+        )  # [n_steps, n, n_heads]
+        critic_inputs = self._critic_inputs(done)
+        predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
+        gained, returns = advantages(rewards, predicted, self.gamma, settings.trace)
+        size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
+        spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
+        spread = jnp.maximum(spread, 1e-3)
+        total = gained.sum(axis=2)
+        total = (total - total.mean()) / (total.std() + 1e-6)
+        data = (
+            done.inputs, critic_inputs, done.u, done.log_prob, total, returns / spread, done.counts,
+        )  # fmt: skip
+        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
+        rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
+        nets, optimizer, entropy = self._improve(key_actor, carry, flat, rate)
+        judges, judge_optimizer, vectors, log_dual, loss = self._judge(key_judge, carry, done)
+        report = {
+            "rewards": rewards.sum(axis=0).mean(axis=0),
+            "judge_loss": loss,
+            "entropy": entropy,
+            "dual": jnp.exp(log_dual),
+            "released": released,
+        }
+        carry = carry._replace(
+            nets=nets, optimizer=optimizer, judges=judges, judge_optimizer=judge_optimizer,
+            vectors=vectors, log_dual=log_dual, spread=spread, rounds=carry.rounds + 1,
+        )  # fmt: skip
+        return carry, report
+
+    def _critic_inputs(self, done: Round) -> jax.Array:
+        n = done.inputs.shape[1]
+        times = jnp.arange(self.n_steps) / self.n_steps
+        times = jnp.broadcast_to(times[:, None, None], (self.n_steps, n, 1))
+        return jnp.concatenate([done.inputs, times], axis=2)
+
+    def _improve(
+        self, key: jax.Array, carry: Carry, data: Any, rate: jax.Array
+    ) -> tuple[Any, Any, jax.Array]:
+        """Make some epochs of proximal policy optimisation."""
+        settings, n = self.settings, self.n_steps * self.settings.environments
+        batch = min(settings.batch, n)
+
+        def epoch(carried: Any, key: jax.Array) -> Any:
+            order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
+            return jax.lax.scan(one, carried, (order, jax.random.split(key, len(order))))
+
+        def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            nets, optimizer = carried
+            rows, key = at
+            some = jax.tree.map(lambda x: x[rows], data)
+            loss_of = jax.value_and_grad(self._loss, has_aux=True)
+            (_, entropy), gradient = loss_of(nets, some, key)
+            new, states = {}, {}
+            for name in nets:  # one optimizer each, lest the critic's gradient cut the actor's
+                step, states[name] = self.optimizer.update(gradient[name], optimizer[name])
+                new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
+            return (new, states), entropy
+
+        (nets, optimizer), entropy = jax.lax.scan(
+            epoch, (carry.nets, carry.optimizer), jax.random.split(key, settings.epochs)
+        )
+        return nets, optimizer, entropy[-1].mean()
+
+    def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
+        settings = self.settings
+        mean, log_std = self.model.distribution(nets["actor"], inputs)
+        ratio = jnp.exp(log_probability(u, mean, log_std) - log_prob)
+        near = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
+        gain = (counts * jnp.minimum(ratio * advantage, near * advantage)).mean()
+        fresh = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+        entropy = -log_probability(fresh, mean, log_std) + log_squashing(fresh)
+        entropy = entropy.mean() / mean.shape[1]
+        missed = apply_network(nets["critic"], critic_inputs) - returns
+        error = jnp.mean(missed**2)
+        return error - gain - settings.entropy * mean.shape[1] * entropy, entropy
+
+    def _judge(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
+        """Let discriminators or phi learn from the round."""
+        settings, timing = self.settings, self.rule.objective.reward.timing
+        n_steps, n = self.n_steps, done.z.shape[0]
+        if timing == "final":  # the reward of the last state, or of first and last
+            times, size = jnp.full((JUDGE_STEPS,), n_steps - 1), min(n, settings.batch)
+            draws = (JUDGE_STEPS, size)
+            time = jnp.broadcast_to(times[:, None], draws)
+        else:
+            first = self.rule.n_settling if timing == "step" else 0
+            count = max(JUDGE_STEPS, n_steps * n // settings.batch)
+            draws = (count, min(settings.batch, n_steps * n))
+            time = jax.random.randint(jax.random.fold_in(key, 1), draws, first, n_steps)
+        env = jax.random.randint(key, draws, 0, n)
+        active = self.active[done.kind]
+
+        def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            time, env = at
+            seen = Seen(
+                done.values[0][env], done.values[time, env], done.values[time + 1, env],
+                active[env], done.z[env],
+            )  # fmt: skip
+            *carried, loss = judge_update(
+                self.estimates,
+                self.judge_optimizer,
+                *carried,
+                seen,  # pyright: ignore[reportCallIssue]
+            )
+            return tuple(carried), loss
+
+        before = (carry.judges, carry.judge_optimizer, carry.vectors, carry.log_dual)
+        after, loss = jax.lax.scan(one, before, (time, env))
+        return (*after, loss.mean())
+
+
+def initial_carry(
+    trainer: Trainer, key: jax.Array, nets: Any, judges: Any, vectors: Any, state: Any
+) -> Carry:
+    """Return the state in which training starts, from first parameters and environments."""
+    from skillfocus.objectives.estimates import TemporalRepresentation
+
+    estimates = trainer.estimates
+    estimate = estimates.objective.reward.estimate
+    dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
+    nets, judges, vectors = jax.tree.map(jnp.asarray, (nets, judges, vectors))
+    return Carry(
+        key, nets, {name: trainer.optimizer.init(net) for name, net in nets.items()},
+        judges, trainer.judge_optimizer.init(judges), vectors,
+        jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
+        jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),
+    )  # fmt: skip

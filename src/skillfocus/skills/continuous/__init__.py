@@ -1,0 +1,1 @@
+"""Skills of worlds with continuous variables and actions."""

@@ -1,0 +1,223 @@
+"""What rewards of continuous skills read: a small network per copy of the reward.
+
+Every copy (`objectives/decomposition.py`) looks at some variables and belongs to one component of
+the skill. Its network sees these variables alone, scaled to -1 to 1, and gives
+
+    a discriminator   discrete z: logits, log q = log softmax
+                      z on a sphere: m in R^d with |m| <= MOST, the von Mises-Fisher density
+                      log q(z) - log nu(z) = <m, z> - log 0F1(d/2; |m|^2 / 4), nu uniform
+    phi               a vector of as many numbers as z has; the reward is a projection on z, where
+                      a discrete z counts as 1 for its own value and -1/(K - 1) for the others
+
+All networks of a set are evaluated at once: parameters have a leading axis of copies.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skillfocus._internal.array_namespace import array_namespace
+from skillfocus.core.continuous import ContinuousSpace
+from skillfocus.objectives.estimates import Discriminator, Representation
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.skill_layout import SkillLayout
+from skillfocus.skills.continuous.actor import scaled_values
+
+LOWEST = 1e-3
+"""Smallest probability of a discrete component, so that log q stays finite."""
+MOST = 10.0
+"""Largest concentration of a density on a sphere."""
+_TERMS = 40
+"""Terms of the series of 0F1, which has converged for concentrations up to `MOST`."""
+EPSILON = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class SkillEstimates:
+    """The networks that a set of skills is rewarded by.
+
+    Attributes:
+        space: The world's variables.
+        objective: What skills are rewarded for.
+        layout: Their components.
+    """
+
+    space: ContinuousSpace
+    objective: Objective
+    layout: SkillLayout
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """The slot of each copy, int [n_copies]."""
+        return np.array([k for k, _ in self.layout.terms(self.objective)])
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The factor of each copy, float32 [n_copies]."""
+        return np.array([t.weight for _, t in self.layout.terms(self.objective)], np.float32)
+
+    @property
+    def n_copies(self) -> int:
+        """How many copies of the reward there are."""
+        return len(self.slots)
+
+    @cached_property
+    def width(self) -> int:
+        """Outputs of a network: those of the widest component; others leave some unused."""
+        return max(slot.width for slot in self.layout.slots)
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Which outputs a copy uses, bool [n_copies, width]."""
+        widths = np.array([self.layout.slots[k].width for k in self.slots])
+        return np.arange(self.width) < widths[:, None]
+
+    @cached_property
+    def discrete(self) -> np.ndarray:
+        """Whether a copy's component has finitely many values, bool [n_copies]."""
+        return np.array([self.layout.slots[k].is_discrete for k in self.slots])
+
+    @property
+    def is_discriminator(self) -> bool:
+        """Whether the networks tell skills apart; else they are phi."""
+        return isinstance(self.objective.reward.estimate, Discriminator)
+
+    @property
+    def is_lipschitz(self) -> bool:
+        """Whether phi's layers have spectral norms of at most 1 (LSD)."""
+        return isinstance(self.objective.reward.estimate, Representation)
+
+    @property
+    def sees_start(self) -> bool:
+        """Whether discriminators see the first values, too (VIC)."""
+        reward = self.objective.reward
+        return self.is_discriminator and reward.timing == "final" and reward.uses_start
+
+    @property
+    def n_inputs(self) -> int:
+        """How many numbers a network takes."""
+        return self.space.size * (2 if self.sees_start else 1)
+
+    @cached_property
+    def seen(self) -> np.ndarray:
+        """Which inputs a copy looks at, float32 [n_copies, 1, n_inputs]."""
+        seen = np.zeros((self.n_copies, 1, self.space.size), np.float32)
+        for row, (_, term) in enumerate(self.layout.terms(self.objective)):
+            for j in term.variables:
+                seen[row, 0, self.space.slices[j]] = 1.0
+        return np.concatenate([seen, seen], axis=2) if self.sees_start else seen
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        """log nu of a discrete component of each copy, float32 [n_copies]; 0 on spheres."""
+        estimate = self.objective.reward.estimate
+        prior = estimate.prior if isinstance(estimate, Discriminator) else "uniform"
+        uniform = -np.log(self.used.sum(axis=1))
+        logs = np.full(self.n_copies, math.log(prior)) if isinstance(prior, float) else uniform
+        return np.where(self.discrete, logs, 0.0).astype(np.float32)
+
+    # ------------------------------------------------------------------ networks
+
+    def init(self, hidden: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Return initial parameters: two hidden layers, `w0` [n_copies, n_inputs, hidden], …"""
+        sizes = [self.n_inputs, hidden, hidden, self.width]
+        parameters = {}
+        for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+            shape = (self.n_copies, fan_in, fan_out)
+            # inputs that a copy does not look at are 0, and do not count as fan-in
+            seen = self.seen.sum(axis=2, keepdims=True) if i == 0 else fan_in
+            scale = np.sqrt((0.1 if i == 2 and self.is_discriminator else 2.0) / seen)
+            parameters[f"w{i}"] = (rng.standard_normal(shape) * scale).astype(np.float32)
+            parameters[f"b{i}"] = np.zeros((self.n_copies, 1, fan_out), np.float32)
+        return parameters
+
+    def outputs(self, parameters: Any, start: Any, values: Any) -> Any:
+        """Return the networks' outputs, [n_copies, n, width], for values [n, size]."""
+        xp = array_namespace(values)
+        x = scaled_values(self.space, values)
+        if self.sees_start:
+            x = xp.concatenate([x, scaled_values(self.space, start)], axis=1)
+        x = x[None] * self.seen
+        for i in range(2):
+            x = xp.matmul(x, parameters[f"w{i}"]) + parameters[f"b{i}"]
+            if self.is_discriminator:
+                x = x - x.mean(axis=-1, keepdims=True)
+                x = x / xp.sqrt((x * x).mean(axis=-1, keepdims=True) + EPSILON)
+            x = xp.maximum(x, 0.0)
+        return xp.matmul(x, parameters["w2"]) + parameters["b2"]
+
+    def components(self, z: Any) -> Any:
+        """Return each copy's part of z [n, layout.width], as [n_copies, n, width]."""
+        xp = array_namespace(z)
+        parts = [z[:, self.layout.places[k]] for k in self.slots]
+        pads = [self.width - part.shape[1] for part in parts]
+        return xp.stack(
+            [xp.pad(part, ((0, 0), (0, pad))) for part, pad in zip(parts, pads, strict=True)]
+        )
+
+    # ------------------------------------------------------------------ predictions
+
+    def log_ratios(self, outputs: Any, z: Any) -> tuple[Any, Any]:
+        """Return log q and log nu of every copy's component, [n_copies, n] each.
+
+        On spheres, log q is relative to the uniform density, and log nu is 0.
+        """
+        xp = array_namespace(z)
+        parts = self.components(z)
+        log_q = (self._log_softmax(outputs) * parts).sum(axis=2)
+        if not self.discrete.all():
+            directions = xp.where(self.used[:, None], outputs, 0.0)
+            on_sphere = log_density_on_sphere(directions, parts, self.used.sum(axis=1)[:, None])
+            log_q = xp.where(self.discrete[:, None], log_q, on_sphere)
+        return log_q, xp.zeros_like(log_q) + self.log_prior[:, None]
+
+    def _log_softmax(self, outputs: Any) -> Any:
+        xp = array_namespace(outputs)
+        logits = xp.where(self.used[:, None], outputs, -1e9)
+        logits = logits - logits.max(axis=2, keepdims=True)
+        log_q = logits - xp.log(xp.exp(logits).sum(axis=2, keepdims=True))
+        return xp.maximum(log_q, math.log(LOWEST))
+
+    def directions(self, z: Any) -> Any:
+        """Return each copy's z to project on, [n_copies, n, width]: z itself on a sphere, and
+        centred where it is discrete."""
+        xp = array_namespace(z)
+        parts = self.components(z)
+        count = self.used.sum(axis=1)[:, None, None].astype(np.float32)
+        centred = (parts - 1 / count) * (count / np.maximum(count - 1, 1))
+        return xp.where(self.discrete[:, None, None], centred * self.used[:, None], parts)
+
+
+def log_density_on_sphere(m: Any, z: Any, dimensions: Any) -> Any:
+    """Return the von Mises-Fisher log density of z relative to the uniform one.
+
+        log q(z) - log nu(z) = <m', z> - log 0F1(d/2; |m'|^2 / 4)
+
+    where m' is m shortened to a length below `MOST`.
+
+    Args:
+        m: Natural parameters, [..., width]; those beyond the dimensions are 0.
+        z: Directions, [..., width].
+        dimensions: d, broadcast against [...].
+    """
+    xp = array_namespace(z)
+    length = xp.sqrt((m * m).sum(axis=-1) + 1e-12)
+    most = MOST * xp.tanh(length / MOST)
+    along = (m * z).sum(axis=-1) * most / length
+    term = total = xp.ones_like(most)
+    for k in range(_TERMS):
+        term = term * (most**2 / 4) / ((dimensions / 2 + k) * (k + 1))
+        total = total + term
+    return along - xp.log(total)
+
+
+def spectral_norms(parameters: Any) -> np.ndarray:
+    """Return the exact spectral norm of every linear layer, float [n_copies, n_layers]."""
+    layers = [np.asarray(parameters[f"w{i}"], np.float64) for i in range(3)]
+    return np.stack([np.linalg.norm(w, ord=2, axis=(1, 2)) for w in layers], axis=1)

@@ -1,0 +1,271 @@
+"""A set of skills in a continuous world: one policy network for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.checks import file_path
+from skillfocus.core.seeds import check_generator
+from skillfocus.errors import UserError
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.skill_layout import SkillLayout
+from skillfocus.skills.continuous.actor import ActorModel
+from skillfocus.skills.continuous.choosing import SkillName, encode_skill, list_skills
+from skillfocus.skills.continuous.estimates import SkillEstimates
+from skillfocus.skills.continuous.host_rollouts import HostRollouts, HostRunner
+from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.host import HostWorld
+
+if TYPE_CHECKING:
+    from skillfocus.skills.continuous.rollouts import ContinuousRollouts, ContinuousRunner
+
+
+@dataclass(frozen=True, eq=False)
+class ContinuousSkills:
+    """Skills in a world with continuous variables and actions.
+
+        skills = sf.discover("two-rooms", sf.focused(sf.diayn()), seed=0, learner="neural",
+                             targets={"box": 4, "lamp": 2})
+        done = skills.run({"box": 2}, 100, np.random.default_rng(0))
+        policy = skills.policy({"lamp": 1})  # for a loop of your own
+
+    Attributes:
+        world: The world they act in.
+        objective: What they were rewarded for.
+        layout: Their components (`objectives/skill_layout.py`).
+        weights: The policy's weights, and those of what rewards read, as NumPy arrays.
+        step_limit: How many steps a skill takes.
+        info: Objective, learner, seed and versions, as JSON can hold them.
+    """
+
+    world: ContinuousBase
+    objective: Objective
+    layout: SkillLayout
+    weights: dict[str, Any]
+    step_limit: int
+    info: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def model(self) -> ActorModel:
+        """What the policy network means."""
+        return ActorModel(self.world, self.objective, self.layout, self.step_limit)
+
+    @cached_property
+    def estimates(self) -> SkillEstimates:
+        """What rewards read: discriminators or phi."""
+        return SkillEstimates(self.world.space, self.objective, self.layout)
+
+    def __repr__(self) -> str:
+        """`<focused-diayn skills in TwoRooms-v0: agent (4), box (sphere of 2), seed 0>`."""
+        kinds = []
+        for kind in self.layout.kinds:
+            parts = []
+            for k in kind:
+                slot = self.layout.slots[k]
+                size = slot.component if slot.is_discrete else f"sphere of {slot.width}"
+                name = "" if slot.variable is None else f"{self.world.space.names[slot.variable]} "
+                parts.append(f"{name}({size})")
+            kinds.append(" + ".join(parts) or "nothing")
+        return (
+            f"<{self.objective.name} skills in {self.world.id}: {', '.join(kinds)}, "
+            f"seed {self.info.get('seed')}>"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        from skillfocus.skills.continuous.files import same_skills
+
+        return isinstance(other, ContinuousSkills) and same_skills(self, other)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "runner"}
+
+    # ------------------------------------------------------------------ naming skills
+
+    def all(self, directions: int = 8) -> list[SkillName]:
+        """Return the skills one by one; of a sphere, some directions."""
+        return list_skills(self.world.space, self.layout, directions)
+
+    def targets_of(self, skill: SkillName) -> tuple[str, ...]:
+        """Return the names of a skill's target variables."""
+        kind, _ = encode_skill(self.world.space, self.layout, skill)
+        names = zip(self.world.space.names, self.layout.masks[kind], strict=True)
+        return tuple(name for name, is_target in names if is_target)
+
+    def encode(self, skills: Sequence[SkillName]) -> tuple[np.ndarray, np.ndarray]:
+        """Return target masks, float32 [n, n_variables], and z, float32 [n, layout.width]."""
+        pairs = [encode_skill(self.world.space, self.layout, skill) for skill in skills]
+        return self.layout.masks[[kind for kind, _ in pairs]], np.stack([z for _, z in pairs])
+
+    # ------------------------------------------------------------------ acting
+
+    def policy(self, skill: SkillName, rng: np.random.Generator | None = None) -> ContinuousPolicy:
+        """Return one skill as a function from an observation to an action, in NumPy alone.
+
+        Args:
+            skill: Which skill.
+            rng: Draws actions from the policy's distribution (default: its mean action).
+        """
+        masks, z = self.encode([skill])
+        if rng is not None:
+            check_generator(rng)
+        return ContinuousPolicy(self.model, self.weights, masks, z, rng)
+
+    @cached_property
+    def runner(self) -> ContinuousRunner | HostRunner:
+        """What runs the skills: compiled functions, or environments on the CPU."""
+        if isinstance(self.world, HostWorld):
+            return HostRunner(self.model, self.weights)
+        from skillfocus.skills.continuous.rollouts import ContinuousRunner
+
+        return ContinuousRunner(self.model, self.weights)
+
+    def draw_starts(self, n: int, rng: np.random.Generator) -> Any:
+        """Draw states in which environments may start, a pytree with a leading axis [n]."""
+        return self.runner.reset(draw_keys(n, rng))
+
+    def run(
+        self,
+        skills: SkillName | Sequence[SkillName],
+        starts: Any,
+        rng: np.random.Generator,
+        *,
+        noise: float = 0.0,
+    ) -> ContinuousRollouts | HostRollouts:
+        """Run skills.
+
+        Args:
+            skills: One skill for all rollouts, or a list with one each.
+            starts: How many rollouts from states that the world draws; values to start from,
+                float [n, size]; or states, as `draw_starts` and rollouts have them.
+            rng: Source of the draws.
+            noise: Factor of the policy's standard deviation; 0 takes the mean action.
+        """
+        check_generator(rng)
+        if isinstance(starts, int | np.integer):
+            starts = self.draw_starts(int(starts), rng)
+        elif isinstance(starts, np.ndarray):
+            starts = self.runner.place(starts, draw_keys(len(starts), rng))
+        n = len(self.runner.values(starts))
+        listed: list[Any] = list(skills) if isinstance(skills, list) else [skills]
+        if len(listed) not in (1, n):
+            raise UserError(f"{len(listed)} skills cannot run from {n} starts: give one each")
+        masks, z = self.encode(listed)
+        if len(listed) != n:
+            masks, z = np.repeat(masks, n, axis=0), np.repeat(z, n, axis=0)
+        return self.runner.follow(starts, masks, z, draw_keys(n, rng), noise)
+
+    def phi(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the learned representation of values, by target; {"": …} without targets.
+
+        Args:
+            values: float [n, size].
+
+        Returns:
+            float [n, width of the component] each.
+
+        Raises:
+            UserError: If the objective learns no representation.
+        """
+        if self.estimates.is_discriminator:
+            raise UserError(f"{self.objective.name} learns discriminators, not a representation")
+        values = np.asarray(values, np.float32)
+        outputs = self.estimates.outputs(self.weights["judges"], values, values)
+        found = {}
+        for copy, k in enumerate(self.estimates.slots):
+            slot = self.layout.slots[k]
+            name = "" if slot.variable is None else self.world.space.names[slot.variable]
+            found[name] = outputs[copy, :, : slot.width]
+        return found
+
+    # ------------------------------------------------------------------ files
+
+    def to_bytes(self) -> bytes:
+        """Return the contents of a skills file (docs/skills-files.md)."""
+        from skillfocus.skills.continuous.files import to_bytes
+
+        return to_bytes(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a skills file atomically."""
+        path = file_path(path)
+        write_atomically(path, self.to_bytes())
+        return path
+
+    @staticmethod
+    def load(path: str | Path, world: ContinuousBase | str | None = None) -> ContinuousSkills:
+        """Read a skills file. Nothing in it is executed.
+
+        Args:
+            path: The file.
+            world: Needed where the file cannot say how to make it.
+        """
+        from skillfocus.skills.continuous.files import load
+
+        return load(file_path(path), world)
+
+
+class ContinuousPolicy:
+    """One skill as a function: `action = policy(observation, values)`.
+
+    It remembers the values of its first call, and starts again after `reset` or after its last
+    step.
+    """
+
+    def __init__(
+        self,
+        model: ActorModel,
+        weights: Any,
+        masks: np.ndarray,
+        z: np.ndarray,
+        rng: np.random.Generator | None,
+    ) -> None:
+        self._model, self._weights, self._rng = model, weights, rng
+        self._mask, self._z = masks, z
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget where the skill began."""
+        self._start: np.ndarray | None = None
+        self._steps = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the skill has taken all of its steps."""
+        return self._steps >= self._model.step_limit
+
+    def __call__(self, observation: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        """Return an action, float32 [n_action_dims].
+
+        Args:
+            observation: What the world shows, [observation_size].
+            values: Values of the variables, [size] (default: the observation).
+        """
+        if self.is_over:
+            self.reset()
+        seen = np.asarray(observation, np.float32)[None]
+        now = seen if values is None else np.asarray(values, np.float32)[None]
+        if self._start is None:
+            self._start = now
+        time = np.full(1, self._steps / self._model.step_limit, np.float32)
+        inputs = self._model.inputs(
+            self._weights, seen, now, self._start, self._mask, self._z, time
+        )
+        u, log_std = self._model.distribution(self._weights["actor"], inputs)
+        if self._rng is not None:
+            u = u + np.exp(log_std) * self._rng.standard_normal(u.shape)
+        self._steps += 1
+        return self._model.action(u.astype(np.float32))[0]
+
+
+def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw a key per rollout, uint32 [n, 2]."""
+    return rng.integers(2**32, size=(n, 2), dtype=np.uint32)

@@ -1,0 +1,304 @@
+"""Hierarchical learning in continuous worlds: an agent that chooses a skill every so many steps.
+
+The agent sees the world's observation and the task's, chooses a skill (`continuous_choice.py`),
+which then acts on its own for `task.skill_steps` steps, and earns their mean reward. It learns by
+proximal policy optimisation over whole episodes. Skills stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from skillfocus._internal.checks import check_fields
+from skillfocus.core.progress import Progress, no_progress
+from skillfocus.errors import UserError
+from skillfocus.learners.neural.continuous.advantages import advantages
+from skillfocus.skills.continuous.actor import ActorModel
+from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.neural.network import apply_network, init_network
+from skillfocus.tasks.neural.continuous_choice import SkillChoice
+from skillfocus.worlds.jax.continuous_tasks import ContinuousTask
+
+MAX_GRADIENT = 0.5
+
+
+@dataclass(frozen=True)
+class SkillAgent:
+    """Settings of an agent over continuous skills.
+
+    Attributes:
+        rounds: Rounds of learning; in each, every environment runs one episode.
+        environments: Episodes at once.
+        hidden: Width of the two hidden layers.
+        epochs: How often an update sees every decision of a round.
+        batch: Decisions per step of Adam.
+        learning_rate: Adam's step size at first; it falls linearly to a tenth.
+        gamma: Discount per decision.
+        trace: Decay of the generalised advantage estimates.
+        clip: How far the probability ratio counts.
+        entropy: Weight of the choice's entropy.
+        stretch: Rounds that are compiled into one scan.
+    """
+
+    rounds: int = 120
+    environments: int = 64
+    hidden: int = 64
+    epochs: int = 8
+    batch: int = 320
+    learning_rate: float = 1e-3
+    gamma: float = 0.97
+    trace: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    stretch: int = 10
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("rounds", "environments", "hidden", "epochs", "batch", "stretch"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        for name in ("gamma", "trace"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
+
+
+@dataclass(frozen=True, eq=False)
+class SkillTaskResult:
+    """What an agent reached.
+
+    Attributes:
+        returns: Mean return of the episodes of every round, in training, [n_rounds].
+        true_returns: The same for the true reward, [n_rounds].
+        last_returns: Returns of episodes of the agent that takes the likeliest skills, [n].
+        last_true_returns: The same for the true reward, [n].
+        decisions: Decisions taken in training.
+    """
+
+    returns: np.ndarray
+    true_returns: np.ndarray
+    last_returns: np.ndarray
+    last_true_returns: np.ndarray
+    decisions: int
+
+
+class _Carry(NamedTuple):
+    key: jax.Array
+    nets: Any
+    optimizer: Any
+    rounds: jax.Array
+
+
+class _Episodes(NamedTuple):
+    """Decisions of whole episodes, [n_decisions, n] each."""
+
+    seen: jax.Array
+    kind: jax.Array
+    drawn: jax.Array
+    log_prob: jax.Array
+    reward: jax.Array
+    true_reward: jax.Array
+
+
+class _AgentTrainer:
+    """Compiled learning of one task over one layout of skills; weights of skills are arguments."""
+
+    def __init__(self, model: ActorModel, task: ContinuousTask, settings: SkillAgent) -> None:
+        self.model, self.task, self.settings = model, task, settings
+        self.world = task.make_world()
+        self.choice = SkillChoice(model.layout)
+        self.n_decisions = task.episode_length // task.skill_steps
+        self.n_inputs = self.world.observation_size + task.observation_size
+        self.optimizer = optax.chain(
+            optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
+        )
+
+    def begin(self, rng: np.random.Generator) -> _Carry:
+        hidden = self.settings.hidden
+        nets = {
+            "actor": init_network([self.n_inputs, hidden, hidden, self.choice.n_outputs], rng),
+            "critic": init_network([self.n_inputs, hidden, hidden, 1], rng),
+        }
+        nets = jax.tree.map(jnp.asarray, nets)
+        key = jax.random.key(int(rng.integers(2**31)))
+        return _Carry(key, nets, self.optimizer.init(nets), jnp.int32(0))
+
+    # ------------------------------------------------------------------ episodes
+
+    def episodes(self, key: jax.Array, actor: Any, skill: Any, n: int, greedy: bool) -> _Episodes:
+        """Run whole episodes.
+
+        Args:
+            key: Source of the draws.
+            actor: The agent's network.
+            skill: Weights of the skills.
+            n: How many episodes.
+            greedy: Whether to take the likeliest skills.
+        """
+        world, task = self.world, self.task
+        key_reset, key_task, key_run = jax.random.split(key, 3)
+        state = jax.vmap(world.reset)(jax.random.split(key_reset, n))
+        first = jax.vmap(world.observation)(state)
+        memory = jax.vmap(task.reset)(jax.random.split(key_task, n), first)
+
+        def decide(carried: Any, key: jax.Array) -> Any:
+            state, memory = carried
+            key_draw, key_skill = jax.random.split(key)
+            seen = self._seen(skill, state, memory)
+            outputs = apply_network(actor, seen)
+            chosen = self.choice.draw(key_draw, outputs, greedy)
+            log_prob = self.choice.log_probability(outputs, chosen.kind, chosen.drawn)
+            state, memory, reward, true_reward = self._run_skill(
+                key_skill, skill, state, memory, chosen.kind, chosen.z
+            )
+            step = _Episodes(seen, chosen.kind, chosen.drawn, log_prob, reward, true_reward)
+            return (state, memory), step
+
+        keys = jax.random.split(key_run, self.n_decisions)
+        return jax.lax.scan(decide, (state, memory), keys)[1]
+
+    def _seen(self, skill: Any, state: Any, memory: Any) -> jax.Array:
+        shown = jax.vmap(self.world.observation)(state)
+        shown = (shown - skill["shift"]) / skill["scale"]
+        return jnp.concatenate([shown, jax.vmap(self.task.observation)(memory)], axis=1)
+
+    def _run_skill(
+        self, key: jax.Array, skill: Any, state: Any, memory: Any, kind: jax.Array, z: jax.Array
+    ) -> tuple[Any, Any, jax.Array, jax.Array]:
+        """Let skills act for their steps; return states and mean rewards."""
+        world, task, model = self.world, self.task, self.model
+        n = len(kind)
+        mask = jnp.asarray(model.layout.masks)[kind]
+        start = jax.vmap(world.values)(state)
+
+        def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            (state, memory, before), (key, number) = carried, at
+            values = jax.vmap(world.values)(state)
+            time = jnp.full(n, jnp.minimum(number / model.step_limit, 1.0))
+            inputs = model.inputs(skill, before, values, start, mask, z, time)
+            mean, _ = model.distribution(skill["actor"], inputs)
+            key_step, key_task = jax.random.split(key)
+            state = jax.vmap(world.step)(jax.random.split(key_step, n), state, model.action(mean))
+            after = jax.vmap(world.observation)(state)
+            done = jax.vmap(task.step)(jax.random.split(key_task, n), memory, before, after)
+            return (state, done.state, after), (done.reward, done.true_reward)
+
+        seen = jax.vmap(world.observation)(state)
+        at = (jax.random.split(key, task.skill_steps), jnp.arange(task.skill_steps))
+        (state, memory, _), rewards = jax.lax.scan(step, (state, memory, seen), at)
+        reward, true_reward = (each.mean(axis=0) for each in rewards)
+        return state, memory, reward, true_reward
+
+    # ------------------------------------------------------------------ learning
+
+    def run(self, carry: _Carry, skill: Any, n_rounds: int) -> tuple[_Carry, Any]:
+        """Make some rounds; return the mean returns of each."""
+        return jax.lax.scan(lambda carry, _: self._round(carry, skill), carry, None, n_rounds)
+
+    def _round(self, carry: _Carry, skill: Any) -> tuple[_Carry, Any]:
+        settings = self.settings
+        key, key_run, key_learn = jax.random.split(carry.key, 3)
+        done = self.episodes(key_run, carry.nets["actor"], skill, settings.environments, False)
+        values = apply_network(carry.nets["critic"], done.seen)[:, :, 0]
+        gained, returns = advantages(done.reward, values, settings.gamma, settings.trace)
+        gained = (gained - gained.mean()) / (gained.std() + 1e-6)
+        data = (done.seen, done.kind, done.drawn, done.log_prob, gained, returns)
+        data = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
+        n = self.n_decisions * settings.environments
+        batch = min(settings.batch, n)
+        rate = settings.learning_rate * (1 - 0.9 * carry.rounds / settings.rounds)
+
+        def one(carried: Any, rows: jax.Array) -> Any:
+            nets, optimizer = carried
+            some = jax.tree.map(lambda x: x[rows], data)
+            gradient = jax.grad(self._loss)(nets, some)
+            step, optimizer = self.optimizer.update(gradient, optimizer)
+            return (jax.tree.map(lambda w, d: w - rate * d, nets, step), optimizer), None
+
+        def epoch(carried: Any, key: jax.Array) -> Any:
+            order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
+            return jax.lax.scan(one, carried, order)
+
+        (nets, optimizer), _ = jax.lax.scan(
+            epoch, (carry.nets, carry.optimizer), jax.random.split(key_learn, settings.epochs)
+        )
+        report = done.reward.sum(axis=0).mean(), done.true_reward.sum(axis=0).mean()
+        return _Carry(key, nets, optimizer, carry.rounds + 1), report
+
+    def _loss(self, nets: Any, some: Any) -> jax.Array:
+        seen, kind, drawn, log_prob, gained, returns = some
+        settings = self.settings
+        outputs = apply_network(nets["actor"], seen)
+        ratio = jnp.exp(self.choice.log_probability(outputs, kind, drawn) - log_prob)
+        near = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
+        gain = jnp.minimum(ratio * gained, near * gained).mean()
+        missed = apply_network(nets["critic"], seen)[:, 0] - returns
+        spread = jax.lax.stop_gradient(jnp.sqrt(jnp.mean(returns**2)) + 1e-3)
+        error = jnp.mean((missed / spread) ** 2)
+        return 0.5 * error - gain - settings.entropy * self.choice.entropy(outputs).mean()
+
+
+def learn_skill_task(
+    skills: Sequence[ContinuousSkills],
+    task: ContinuousTask,
+    seeds: Sequence[int],
+    settings: SkillAgent | None = None,
+    *,
+    episodes: int = 100,
+    progress: Progress = no_progress,
+) -> list[SkillTaskResult]:
+    """Learn a task over skills, one agent per set of skills, all at once.
+
+    Args:
+        skills: Sets of skills of one world, objective and layout.
+        task: The task.
+        seeds: One seed per set.
+        settings: Settings of the agents.
+        episodes: Episodes that the learned agents are judged by.
+        progress: Progress callback.
+
+    Raises:
+        UserError: If skills and task do not fit together.
+    """
+    settings = settings or SkillAgent()
+    if not skills or len(skills) != len(seeds):
+        raise UserError(f"{len(skills)} sets of skills need as many seeds, got {len(seeds)}")
+    for each in skills:
+        if not isinstance(each.world, task.world) or each.layout != skills[0].layout:
+            raise UserError(
+                f"{task.name} is a task of {task.world.id} for skills of one layout, and not for "
+                f"{each!r}"
+            )
+    trainer = _AgentTrainer(skills[0].model, task, settings)
+    begun = [trainer.begin(np.random.default_rng(seed)) for seed in seeds]
+    carry = jax.tree.map(lambda *each: jnp.stack(each), *begun)
+    weights = [
+        {name: each.weights[name] for name in ("actor", "shift", "scale")} for each in skills
+    ]
+    weights = jax.tree.map(lambda *each: jnp.stack(each), *weights)
+    run = jax.jit(jax.vmap(trainer.run, in_axes=(0, 0, None)), static_argnums=2)
+    reports, done = [], 0
+    while done < settings.rounds:
+        progress(done / settings.rounds, f"round {done:,} of {settings.rounds:,}")
+        n_rounds = min(settings.stretch, settings.rounds - done)
+        carry, report = run(carry, weights, n_rounds)
+        reports.append(jax.tree.map(np.asarray, report))
+        done += n_rounds
+    returns, true_returns = (np.concatenate(each, axis=1) for each in zip(*reports, strict=True))
+
+    def judge(carry: _Carry, skill: Any) -> Any:
+        last = trainer.episodes(carry.key, carry.nets["actor"], skill, episodes, True)
+        return last.reward.sum(axis=0), last.true_reward.sum(axis=0)
+
+    last, last_true = jax.tree.map(np.asarray, jax.jit(jax.vmap(judge))(carry, weights))
+    decisions = settings.rounds * settings.environments * trainer.n_decisions
+    return [
+        SkillTaskResult(returns[i], true_returns[i], last[i], last_true[i], decisions)
+        for i in range(len(skills))
+    ]

@@ -1,0 +1,280 @@
+"""Gunner: a robot on a square floor drives, reaches for things and looks at corners.
+
+Variables   base, arm, view: which of four things the base stands on, the gripper holds and the
+            head looks at, one-hot, all zero for none; or, with variables="numbers", the position
+            of the base, the position of the gripper, how far it is closed and where the head points
+Actions     base_x, base_y (±0.3), arm_x, arm_y (±0.15), close (±0.15), turn (±0.8)
+Observation base, arm, view one-hot (12), base (2), gripper (2), closed, angle: 18 numbers
+Start       in the centre, the gripper half closed, looking along the second axis; with
+            starts="varied", anywhere
+Versions    v0: 2D-Gunner of DUSDi's public code
+
+Everything moves by adding the action and clipping: base to [0, 4.99]², the arm's offset from it
+to ±4.99 / 3, the gripper to [0, 1], the angle to ±π. While the gripper is at least half closed, it
+holds whatever lies under it, also nothing; below that it keeps what it had. The floor's 25 cells
+say what lies where. The head sees a corner if it points at most π / 10 past it and to its
+quadrant; the corner's direction depends on where the base is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
+from skillfocus.core.world import check_step_limit
+from skillfocus.errors import UserError
+from skillfocus.worlds.drawing import Arrow, Circle, Drawing, Number, Text
+from skillfocus.worlds.jax.continuous import ContinuousWorld
+
+if TYPE_CHECKING:
+    import jax
+
+LIMIT = 4.99
+"""The floor's side: five cells, so that every position lies in one of them."""
+REACH = LIMIT / 3
+"""How far the arm reaches along each axis."""
+HALF_CLOSED = 0.5
+"""The gripper holds what lies under it from here on."""
+VIEW_WIDTH = math.pi / 10
+"""How far a corner may be off the head's direction."""
+RANGES = (0.3, 0.3, 0.15, 0.15, 0.15, 0.8)
+"""The largest action in each dimension."""
+BASE_CELLS = np.array(
+    [[0, 0, 0, 0, 0], [0, 1, 0, 2, 0], [0, 0, 0, 0, 0], [0, 3, 0, 4, 0], [0, 0, 0, 0, 0]]
+)
+"""What the base finds in each cell, by position; 0 for nothing."""
+ARM_CELLS = np.array(
+    [[0, 3, 0, 1, 0], [4, 0, 2, 0, 4], [0, 1, 0, 3, 0], [2, 0, 4, 0, 2], [0, 3, 0, 1, 0]]
+)
+"""What the gripper finds in each cell, by position; 0 for nothing."""
+CORNERS = np.array([[LIMIT, 0], [LIMIT, LIMIT], [0, 0], [0, LIMIT]])
+"""What the head looks at, in the order of the one-hot."""
+PAST_LIMIT = LIMIT - float(np.float32(LIMIT))
+"""How far the corners at `LIMIT` lie beyond the base's last position: the original rounds the base
+to float32, but not the corners. It decides what a base in the very corner sees there."""
+N_ITEMS = 4
+Variables = Literal["items", "numbers"]
+Starts = Literal["centre", "varied"]
+
+
+def _items(name: str) -> ContinuousVariable:
+    """Return a one-hot variable; two different things are at distance √2."""
+    return ContinuousVariable(name, (0.0,) * N_ITEMS, (1.0,) * N_ITEMS, scale=math.sqrt(2))
+
+
+SPACES: dict[Variables, ContinuousSpace] = {
+    "items": ContinuousSpace(tuple(_items(name) for name in ("base", "arm", "view"))),
+    "numbers": ContinuousSpace(
+        (
+            ContinuousVariable("base", (0.0, 0.0), (LIMIT, LIMIT)),
+            ContinuousVariable("arm", (0.0, 0.0), (LIMIT, LIMIT)),
+            ContinuousVariable("gripper", (0.0,), (1.0,)),
+            ContinuousVariable("view", (-math.pi,), (math.pi,)),
+        )
+    ),
+}
+
+
+class GunnerState(NamedTuple):
+    """A state, in arrays of float32."""
+
+    base: jax.Array
+    """Position, [2]."""
+    offset: jax.Array
+    """The arm's offset from the base, [2]."""
+    gripper: jax.Array
+    """How far it is closed, []."""
+    view: jax.Array
+    """Where the head points, []: 0 is along the second axis, π / 2 along the first."""
+    held: jax.Array
+    """What the gripper holds, one-hot [4]."""
+
+    @property
+    def arm(self) -> jax.Array:
+        """The gripper's position, [2]: never off the floor."""
+        import jax.numpy as jnp
+
+        return jnp.clip(self.base + self.offset, 0, LIMIT)
+
+
+class Gunner(ContinuousWorld):
+    """Drive, reach and look: `sf.make("gunner", variables="numbers")`."""
+
+    id = "Gunner-v0"
+    actions = ("base_x", "base_y", "arm_x", "arm_y", "close", "turn")
+    action_low = tuple(-bound for bound in RANGES)
+    action_high = RANGES
+    notes = (
+        "what the arm holds and what the head sees depend on where the base is",
+        "DUSDi's skills take 50 steps and its episodes 1,000",
+    )
+
+    def __init__(
+        self,
+        variables: str = "items",
+        starts: str = "centre",
+        step_limit: int = 50,
+        episode_steps: int = 1000,
+    ) -> None:
+        """Make a Gunner.
+
+        Args:
+            variables: "items" for what base, arm and view are at, as DUSDi has it, or "numbers" for
+                positions, gripper and angle.
+            starts: "centre", as DUSDi has it, or "varied".
+            step_limit: Steps of a skill.
+            episode_steps: Steps of an episode.
+        """
+        if variables not in SPACES:
+            raise UserError(f"variables of Gunner is {variables!r}; it must be items or numbers")
+        if starts not in ("centre", "varied"):
+            raise UserError(f"starts of Gunner is {starts!r}; it must be centre or varied")
+        check_step_limit(step_limit)
+        check_step_limit(episode_steps)
+        self.variables, self.starts = variables, starts
+        self.space = SPACES[variables]
+        self.step_limit, self.episode_steps = step_limit, episode_steps
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
+        return {
+            "variables": self.variables,
+            "starts": self.starts,
+            "step_limit": self.step_limit,
+            "episode_steps": self.episode_steps,
+        }
+
+    @property
+    def observation_size(self) -> int:
+        """Three one-hots, two positions, the gripper and the angle."""
+        return 3 * N_ITEMS + 6
+
+    def reset(self, key: jax.Array) -> GunnerState:
+        """Return the start in the centre, or draw one."""
+        import jax
+        import jax.numpy as jnp
+
+        if self.starts == "centre":
+            base = jnp.full(2, LIMIT / 2, jnp.float32)
+            half = jnp.float32(HALF_CLOSED)
+            state = GunnerState(base, jnp.zeros(2), half, jnp.float32(0), jnp.zeros(N_ITEMS))
+        else:
+            keys = jax.random.split(key, 5)
+            state = GunnerState(
+                jax.random.uniform(keys[0], (2,), maxval=LIMIT),
+                jax.random.uniform(keys[1], (2,), minval=-REACH, maxval=REACH),
+                jax.random.uniform(keys[2]),
+                jax.random.uniform(keys[3], minval=-math.pi, maxval=math.pi),
+                _one_hot(jax.random.randint(keys[4], (), 0, N_ITEMS + 1)),
+            )
+        return _grasp(state)
+
+    def step(self, key: jax.Array, state: GunnerState, action: jax.Array) -> GunnerState:
+        """Move base, arm, head and gripper, then grasp."""
+        import jax.numpy as jnp
+
+        del key
+        action = jnp.clip(action, -jnp.array(RANGES), jnp.array(RANGES))
+        return _grasp(
+            GunnerState(
+                jnp.clip(state.base + action[:2], 0, LIMIT),
+                jnp.clip(state.offset + action[2:4], -REACH, REACH),
+                jnp.clip(state.gripper + action[4], 0, 1),
+                jnp.clip(state.view + action[5], -math.pi, math.pi),
+                state.held,
+            )
+        )
+
+    def values(self, state: GunnerState) -> jax.Array:
+        """Return the items, float32 [12], or the numbers, float32 [6]."""
+        observation = self.observation(state)
+        split = 3 * N_ITEMS
+        return observation[:split] if self.variables == "items" else observation[split:]
+
+    def observation(self, state: GunnerState) -> jax.Array:
+        """Return all 18 numbers, in DUSDi's order."""
+        import jax.numpy as jnp
+
+        base = _one_hot(_under(BASE_CELLS, state.base))
+        numbers = jnp.stack([state.gripper, state.view])
+        return jnp.concatenate([base, state.held, seen(state), state.base, state.arm, numbers])
+
+    def place(self, key: jax.Array, values: jax.Array) -> GunnerState:
+        """Return a state with these numbers; an open gripper holds a thing at random, or none.
+
+        Raises:
+            UserError: With variables="items", which do not say where anything is.
+        """
+        import jax
+
+        if self.variables == "items":
+            raise UserError(
+                'Gunner cannot be set to given items, which many positions share: use variables="'
+                'numbers"'
+            )
+        offset = values[2:4] - values[:2]
+        held = _one_hot(jax.random.randint(key, (), 0, N_ITEMS + 1))
+        return _grasp(GunnerState(values[:2], offset, values[4], values[5], held))
+
+    def drawing(self) -> Drawing:
+        """Return the floor, its things, and the robot."""
+        things = [
+            Text((x + 0.5, y + 0.5), f"{'base' if cells is BASE_CELLS else 'arm'} {cells[x, y]}")
+            for cells in (BASE_CELLS, ARM_CELLS)
+            for x, y in np.argwhere(cells)
+        ]
+        base, arm = (Number(12), Number(13)), (Number(14), Number(15))
+        return Drawing(
+            (0.0, 0.0, 5.0, 5.0),
+            (
+                *things,
+                *(
+                    Text((min(max(x, 0.3), 4.7), min(max(y, 0.15), 4.85)), f"view {i + 1}")
+                    for i, (x, y) in enumerate(CORNERS.tolist())
+                ),
+                Circle(base, 0.18, variable="base", trail=True),
+                Circle(arm, 0.1, variable="arm", trail=True),
+                Arrow(base, Number(17), 0.8, variable="view"),
+            ),
+        )
+
+
+def seen(state: GunnerState) -> jax.Array:
+    """Return which corner the head looks at, one-hot float32 [4]."""
+    import jax.numpy as jnp
+
+    # The quadrant decides which corner can be seen, and π / 10 whether it is.
+    positive = jnp.where(state.view > math.pi / 2, 0, 1)
+    quadrant = jnp.where(state.view > 0, positive, jnp.where(state.view < -math.pi / 2, 2, 3))
+    corners = jnp.asarray(CORNERS, jnp.float32)
+    toward = (corners[quadrant] - state.base) + jnp.where(corners[quadrant] > 0, PAST_LIMIT, 0)
+    angle = jnp.arctan2(toward[0], toward[1])
+    visible = jnp.abs(angle - state.view) <= VIEW_WIDTH
+    return _one_hot(jnp.where(visible, quadrant + 1, 0))
+
+
+def _grasp(state: GunnerState) -> GunnerState:
+    """Let a gripper that is at least half closed hold what lies under it."""
+    import jax.numpy as jnp
+
+    found = _one_hot(_under(ARM_CELLS, state.arm))
+    return state._replace(held=jnp.where(state.gripper >= HALF_CLOSED, found, state.held))
+
+
+def _under(cells: np.ndarray, position: jax.Array) -> jax.Array:
+    """Return what lies in the cell of a position, int []: 0 for nothing."""
+    import jax.numpy as jnp
+
+    row, column = position.astype(jnp.int32)
+    return jnp.asarray(cells)[row, column]
+
+
+def _one_hot(number: jax.Array) -> jax.Array:
+    """Return things 1 to 4 as one-hot float32 [4], and 0 as zeros."""
+    import jax.numpy as jnp
+
+    return (jnp.arange(1, N_ITEMS + 1) == number).astype(jnp.float32)

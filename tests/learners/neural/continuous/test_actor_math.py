@@ -1,0 +1,247 @@
+"""Advantages, rewards, constraints and densities of continuous skills, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp
+from scipy.special import i0, iv
+
+import skillfocus as sf
+from skillfocus.learners.neural.continuous.advantages import advantages
+from skillfocus.learners.neural.continuous.dealing import deal, dealt_outputs
+from skillfocus.learners.neural.continuous.judging import (
+    Seen,
+    constraint_room,
+    dual_step,
+    first_vectors,
+    judge_loss,
+    normalise,
+)
+from skillfocus.learners.neural.continuous.rewards import RewardRule
+from skillfocus.learners.neural.continuous.state import Fixed
+from skillfocus.objectives.skill_layout import Sphere, lay_out
+from skillfocus.skills.continuous.actor import log_probability, log_squashing
+from skillfocus.skills.continuous.estimates import (
+    SkillEstimates,
+    log_density_on_sphere,
+    spectral_norms,
+)
+from sliders import Sliders
+
+SPACE = Sliders.space
+
+
+def estimates_of(objective, targets=None, **more) -> SkillEstimates:
+    return SkillEstimates(SPACE, objective, lay_out(SPACE, objective, targets, **more))
+
+
+def test_advantages_by_hand():
+    # backwards: delta 3 - 0.5 = 2.5; 0 + 0.5 * 0.5 - 1 = -0.75, plus 0.25 * 2.5 = -0.125;
+    # 1 + 0.5 * 1 - 2 = -0.5, plus 0.25 * -0.125 = -0.53125
+    rewards, values = jnp.array([1.0, 0.0, 3.0]), jnp.array([2.0, 1.0, 0.5])
+    gained, returns = advantages(rewards, values, gamma=0.5, trace=0.5)
+    assert gained.tolist() == [-0.53125, -0.125, 2.5]
+    assert returns.tolist() == [1.46875, 0.875, 3.0]
+    both, _ = advantages(
+        jnp.stack([rewards, 0 * rewards], 1), jnp.stack([values, 0 * values], 1), 0.5, 0.5
+    )
+    assert both[:, 0].tolist() == gained.tolist()  # a head does not see the others
+    assert not both[:, 1].any()
+
+
+def test_density_of_actions():
+    u, mean, log_std = (
+        np.array([[0.5, 1.0]]),
+        np.array([[0.5, 0.0]]),
+        np.array([[0.0, math.log(2)]]),
+    )
+    by_hand = -math.log(2 * math.pi) - math.log(2) - 0.5 * 0.25
+    assert log_probability(u, mean, log_std) == pytest.approx([by_hand])
+    assert log_squashing(u) == pytest.approx(np.log(1 - np.tanh(u) ** 2).sum(axis=1))
+
+
+@pytest.mark.parametrize("dimensions", [2, 3, 6])
+def test_density_on_a_sphere_is_von_mises_fisher(dimensions):
+    m = np.zeros(dimensions)
+    m[0] = 3.0
+    z = np.eye(dimensions)[:2]
+    length = 10 * math.tanh(0.3)
+    order = dimensions / 2 - 1
+    # the density over the uniform one, with its normaliser written with Bessel functions
+    bessel = (length / 2) ** order / (iv(order, length) * math.gamma(dimensions / 2))
+    found = log_density_on_sphere(np.stack([m, m]), z, dimensions)
+    assert found == pytest.approx([length + math.log(bessel), math.log(bessel)], rel=1e-6)
+    if dimensions == 2:
+        assert found[0] == pytest.approx(length - math.log(i0(length)))
+
+
+def fixed(strength=4.0, dealt=None):
+    return Fixed(jnp.zeros(3), jnp.ones(3), dealt or {}, jnp.float32(strength))
+
+
+def walk() -> tuple[jnp.ndarray, jnp.ndarray]:
+    """Values of two skills, [3 states, 2 skills, 3 sliders], and their kinds: a, then c."""
+    first = [[0.0, 0.0, 0.0], [0.4, 0.2, 0.0], [0.8, 0.0, 0.2]]
+    second = [[0.5, 0.5, 0.5], [0.5, 0.5, 0.1], [0.5, 0.1, -0.3]]
+    return jnp.asarray(np.stack([first, second], 1), jnp.float32), jnp.array([0, 1])
+
+
+def test_rewards_are_the_formula_of_what_discriminators_say():
+    targets = {"a": 2, "c": 2}
+    estimates = estimates_of(sf.focused(sf.diayn()), targets)
+    judges = estimates.init(8, np.random.default_rng(0))
+    values, kind = walk()
+    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
+    dealt = deal(
+        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
+    found = RewardRule(estimates, n_settling=1).rewards(
+        judges, fixed(dealt=dealt), values, kind, z, jnp.float32(1.0)
+    )
+    flat = np.asarray(values).reshape(6, 3)
+    outputs = np.asarray(estimates.outputs(judges, flat, flat)).reshape(2, 3, 2, 2)
+    logits = outputs[0, 2, 0]  # of a's discriminator, for the first skill's last state
+    log_q = logits[0] - np.log(np.exp(logits).sum())
+    assert found[1, 0].tolist()[:2] == pytest.approx([log_q + math.log(2), 0.0], abs=1e-5)
+    assert not found[0, :, :2].any()  # the first step is for settling
+    # penalty: 4 times the norm of what changed, over the scale of 2; a and c are the targets
+    assert found[:, 0, 2].tolist() == pytest.approx([-4 * 0.1, -4 * 0.1])
+    assert found[:, 1, 2].tolist() == pytest.approx([0.0, -4 * 0.2])
+
+
+def test_final_rewards_are_paid_as_they_grow():
+    estimates = estimates_of(sf.focused(sf.vic()), {"a": 2, "c": 2})
+    judges = estimates.init(8, np.random.default_rng(0))
+    values, kind = walk()
+    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
+    dealt = deal(
+        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
+    rule = RewardRule(estimates, n_settling=1)
+    found = rule.rewards(judges, fixed(dealt=dealt), values, kind, z, jnp.float32(1.0))
+    start, last = np.asarray(values[0]), np.asarray(values[2])
+    paid = [
+        estimates.log_ratios(estimates.outputs(judges, start, state), np.asarray(z))[0]
+        for state in (start, last)
+    ]
+    assert float(found[:, 0, 0].sum()) == pytest.approx(float((paid[1] - paid[0])[0, 0]), abs=1e-5)
+    # a ends with b where it was and c moved by 0.2, over a scale of 2
+    assert float(found[:, 0, 2].sum()) == pytest.approx(-4 * 0.1)
+    assert float(found[0, 0, 2]) == pytest.approx(-4 * 0.1)  # b had moved
+    before = rule.rewards(judges, fixed(dealt=dealt), values, kind, z, jnp.float32(0.0))
+    by_deal = estimates.log_ratios(dealt_outputs(estimates, dealt, values[2]), z)[0]
+    by_deal -= estimates.log_ratios(dealt_outputs(estimates, dealt, values[0]), z)[0]
+    assert float(before[:, 0, 0].sum()) == pytest.approx(float(by_deal[0, 0]), abs=1e-5)
+
+
+def test_no_strength_is_no_penalty_bit_for_bit():
+    values, kind = walk()
+    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
+    focused = estimates_of(sf.focused(sf.diayn(), strength=0.0), {"a": 2, "c": 2})
+    without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.layout)
+    judges = focused.init(8, np.random.default_rng(0))
+    dealt = deal(
+        focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
+    one, other = (
+        RewardRule(each, 1).rewards(judges, fixed(0.0, dealt), values, kind, z, jnp.float32(0.5))
+        for each in (focused, without)
+    )
+    assert jnp.array_equal(one, other)
+    assert one[:, :, :2].any()
+
+
+def test_dusdi_pays_for_what_others_tell():
+    both = estimates_of(sf.dusdi(sf.diayn(), weight=0.25), {"a": 2, "c": 2})
+    assert both.layout.kinds == ((0, 1),)  # at once
+    assert both.weights.tolist() == [1.0, 1.0, -0.25, -0.25]
+    assert both.seen[:, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0]]
+    judges = both.init(8, np.random.default_rng(0))
+    values, _ = walk()
+    z = jnp.array([[1.0, 0, 0, 1.0], [0, 1.0, 1.0, 0]])
+    dealt = deal(both, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2))
+    found = RewardRule(both, 0).rewards(
+        judges, fixed(dealt=dealt), values, jnp.zeros(2, int), z, jnp.float32(1.0)
+    )
+    log_q, log_nu = both.log_ratios(both.outputs(judges, values[0], values[1]), z)
+    ratio = log_q - log_nu
+    by_hand = np.asarray(ratio[:2] - 0.25 * ratio[2:]).T
+    assert np.asarray(found[0, :, :2]) == pytest.approx(by_hand, abs=1e-5)
+
+
+def test_directions_of_discrete_skills_sum_to_zero():
+    estimates = estimates_of(sf.focused(sf.lsd()), {"a": 3, "c": Sphere(2)})
+    z = np.array([[0, 1, 0, 0, 0], [0, 0, 0, 0.6, 0.8]], np.float32)
+    directions = estimates.directions(z)
+    assert directions[0, 0] == pytest.approx([-0.5, 1.0, -0.5])
+    assert directions[1, 1] == pytest.approx([0.6, 0.8, 0.0])
+
+
+def test_the_dual_step_by_hand():
+    estimates = estimates_of(sf.focused(sf.metra(rate=0.5)), {"a": 2, "c": Sphere(2)})
+    change = jnp.array([[[0.6, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]]])
+    room = constraint_room(estimates, change)
+    assert np.asarray(room) == pytest.approx(np.array([[0.001, -3.0], [0.0, 0.001]]), abs=1e-6)
+    log_dual = jnp.log(jnp.array([30.0, 30.0]))
+    found = jnp.exp(dual_step(estimates, log_dual, room.mean(axis=1)))
+    # broken by the first: lambda rises; kept by the second: it falls, slowly
+    assert found.tolist() == pytest.approx(
+        [30 * math.exp(0.5 * 2.999 / 2), 30 * math.exp(-0.5 * 0.001 / 2)], rel=1e-5
+    )
+
+
+def test_the_loss_of_metra_by_hand():
+    estimates = estimates_of(sf.metra(), Sphere(2))
+    judges = {
+        # phi is twice the first two numbers, as long as they are positive
+        "w0": np.array([[[2.0, 0], [0, 2.0], [0, 0]]], np.float32), "b0": np.zeros((1, 1, 2)),
+        "w1": np.eye(2, dtype=np.float32)[None], "b1": np.zeros((1, 1, 2)),
+        "w2": np.eye(2, dtype=np.float32)[None], "b2": np.zeros((1, 1, 2)),
+    }  # fmt: skip
+    before, after = jnp.array([[0.1, 0.1, 0.0]]), jnp.array([[0.5, 0.4, 0.0]])
+    seen = Seen(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
+    loss, room = judge_loss(estimates, judges, seen, jnp.log(jnp.array([30.0])))
+    # change (0.8, 0.6), of length 1: along z 0.8, and no room
+    assert room.tolist() == pytest.approx([0.0], abs=1e-5)
+    assert float(loss) == pytest.approx(-0.8, abs=1e-4)
+
+
+def test_layers_of_lsd_have_norm_one():
+    estimates = estimates_of(sf.lsd(), n_skills=3)
+    judges = estimates.init(16, np.random.default_rng(0))
+    vectors = first_vectors(judges, np.random.default_rng(1))
+    assert spectral_norms(judges).max() > 1.2
+    for _ in range(60):
+        judges, vectors = normalise(judges, vectors)
+    assert spectral_norms(judges) == pytest.approx(np.ones((1, 3)), abs=0.02)
+    x, y = np.random.default_rng(2).uniform(-1, 1, (2, 500, 3)).astype(np.float32)
+    phi = [np.asarray(estimates.outputs(judges, v, v))[0] for v in (x, y)]
+    ratio = np.linalg.norm(phi[0] - phi[1], axis=1) / np.linalg.norm(x - y, axis=1)
+    assert 0.05 < ratio.max() <= spectral_norms(judges).prod() + 1e-6
+
+
+def test_values_are_dealt_far_apart():
+    estimates = estimates_of(sf.focused(sf.diayn()), {"a": 3, "c": Sphere(2)})
+    reached = np.random.default_rng(0).uniform(-1, 1, (2000, 3)).astype(np.float32)
+    dealt = deal(estimates, reached, np.random.default_rng(1))
+    assert np.sort(dealt["places"][0, :, 0]) == pytest.approx([-1, 0, 1], abs=0.02)
+    assert not dealt["places"][0, :, 1:].any()  # of a alone
+    outputs = dealt_outputs(estimates, dealt, jnp.asarray(dealt["places"][0]))
+    assert np.asarray(outputs[0]).argmax(axis=1).tolist() == [0, 1, 2]
+    # c has one number, so its directions lie on a line, and opposite values own opposite ones
+    ends = np.asarray(dealt_outputs(estimates, dealt, jnp.array([[0, 0, 1.0], [0, 0, -1.0]]))[1])
+    middle = dealt["middle"][1, 0, 2]
+    assert ends[0] / (1 - middle) == pytest.approx(-ends[1] / (1 + middle), abs=1e-3)
+
+
+def test_values_that_are_never_reached_are_drawn_from_the_box():
+    estimates = estimates_of(sf.focused(sf.diayn()), {"a": 3, "c": 2})
+    dealt = deal(estimates, np.zeros((10, 3), np.float32), np.random.default_rng(0))
+    assert len(np.unique(dealt["places"][0, :, 0])) == 3

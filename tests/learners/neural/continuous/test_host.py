@@ -1,0 +1,92 @@
+"""Actors in worlds that are stepped on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp
+
+import skillfocus as sf
+from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
+from skillfocus.learners.continuous import make_continuous_problem
+from skillfocus.learners.neural.continuous.host import HostEnvironments
+from skillfocus.learners.neural.continuous.state import Fixed
+from skillfocus.learners.neural.continuous.train import make_trainer
+from skillfocus.skills.neural.network import init_network
+from skillfocus.worlds.host import HostStep, HostWorld
+
+
+class Counter:
+    """Environments that count their steps; the first one's episodes end after three."""
+
+    def __init__(self, n):
+        self.counts = np.zeros((n, 2), np.float32)
+        self.is_closed = False
+
+    def reset_batch(self, seed):
+        self.counts[:] = 0
+        return self.counts.copy()
+
+    def step_batch(self, actions):
+        self.counts += 1
+        last, over = self.counts.copy(), np.zeros(len(self.counts), bool)
+        over[0] = self.counts[0, 0] == 3
+        self.counts[over] = 0
+        return HostStep(last, over, np.zeros_like(over), self.counts.copy())
+
+    def close(self):
+        self.is_closed = True
+
+
+class Counting(HostWorld):
+    id = "Counting-v0"
+    space = ContinuousSpace(tuple(ContinuousVariable(name, (0.0,), (10.0,)) for name in "ab"))
+    actions, action_low, action_high = ("push",), (-1.0,), (1.0,)
+    step_limit = 5
+
+    def make_batch(self, n):
+        return Counter(n)
+
+    def values(self, observations):
+        return observations
+
+
+def test_what_follows_an_episode_s_end_does_not_count():
+    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    trainer = make_trainer(sf.Actor(environments=2, hidden=4), problem)
+    actor = init_network([trainer.model.n_inputs, 4, 4, 2], np.random.default_rng(0))
+    fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0))
+    with HostEnvironments(trainer, np.random.default_rng(0)) as environments:
+        done = environments.round(jax.random.key(0), actor, fixed)
+        assert done.values[:, 0, 0].tolist() == [0, 1, 2, 3, 3, 3]
+        assert done.counts[:, 0].tolist() == [1, 1, 1, 0, 0]
+        assert done.values[:, 1, 0].tolist() == [0, 1, 2, 3, 4, 5]
+        assert done.counts[:, 1].all()
+        # the next skill begins where the environments are
+        again = environments.round(jax.random.key(1), actor, fixed)
+        assert again.values[0, :, 0].tolist() == [2, 5]
+    assert environments.batch.is_closed
+
+
+@pytest.mark.slow
+def test_a_gymnasium_environment_trains():
+    world = sf.make(
+        "gymnasium:Pendulum-v1", variables={"angle": [0, 2], "velocity": 2}, step_limit=10
+    )
+    learner = sf.Neural(actor=sf.Actor(rounds=3, environments=4, batch=40, hidden=8))
+    one, other = (
+        sf.discover(
+            world, sf.focused(sf.diayn()), seed=0, learner=learner,
+            targets={"angle": 2, "velocity": 2},
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    assert one == other
+    assert isinstance(one, sf.ContinuousSkills)
+    effects = sf.metrics.continuous_side_effects(
+        one, rng=np.random.default_rng(0), n=4, settled=True
+    )
+    assert [each.target for each in effects] == ["angle", "angle", "velocity", "velocity"]
