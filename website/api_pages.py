@@ -51,6 +51,7 @@ PAGES = (
         (
             "skillfocus.adapters.from_gymnasium", "skillfocus.adapters.from_minigrid",
             "skillfocus.adapters.from_rddl", "skillfocus.adapters.from_object",
+            "skillfocus.adapters.from_continuous_gymnasium",
             "skillfocus.worlds.maps.parser.read_map", "skillfocus.worlds.maps.parser.make_map",
             "skillfocus.worlds.jax.world.JaxWorld", "skillfocus.worlds.jax.table.from_table",
         ),
@@ -82,6 +83,7 @@ PAGES = (
             "skillfocus.metrics.best_focus", "skillfocus.metrics.best_plan",
             "skillfocus.metrics.FocusedPlan", "skillfocus.metrics.fair_starts",
             "skillfocus.metrics.round_trips", "skillfocus.metrics.shortest_steps",
+            "skillfocus.metrics.continuous_side_effects", "skillfocus.metrics.ContinuousEffects",
             "skillfocus.metrics.statistics.mean_interval",
             "skillfocus.metrics.statistics.success_interval",
             "skillfocus.metrics.statistics.bootstrap_interval",

@@ -1,6 +1,6 @@
 """Build the site: live pages and tutorials, then MkDocs, which fails at any warning.
 
-`python website/build.py out/site out/website`; with `--unexecuted`, tutorials have no outputs.
+`python website/build.py out/site out/website`
 """
 
 from __future__ import annotations
@@ -14,21 +14,19 @@ from pathlib import Path
 from players import ROOT, players, write_players
 
 
-def build(site: Path, parts: Path, *, executed: bool = True) -> None:
+def build(site: Path, parts: Path) -> None:
     """Build the site.
 
     Args:
         site: Its folder; everything in it is replaced.
         parts: Folder for live pages and tutorials, which are kept for the next build.
-        executed: Whether tutorials show their outputs.
 
     Raises:
         SystemExit: If the site has a broken link, a missing reference or any other warning.
     """
     os.chdir(ROOT)  # worlds are named by paths relative to it
     parts.mkdir(parents=True, exist_ok=True)
-    options = [] if executed else ["--unexecuted"]
-    command = [sys.executable, "website/tutorials.py", str(parts / "tutorials"), *options]
+    command = [sys.executable, "website/tutorials.py", str(parts / "tutorials")]
     tutorials = subprocess.Popen(command)  # beside the players
     write_players(parts, players())
     if tutorials.wait():
@@ -44,7 +42,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("site", type=Path, help="folder of the site")
     parser.add_argument("parts", type=Path, help="folder for live pages and tutorials")
-    parser.add_argument("--unexecuted", action="store_true", help="tutorials without outputs")
     arguments = parser.parse_args()
-    build(arguments.site.resolve(), arguments.parts.resolve(), executed=not arguments.unexecuted)
+    build(arguments.site.resolve(), arguments.parts.resolve())
     print(f"the site: {arguments.site / 'index.html'}")

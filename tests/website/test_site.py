@@ -21,6 +21,7 @@ LOOKED_AT = (
     "api/learners",
     "commands",
     "report/figure-2",
+    "tutorials/own-map",
 )
 """Pages of every kind, to look at in a browser."""
 
