@@ -17,6 +17,7 @@ pytest.importorskip("latex2mathml")
 from api_pages import PAGES, api_pages, entries, find
 from command_pages import Option, command_names, commands_page, parse, printed
 from mathml import characters, to_mathml, with_mathml
+from picture import picture
 from repository_files import citing_page, listings, source_of, with_site_links
 
 
@@ -113,6 +114,17 @@ def test_pages_know_their_files():
     assert source_of("examples/maps/vase.md") == "examples/maps/vase.txt"
     assert source_of("maps.md") == "docs/maps.md"
     assert all((ROOT / path).is_file() for path in listings())
+
+
+@pytest.mark.slow
+def test_the_first_page_s_picture_and_numbers_are_what_skills_do(four_rooms):
+    assert picture() == (ROOT / "docs" / "images" / "two-skills.svg").read_text("utf-8")
+    effects = sf.metrics.side_effects(
+        sf.discover(four_rooms, sf.focused(sf.vic(), strength=4.0), seed=0)
+    )[1]
+    text = " ".join((ROOT / "docs" / "index.md").read_text("utf-8").split())
+    assert f"on average {effects.side_effects:.3f} other variables" in text
+    assert f"Most of that ({effects.by_variable['position']:.3f}) is its own position" in text
 
 
 def test_the_citation_is_that_of_the_file():
