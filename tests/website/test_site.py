@@ -135,12 +135,13 @@ def test_colours_can_be_switched(browser, site):
         assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
 
 
-def test_players_play_on_the_page(browser, site):
+@pytest.mark.parametrize(("name", "count"), [("gallery", 3), ("what-is-a-focused-skill", 1)])
+def test_players_play_on_the_page(browser, site, name, count):
     with opened(browser, site) as page:
-        page.goto((site / "gallery.html").as_uri())
+        page.goto((site / f"{name}.html").as_uri())
         frames = page.locator("iframe.live")
-        assert frames.count() == 3
-        for number in range(3):
+        assert frames.count() == count
+        for number in range(count):
             frames.nth(number).scroll_into_view_if_needed()
             inside = frames.nth(number).content_frame
             inside.locator("body[data-ready]").wait_for()
