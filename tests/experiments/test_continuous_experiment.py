@@ -49,10 +49,10 @@ def test_focused_skills_must_disturb_less_than_those_of_dusdi():
             None,
             [0.5, 0.6, 0.5],
         ),
-        ("two-rooms", "focused-diayn", "", "from_random/side_effects", None, [0.1, 0.5, 0.3]),
+        ("two-rooms", "focused-vic", "", "from_random/side_effects", None, [0.1, 0.5, 0.3]),
         (
             "two-rooms",
-            "dusdi-diayn",
+            "dusdi-vic",
             continuous.SINGLE,
             "from_random/side_effects",
             None,

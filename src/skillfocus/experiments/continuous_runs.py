@@ -98,7 +98,8 @@ class ContinuousStudy(Run):
         from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
         from skillfocus.tasks.neural.continuous_registry import tasks_of
 
-        agent = SkillAgent(rounds=self.task_rounds, environments=self.task_environments)
+        n = self.task_environments
+        agent = SkillAgent(rounds=self.task_rounds, environments=n, batch=5 * n)
         rows: list[Row] = []
         tasks = tasks_of(skills.world)
         for number, task in enumerate(tasks):

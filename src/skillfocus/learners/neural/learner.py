@@ -39,6 +39,9 @@ class Neural(Learner):
         environments: Environments that step at once.
         batch: Transitions that an update learns from, each with two first states.
         memory: Transitions remembered.
+        event_share: Share of a batch drawn from transitions that changed a goal, each goal as often
+            as the others: these are rare. Only in worlds without chance, since to choose by what
+            happened makes it look likelier than it is.
         hidden: Width of the two hidden layers.
         learning_rate: Adam's step size at first.
         last_rate: The same at the end, approached along a cosine.
@@ -65,6 +68,7 @@ class Neural(Learner):
     environments: int = 256
     batch: int = 256
     memory: int = 1 << 18
+    event_share: float = field(default=0.5, metadata={"stored": "unless default"})
     hidden: int = 256
     learning_rate: float = 3e-3
     last_rate: float = 1e-4
@@ -98,7 +102,10 @@ class Neural(Learner):
             raise UserError(f"earlier_starts is {self.earlier_starts}; it must be 0 or more")
         if self.environments < 2:
             raise UserError("environments is 1; half of them explore, so there must be at least 2")
-        for name in ("slow_rate", "hold", "release_rate", "owned_share", "reset_share", "gamma"):
+        for name in (
+            "slow_rate", "hold", "release_rate", "owned_share", "reset_share", "gamma",
+            "event_share",
+        ):  # fmt: skip
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
         for name in ("learning_rate", "last_rate", "step_cost"):

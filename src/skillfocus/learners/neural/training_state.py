@@ -53,6 +53,9 @@ class Carry(NamedTuple):
         judge_optimizer: State of their optimizer.
         environments: The environments.
         memory: Recent transitions.
+        events: For each goal, recent transitions that changed it, [n_goals, n] each; None if these
+            are not kept apart.
+        n_events: How many there have been, int32 [n_goals].
         updates: Updates so far.
     """
 
@@ -64,6 +67,8 @@ class Carry(NamedTuple):
     judge_optimizer: Any
     environments: Environments
     memory: Memory
+    events: Memory | None
+    n_events: jax.Array
     updates: jax.Array
 
 

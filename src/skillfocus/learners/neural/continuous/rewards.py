@@ -27,7 +27,7 @@ class RewardRule(NamedTuple):
 
     Attributes:
         estimates: What rewards read.
-        n_settling: How many first steps earn no reward of every step.
+        n_settling: How many first steps neither earn a reward of every step nor cost a penalty.
     """
 
     estimates: SkillEstimates
@@ -94,8 +94,11 @@ class RewardRule(NamedTuple):
         paid = paid.reshape(-1, n_states, n).transpose(1, 2, 0)
         if reward.timing == "final":
             return paid[1:] - paid[:-1]
-        settled = jnp.arange(n_states - 1) >= self.n_settling
-        return paid[1:] * settled[:, None, None]
+        return paid[1:] * self._settled(n_states)[:, None, None]
+
+    def _settled(self, n_states: int) -> jax.Array:
+        """Return which steps count where every step does, bool [n_states - 1]."""
+        return jnp.arange(n_states - 1) >= self.n_settling
 
     def _penalty(self, strength: jax.Array, values: jax.Array, kind: jax.Array) -> jax.Array:
         """Return what every step costs, [n_steps, n]."""
@@ -107,7 +110,9 @@ class RewardRule(NamedTuple):
         flat, start = values.reshape(n_states * n, -1), jnp.tile(values[0], (n_states, 1))
         size = penalty.measure(space, start, flat, watched)  # pyright: ignore[reportArgumentType]
         size = strength * size.reshape(n_states, n)
-        return size[1:] if self.objective.reward.timing == "step" else size[1:] - size[:-1]
+        if self.objective.reward.timing == "step":
+            return size[1:] * self._settled(n_states)[:, None]
+        return size[1:] - size[:-1]
 
     @property
     def watched(self) -> Any:

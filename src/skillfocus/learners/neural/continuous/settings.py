@@ -38,7 +38,8 @@ class Actor:
         free: Share of training without a penalty, so that skills find out what they can change.
         rise: Share of training over which the penalty's strength rises after that. Best it is over
             before `hold` is: a skill that gives up for a while can still come back.
-        settling: Share of a skill's first steps that earn no reward of every step.
+        settling: Share of a skill's first steps that earn no reward of every step, and cost no
+            penalty of every step.
         reset_share: How often an environment begins afresh when a skill ends.
         stretch: Rounds that are compiled into one scan.
     """
