@@ -50,7 +50,7 @@ test-others: $(READY)
 	done
 
 docs: $(READY)  ## build the site, strictly: out/site/index.html
-	$(BIN)/python website/build.py out/site
+	$(BIN)/python website/build.py out/site out/website
 
 release: $(READY)  ## compare results, report and site with what is committed; sdist and wheel in dist/
 	rm -rf out/release dist

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from importlib import import_module
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
+import griffe
+
 import skillfocus as sf
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Entry(NamedTuple):
@@ -33,6 +38,8 @@ class ApiPage(NamedTuple):
     """The packages whose public names it documents."""
     more: tuple[str, ...] = ()
     """Further names, by their full paths: `skillfocus.testing.check_world`."""
+    first: tuple[str, ...] = ()
+    """Public names that come before all others."""
 
 
 PAGES = (
@@ -44,6 +51,7 @@ PAGES = (
         (
             "skillfocus.adapters.from_gymnasium", "skillfocus.adapters.from_minigrid",
             "skillfocus.adapters.from_rddl", "skillfocus.adapters.from_object",
+            "skillfocus.adapters.from_continuous_gymnasium",
             "skillfocus.worlds.maps.parser.read_map", "skillfocus.worlds.maps.parser.make_map",
             "skillfocus.worlds.jax.world.JaxWorld", "skillfocus.worlds.jax.table.from_table",
         ),
@@ -58,6 +66,7 @@ PAGES = (
         "learners", "Learners",
         "`discover` takes a world and an objective and returns skills; a learner decides how.",
         ("learners",),
+        first=("discover", "discover_many"),
     ),
     ApiPage(
         "skills", "Skills",
@@ -74,6 +83,7 @@ PAGES = (
             "skillfocus.metrics.best_focus", "skillfocus.metrics.best_plan",
             "skillfocus.metrics.FocusedPlan", "skillfocus.metrics.fair_starts",
             "skillfocus.metrics.round_trips", "skillfocus.metrics.shortest_steps",
+            "skillfocus.metrics.continuous_side_effects", "skillfocus.metrics.ContinuousEffects",
             "skillfocus.metrics.statistics.mean_interval",
             "skillfocus.metrics.statistics.success_interval",
             "skillfocus.metrics.statistics.bootstrap_interval",
@@ -140,18 +150,14 @@ def api_pages() -> dict[str, str]:
 
 def entries(page: ApiPage) -> list[Entry]:
     """Return what a page documents: functions of `sf`, its classes, and further names."""
+    named = [(name, find(f"skillfocus.{name}")) for name in sf.__all__]
+    named.sort(key=lambda item: (item[0] not in page.first, item[1].is_class))
     own = [
-        Entry(f"sf.{name}", defined_at(getattr(sf, name)))
-        for name in sf.__all__
-        if not inspect.ismodule(getattr(sf, name)) and package_of(name) in page.packages
+        Entry(f"sf.{name}", found.path)
+        for name, found in named
+        if not found.is_module and found.path.split(".")[1] in page.packages
     ]
-    own.sort(key=lambda entry: inspect.isclass(_find(entry.path)))
-    return [*own, *(Entry(_shown(path), defined_at(_find(path))) for path in page.more)]
-
-
-def package_of(name: str) -> str:
-    """Return the package that defines a public name: `learners` for `discover`."""
-    return defined_at(getattr(sf, name)).split(".")[1]
+    return [*own, *(Entry(_shown(path), find(path).path) for path in page.more)]
 
 
 def public_paths() -> dict[str, tuple[str, str]]:
@@ -164,15 +170,23 @@ def public_paths() -> dict[str, tuple[str, str]]:
     }
 
 
-def defined_at(found: object) -> str:
-    """Return the full path of a class or function."""
-    return f"{found.__module__}.{found.__qualname__}"  # pyright: ignore[reportAttributeAccessIssue]
+def find(path: str) -> griffe.Object:
+    """Return what a name stands for, read from the sources: nothing is imported.
+
+    Raises:
+        KeyError: If there is no such name.
+    """
+    found = _sources()[path.removeprefix("skillfocus.")]
+    if found.is_module and found.name in found.members:  # `metrics.coverage` is both
+        found = found[found.name]
+    return found.final_target if isinstance(found, griffe.Alias) else found
 
 
-def _find(path: str) -> object:
-    module, name = path.rsplit(".", 1)
-    module = re.sub(r"^skillfocus\.(adapters|executors)$", r"\1", module)
-    return getattr(getattr(sf, module) if "." not in module else import_module(module), name)
+@cache
+def _sources() -> griffe.Object:
+    package = griffe.load("skillfocus", search_paths=[ROOT / "src"])
+    assert isinstance(package, griffe.Object)
+    return package
 
 
 def _shown(path: str) -> str:
@@ -195,8 +209,8 @@ def _page_text(page: ApiPage) -> str:
 def _overview() -> str:
     parts = [
         "# API",
-        "`import skillfocus as sf` gives every name that begins with `sf.`; they are in the order "
-        "in which data flows. The others are imported from the module that is shown. "
+        "`import skillfocus as sf` gives every name that begins with `sf.`. The others "
+        "are imported from the module that is shown. "
         "What is not listed here may change in any release.",
     ]
     for page in PAGES:
@@ -210,6 +224,7 @@ def _overview() -> str:
 
 def _first_line(path: str) -> str:
     """Return the first sentence of a docstring, for the cell of a table."""
-    paragraph = (inspect.getdoc(_find(path)) or "").split("\n\n")[0]
+    docstring = find(path).docstring
+    paragraph = inspect.cleandoc(docstring.value).split("\n\n")[0] if docstring else ""
     sentence = re.split(r"(?<=\.)\s", " ".join(paragraph.split()), maxsplit=1)[0]
     return re.sub(r"([|<*\[])", r"\\\1", sentence)

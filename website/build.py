@@ -1,10 +1,11 @@
-"""Build the site: live pages, then MkDocs, which fails at any warning.
+"""Build the site: live pages and tutorials, then MkDocs, which fails at any warning.
 
-python website/build.py out/site
+`python website/build.py out/site out/website`
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -13,29 +14,34 @@ from pathlib import Path
 from players import ROOT, players, write_players
 
 
-def build(site: Path, live: Path) -> None:
+def build(site: Path, parts: Path) -> None:
     """Build the site.
 
     Args:
         site: Its folder; everything in it is replaced.
-        live: Folder for live pages and the runs that they show, which are kept.
+        parts: Folder for live pages and tutorials, which are kept for the next build.
 
     Raises:
         SystemExit: If the site has a broken link, a missing reference or any other warning.
     """
     os.chdir(ROOT)  # worlds are named by paths relative to it
-    live.mkdir(parents=True, exist_ok=True)
-    write_players(live, players())
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
-    settings = {"SKILLFOCUS_PLAYERS": str(live), "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(
-        [*command, "--site-dir", str(site)], env={**os.environ, **settings}, check=False
-    )
+    parts.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "website/tutorials.py", str(parts / "tutorials")]
+    tutorials = subprocess.Popen(command)  # beside the players
+    write_players(parts, players())
+    if tutorials.wait():
+        raise SystemExit(tutorials.returncode)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
+    settings = {"SKILLFOCUS_SITE_PARTS": str(parts), "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, env={**os.environ, **settings}, check=False)
     if done.returncode:
         raise SystemExit(done.returncode)
 
 
 if __name__ == "__main__":
-    out = Path(sys.argv[1]).resolve()
-    build(out, out.parent / "players")
-    print(f"the site: {out / 'index.html'}")
+    parser = argparse.ArgumentParser(description="Build the site.")
+    parser.add_argument("site", type=Path, help="folder of the site")
+    parser.add_argument("parts", type=Path, help="folder for live pages and tutorials")
+    arguments = parser.parse_args()
+    build(arguments.site.resolve(), arguments.parts.resolve())
+    print(f"the site: {arguments.site / 'index.html'}")

@@ -52,22 +52,28 @@ def _expanded(nav: list[Any], docs: Path) -> Iterator[Any]:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are generated, live pages, the style and the scripts."""
+    parts = Path(config.extra["parts"])
     pages = {**repository_pages(), **api_pages(), "commands.md": commands_page()}
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
     for asset in _ASSETS.iterdir():
         files.append(File.generated(config, f"assets/{asset.name}", abs_src_path=str(asset)))
     for name in PLAYERS:
-        page = Path(config.extra["players"]) / f"{name}.html"
+        page = parts / f"{name}.html"
         if not page.is_file():
             raise PluginError(f"there is no {page}: run `make docs`, which makes the live pages")
         files.append(File.generated(config, f"live/{name}.html", abs_src_path=str(page)))
+    for path in sorted((parts / "tutorials").iterdir()):
+        if path.suffix == ".stamp":
+            continue
+        files.append(File.generated(config, f"tutorials/{path.name}", abs_src_path=str(path)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Lead links to files of the repository to the pages that show them."""
     del config, files
+    markdown = markdown.replace("<details>", '<details markdown="1">')  # as forges render them
     return with_site_links(markdown, page.file.src_uri)
 
 

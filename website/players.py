@@ -1,10 +1,10 @@
 """Live pages of the site: three players and a small gallery, made from skills planned here.
 
-    python website/players.py out/players
+    python website/players.py out/website
 
 Each page is one file that simulates its skills, as `skillfocus view` writes it. Runs are stored in
 the folder, so a second build only writes pages. The gallery of the command (`view --gallery`) has
-eight algorithms with sixteen skills each; this one has three with six to eight, to be planned in
+eight algorithms with sixteen skills each; this one has three with four to eight, to be planned in
 seconds.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +27,6 @@ from skillfocus.viewer.page import write_page
 from skillfocus.viewer.payload import SkillSetView
 
 ROOT = Path(__file__).resolve().parents[1]
-WORKERS = 2
 
 
 class Player(NamedTuple):
@@ -49,7 +49,7 @@ def players() -> list[Player]:
     """Return the pages of the site."""
     rooms = family("four-rooms", "tool_1=2,tool_4=2,position=4")
     forage = family("forage-world", "resource_1=2,position=4")
-    mud = family("mud-world", "treasure=2,position=4")
+    mud = family("mud-world", "treasure=2,position=2")
     museum = "examples/maps/museum.txt"  # relative, as the page shows it
     museum_runs = [
         Discovery(museum, name, 0, targets="key=2,painting=2,lamp=2,position=2")
@@ -61,7 +61,7 @@ def players() -> list[Player]:
         )
     ]
     return [
-        Player("four-rooms", "Three algorithms fetch a tool", rooms),
+        Player("four-rooms", "Two algorithms fetch a tool", rooms[1:]),
         Player("museum", "A museum at night, drawn in a text file", museum_runs),
         Player("taxi", "Taxi from Gymnasium", taxi),
         Player("gallery", "Focused skills: a small gallery", [*rooms, *forage, *mud]),
@@ -75,7 +75,9 @@ def write_players(folder: Path, pages: Sequence[Player]) -> list[Path]:
         UserError: If a run failed.
     """
     store = Store(folder / "runs")
-    status = run_all([run for page in pages for run in page.runs], store, workers=WORKERS)
+    runs = [run for page in pages for run in page.runs]
+    with ThreadPoolExecutor(1) as thread:  # processes would take longer to start than to plan
+        status = run_all(runs, store, executor=thread)
     for run, failure in status.failures.items():
         raise UserError(f"the skills of {run} could not be planned: {failure}")
     return [

@@ -47,6 +47,12 @@ def listings() -> dict[str, str]:
     return {name: re.sub(r"\.\w+$", ".md", name) for name in names}
 
 
+def tutorials() -> dict[str, str]:
+    """Return the tutorials, and the pages that they are rendered to: `tutorials/own-map.md`."""
+    paths = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
+    return {f"docs/tutorials/{path.name}": f"tutorials/{path.stem}.md" for path in paths}
+
+
 def source_of(page: str) -> str:
     """Return the path in the repository of the file that a page is made of."""
     made = {page: path for path, page in (DOCUMENTS | listings()).items()}
@@ -63,9 +69,13 @@ def with_site_links(markdown: str, page: str) -> str:
     source = source_of(page)
     targets = DOCUMENTS | OTHERS | listings()
 
+    targets |= {path: tutorial for path, tutorial in tutorials().items() if tutorial != page}
+
     def replace(link: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link["path"]))
-        target = path.removeprefix("docs/") if path.startswith("docs/") else targets.get(path)
+        target = targets.get(path)
+        if target is None and path.startswith("docs/"):
+            target = path.removeprefix("docs/")
         if target is None:  # MkDocs says that it leads nowhere
             return link[0]
         relative = posixpath.relpath(target, posixpath.dirname(page) or ".")

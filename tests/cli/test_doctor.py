@@ -13,6 +13,7 @@ def test_doctor_is_well():
     done = subprocess_command("doctor", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["healthy"] is True
+    assert done.stderr == "compiling the kernels, which takes up to a minute the first time\n"
 
 
 def test_what_is_missing_is_named(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillfocus.cli.output import print_json, print_table
+from skillfocus.cli.output import print_json, print_table, say
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Doctor:
         """Check the installation and print the findings."""
         from skillfocus.cli.health import check_installation
 
+        say("compiling the kernels, which takes up to a minute the first time")
         findings, healthy = check_installation()
         if self.json:
             print_json({"healthy": healthy, **findings})
