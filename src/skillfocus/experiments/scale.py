@@ -1,8 +1,8 @@
 """Beyond tables: skills that networks learn, beside exact ones where those can be had.
 
 `neural` is what a CPU learns: FourRooms from its table, and installing a printer. `neural-large`
-needs a GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, and Mini-BEHAVIOR. Claims are aims
-of our own:
+needs a GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, and Mini-BEHAVIOR. Claims
+are aims of our own:
 
     scale-changes-A, scale-effects-A   FourRooms: agent A changes tools, as cleanly as planned ones
     scale-changes-W, scale-effects-W   rooms W: every tool is fetched, nearly as cleanly as possible
