@@ -144,7 +144,7 @@ def test_bad_requests_are_refused(settings, message):
 
 
 def test_numpy_s_seeds_can_be_saved(tmp_path):
-    skills = sf.discover(
+    skills = sf.discover(  # pyright: ignore[reportCallIssue]
         corridor(),
         sf.focused(sf.vic()),
         n_skills=4,

@@ -75,6 +75,11 @@ def _check_objective(objective: Objective) -> None:
         raise UserError(
             f"{penalty.name} needs variables with finitely many values: use weighted_norm()"
         )
+    if penalty is not None and penalty.auto:
+        raise UserError(
+            "strength='auto' compares with the best possible, which needs a table of states: give "
+            "a number"
+        )
     if penalty is not None and penalty.baseline != "start":
         raise UserError(
             f"actors compare with the start, not with {penalty.baseline}: use baseline='start'"

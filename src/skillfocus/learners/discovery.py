@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
 from skillfocus.objectives.targets import Targets
+from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.worlds.continuous import ContinuousBase, require_finite
 from skillfocus.worlds.registry import as_world
@@ -64,6 +65,23 @@ def make_problem(
     return Problem(world, objective, parts, modes, limit, mdp)
 
 
+@overload
+def discover(  # pyright: ignore[reportOverlappingOverload]
+    world: ContinuousBase, objective: Objective | str, *, seed: int,
+    learner: Learner | str | None = None, n_skills: int | None = None, targets: Any = None,
+    step_limit: int | None = None, progress: Progress | None = None,
+) -> ContinuousSkills: ...  # fmt: skip
+
+
+@overload
+def discover(
+    world: World | str | Path, objective: Objective | str, *, seed: int,
+    learner: Learner | str | None = None, n_skills: int | None = None,
+    targets: Targets | None = None, step_limit: int | None = None, mdp: TabularMDP | None = None,
+    progress: Progress | None = None,
+) -> Skills: ...  # fmt: skip
+
+
 @explain_calls
 @renamed_arguments(table="mdp")
 def discover(
@@ -73,12 +91,12 @@ def discover(
     seed: int,
     learner: Learner | str | None = None,
     n_skills: int | None = None,
-    targets: Targets | None = None,
+    targets: Any = None,
     step_limit: int | None = None,
     mdp: TabularMDP | None = None,
     progress: Progress | None = None,
-) -> Skills:
-    """Discover skills.
+) -> Skills | ContinuousSkills:
+    """Discover skills: `Skills`, or `ContinuousSkills` in a world with continuous variables.
 
     Args:
         world: The world to discover them in, or its name, as `make` takes it.
@@ -105,7 +123,7 @@ def discover(
     if isinstance(world, ContinuousBase):
         return discover_continuous(
             world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
-        )  # pyright: ignore[reportReturnType]
+        )
     if objective.penalty is not None and objective.penalty.auto:
         from skillfocus.learners.strength_search import find_strength  # which calls `discover`
 

@@ -14,6 +14,7 @@ from skillfocus.learners.discovery import make_problem
 
 jax = pytest.importorskip("jax")
 
+from skillfocus.learners.neural import checkpoint
 from skillfocus.learners.neural import train as training
 from skillfocus.worlds.four_rooms import FourRooms
 
@@ -108,7 +109,7 @@ class Interrupt(Exception):
 
 @pytest.mark.slow
 def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     path = tmp_path / "folder" / "training.safetensors"
     settings = replace(TINY, updates=12, hold=0.3)
     kept = replace(settings, checkpoint=str(path))

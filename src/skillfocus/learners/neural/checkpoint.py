@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,64 +28,115 @@ if TYPE_CHECKING:
     from skillfocus.learners.neural.learner import Neural
     from skillfocus.learners.neural.train import SkillSet
 
-
-def write_checkpoint(
-    settings: Neural, problem: Problem, carry: Any, sets: Sequence[SkillSet], stretches: int
-) -> None:
-    """Write the state of training; the file is replaced at once, never half."""
-    leaves = jax.tree.leaves(_plain_key(carry))
-    arrays = {f"carry/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-    arrays |= _estimates(sets)
-    header = {
-        "digest": _digest(settings, problem, len(sets)),
-        "stretches": stretches,
-        "generators": [each.rng.bit_generator.state for each in sets],
-    }
-    path = Path(str(settings.checkpoint))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    save_file(arrays, unfinished, metadata={"skillfocus": json.dumps(header)})
-    os.replace(unfinished, path)
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
 
-def read_checkpoint(
-    settings: Neural, problem: Problem, carry: Any, sets: Sequence[SkillSet]
-) -> tuple[Any, int]:
-    """Restore the state of training.
+class Checkpoint:
+    """A file with the state of one training.
 
     Args:
-        settings: The learner's settings.
-        problem: What is learned.
-        carry: A training state of the same form.
-        sets: Sets of skills in training; their estimates and generators are restored.
+        path: The file.
+        decisive: Everything that decides how training goes on; a file of another training is
+            refused.
+    """
+
+    def __init__(self, path: str | Path, decisive: Sequence[object]) -> None:
+        self.path, self._written = Path(path), time.monotonic()
+        device = jax.devices()[0]
+        everything = [*decisive, device.device_kind, jax.__version__]
+        self.digest = hashlib.sha256(json.dumps(everything, default=str).encode()).hexdigest()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last time it was written, or made, is long ago."""
+        return time.monotonic() - self._written > SECONDS_BETWEEN_CHECKPOINTS
+
+    def exists(self) -> bool:
+        """Return whether there is a file to go on from."""
+        return self.path.exists()
+
+    def write(
+        self, carry: Any, arrays: Mapping[str, np.ndarray], header: Mapping[str, object]
+    ) -> None:
+        """Write a training state, further arrays and a header; the file is replaced at once."""
+        leaves = jax.tree.leaves(_plain_key(carry))
+        named = {f"carry/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        text = json.dumps({"digest": self.digest, **header})
+        save_file({**named, **arrays}, unfinished, metadata={"skillfocus": text})
+        os.replace(unfinished, self.path)
+        self._written = time.monotonic()
+
+    def read(self, carry: Any) -> tuple[Any, dict[str, np.ndarray], dict[str, Any]]:
+        """Return the training state, the further arrays and the header.
+
+        Args:
+            carry: A training state of the same form.
+
+        Raises:
+            UserError: If the file is damaged, or belongs to another training.
+        """
+        try:
+            with safe_open(self.path, "numpy") as file:
+                header = json.loads((file.metadata() or {})["skillfocus"])
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, KeyError, ValueError, OSError) as error:
+            raise UserError(
+                f"{self.path} is no checkpoint ({error}); delete it to start anew"
+            ) from None
+        if header.get("digest") != self.digest:
+            raise UserError(
+                f"{self.path} belongs to another training, or to another device; name another "
+                f"checkpoint, or delete it to start anew"
+            )
+        plain = _plain_key(carry)
+        leaves = [arrays.pop(f"carry/{i}") for i in range(len(jax.tree.leaves(plain)))]
+        restored = jax.tree.unflatten(
+            jax.tree.structure(plain), [jax.numpy.asarray(leaf) for leaf in leaves]
+        )
+        restored = restored._replace(key=jax.random.wrap_key_data(restored.key))
+        return restored, arrays, header
+
+    def delete(self) -> None:
+        """Remove the file, once training is over."""
+        self.path.unlink(missing_ok=True)
+
+
+def make_checkpoint(settings: Neural, problem: Problem, n_sets: int) -> Checkpoint | None:
+    """Return where the state of a training is kept, if it is."""
+    if settings.checkpoint is None:
+        return None
+    own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
+    decisive = [
+        own, n_sets, problem.world.id, problem.world.settings, problem.objective.describe(),
+        [sorted(skill.items()) for skill in problem.assignment.skills], problem.modes,
+        problem.step_limit,
+    ]  # fmt: skip
+    return Checkpoint(settings.checkpoint, decisive)
+
+
+def write_state(
+    checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet], stretches: int
+) -> None:
+    """Write the state of training, with estimates and generators of its sets of skills."""
+    generators = [each.rng.bit_generator.state for each in sets]
+    checkpoint.write(carry, _estimates(sets), {"stretches": stretches, "generators": generators})
+
+
+def read_state(checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet]) -> tuple[Any, int]:
+    """Restore the state of training, and the estimates and generators of its sets of skills.
 
     Returns:
         The training state, and how many stretches are done.
-
-    Raises:
-        UserError: If the file is damaged, or belongs to another training.
     """
-    path = Path(str(settings.checkpoint))
-    try:
-        with safe_open(path, "numpy") as file:
-            header = json.loads((file.metadata() or {})["skillfocus"])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
-        raise UserError(f"{path} is no checkpoint ({error}); delete it to start anew") from None
-    if header.get("digest") != _digest(settings, problem, len(sets)):
-        raise UserError(
-            f"{path} belongs to another training, or to another device; name another checkpoint, "
-            f"or delete it to start anew"
-        )
-    plain = _plain_key(carry)
-    leaves = [arrays[f"carry/{i}"] for i in range(len(jax.tree.leaves(plain)))]
-    restored = jax.tree.unflatten(jax.tree.structure(plain), [jax.numpy.asarray(x) for x in leaves])
+    carry, arrays, header = checkpoint.read(carry)
     for name, parameters in _estimates(sets).items():
         parameters[...] = arrays[name]
     for each, state in zip(sets, header["generators"], strict=True):
         each.rng.bit_generator.state = state
         each.refresh(header["stretches"])
-    return restored._replace(key=jax.random.wrap_key_data(restored.key)), header["stretches"]
+    return carry, header["stretches"]
 
 
 def _plain_key(carry: Any) -> Any:
@@ -99,15 +151,3 @@ def _estimates(sets: Sequence[SkillSet]) -> dict[str, np.ndarray]:
         for number, reward in enumerate(each.rewards)
         if not isinstance(reward, NetworkReward)
     }
-
-
-def _digest(settings: Neural, problem: Problem, n_sets: int) -> str:
-    """Return a digest of everything that decides how training goes on."""
-    own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
-    device = jax.devices()[0]
-    decisive = [
-        own, n_sets, problem.world.id, problem.world.settings, problem.objective.describe(),
-        [sorted(skill.items()) for skill in problem.assignment.skills], problem.modes,
-        problem.step_limit, device.device_kind, jax.__version__,
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(decisive, default=str).encode()).hexdigest()

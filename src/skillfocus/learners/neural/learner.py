@@ -63,7 +63,8 @@ class Neural(Learner):
         stretch: Updates between two looks at where skills end.
         checkpoint: A file to write the state of training to, and to go on from.
         actor: Settings for worlds with continuous variables and actions, which take none of the
-            above (default: `Actor()`, of `large_neural` `large_actor()`; docs/continuous.md).
+            above but the checkpoint (default: `Actor()`, of `large_neural` `large_actor()`;
+            docs/continuous.md).
         name: Name in files and tables.
     """
 
@@ -151,7 +152,10 @@ class Neural(Learner):
         require_jax("the neural learner")
         from skillfocus.learners.neural.continuous.train import train
 
-        return train(self.actor_settings, problem, [rng], progress)[0].weights
+        trained = train(
+            self.actor_settings, problem, [rng], progress, checkpoint_path=self.checkpoint
+        )
+        return trained[0].weights
 
     @property
     def actor_settings(self) -> Actor:

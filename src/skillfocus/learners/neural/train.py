@@ -15,7 +15,7 @@ from skillfocus._internal.jax_cache import keep_compiled_programs
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Problem
-from skillfocus.learners.neural.checkpoint import read_checkpoint, write_checkpoint
+from skillfocus.learners.neural.checkpoint import make_checkpoint, read_state, write_state
 from skillfocus.learners.neural.learner import Neural
 from skillfocus.learners.neural.rewards import GroupReward, NetworkReward, make_rewards
 from skillfocus.learners.neural.training import Trainer, with_judges
@@ -28,7 +28,6 @@ from skillfocus.worlds.jax.world import JaxWorld
 
 TYPICAL_LOSS = 4.0
 """A loss whose unit is 1: about that of a discriminator's -log q, as settings were tuned for."""
-SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
 
 def train(
@@ -58,15 +57,15 @@ def train(
     alone = len(sets) == 1
     carry: Any = sets[0].carry if alone else stack([each.carry for each in sets])
     stretches = -(-settings.updates // settings.stretch)
-    done = 0
-    if settings.checkpoint is not None and Path(settings.checkpoint).exists():
-        carry, done = read_checkpoint(settings, problem, carry, sets)
+    done, checkpoint = 0, make_checkpoint(settings, problem, len(sets))
+    if checkpoint is not None and checkpoint.exists():
+        carry, done = read_state(checkpoint, carry, sets)
 
     def run_stretch(carry: Carry, rewards: Any) -> tuple[Carry, jax.Array, Ends]:
         return trainer.run(carry, rewards, settings.stretch)
 
     run = jax.jit(run_stretch if alone else jax.vmap(run_stretch), donate_argnums=0)
-    began, first, saved = time.monotonic(), done, time.monotonic()
+    began, first = time.monotonic(), done
     for number in range(done, stretches):
         seconds = time.monotonic() - began
         steps = (number - first) * settings.stretch * settings.environments * len(sets)
@@ -82,12 +81,10 @@ def train(
         for i, each in enumerate(sets):
             mine = ends if alone else jax.tree.map(lambda leaf, i=i: leaf[i], ends)
             each.observe(mine, (number + 1) / stretches)
-        due = time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
-        if settings.checkpoint is not None and due:
-            write_checkpoint(settings, problem, carry, sets, number + 1)
-            saved = time.monotonic()
-    if settings.checkpoint is not None:
-        Path(settings.checkpoint).unlink(missing_ok=True)
+        if checkpoint is not None and checkpoint.is_due:
+            write_state(checkpoint, carry, sets, number + 1)
+    if checkpoint is not None:
+        checkpoint.delete()
     carries = (
         [carry] if alone else [jax.tree.map(lambda x, i=i: x[i], carry) for i in range(len(sets))]
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import make_continuous_problem
+from skillfocus.learners.neural import checkpoint
 from skillfocus.learners.neural.continuous.train import begin, make_trainer, train
 from skillfocus.metrics.continuous import (
     continuous_side_effects,
@@ -127,11 +130,40 @@ def test_metra_keeps_its_constraint_and_moves(metra):
     assert moved[:, 2].mean() < 0.5 * going[:, 2].mean()  # "leave everything"
 
 
+class Interrupt(Exception):
+    """Stands for Ctrl-C."""
+
+
+def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    short = replace(ACTOR, rounds=6, stretch=2, environments=8, batch=48)
+    path = tmp_path / "training.safetensors"
+
+    def learn(actor=short, path=path, stops=False):
+        def progress(fraction, activity):
+            if stops and fraction > 0.5:
+                raise Interrupt
+
+        return sf.discover(
+            WORLD, sf.focused(sf.diayn()), seed=0, targets=TARGETS, progress=progress,
+            learner=sf.Neural(actor=actor, checkpoint=path),
+        )  # fmt: skip
+
+    whole = learn(path=None)
+    with pytest.raises(Interrupt):
+        learn(stops=True)
+    with pytest.raises(UserError, match="belongs to another training"):
+        learn(replace(short, entropy=0.5))
+    assert learn() == whole
+    assert not path.exists()
+
+
 def test_wrong_problems_are_refused():
     for objective, targets, match in [
         (sf.focused(sf.reach()), TARGETS, "looks values up in a table"),
         (sf.focused(sf.diayn(), penalty=sf.changed_variables()), TARGETS, "finitely many values"),
         (sf.focused(sf.diayn(), baseline="inaction"), TARGETS, "compare with the start"),
+        (sf.focused(sf.diayn(), strength="auto"), TARGETS, "give a number"),
         (sf.vic(prior="learned"), None, "learns a prior"),
         (sf.focused(sf.diayn()), {"a": 1}, "give it 2 to"),
         (sf.focused(sf.diayn()), {"d": 2}, "variable"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ import numpy as np
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import ContinuousProblem
+from skillfocus.learners.neural.checkpoint import Checkpoint
 from skillfocus.learners.neural.continuous.dealing import deal
 from skillfocus.learners.neural.continuous.judging import first_vectors, normalise
 from skillfocus.learners.neural.continuous.settings import Actor
@@ -59,6 +61,7 @@ def train(
     rngs: Sequence[np.random.Generator],
     progress: Progress,
     strengths: Sequence[float] | None = None,
+    checkpoint_path: str | Path | None = None,
 ) -> list[Trained]:
     """Train one set of skills per generator, all at once.
 
@@ -68,9 +71,18 @@ def train(
         rngs: One generator per set of skills.
         progress: Progress callback.
         strengths: Strength of the penalty of each set (default: the objective's).
+        checkpoint_path: A file to write the state of training to, and to go on from.
+
+    Raises:
+        UserError: If training diverges, or the checkpoint cannot be used.
     """
     trainer = make_trainer(settings, problem)
     if isinstance(problem.world, HostWorld):
+        if checkpoint_path is not None:
+            raise UserError(
+                f"{problem.world.id} is stepped outside JAX, so its state cannot be kept: learn "
+                f"without a checkpoint"
+            )
         return [train_on_host(trainer, rng, progress) for rng in rngs]
     penalty = problem.objective.penalty
     if strengths is None:
@@ -79,7 +91,15 @@ def train(
     alone = len(begun) == 1
     carry, fixed = begun[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *begun)
     run = trainer.compiled if alone else trainer.compiled_for_many
+    checkpoint = _checkpoint(checkpoint_path, settings, problem, strengths)
     first, reports, done = None, [], 0
+    if checkpoint is not None and checkpoint.exists():
+        carry, before, header = checkpoint.read(carry)
+        fixed = jax.tree.unflatten(
+            jax.tree.structure(fixed), [jnp.asarray(before.pop(name)) for name in _names(fixed)]
+        )
+        reports, done = [before], header["rounds"]
+    time_axis = 0 if alone else 1
     while done < settings.rounds:
         steps = done * problem.step_limit * settings.environments * len(rngs)
         speed = ", compiling" if first is None else f", {_speed(first, steps):,.0f} steps/s"
@@ -94,17 +114,46 @@ def train(
                 time.monotonic(),
                 done * problem.step_limit * settings.environments * len(rngs),
             )
-    time_axis = 0 if alone else 1
-    report = {
-        name: np.concatenate([each[name] for each in reports], axis=time_axis)
-        for name in reports[0]
-    }
+        if checkpoint is not None and checkpoint.is_due:
+            kept = dict(zip(_names(fixed), map(np.asarray, jax.tree.leaves(fixed)), strict=True))
+            checkpoint.write(carry, {**kept, **_joined(reports, time_axis)}, {"rounds": done})
+    if checkpoint is not None:
+        checkpoint.delete()
+    report = _joined(reports, time_axis)
     if alone:
         return [finish(trainer, carry, fixed, report)]
     return [
         finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
         for i in range(len(rngs))
     ]
+
+
+def _checkpoint(
+    path: str | Path | None,
+    settings: Actor,
+    problem: ContinuousProblem,
+    strengths: Sequence[float],
+) -> Checkpoint | None:
+    if path is None:
+        return None
+    world = problem.world
+    decisive = [
+        asdict(settings), list(strengths), world.id, world.settings, problem.objective.describe(),
+        problem.layout, problem.step_limit,
+    ]  # fmt: skip
+    return Checkpoint(path, decisive)
+
+
+def _names(fixed: Fixed) -> list[str]:
+    return [f"fixed/{i}" for i in range(len(jax.tree.leaves(fixed)))]
+
+
+def _joined(reports: list[dict[str, np.ndarray]], time_axis: int) -> dict[str, np.ndarray]:
+    """Return what was measured in stretches, one after the other."""
+    return {
+        name: np.concatenate([each[name] for each in reports], axis=time_axis)
+        for name in reports[0]
+    }
 
 
 def check_finite(report: dict[str, np.ndarray], rounds: int) -> None:
