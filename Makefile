@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 OTHERS = 3.11 3.13
-TWO = -n 2 --dist loadfile
+TWO = -n 2 --dist loadfile --no-loadscope-reorder
 EXTRA = dev
 EVERY_PYTHON = -m 'not slow and not one_python' --hypothesis-profile few-examples
 

@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +54,23 @@ EVERY_PYTHON = (
 
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
-    """Mark what one Python tests. Pages come last: while the browser is open, its event loop is
-    the main thread's."""
+    """Mark what one Python tests, and order files: those with many slow tests first, so that all
+    workers end at about the same time. Files with pages come last, and pages last in them: while
+    the browser is open, its event loop is the main thread's."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    with_pages = {item.path for item in items if "browser" in item.fixturenames}
     for item in items:
         file = item.path.relative_to(Path(__file__).parent).as_posix()
         if file.startswith(ONE_PYTHON) and file not in EVERY_PYTHON:
             item.add_marker(pytest.mark.one_python)
-    items.sort(key=lambda item: "browser" in item.fixturenames)
+    items.sort(
+        key=lambda item: (
+            item.path in with_pages,
+            -slow[item.path],
+            item.path,
+            "browser" in item.fixturenames,
+        )
+    )
 
 
 @pytest.fixture(scope="session")
