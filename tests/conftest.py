@@ -55,8 +55,8 @@ EVERY_PYTHON = (
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
     """Mark what one Python tests, and order files: those with many slow tests first, so that all
-    workers end at about the same time. Files with pages come last, and pages last in them: while
-    the browser is open, its event loop is the main thread's."""
+    workers end at about the same time. Pages come last, and files with pages after those without:
+    while the browser is open, its event loop is the main thread's."""
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     with_pages = {item.path for item in items if "browser" in item.fixturenames}
     for item in items:
@@ -65,10 +65,10 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.one_python)
     items.sort(
         key=lambda item: (
+            "browser" in item.fixturenames,
             item.path in with_pages,
             -slow[item.path],
             item.path,
-            "browser" in item.fixturenames,
         )
     )
 
@@ -87,6 +87,15 @@ def four_rooms_table(four_rooms):
 def focused_vic(four_rooms):
     """Focused VIC skills in FourRooms, planned for fewer rounds than by default."""
     return sf.discover(four_rooms, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=30))
+
+
+@pytest.fixture
+def unoptimized():
+    """Lets XLA compile in half the time, where a test reads what is measured and not the numbers."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture
