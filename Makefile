@@ -4,10 +4,14 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 OTHERS = 3.11 3.13
-TWO = -n 2 --dist loadfile
+TWO = -n 2 --dist loadfile --no-loadscope-reorder
 EXTRA = dev
+EVERY_PYTHON = -m 'not slow and not one_python' --hypothesis-profile few-examples
 
-.PHONY: help reproduce paper test test-others lint docs release bench fuzz audit clean
+# Without bytecode on disk, every command that a test starts compiles every library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help reproduce paper test warm others test-others lint docs release bench fuzz audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -32,22 +36,38 @@ lint: $(READY)  ## formatting, lint, types, the import contract
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
 
-test: $(READY) lint  ## run all checks, also under the oldest and newest Pythons if installed
+test: $(READY)  ## run all checks, some also under the oldest and newest Pythons if installed
+	@$(MAKE) --no-print-directory -j 2 lint warm others
 	$(BIN)/python -m pytest $(TWO)
 	@$(MAKE) --no-print-directory test-others
 
-test-others: $(READY)
+# What all workers of the tests would compile at once: kernels, and bytecode of all they import.
+warm: $(READY)
+	@$(BIN)/python -W ignore -c 'import skillfocus.runs.precompile'
+	-@$(BIN)/python -m pytest --collect-only -qq >/dev/null
+
+# Does $(1) for every other Python that is installed ($$v is its version, $$p the interpreter), and
+# $(2) for those that are not.
+define for_others
 	@own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 	for v in $(OTHERS); do \
 	  if [ $$v = $$own ]; then continue; fi; \
 	  for p in python$$v $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$v.*/bin/python; do \
 	    if $$p -c '' 2>/dev/null; then break; fi; p=; \
 	  done; \
-	  if [ -z "$$p" ]; then echo "== Python $$v is not installed, so not tested"; continue; fi; \
-	  echo "== Python $$v"; \
-	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test .venv-$$v/.ready && \
-	  .venv-$$v/bin/python -m pytest $(TWO) -m 'not slow' || exit 1; \
+	  if [ -z "$$p" ]; then $(2); continue; fi; \
+	  $(1) || exit 1; \
 	done
+endef
+
+others: $(READY)
+	$(call for_others,$(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test warm,:)
+
+test-others: $(READY)
+	$(call for_others,echo "== Python $$v" && \
+	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test .venv-$$v/.ready && \
+	  .venv-$$v/bin/python -m pytest $(TWO) $(EVERY_PYTHON),\
+	  echo "== Python $$v is not installed and so not tested")
 
 docs: $(READY)  ## build the site, strictly: out/site/index.html
 	$(BIN)/python website/build.py out/site out/website

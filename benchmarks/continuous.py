@@ -4,6 +4,7 @@
     PYTHONPATH=src python benchmarks/continuous.py --only speed
     PYTHONPATH=src python benchmarks/continuous.py --settings gunner-focused gunner-dusdi --seeds 4
     PYTHONPATH=src python benchmarks/continuous.py --small              # a check on two CPU cores
+    PYTHONPATH=src python benchmarks/continuous.py --quick              # does it work?
 
 Prints a table and writes it as JSON (`--out`, continuous.json by default). Needs jax, optax,
 numpy, scipy, numba and safetensors alone.
@@ -221,9 +222,14 @@ def main() -> None:
     parser.add_argument("--rollouts", type=int, default=256)
     parser.add_argument("--peer-frames", action="store_true", help="train for DUSDi's 4 M frames")
     parser.add_argument("--small", action="store_true", help="settings for two CPU cores")
+    parser.add_argument("--quick", action="store_true", help="small networks, for few rounds")
     parser.add_argument("--out", default="continuous.json")
     arguments = parser.parse_args()
     actor = Actor() if arguments.small else large_actor()
+    if arguments.quick:
+        actor = Actor(
+            rounds=2, environments=4, hidden=8, judge_hidden=8, epochs=1, batch=80, stretch=1
+        )
     changes = {
         name: getattr(arguments, name)
         for name in ("rounds", "environments", "entropy")
@@ -231,7 +237,7 @@ def main() -> None:
     }
     actor = replace(actor, **changes)
     agent = SkillAgent(rounds=arguments.task_rounds)
-    if not arguments.small:
+    if not (arguments.small or arguments.quick):
         agent = replace(agent, environments=256, batch=1280, hidden=128)
     device = jax.devices()[0]
     print(f"jax {jax.__version__} on {device.device_kind} ({device.platform})", flush=True)
@@ -240,7 +246,7 @@ def main() -> None:
     }  # fmt: skip
     if arguments.only != "train":
         for name in [name for name in SPEED if name in arguments.settings]:
-            for seeds in (1, 8):
+            for seeds in (1, 2 if arguments.quick else 8):
                 row = measure_speed(name, actor, seeds)
                 results["speed"].append(row)
                 print(

@@ -4,6 +4,8 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,12 +25,52 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("few-examples", settings.get_profile("repeatable"), max_examples=5)
 settings.load_profile("repeatable")
 
+ONE_PYTHON = (
+    "experiments/",
+    "learners/neural/",
+    "metrics/test_effects_without_table.py",
+    "safety/",
+    "skills/continuous/",
+    "tasks/neural/",
+    "viewer/test_continuous.py",
+    "worlds/jax/",
+)
+"""What these test is computed by XLA, which sees traced programs and no Python, or by NumPy, or
+comes from stored results: one Python tests it. Numba's kernels are no such case, since Numba
+compiles Python's bytecode; safety's is in the samples."""
+EVERY_PYTHON = (
+    "experiments/test_registry.py",
+    "learners/neural/test_training.py",
+    "safety/test_planning.py",
+    "skills/continuous/test_continuous_skills.py",
+    "tasks/neural/test_memory.py",
+    "worlds/jax/test_continuous.py",
+)
+"""Samples of the above that every Python tests."""
 
+
+@pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
-    """Pages come last: while the browser is open, its event loop is the main thread's."""
-    items.sort(key=lambda item: "browser" in item.fixturenames)
+    """Mark what one Python tests, and order files: those with many slow tests first, so that all
+    workers end at about the same time. Pages come last, and files with pages after those without:
+    while the browser is open, its event loop is the main thread's."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    with_pages = {item.path for item in items if "browser" in item.fixturenames}
+    for item in items:
+        file = item.path.relative_to(Path(__file__).parent).as_posix()
+        if file.startswith(ONE_PYTHON) and file not in EVERY_PYTHON:
+            item.add_marker(pytest.mark.one_python)
+    items.sort(
+        key=lambda item: (
+            "browser" in item.fixturenames,
+            item.path in with_pages,
+            -slow[item.path],
+            item.path,
+        )
+    )
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +87,15 @@ def four_rooms_table(four_rooms):
 def focused_vic(four_rooms):
     """Focused VIC skills in FourRooms, planned for fewer rounds than by default."""
     return sf.discover(four_rooms, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=30))
+
+
+@pytest.fixture
+def unoptimized():
+    """Lets XLA compile in half the time, where a test reads what is measured and not the numbers."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture

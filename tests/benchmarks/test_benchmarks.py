@@ -9,17 +9,8 @@ import sys
 
 import pytest
 
-import skillfocus as sf
+from benchmark_scripts import run
 from paths import ROOT
-from probes import corridor
-
-
-def run(script: str, *arguments: str, cwd) -> str:
-    command = [sys.executable, "-W", "ignore", str(ROOT / "benchmarks" / script), *arguments]
-    wide = {**os.environ, "COLUMNS": "200"}
-    done = subprocess.run(command, cwd=cwd, env=wide, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow
@@ -38,14 +29,6 @@ def test_scaling_is_measured_and_drawn(tmp_path):
     grown = [line.split("|")[1].strip() for line in table.splitlines()]
     assert grown == ["states", "variables", "skills"]
     assert figure.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_pages_are_timed(tmp_path, browser):
-    page = tmp_path / "corridor.html"
-    learner = sf.Planning(rounds=1)
-    sf.discover(corridor(), sf.focused(sf.vic()), seed=0, n_skills=4, learner=learner).view(page)
-    assert "corridor.html" in run("page.py", str(page), "--quick", cwd=tmp_path)
 
 
 @pytest.mark.slow
@@ -169,8 +152,11 @@ def test_networks_are_timed(tmp_path):
 @pytest.mark.slow
 def test_actors_are_timed(tmp_path):
     file = tmp_path / "speed.json"
-    arguments = ("--small", "--only", "speed", "--settings", "rooms-focused", "--environments", "4")
+    arguments = ("--quick", "--only", "speed", "--settings", "rooms-focused")
     run("continuous.py", *arguments, "--out", str(file), cwd=tmp_path)
     speed = json.loads(file.read_text())["speed"]
-    assert [row["setting"] for row in speed] == ["rooms-focused"] * len(speed)
+    assert [(row["setting"], row["seeds"]) for row in speed] == [
+        ("rooms-focused", 1),
+        ("rooms-focused", 2),
+    ]
     assert all(row["steps_per_s"] > 0 for row in speed)

@@ -91,6 +91,7 @@ def test_only_continuous_worlds():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unoptimized")
 def test_runs_measure_what_the_analysis_reads():
     actor = Actor(rounds=2, environments=4, batch=100, hidden=8, judge_hidden=4, stretch=2)
     run = ContinuousStudy(

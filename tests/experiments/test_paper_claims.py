@@ -1,20 +1,14 @@
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from paths import ROOT
 from skillfocus.experiments.paper_claims import (
-    APPENDIX_CLAIMS,
     FIGURE_TITLES,
     PAPER_CLAIMS,
     figure_page,
     find_paper_claim,
 )
 from skillfocus.experiments.registry import select_experiments
-from skillfocus.experiments.results import load_results
-from skillfocus.experiments.sections import analyze_results
 
 
 def test_there_are_eight_of_five_figures():
@@ -44,19 +38,6 @@ def test_detailed_claims_bear_on_one(claim_id, name):
 @pytest.mark.parametrize("claim_id", ["skills-8-vic", "aim-proxy-mud-world", "control-zero", "x"])
 def test_appendix_aims_and_controls_bear_on_none(claim_id):
     assert find_paper_claim(claim_id) is None
-
-
-@pytest.mark.slow
-def test_every_committed_claim_of_the_paper_bears_on_exactly_one():
-    sections = analyze_results(load_results(ROOT / "results")[0], select_experiments(["all"]))
-    seen = set()
-    for section in sections:
-        for claim in section.analysis.claims:
-            names = [paper.name for paper in PAPER_CLAIMS if paper.matches(claim.id)]
-            appendix = re.fullmatch(APPENDIX_CLAIMS, claim.id) is not None
-            assert len(names) == (claim.source == "paper" and not appendix), claim.id
-            seen.update(names)
-    assert seen == {paper.name for paper in PAPER_CLAIMS}
 
 
 def test_every_figure_has_the_page_of_an_experiment():

@@ -12,11 +12,9 @@ from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.deviations import DEVIATIONS
 from skillfocus.experiments.registry import get_experiment, select_experiments
 from skillfocus.experiments.report import TITLE, build_report
-from skillfocus.experiments.results import load_results
 from skillfocus.report.document import Details, Heading, Picture, Table, pictures_of
-from skillfocus.report.html_page import to_html
 from skillfocus.report.markdown import to_markdown
-from skillfocus.report.writing import write_markdown, write_report
+from skillfocus.report.writing import write_report
 
 EXPERIMENTS = select_experiments(["all"])
 MOST_WORDS = 1500
@@ -252,21 +250,6 @@ def test_pages_open_in_a_browser_and_lead_to_each_other(report, page, tmp_path):
     assert claims.is_visible()
     page.get_by_role("link", name="The report").click()
     assert page.locator("h1").inner_text() == TITLE
-
-
-@pytest.mark.slow
-def test_the_committed_report_is_what_its_results_say(tmp_path):
-    frame, costs = load_results(ROOT / "results")
-    report = build_report(frame, costs, [*EXPERIMENTS, get_experiment("scale")])[0]
-    write_markdown(report, tmp_path / "report.md")
-    assert (tmp_path / "report.md").read_text() == (ROOT / "docs" / "report.md").read_text()
-    committed = ROOT / "docs" / "report"
-    drawn = {path.name for path in (tmp_path / "report").iterdir()}
-    assert drawn == {path.name for path in committed.iterdir()}
-    for path in (tmp_path / "report").glob("*.md"):
-        assert path.read_text() == (committed / path.name).read_text(), path.name
-    assert len(pictures_of(report.blocks)) <= 5
-    assert "<iframe" not in to_html(report.blocks, "T")
 
 
 def test_the_committed_report_is_short_before_its_appendix():

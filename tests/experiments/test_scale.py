@@ -127,6 +127,7 @@ def test_without_results_there_is_nothing_to_say():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unoptimized")
 def test_runs_measure_what_the_analysis_reads():
     pytest.importorskip("jax")
     run = HouseholdSkills(
