@@ -78,7 +78,7 @@ class Skill:
         return self.skills.rollout(self.number, start, rng)
 
     def likely_path(self, start: State, mode: int = 0) -> Trajectory:
-        """Return its states if every action has its likeliest outcome; see `Skills.likely_path`."""
+        """Return its states if all outcomes are the likeliest; see `Skills.likely_path`."""
         return self.skills.likely_path(self.number, start, mode)
 
     def __repr__(self) -> str:
