@@ -264,7 +264,7 @@ MISTAKES = [
     ('make_task steps float', lambda: sf.make_task(M,"t",(0,0),20.5,lambda s:True), 'max_episode_steps of the task t must be a whole number, got 20.5'),
     ('make_task never', lambda: sf.make_task(M,"t",(0,0),20,lambda s:False), 'no state accomplishes the task t: check its conditions'),
     ('make_task array', lambda: sf.make_task(M,"t",(0,0),20,lambda s:np.array([1,2])==1), 'the condition of the task t does not work in the state'),
-    ('task_of lamp', lambda: sf.task_of(lamp(), sf.tabulate(lamp())), 'Lamp-v0 has no task of its own; make one with make_task'),
+    ('task_of lamp', lambda: sf.task_of(lamp(), sf.tabulate(lamp())), "Lamp-v0 has no task of its own; name a condition, such as task='on=1', or make one with make_task"),
     ('solve with the skills twice', lambda: sf.solve(S, T, S, seed=0), "solve takes the skills once"),
     ('solve in another order', lambda: sf.solve(T, M, S, seed=0), "solve takes skills and a task"),
     ('solve an unknown task', lambda: sf.solve(S, "tuools", seed=0), "unknown task 'tuools': did you mean 'tools'?"),

@@ -11,9 +11,13 @@ import pytest
 
 from commands import LAMPS, QUICK, command
 from skillfocus.cli import main
+from skillfocus.cli.discover import Discover, _keep_search
+from skillfocus.learners.strength_search import StrengthCurve, StrengthPoint
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.runs.discovery_run import Discovery
+from skillfocus.runs.execution import Finished, perform
 from skillfocus.runs.folder_store import Store
+from skillfocus.skills.skills import Skills
 
 
 @pytest.mark.slow
@@ -151,6 +155,44 @@ def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, c
     assert stop.value.code == 2
     assert "more than 1,000: use fewer skills" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "out" / "failed").exists()
+
+
+@pytest.mark.parametrize("settings", [{}, {"baseline": "stepwise"}])
+def test_what_is_avoidable_is_told_only_if_the_start_is_compared_with(settings, capsys):
+    skill = {"skill": 1, "targets": ["parcel"], "starts": 0, "avoidable": 0.5}
+    record = {"skills": [skill], "settings": {"rate": 0.1, **settings}, "objective": "focused-vic"}
+    Discover(world="train", objective="focused-vic")._advise([record])
+    assert ("1 of 1 skills have side effects" in capsys.readouterr().err) == (not settings)
+
+
+def test_the_settings_of_a_run_name_another_baseline():
+    """They are what the command goes by."""
+    assert "baseline" not in Discovery("train", "focused-vic", 0, baseline="start").settings()
+    assert Discovery("train", "focused-vic", 0, baseline="stepwise").settings()["baseline"]
+
+
+def test_the_strengths_that_were_tried_are_kept_with_the_skills(tmp_path):
+    """In a file that the store still takes for the run's own."""
+    (tmp_path / "kept_lamps.py").write_text(LAMPS)
+    run = Discovery(f"{tmp_path / 'kept_lamps.py'}:Lamps", "focused-vic", 0, Planning(rounds=1))
+    store, done = Store(tmp_path / "out"), perform(run)
+    assert isinstance(done, Finished)
+    store.prepare()
+    store.add(run, done.table, done.skills)
+    before = store.frame([run])
+    curve = StrengthCurve((StrengthPoint(4.0, 1.0, 0.25, 0.0),))
+    other = Discovery(run.world, "focused-vic", 1)
+    _keep_search(curve, [run, other], store)
+    assert run in store
+    assert other not in store
+    assert store.frame([run]).equals(before)
+    kept = Skills.load(store.skills_path(run), world=run.make_world())
+    found = Skills.from_bytes(done.skills or b"", world=run.make_world())
+    assert kept.info == {**found.info, "strength_search": curve.as_json()}
+    assert (kept.tabular.flat_actions == found.tabular.flat_actions).all()
+    written = store.skills_path(run).stat().st_mtime_ns
+    _keep_search(curve, [run], store)
+    assert store.skills_path(run).stat().st_mtime_ns == written, "once is enough"
 
 
 @pytest.mark.slow

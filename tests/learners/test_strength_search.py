@@ -123,6 +123,11 @@ def test_what_has_no_strength_to_find():
         sf.focused(sf.vic(), strength="high")  # pyright: ignore[reportArgumentType]
     with pytest.raises(UserError, match="weighted-norm needs a number to begin with"):
         sf.weighted_norm("auto")  # pyright: ignore[reportArgumentType]
+    stepwise = sf.focused(sf.vic(), strength="auto", baseline="stepwise")
+    with pytest.raises(
+        UserError, match="against the start, and the baseline is 'stepwise'; give a"
+    ):
+        sf.discover("train", stepwise, seed=0)
     pytest.importorskip("jax")
     with pytest.raises(UserError, match="has no table, so what is avoidable there is unknown"):
         sf.find_strength("tool-rooms", "focused-vic", seed=0)
@@ -144,6 +149,8 @@ def test_the_command_finds_it_and_points_out_what_is_avoidable(tmp_path):
     search = document["strength_search"]
     assert [point["strength"] for point in search["points"]] == [4.0, 16.0]
     assert search["strength"] == document["runs"][0]["strength"] == 16.0
+    kept = sf.Skills.load(tmp_path / document["runs"][0]["file"]).info["strength_search"]
+    assert kept == search, "as through Python"
     shown = command("discover", *options, "--strength", "auto", cwd=tmp_path)
     assert "Strengths tried" in shown.stdout
     assert "found in out" in shown.stderr, "every strength is stored"

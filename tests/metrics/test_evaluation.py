@@ -5,7 +5,11 @@ import json
 import numpy as np
 import pytest
 
+import skillfocus as sf
+from probes import corridor
+from skill_sets import random_skills
 from skillfocus.errors import UserError
+from skillfocus.figures.tables import effects_tables
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.evaluation import evaluate
 from skillfocus.metrics.summary import skill_records
@@ -25,6 +29,21 @@ def test_skills_in_memory_and_in_a_file_give_the_same_records(focused_vic, tmp_p
         "learner": "planning", "seed": 0,
     }  # fmt: skip
     assert json.dumps(memory)
+
+
+def test_settings_of_the_world_are_named():
+    """In records and titles; defaults and maps are not."""
+    pytest.importorskip("gymnasium")
+    frozen = random_skills(0, sf.make("gymnasium:FrozenLake-v1", is_slippery=False))
+    (record,) = evaluate(frozen)
+    assert record["unusual"] == {"world_settings": '{"is_slippery": false}'}
+    (made,) = effects_tables([record])
+    assert 'world_settings={"is_slippery": false}, seed' in str(made.title)
+    (corridor_record,) = evaluate(random_skills(0, corridor(slip=0.25)))
+    assert json.loads(corridor_record["unusual"]["world_settings"])["slip"] == 0.25
+    assert "drawing" not in corridor_record["unusual"]["world_settings"]
+    (plain,) = evaluate(random_skills(0, sf.make("gymnasium:FrozenLake-v1")))
+    assert "unusual" not in plain
 
 
 def test_coverage_is_added_when_asked(focused_vic):

@@ -73,6 +73,26 @@ def test_what_is_said_of_both_sets_is_kept(tools, places):
     assert "? skills" not in repr(both)
 
 
+def test_values_that_are_reached_go_with_their_skills(tools, tmp_path):
+    """The corridor's five skills of `reach`: tool_1=0 and 1, then three places."""
+    reach = sf.discover(corridor(), sf.focused(sf.reach()), seed=0, learner=SHORT)
+    named = ["tool_1=0", "tool_1=1", "position=(1, 1)", "position=(1, 2)", "position=(1, 3)"]
+    assert reach.info["reaches"] == named
+    assert reach["position"].info["reaches"] == named[2:]
+    picked = reach[[3, 0]]
+    assert picked.info["reaches"] == [named[3], named[0]]
+    assert sf.Skills.load(picked.save(tmp_path / "a.skills")).info == picked.info
+    assert (picked + reach[1:3]).info["reaches"] == [named[z] for z in (3, 0, 1, 2)]
+    assert (reach[:2] + reach[2:]).info == reach.info
+    assert (reach + reach).info["reaches"] == named * 2
+    other = sf.discover(corridor(), sf.focused(sf.reach()), seed=1, learner=SHORT)
+    both = reach + other
+    assert both.info["reaches"] == named * 2, "lists that are alike are joined, not kept"
+    assert both[4:6].info["reaches"] == [named[4], named[0]]
+    assert "reaches" not in (reach + tools).info
+    assert "reaches" not in (tools + reach).info
+
+
 def test_rewards_are_dropped_if_one_set_has_none(tools, places):
     without = replace(places, intrinsic_reward=None)
     assert (tools + without).intrinsic_reward is None

@@ -78,6 +78,8 @@ class Discover(JobOptions, DiscoveryOptions):
                 curve = self._find_strength(runs[0], seeds, job, store, bar.report)
                 runs = self._runs(seeds, curve.chosen.strength)
             job.execute(runs, bar.report)
+        if curve is not None:
+            _keep_search(curve, runs, store)
         report_job(job.status, self.out)
         records = _records(runs, store)
         saved = [run for run in runs if run.id in set(store.frame(runs)["run"])]
@@ -124,7 +126,8 @@ class Discover(JobOptions, DiscoveryOptions):
             return
         skills = [skill for record in records for skill in record["skills"]]
         wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
-        if wasteful:
+        compares_with_start = not any("baseline" in record["settings"] for record in records)
+        if wasteful and compares_with_start:  # as what is avoidable does
             worst = max(wasteful, key=lambda s: s["avoidable"])
             found = "no strength tried avoids them"
             finds = "--strength auto finds a strength, and --penalty path-norm knows walls"
@@ -136,6 +139,20 @@ class Discover(JobOptions, DiscoveryOptions):
             )
         for record in records:
             _point_out_idle_skills(record)
+
+
+def _keep_search(curve: StrengthCurve, runs: Sequence[Discovery], store: Store) -> None:
+    """Write the strengths that were tried to the files of the skills, as `find_strength` does."""
+    from skillfocus.skills.skills import Skills
+
+    search = curve.as_json()
+    for run in runs:
+        if not store.has_skills(run):
+            continue
+        skills = Skills.load(store.skills_path(run), world=run.make_world())
+        if skills.info.get("strength_search") != search:
+            skills.info["strength_search"] = search
+            store.replace_skills(run, skills.to_bytes())
 
 
 def _point_out_idle_skills(record: dict) -> None:

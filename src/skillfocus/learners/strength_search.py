@@ -130,7 +130,8 @@ def find_strength(
         **settings: Other arguments of `discover`.
 
     Raises:
-        UserError: If the objective has no penalty, or the world no table.
+        UserError: If the objective has no penalty or another baseline than the start, or the world
+            has no table.
     """
     world, objective = as_world(world), as_objective(objective)
     first = first_strength(world, objective)
@@ -158,11 +159,17 @@ def first_strength(world: World, objective: Objective) -> float:
     """Return the strength that a search begins with.
 
     Raises:
-        UserError: If the objective has no penalty, or the world no table.
+        UserError: If the objective has no penalty or another baseline than the start, or the world
+            has no table.
     """
     if objective.penalty is None:
         raise UserError(
             f"{objective.name} has no penalty whose strength could be found; use focused(…)"
+        )
+    if objective.penalty.baseline != "start":
+        raise UserError(
+            f"strength 'auto' compares with the best possible, which is measured against the "
+            f"start, and the baseline is {objective.penalty.baseline!r}; give a strength"
         )
     if not has_table(world):
         raise UserError(

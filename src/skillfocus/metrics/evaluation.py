@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 import numpy as np
@@ -17,7 +18,9 @@ from skillfocus.metrics.coverage import check_countable
 from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.summary import origin, skill_records
 from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
+from skillfocus.worlds.registry import CONTINUOUS_WORLD_IDS, JAX_WORLD_IDS, WORLD_IDS
 
 
 @explain_calls
@@ -44,8 +47,9 @@ def evaluate(
 
     Returns:
         One record per set: `world`, `objective`, `strength`, `learner`, `seed`, `file` (None for
-        skills in memory), `skills` (see `summary.skill_records`), and with `coverage` also
-        `coverage`, `auc` and `coverage_exact`.
+        skills in memory), `skills` (see `summary.skill_records`), `unusual` if the world has
+        settings that are not the default, and with `coverage` also `coverage`, `auc` and
+        `coverage_exact`.
 
     Raises:
         UserError: If a file cannot be loaded `sample` is below 2, or `seed` is no seed.
@@ -65,14 +69,14 @@ def evaluate(
                 )
             records.append(
                 {
-                    **origin(loaded), "file": source_file(source),
+                    **_about(loaded), "file": source_file(source),
                     "skills": continuous_records(loaded, sample or 256, seed),
                 }
             )  # fmt: skip
             continue
         if coverage:
             check_countable(loaded)
-        about, file = origin(loaded), source_file(source)
+        about, file = _about(loaded), source_file(source)
         name = file or f"{about['objective']}, seed {about['seed']}"
         first, last = number / len(sources), (number + 1 - coverage / 2) / len(sources)
         part = part_of(progress, first, last, name)
@@ -83,3 +87,24 @@ def evaluate(
         records.append(record)
     progress(1.0, "done")
     return records
+
+
+def _about(skills: Skills | ContinuousSkills) -> dict[str, object]:
+    """Return where skills come from, and the settings of their world as `discover` shows them."""
+    settings = _unusual_settings(skills.world)
+    shown = {"world_settings": json.dumps(settings, sort_keys=True)}
+    return {**origin(skills), **({"unusual": shown} if settings else {})}
+
+
+def _unusual_settings(world: World) -> dict[str, object]:
+    """Return a world's settings that are not the default, without maps, too long for titles."""
+    defaults: dict[str, object] = {}
+    known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}.get(world.id)
+    if known is not None and type(world) is known:
+        defaults = known().settings
+    return {
+        name: value
+        for name, value in world.settings.items()
+        if not (name in defaults and defaults[name] == value)
+        and not (isinstance(value, str) and "\n" in value)
+    }

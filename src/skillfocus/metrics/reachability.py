@@ -123,8 +123,9 @@ def isolated_change_chances(
 
     Returns:
         Per variable, the highest probability of changing it within `step_limit` steps with every
-        other variable at its first value in the end, averaged over the states in which it can still
-        change (with hidden marks, over the fresh ones of them); None if there are none.
+        other variable at its first value in the end, averaged over the states in which it has a
+        value that can change somewhere, final ones included (with hidden marks, over the fresh ones
+        of them); None if there are none.
     """
     max_sources = max(40, min(max_sources, 5_000_000 // mdp.n_states))
     affordable = int(MAX_PRODUCTS // products_per_start(mdp, [0], step_limit)) // len(mdp.space)

@@ -61,9 +61,10 @@ def side_effects(
     Args:
         skills: The skills to evaluate.
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
-            averages), "all" (every state in which the targets can still change), or an int array
-            of numbered states. In a world without a table both names mean the same: starts are
-            drawn (see `drawn_starts`), and an array holds value indices [n, n_variables].
+            averages), "all" (every state in which the targets have values that can change
+            somewhere), or an int array of numbered states. In a world without a table both names
+            mean the same: starts are drawn (see `drawn_starts`), and an array holds value indices
+            [n, n_variables].
         sample: Evaluate so many sampled rollouts per skill, 2 or more.
         rng: Generator for sampling.
         progress: Callback for the fraction done.

@@ -28,7 +28,15 @@ from skillfocus._internal.atomic_io import (
 from skillfocus._internal.checks import file_path
 from skillfocus.errors import UserError
 from skillfocus.runs.run import Run, settings_of
-from skillfocus.runs.run_file import Damaged, Header, build_frame, build_records, decode
+from skillfocus.runs.run_file import (
+    VERSION,
+    Damaged,
+    Header,
+    build_frame,
+    build_records,
+    decode,
+    with_skills_digest,
+)
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import load_any
 
@@ -115,6 +123,12 @@ class Store:
         write_atomically(self.path(run), table)
         with contextlib.suppress(OSError):
             self._failure_path(run).unlink()
+
+    def replace_skills(self, run: Run, skills: bytes) -> None:
+        """Store other skills with a finished run: the same ones, with more in their `info`."""
+        file = self._read(self.path(run), with_skills=True)
+        if file is not None and file[1].format_version == VERSION:
+            self.add(run, with_skills_digest(*file, hashlib.sha256(skills).hexdigest()), skills)
 
     def skills(self, run: Run) -> Skills:
         """Load the skills of a finished run."""

@@ -16,7 +16,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 
 import numpy as np
@@ -26,7 +26,7 @@ from skillfocus._internal.foreign_parquet import metadata_of, read_footer, read_
 from skillfocus.core.rows import Row
 from skillfocus.errors import UserError
 from skillfocus.runs.run import RESERVED, Setting
-from skillfocus.runs.run_table import COLUMNS, from_parquet, table_of, to_parquet
+from skillfocus.runs.run_table import COLUMNS, RunTable, from_parquet, table_of, to_parquet
 
 FORMAT, VERSION = "skillfocus-run", 2
 _WRITTEN_BY_POLARS = 1
@@ -68,8 +68,16 @@ class Header:
 
 def encode(header: Header, rows: Iterable[Row]) -> bytes:
     """Return the contents of a run's file."""
-    text = json.dumps(vars(header))
-    content = to_parquet(header.id, text, _ZERO_DIGEST, table_of(list(rows)))
+    return _seal(header, table_of(list(rows)))
+
+
+def with_skills_digest(content: bytes, header: Header, sha256: str) -> bytes:
+    """Return the contents of a run's file, which `decode` has checked, with other skills."""
+    return _seal(replace(header, skills_sha256=sha256), from_parquet(content).table)
+
+
+def _seal(header: Header, table: RunTable) -> bytes:
+    content = to_parquet(header.id, json.dumps(vars(header)), _ZERO_DIGEST, table)
     digest = hashlib.sha256(content).hexdigest()
     return content.replace(_ZERO_DIGEST.encode(), f"skillfocus-sha256:{digest}".encode())
 

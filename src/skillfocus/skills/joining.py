@@ -78,7 +78,7 @@ class Skill:
         return self.skills.rollout(self.number, start, rng)
 
     def likely_path(self, start: State, mode: int = 0) -> Trajectory:
-        """Return its states if every action has its likeliest outcome."""
+        """Return its states if all outcomes are the likeliest; see `Skills.likely_path`."""
         return self.skills.likely_path(self.number, start, mode)
 
     def __repr__(self) -> str:
@@ -133,6 +133,7 @@ def pick(skills: Skills, numbers: Sequence[int]) -> Skills:
         skills,
         policies=_pick_policies([(skills.policies, z) for z in numbers], _table(skills)),
         targets=tuple(skills.targets[z] for z in numbers),
+        info=_picked_info(skills, numbers),
         intrinsic_reward=None if reward is None else join_rewards([(reward, z) for z in numbers]),
     )
 
@@ -140,8 +141,8 @@ def pick(skills: Skills, numbers: Sequence[int]) -> Skills:
 def join(one: Skills, other: Skills) -> Skills:
     """Return the skills of two sets as one, the first set's first.
 
-    Learned rewards are kept if both sets have them. What `info` says of both sets alike is kept,
-    and under `joined` all that it says of each.
+    Learned rewards, and the values that skills are told to reach, are kept if both sets have them.
+    What `info` says of both sets alike is kept, and under `joined` all that it says of each.
 
     Raises:
         UserError: If the sets are of different worlds, or have different step limits.
@@ -162,7 +163,7 @@ def join(one: Skills, other: Skills) -> Skills:
         one,
         policies=_pick_policies([(each.policies, z) for each, z in members], _table(one)),
         targets=(*one.targets, *other.targets),
-        info=_joined_info(one.info, other.info),
+        info=_joined_info(one, other),
         intrinsic_reward=join_rewards([(each.intrinsic_reward, z) for each, z in members]),
     )
 
@@ -183,15 +184,34 @@ def objective_label(info: Mapping[str, object]) -> str:
     return " + ".join(dict.fromkeys(names)) or "?"
 
 
-def _joined_info(one: dict[str, object], other: dict[str, object]) -> dict[str, object]:
-    if one == other:
-        return one
+def _reaches(skills: Skills) -> list[object] | None:
+    """Return what each skill is told to reach; None if `info` does not say it of every skill."""
+    reaches = skills.info.get("reaches")
+    return reaches if isinstance(reaches, list) and len(reaches) == len(skills) else None
+
+
+def _picked_info(skills: Skills, numbers: Sequence[int]) -> dict[str, object]:
+    reaches = _reaches(skills)
+    if reaches is None:
+        return skills.info
+    return {**skills.info, "reaches": [reaches[z] for z in numbers]}
+
+
+def _joined_info(one: Skills, other: Skills) -> dict[str, object]:
+    mine, others = _reaches(one), _reaches(other)
+    both = {} if mine is None or others is None else {"reaches": [*mine, *others]}
+    common, also = (
+        {key: value for key, value in each.info.items() if key != "reaches"}
+        for each in (one, other)
+    )
+    if common == also and (both or one.info == other.info):
+        return {**one.info, **both}
     parts: list[object] = []
-    for info in (one, other):
+    for info in (one.info, other.info):
         joined = info.get("joined")
         parts += joined if isinstance(joined, list) else [info]
-    alike = {key: one[key] for key in one if key != "joined" and other.get(key, parts) == one[key]}
-    return {**alike, "joined": parts}
+    alike = {k: common[k] for k in common if k != "joined" and also.get(k, parts) == common[k]}
+    return {**alike, **both, "joined": parts}
 
 
 class PickedPolicy(Policy):

@@ -281,7 +281,12 @@ class Skills:
 
     @explain_calls
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
-        """Return the states of a skill if every action has its likeliest outcome."""
+        """Return the states of a skill if every action has its likeliest outcome.
+
+        It may mislead where an action works with probability below 1/2: the likeliest outcome may
+        be that it fails, every time. `rollout` draws outcomes, and `metrics.side_effects` follows
+        all of them.
+        """
         self._check_skill(skill)
         self._check_mode(skill, mode)
         first = self.mdp.number(start)

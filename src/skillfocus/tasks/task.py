@@ -250,7 +250,11 @@ def world_task(world: World) -> WorldTask:
     ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
     known = next((world_id for world_id in ids if world_id in TASKS), None)
     if known is None:
-        raise UserError(f"{world.id} has no task of its own; make one with make_task")
+        variable = world.space.variables[0]
+        raise UserError(
+            f"{world.id} has no task of its own; name a condition, such as "
+            f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
+        )
     return TASKS[known]
 
 

@@ -116,6 +116,20 @@ def test_mistakes(changes, sentence):
         from_object(type("Broken", (Lamps,), changes)())
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"hand": 0, "vase": 0}, {}, None, [{"hand": 0, "vase": 0}], (1.0, {"hand": 0}), [(0.5,)]],
+)
+def test_what_transition_must_return(given):
+    broken = type("Broken", (Chances,), {"transition": lambda self, state, action: given})()
+    with pytest.raises(sf.UserError, match=r"must return a list of \(probability, state\) pairs"):
+        from_object(broken)
+    bare = type(
+        "Generated", (Chances,), {"transition": lambda self, state, action: iter([(1, state)])}
+    )
+    assert from_object(bare()).transition((0, 0), 0) == [sf.Outcome(1.0, (0, 0))]
+
+
 def test_a_class_is_not_an_object():
     with pytest.raises(sf.UserError, match=r"Lamps is a class: pass an object, Lamps\(\)"):
         from_object(Lamps)

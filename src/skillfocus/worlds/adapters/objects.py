@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from skillfocus._internal.checks import shown
 from skillfocus.core.factored import Variable
 from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError
@@ -145,12 +146,23 @@ def _transition_model(
 
     def model(values: Values, action: int) -> Iterable[ModelOutcome]:
         state = dict(zip(declared, values, strict=True))
-        for probability, after, *ended in thing.transition(state, actions[action]):
-            yield ModelOutcome(
-                float(probability), _check_values(after, declared, world_id), any(ended)
-            )
+        given = thing.transition(state, actions[action])
+        for probability, after, ended in _check_outcomes(given, world_id):
+            yield ModelOutcome(probability, _check_values(after, declared, world_id), ended)
 
     return model
+
+
+def _check_outcomes(given: Any, world_id: str) -> list[tuple[float, Any, bool]]:
+    """Return the probability, the state and the end of each outcome that `transition` gave."""
+    try:
+        outcomes = None if isinstance(given, Mapping) else given  # a state on its own
+        return [(float(p), after, any(ended)) for p, after, *ended in outcomes]  # pyright: ignore[reportOptionalIterable]
+    except (TypeError, ValueError):
+        raise UserError(
+            f"{world_id}: transition returned {shown(given)}; it must return a list of "
+            f"(probability, state) pairs, such as [(1.0, state)]"
+        ) from None
 
 
 class _SteppedObject:
