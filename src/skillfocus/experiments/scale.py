@@ -58,6 +58,8 @@ learned its errand learns that the skill stays at home, and then rewards it for 
 HOUSEHOLD_COST = 0.05
 """Cost of a step in households: twice that of elsewhere, since each turn is one and paths are more
 often nearly as short as others."""
+HOUSEHOLD_TEMPERATURE = 0.1
+"""Households have no chance in them, and skills that take the least cost go round in circles."""
 HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
 """20 million steps, as many as SkiLD learns skills from."""
 MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
@@ -107,14 +109,17 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
                 learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
                 run = Discovery("four-rooms", "focused-vic", seed, learner)
                 add("four-rooms", "focused-vic", variant, seed, run)
-            small = Neural(hold=HELD, step_cost=HOUSEHOLD_COST)
+            small = Neural(hold=HELD, step_cost=HOUSEHOLD_COST, temperature=HOUSEHOLD_TEMPERATURE)
             add_households(HOUSEHOLDS[:1], seed, small)
             continue
         add_rooms("tool-rooms", seed, large_neural())
         add_rooms("room-blocks", seed, large_neural(hold=HELD))
         run = TreasureSkills("visible-mud", "focused-vic", seed, large_neural())
         add("visible-mud", "focused-vic", "", seed, run)
-        large = large_neural(hold=HELD, step_cost=HOUSEHOLD_COST, **HOUSEHOLD_STEPS)
+        large = large_neural(
+            hold=HELD, step_cost=HOUSEHOLD_COST, temperature=HOUSEHOLD_TEMPERATURE,
+            **HOUSEHOLD_STEPS,
+        )  # fmt: skip
         add_households(HOUSEHOLDS, seed, large)
     if setup.learner == LARGE:
         for world in ROOMS:

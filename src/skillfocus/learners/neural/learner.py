@@ -49,7 +49,7 @@ class Neural(Learner):
         step_cost: Cost of a step, in units of the reward.
         temperature: How much costs may differ for actions to be drawn alike, in units of the
             reward. Only in worlds without chance, where nothing else would lead a skill out of
-            circles.
+            circles; with hundreds of actions small probabilities add up, so the default is 0.
         gamma: Discount of rewards that are earned at every step.
         advantage: Weight of the advantage term.
         pessimism: Initial cost to go.
@@ -78,7 +78,7 @@ class Neural(Learner):
     last_rate: float = 1e-4
     slow_rate: float = 0.05
     step_cost: float = 0.025
-    temperature: float = field(default=0.1, metadata={"stored": "unless default"})
+    temperature: float = field(default=0.0, metadata={"stored": "unless default"})
     gamma: float = 0.99
     advantage: float = 0.8
     pessimism: float = 4.0

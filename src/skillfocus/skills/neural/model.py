@@ -7,7 +7,7 @@ as a cost to go, in units of the reward that it may still lose:
     C(s, a; s_0, z)  the least expected loss of a skill that takes action a in s
 
 The skill stops where L <= min_a C, and else takes the action of least C. Where nothing happens by
-chance, costs that are nearly tied could lead it round in circles, so there it draws the action:
+chance, costs that are nearly tied can lead it round in circles; with a temperature it draws:
 
     pi(a | s; s_0, z)  is proportional to  exp(-C(s, a) / temperature)
 
