@@ -201,7 +201,7 @@ def test_worlds_are_turned_to_while_something_plays(filled, page, tmp_path):
     assert [one.input_value() for one in shown.all()] == ["1", "2"]
     for name, count in (("ForageWorld-v0", 3), ("MudWorld-v0", 2), ("ForageWorld-v0", 3)):
         page.get_by_role("button", name=name).click()
-        page.wait_for_function("skillfocus.model.runs")
+        page.wait_for_function("() => skillfocus.model.runs")
         assert page.locator("h1").inner_text() == name
         assert shown.count() == count
 

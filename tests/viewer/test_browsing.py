@@ -71,7 +71,7 @@ def test_a_page_that_was_not_quiet_fails_when_it_is_closed(browser, written):
 @pytest.mark.slow
 def test_a_quiet_page_passes(page, written):
     page.goto(written(QUIET))
-    page.wait_for_function("document.title === 'loaded'")
+    page.wait_for_function("() => document.title === 'loaded'")
     with page.expect_download() as kept:
         page.click("a")
     assert kept.value.path().read_text() == "a"
