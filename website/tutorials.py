@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import sys
 from functools import cache
-from importlib import import_module
 from pathlib import Path
+
+from render_tutorial import Tutorial
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "tutorials"
@@ -32,10 +33,7 @@ def write_tutorial(name: str, out: Path) -> Path:
         out.mkdir(parents=True, exist_ok=True)
         for old in out.glob(f"{name}[-.]*"):
             old.unlink()
-        sys.path.insert(0, str(FOLDER.parent))
-        renderer = import_module("render_tutorials")
-        sys.path.pop(0)
-        text = renderer.Tutorial(FOLDER / f"{name}.py", out).run()
+        text = Tutorial(FOLDER / f"{name}.py", out).run()
         page.write_text(text, encoding="utf-8")
         stamp.touch()
     return page
@@ -45,7 +43,11 @@ def write_tutorial(name: str, out: Path) -> Path:
 def digest() -> str:
     """Return a digest of everything that decides what tutorials show."""
     found = hashlib.sha256()
-    files = [*FOLDER.parent.glob("*.py"), *FOLDER.glob("*.py"), *(ROOT / "src").rglob("*.[jpc]*")]
+    files = [
+        *Path(__file__).parent.glob("*tutorial*.py"),
+        *FOLDER.glob("*.py"),
+        *(ROOT / "src").rglob("*.[jpc]*"),
+    ]
     for path in sorted(path for path in files if path.suffix in (".py", ".js", ".css")):
         found.update(path.read_bytes())
     return found.hexdigest()[:16]

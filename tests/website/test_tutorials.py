@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
 from paths import ROOT
-
-FOLDER = ROOT / "docs" / "tutorials"
-
-
-def load_renderer():
-    """Import docs/render_tutorials.py, which is no part of the package."""
-    spec = spec_from_file_location("render_tutorials", ROOT / "docs" / "render_tutorials.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-renderer = load_renderer()
+from render_tutorial import NEEDS, Tutorial, parse
+from tutorials import FOLDER
 
 
 @pytest.fixture
@@ -32,7 +16,7 @@ def rendered(tutorial):
     """A function that returns a tutorial's page, and skips the test where its packages are missing."""
 
     def read(name: str) -> str:
-        for package in renderer.NEEDS.findall((FOLDER / f"{name}.py").read_text()):
+        for package in NEEDS.findall((FOLDER / f"{name}.py").read_text()):
             pytest.importorskip(package)
         return tutorial(name).read_text("utf-8")
 
@@ -81,7 +65,7 @@ Row()
 """
 PAGE = """# Title
 
-Text with `code` and a [link](other.md).
+Text with `code` and a [link](other.py).
 
 ```python
 x = 2
@@ -101,24 +85,17 @@ printed 2
 
 def test_cells_are_rendered_with_their_outputs(tmp_path):
     (tmp_path / "toy.py").write_text(TOY)
-    (page,) = renderer.render(tmp_path, tmp_path / "out")
-    text = page.read_text()
+    text = Tutorial(tmp_path / "toy.py", tmp_path / "out").run()
     assert text.startswith(PAGE)
     assert "![A picture of nothing](toy-1.png)" in text
     assert '<div class="tutorial-output"><b>one two</b></div>' in text  # one line: one HTML block
     assert "[notebook in Python](toy.py)" in text
-    assert {p.name for p in page.parent.iterdir()} == {"toy.md", "toy.py", "toy-1.png"}
-
-
-def test_links_to_tutorials_lead_to_their_pages_on_the_site():
-    text = "[a](tutorials/own-map.py), [b](one-figure.py#draw), [c](../examples/own_run.py)"
-    expected = "[a](tutorials/own-map.md), [b](one-figure.md#draw), [c](../examples/own_run.py)"
-    assert renderer.relink(text) == expected
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["toy-1.png"]
 
 
 def test_a_tutorial_whose_package_is_missing_says_so(tmp_path):
     (tmp_path / "toy.py").write_text(TOY.replace("json", "no_such_package"))
-    text = renderer.Tutorial(tmp_path / "toy.py", tmp_path).run()
+    text = Tutorial(tmp_path / "toy.py", tmp_path).run()
     assert "Built without no_such_package" in text
     assert "```text" not in text
 
@@ -126,12 +103,12 @@ def test_a_tutorial_whose_package_is_missing_says_so(tmp_path):
 def test_an_error_in_a_tutorial_is_raised(tmp_path):
     (tmp_path / "toy.py").write_text("# %%\n1 / 0\n")
     with pytest.raises(ZeroDivisionError):
-        renderer.Tutorial(tmp_path / "toy.py", tmp_path).run()
+        Tutorial(tmp_path / "toy.py", tmp_path).run()
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda p: p.stem)
 def test_links_of_tutorials_lead_somewhere(path):
-    cells = list(renderer.parse(path.read_text()))
+    cells = list(parse(path.read_text()))
     text = "\n".join(cell.text for cell in cells if not cell.is_code)
     assert text.startswith("# ")
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):

@@ -1,15 +1,10 @@
-"""Executes the tutorials, Python files in the percent format, and writes them as Markdown.
+"""Executes a tutorial, a Python file in the percent format, and returns it as Markdown.
 
 A tutorial is a Python script that editors and Jupyter (with jupytext) open as a notebook. A line
 `# %% [markdown]` begins a cell of text, `# %%` a cell of code; words after `# %%` describe the
 picture or player that the cell shows. The value of a cell's last expression is its output, as in a
 notebook. A line `# needs: PACKAGE` in the first cell names a package that only this tutorial needs;
 where it is not installed, the tutorial is rendered without outputs and says so.
-
-    python docs/render_tutorials.py docs/tutorials out/tutorials
-
-A hook of MkDocs calls `render(folder, out)` before it builds the site and `relink(text)` on every
-page: in the repository, pages link to the Python files, on the site to the rendered pages.
 """
 
 from __future__ import annotations
@@ -18,7 +13,6 @@ import ast
 import contextlib
 import io
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -28,8 +22,6 @@ from typing import Any
 
 CELL = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<title>.*)$", re.M)
 NEEDS = re.compile(r"^# needs: (\w+)\n", re.M)
-LINK = re.compile(r"(\]\((?:tutorials/)?[\w-]+)\.py(?=[)#])")
-"""A link from a page to a tutorial, or from one tutorial to another."""
 PLAYER_HEIGHT = 720
 
 
@@ -76,7 +68,7 @@ class Tutorial:
         parts = []
         for cell in parse(NEEDS.sub("", source)):
             if not cell.is_code:
-                parts.append(relink(cell.text))
+                parts.append(cell.text)
                 continue
             parts.append(f"```python\n{cell.text}\n```")
             if execute:
@@ -134,35 +126,3 @@ def parse(source: str) -> Iterator[Cell]:
             yield Cell(re.sub(r"^# ?", "", text, flags=re.M), is_code=False)
         else:
             yield Cell(text, is_code=True, title=mark["title"].strip())
-
-
-def relink(text: str) -> str:
-    """Return a page with its links to tutorials leading to their rendered pages."""
-    return LINK.sub(r"\1.md", text)
-
-
-def render(folder: str | Path, out: str | Path) -> list[Path]:
-    """Execute every tutorial of a folder and write it as Markdown, with its pictures and players.
-
-    Args:
-        folder: Where the tutorials are: `docs/tutorials`.
-        out: Where to write a Markdown file of the same name for each, and copies of the tutorials.
-
-    Returns:
-        The Markdown files.
-    """
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for path in sorted(Path(folder).glob("*.py")):
-        page = out / f"{path.stem}.md"
-        page.write_text(Tutorial(path, out).run(), encoding="utf-8")
-        if out.resolve() != path.parent.resolve():
-            (out / path.name).write_bytes(path.read_bytes())
-        written.append(page)
-    return written
-
-
-if __name__ == "__main__":
-    for page in render(*sys.argv[1:3]):
-        print(page)
