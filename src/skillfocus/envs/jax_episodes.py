@@ -93,11 +93,6 @@ class OptionPolicy(Policy):
             return np.full(len(states), skill - self._n)
         return self._skills.actions(skill, starts, states, mode)
 
-    @property
-    def draws_actions(self) -> bool:
-        """Whether the skills draw their actions."""
-        return self._skills.draws_actions
-
     def actions_of_each(
         self,
         skills: np.ndarray,

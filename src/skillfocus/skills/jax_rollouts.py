@@ -115,9 +115,7 @@ class JaxRunner:
             over |= steps >= limits
             rows = np.flatnonzero(~over)
             actions = np.full(n, n_actions, dtype=np.int32)
-            draws = None
-            if policies.draws_actions:
-                draws = np.asarray(self._draw(padded_keys, np.uint32(time)))[rows]
+            draws = np.asarray(self._draw(padded_keys, np.uint32(time)))[rows]
             actions[rows] = policies.actions_of_each(
                 skills[rows], first[rows], path[-1][rows], modes[rows], draws
             )

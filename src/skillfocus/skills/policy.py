@@ -42,11 +42,6 @@ class Policy(Protocol):
         """int64 [n_skills]: how many modes each skill draws from when it starts."""
         return np.ones(len(self.context_variables), dtype=np.int64)
 
-    @property
-    def draws_actions(self) -> bool:
-        """Whether actions depend on the draws that `actions_of_each` is given."""
-        return False
-
     @abstractmethod
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
