@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
-import numpy as np
 import polars as pl
 
 from skillfocus._internal.calls import explain_calls
@@ -17,25 +16,19 @@ from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.base import Learner, Problem
-from skillfocus.learners.continuous import ContinuousProblem, make_continuous_problem
-from skillfocus.learners.discovery import discover, make_problem
+from skillfocus.learners.base import Learner
+from skillfocus.learners.discovery import discover
 from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.registry import as_learner
 from skillfocus.learners.tabular.planning import Planning
-from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
-from skillfocus.metrics.coverage import coverage
-from skillfocus.metrics.summary import overall, records_of, rows_of, skill_records, with_values
+from skillfocus.metrics.summary import records_of, with_values
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import named_objective, own_objective_digest
-from skillfocus.objectives.target_text import parse_continuous_targets
-from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
-from skillfocus.objectives.targets import Assignment, parse_targets
+from skillfocus.objectives.targets import Assignment
 from skillfocus.runs.run import Result, Row, Run, Setting, flatten, settings_of
 from skillfocus.runs.world_cache import cached_mdp, cached_world
-from skillfocus.skills.continuous.choosing import choices
-from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.runs.world_kinds import Continuous, Finite
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import fingerprint, has_table
 from skillfocus.worlds.continuous import ContinuousBase
@@ -97,10 +90,7 @@ class Discovery(Run):
         check_fields(self)
         object.__setattr__(self, "learner", as_learner(self.learner))
         check_seed(self.seed)
-        if self.is_continuous:
-            self.continuous_problem()
-        else:
-            self.assignment()
+        self.kind.check()
         if self.step_limit is not None:
             check_step_limit(self.step_limit)
 
@@ -111,18 +101,10 @@ class Discovery(Run):
         return cached_world(self.world, self.world_settings)
 
     @property
-    def is_continuous(self) -> bool:
-        """Whether the world has continuous variables and actions."""
-        return isinstance(self.make_world(), ContinuousBase)
-
-    def continuous_problem(self) -> ContinuousProblem:
-        """Return what a learner is asked, in a continuous world."""
+    def kind(self) -> Finite | Continuous:
+        """What depends on the kind of the world: finite or continuous."""
         world = self.make_world()
-        assert isinstance(world, ContinuousBase)
-        return make_continuous_problem(
-            world, self.make_objective(), n_skills=self.skills,
-            targets=parse_continuous_targets(self.targets), step_limit=self.step_limit,
-        )  # fmt: skip
+        return Continuous(self, world) if isinstance(world, ContinuousBase) else Finite(self)
 
     def make_mdp(self) -> TabularMDP | None:
         """Return the world's table; None if it has none."""
@@ -138,40 +120,27 @@ class Discovery(Run):
         )  # fmt: skip
 
     def assignment(self) -> Assignment:
-        """Return which skill targets what."""
-        return assign_targets(
-            self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
-        )
+        """Return which skill targets what, in a finite world."""
+        return Finite(self).assignment()
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
-        if not self.is_continuous:
-            self.learner.check(self._problem())
+        self.kind.check_size()
 
     def forecast(self) -> Forecast | None:
         """Return what learning will cost; None if that is not known."""
-        return None if self.is_continuous else self.learner.forecast(self._problem())
-
-    def _problem(self) -> Problem:
-        return make_problem(
-            self.make_world(), self.make_objective(), n_skills=self.skills,
-            targets=parse_targets(self.targets), step_limit=self.step_limit, mdp=self.make_mdp(),
-        )  # fmt: skip
+        return self.kind.forecast()
 
     # ---------------------------------------------------------------- execution
 
     def execute(self, progress: Progress, /) -> Result:
         """Discover the skills and measure them."""
-        parse = parse_continuous_targets if self.is_continuous else parse_targets
         skills = discover(
             self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
-            n_skills=self.skills, targets=parse(self.targets),  # pyright: ignore[reportArgumentType]
+            n_skills=self.skills, targets=self.kind.parsed_targets(),  # pyright: ignore[reportArgumentType]
             step_limit=self.step_limit, mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
         )  # fmt: skip
-        if isinstance(skills, ContinuousSkills):
-            rows = self._measure_continuous(skills, progress)
-        else:
-            rows = self.measure(skills, progress)
+        rows = self.measure(skills, progress)
         return Result(rows, skills.to_bytes() if self.keeps_skills else None)
 
     @property
@@ -179,42 +148,23 @@ class Discovery(Run):
         """Whether the skills are stored beside the results."""
         return True
 
-    def _measure_continuous(self, skills: ContinuousSkills, progress: Progress) -> list[Row]:
-        progress(0.8, "measuring side effects")
-        if self.coverage:
-            raise UserError("coverage counts states, and continuous worlds have too many")
-        records = continuous_records(skills)
-        return [*rows_of(records), *overall(records)]
-
     def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
         """Return the result table of discovered skills."""
-        progress(0.8, "measuring side effects")
-        records = skill_records(skills)
-        rows = [*rows_of(records), *overall(records)]
-        if self.coverage:
-            progress(0.9, "measuring coverage")
-            result = coverage(skills, rng=np.random.default_rng(0))
-            rows += [("coverage", n + 1, float(c)) for n, c in enumerate(result.curve)]
-            rows += [("coverage_exact", None, float(result.exact)), ("auc", None, result.auc)]
-        return rows
+        return self.kind.measure(skills, progress)
 
     def metrics(self) -> list[str]:
         """Return the names of all metrics that such a run has, those of the whole run first."""
-        names = self.make_world().space.names
+        kind, names = self.kind, self.make_world().space.names
         per_skill = [
-            "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
-            "steps", "starts", "exact",
-        ]  # fmt: skip
-        groups = ("all_starts", "settled") if self.is_continuous else ("all_starts",)
-        if self.is_continuous:
-            per_skill = ["changes_target", "side_effects", "exceeds", "steps", "starts", "exact"]
-        for metric in ("side_effects_by_variable", "mean_change_by_variable"):
-            per_skill += [f"{metric}/{name}" for name in names]
+            *kind.metrics,
+            *(f"side_effects_by_variable/{name}" for name in names),
+            *(f"mean_change_by_variable/{name}" for name in names),
+        ]
         return [
             *("focus", "control", "mean_side_effects"),
             *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
             *per_skill,
-            *(f"{group}/{metric}" for group in groups for metric in per_skill),
+            *(f"{group}/{metric}" for group in kind.groups for metric in per_skill),
         ]
 
     def record(self, frame: pl.DataFrame) -> dict[str, object]:
@@ -223,14 +173,14 @@ class Discovery(Run):
         Args:
             frame: A store's frame that holds this run.
         """
-        settings = settings_of(self)
-        targets = self._targets()
+        settings, kind = settings_of(self), self.kind
+        targets = kind.targets()
         rows = frame.filter(pl.col("run") == self.id).select("metric", "step", "value")
         record: dict[str, object] = {
             **{key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")},
             "settings": settings,
             "unusual": self.non_default_settings(),
-            "skills": with_values(records_of(rows.iter_rows(), targets), self._values_reached()),
+            "skills": with_values(records_of(rows.iter_rows(), targets), kind.values_reached()),
         }
         if self.coverage:
             of_run = rows.filter(pl.col("step").is_null()).select("metric", "value")
@@ -239,22 +189,6 @@ class Discovery(Run):
             record["auc"] = values["auc"]
             record["coverage_exact"] = bool(values["coverage_exact"])
         return record
-
-    def _targets(self) -> list[list[str]]:
-        """Return the names of every skill's targets, in the order of records."""
-        names = self.make_world().space.names
-        if self.is_continuous:
-            return [
-                [] if slot.variable is None else [names[slot.variable]]
-                for slot in self.continuous_problem().layout.slots
-                for _ in choices(slot.component, DIRECTIONS)
-            ]
-        return [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
-
-    def _values_reached(self) -> list[str] | None:
-        if self.is_continuous or not reaches_values(self.make_objective()):
-            return None
-        return value_labels(self.make_world().space, self.assignment())
 
     # ---------------------------------------------------------------- settings
 
@@ -267,8 +201,8 @@ class Discovery(Run):
             "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
             "objective": self.objective,
             "learner": learner.pop("name"),
-            "skills": len(self._targets()),
-            "targets": self._stored_targets(),
+            "skills": len(self.kind.targets()),
+            "targets": self.kind.stored_targets(),
             "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
             "rate": learning_rate(objective, world.id),
             "strength": None if objective.penalty is None else float(objective.penalty.strength),
@@ -284,12 +218,6 @@ class Discovery(Run):
         if twice := own.keys() & learner.keys():
             raise TypeError(f"learner and run both have a setting named {min(twice)}")
         return {**own, **learner, "coverage": self.coverage, "seed": self.seed}
-
-    def _stored_targets(self) -> str | None:
-        if self.is_continuous:
-            layout = self.continuous_problem().layout
-            return json.dumps(layout.describe(self.make_world().space))  # pyright: ignore[reportArgumentType]
-        return self.targets and json.dumps(parse_targets(self.targets))
 
     def _world_settings(self, world: World) -> dict[str, object]:
         """Return the settings that identify the world.
