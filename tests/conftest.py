@@ -96,6 +96,7 @@ def unoptimized():
     jax.config.update("jax_disable_most_optimizations", True)
     yield
     jax.config.update("jax_disable_most_optimizations", False)
+    jax.clear_caches()  # they are not told apart by that setting, and later tests compare bits
 
 
 @pytest.fixture
