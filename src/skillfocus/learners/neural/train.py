@@ -17,6 +17,7 @@ from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Problem
 from skillfocus.learners.neural.checkpoint import make_checkpoint, read_state, write_state
 from skillfocus.learners.neural.learner import Neural
+from skillfocus.learners.neural.replay import is_certain
 from skillfocus.learners.neural.rewards import GroupReward, NetworkReward, make_rewards
 from skillfocus.learners.neural.training import Trainer, with_judges
 from skillfocus.learners.neural.training_state import Carry, Ends
@@ -116,9 +117,10 @@ class SkillSet:
         self.settings, self.model, self.rng = trainer.settings, trainer.model, rng
         self.rewards: list[GroupReward] = make_rewards(self.model, self.settings.owned_share, rng)
         self.parts = [reward.parts(held=True) for reward in self.rewards]
+        temperature = self.settings.temperature if is_certain(trainer.world) else 0.0
         self.fixed = {
             "strength": np.float32(strength),
-            "temperature": np.float32(self.settings.temperature if trainer.is_certain else 0.0),
+            "temperature": np.float32(temperature),
             "unit": _units(self.model, self.parts),
         }
         hidden = self.settings.hidden

@@ -20,7 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus.learners.neural.training_state import Carry, Ends, Environments, Memory
+from skillfocus.learners.neural.replay import Replay, Transitions
+from skillfocus.learners.neural.training_state import Carry, Ends, Environments
 from skillfocus.skills.neural.model import SkillModel
 from skillfocus.worlds.jax.world import JaxWorld
 
@@ -53,12 +54,7 @@ class Trainer:
         self.optimizer = optax.adam(schedule)
         n = settings.environments
         self.observers = min(OBSERVERS, n // 2)
-        self.kept_updates = max(1, settings.memory // n)
-        self.goals = np.array([world.space.index(name) for name in world.goals], np.int64)
-        self.is_certain = is_certain(world)
-        apart = len(self.goals) > 0 and self.is_certain
-        self.drawn_events = int(settings.event_share * settings.batch) if apart else 0
-        self.kept_events = max(1, settings.memory // (4 * max(1, len(self.goals))))
+        self.replay = Replay(world, settings)
         explorers = np.linspace(0, 1, n - n // 2) ** 2
         self.exploration = jnp.asarray(np.append(np.zeros(n // 2), 0.05 + 0.95 * explorers))
 
@@ -77,17 +73,8 @@ class Trainer:
         slow = jax.tree.map(jnp.copy, costs)
         return Carry(
             key, costs, slow, self.optimizer.init(costs), judges, self.optimizer.init(judges),
-            environments, self._empty_memory(self.kept_updates * n),
-            self._empty_memory(len(self.goals), self.kept_events) if self.drawn_events else None,
-            jnp.zeros(len(self.goals), jnp.int32), jnp.int32(0),
+            environments, self.replay.empty(), jnp.int32(0),
         )  # fmt: skip
-
-    def _empty_memory(self, *n: int) -> Memory:
-        n_variables = len(self.model.space)
-        small = jnp.int16 if max(self.model.space.sizes) < 2**15 else jnp.int32
-        states = jnp.zeros((*n, n_variables), small)
-        starts = jnp.zeros((*n, 2, n_variables), small)
-        return Memory(states, jnp.zeros(n, jnp.int16), jnp.copy(states), starts)
 
     def run(self, carry: Carry, rewards: Any, n_updates: int) -> tuple[Carry, jax.Array, Ends]:
         """Make some updates with fixed rewards: the loss of each, and where skills ended."""
@@ -123,10 +110,8 @@ class Trainer:
         which = jax.random.randint(key_earlier, (n,), 0, max(1, settings.earlier_starts))
         other = env.earlier[rows, which] if settings.earlier_starts else env.start
         starts = jnp.stack([env.start, other], axis=1)
-        new = Memory(values, action, next_values, starts)
-        memory = self._remember(carry, new)
-        events, n_events = self._remember_events(carry, new)
-        carry = carry._replace(memory=memory, events=events, n_events=n_events)
+        new = Transitions(values, action, next_values, starts)
+        carry = carry._replace(memory=self.replay.add(carry.memory, new, carry.updates))
         loss, fast, optimizer = self._learn(key_learn, carry, rewards)
         moved = optax.incremental_update(fast, carry.slow, settings.slow_rate)
         judges, judge_optimizer = self._judge(carry, rewards, values, ended)
@@ -134,7 +119,7 @@ class Trainer:
         ends = jax.tree.map(lambda leaf: leaf[: self.observers], ends)
         env = self._next(key_next, env, after, ended)
         carry = Carry(
-            key, fast, moved, optimizer, judges, judge_optimizer, env, memory, events, n_events,
+            key, fast, moved, optimizer, judges, judge_optimizer, env, carry.memory,
             carry.updates + 1,
         )  # fmt: skip
         return carry, (loss, ends)
@@ -171,54 +156,10 @@ class Trainer:
         step, optimizer = self.optimizer.update(gradient, carry.judge_optimizer, carry.judges)
         return optax.apply_updates(carry.judges, step), optimizer
 
-    def _remember(self, carry: Carry, new: Memory) -> Memory:
-        """Overwrite the oldest transitions by the newest."""
-        place = (carry.updates % self.kept_updates) * self.settings.environments
-
-        def write(old: jax.Array, latest: jax.Array) -> jax.Array:
-            where = (place, *(0,) * (old.ndim - 1))
-            return jax.lax.dynamic_update_slice(old, latest.astype(old.dtype), where)
-
-        return jax.tree.map(write, carry.memory, new)
-
-    def _remember_events(self, carry: Carry, new: Memory) -> tuple[Memory | None, jax.Array]:
-        """Keep transitions that changed a goal apart, for each goal the newest."""
-        if carry.events is None:
-            return None, carry.n_events
-        changed = (new.now != new.then)[:, self.goals].T  # [n_goals, n]
-        number = carry.n_events[:, None] + jnp.cumsum(changed, axis=1)
-        place = jnp.where(changed, (number - 1) % self.kept_events, self.kept_events)
-
-        def write(old: jax.Array, latest: jax.Array) -> jax.Array:
-            latest = latest.astype(old.dtype)
-            return jax.vmap(lambda own, at: own.at[at].set(latest, mode="drop"))(old, place)
-
-        return jax.tree.map(write, carry.events, new), number[:, -1]
-
-    def _draw(self, key: jax.Array, carry: Carry) -> Memory:
-        """Draw a batch from memory, a share of it from the events."""
-        settings, n = self.settings, self.drawn_events
-        filled = jnp.minimum(carry.updates + 1, self.kept_updates) * settings.environments
-        drawn = jax.random.randint(key, (settings.batch,), 0, filled)
-        batch = jax.tree.map(lambda x: x[drawn].astype(jnp.int32), carry.memory)
-        if carry.events is None:
-            return batch
-        key_goal, key_event = jax.random.split(jax.random.fold_in(key, 1))
-        goal = jax.random.randint(key_goal, (n,), 0, len(self.goals))
-        known = jnp.minimum(carry.n_events, self.kept_events)[goal]
-        event = jax.random.randint(key_event, (n,), 0, jnp.maximum(known, 1))
-
-        def put(drawn: jax.Array, events: jax.Array) -> jax.Array:
-            seen = (known > 0).reshape(-1, *(1,) * (drawn.ndim - 1))
-            some = jnp.where(seen, events[goal, event].astype(jnp.int32), drawn[:n])
-            return drawn.at[:n].set(some)
-
-        return jax.tree.map(put, batch, carry.events)
-
     def _learn(self, key: jax.Array, carry: Carry, rewards: Any) -> tuple[jax.Array, Any, Any]:
         """Make a step of Adam on transitions drawn from memory."""
         model, unit = self.model, rewards["unit"]
-        now, action, then, starts = self._draw(key, carry)
+        now, action, then, starts = self.replay.draw(key, carry.memory, carry.updates)
         starts = jnp.concatenate([starts[:, 0], starts[:, 1]])
         now, then, action = (jnp.concatenate([each, each]) for each in (now, then, action))
         targets = self._targets({**rewards, "costs": carry.slow}, starts, now, then, action)
@@ -272,15 +213,6 @@ class Trainer:
             earlier,
             jnp.where(ended, 0, env.steps + 1),
         )
-
-
-def is_certain(world: JaxWorld) -> bool:
-    """Return whether a world's steps draw nothing."""
-    key = jax.random.key(0)
-    state = jax.eval_shape(world.reset, key)
-    traced = jax.make_jaxpr(world.step)(key, state, jnp.int32(0)).jaxpr
-    used = {id(variable) for equation in traced.eqns for variable in equation.invars}
-    return id(traced.invars[0]) not in used
 
 
 def _taken(costs: jax.Array, action: jax.Array) -> jax.Array:

@@ -1,10 +1,12 @@
-"""What changes while networks train: environments, remembered transitions, parameters."""
+"""What changes while networks train: environments, memory, parameters."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import jax
+
+from skillfocus.learners.neural.replay import Memory
 
 
 class Environments(NamedTuple):
@@ -25,22 +27,6 @@ class Environments(NamedTuple):
     steps: jax.Array
 
 
-class Memory(NamedTuple):
-    """The latest transitions, [n] each; value indices in few bits, as there are millions.
-
-    Attributes:
-        now: States.
-        action: Actions taken there.
-        then: The states that followed.
-        starts: Two first states, [n, 2, n_variables].
-    """
-
-    now: jax.Array
-    action: jax.Array
-    then: jax.Array
-    starts: jax.Array
-
-
 class Carry(NamedTuple):
     """Everything that changes during training.
 
@@ -52,10 +38,7 @@ class Carry(NamedTuple):
         judges: Parameters of discriminator networks, by the number of their group.
         judge_optimizer: State of their optimizer.
         environments: The environments.
-        memory: Recent transitions.
-        events: For each goal, recent transitions that changed it, [n_goals, n] each; None if these
-            are not kept apart.
-        n_events: How many there have been, int32 [n_goals].
+        memory: The transitions to learn from.
         updates: Updates so far.
     """
 
@@ -67,8 +50,6 @@ class Carry(NamedTuple):
     judge_optimizer: Any
     environments: Environments
     memory: Memory
-    events: Memory | None
-    n_events: jax.Array
     updates: jax.Array
 
 
