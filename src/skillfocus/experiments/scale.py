@@ -1,8 +1,6 @@
 """Beyond tables: skills that networks learn, beside exact ones where those can be had.
 
-`neural` is what a CPU learns: FourRooms from its table, and installing a printer. `neural-large`
-needs a GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, and Mini-BEHAVIOR. Claims
-are aims of our own:
+Claims are aims of our own:
 
     scale-changes-A, scale-effects-A   FourRooms: agent A changes tools, as cleanly as planned ones
     scale-changes-W, scale-effects-W   rooms W: every tool is fetched, nearly as cleanly as possible
@@ -23,48 +21,26 @@ from skillfocus.experiments.by_seed import (
     metric_rows,
     values_by_seed,
 )
-from skillfocus.experiments.cases import Case, Setup
 from skillfocus.experiments.claims import Analysis, Claim, aim_claim
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_interval, format_mean
-from skillfocus.experiments.household_runs import HouseholdPrimitives, HouseholdSkills
-from skillfocus.experiments.mud_runs import TreasureSkills
 from skillfocus.experiments.presets import FOCUSED, PRIMITIVES
-from skillfocus.experiments.rooms_runs import BestInRooms, SkillsInRooms
-from skillfocus.learners.neural.learner import Neural, large_neural
+from skillfocus.experiments.scale_cases import (
+    BEST,
+    HOUSEHOLD_AGENTS,
+    HOUSEHOLDS,
+    PLANNED,
+    PRESET,
+    TRICKS,
+    cases,
+)
 from skillfocus.report.document import Table
-from skillfocus.runs.discovery_run import Discovery
-from skillfocus.runs.run import Run
 
-PRESET, SMALL, LARGE = "scale", "neural", "neural-large"
-BEST, PLANNED = "best possible", "planned"
-"""Variants: the reference in rooms, and exact planning in FourRooms."""
-TRICKS: dict[str, dict[str, object]] = {
-    "rewards not held": {"hold": 0.0, "owned_share": 0.5},
-    "no earlier starts": {"earlier_starts": 0},
-}
-"""What is left out, by variant, at equal numbers of steps."""
-ROOMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
+ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
 """Per world, how often every tool shall be fetched, and how close to the best side effects."""
 BLOCK_EFFECTS = 0.15
 """Side effects that skills in blocks of rooms shall not exceed, from clear starts."""
-ROOM_STRENGTH = 2.5
-HOUSEHOLD_STRENGTH = 1.0
-"""Cleaning a car soaks and dirties the rag. At the strength of other worlds that costs more than
-the target is worth, and a focused skill does nothing."""
-HELD = 1.0
-"""Rewards stay as dealt where errands are long: a discriminator that is released before a skill has
-learned its errand learns that the skill stays at home, and then rewards it for that."""
-HOUSEHOLD_COST = 0.05
-"""Cost of a step in households: twice that of elsewhere, since each turn is one and paths are more
-often nearly as short as others."""
-HOUSEHOLD_TEMPERATURE = 0.1
-"""Households have no chance in them, and skills that take the least cost go round in circles."""
-HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
-"""20 million steps, as many as SkiLD learns skills from."""
 MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
-HOUSEHOLDS = ("installing-a-printer", "thawing-frozen-food", "cleaning-a-car")
-HOUSEHOLD_AGENTS = ("focused-vic", "dusdi-vic", "vic")
 SKILD = {
     "install-printer": 0.93, "thaw-olive": 0.22, "thaw-fish": 0.52, "thaw-date": 0.66,
     "soak-rag": 1.0, "clean-car": 0.17, "clean-rag": 0.04,
@@ -76,58 +52,6 @@ TASK_AIMS = {
 }  # fmt: skip
 SHORT_OF_ONE = 0.005
 """What counts as always."""
-
-
-# -------------------------------------------------------------------- cases
-
-
-def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the cases for a CPU or for a GPU."""
-    listed: list[Case] = []
-
-    def add(world: str, agent: str, variant: str, seed: int, run: Run) -> None:
-        listed.append(Case(setup.preset, setup.learner, world, agent, variant, seed, run))
-
-    def add_households(worlds: Sequence[str], seed: int, learner: Neural) -> None:
-        for world in worlds:
-            for agent in HOUSEHOLD_AGENTS:
-                strength = HOUSEHOLD_STRENGTH if agent in FOCUSED else None
-                run = HouseholdSkills(world, agent, seed, learner, strength=strength)
-                add(world, agent, "", seed, run)
-            add(world, PRIMITIVES, "", seed, HouseholdPrimitives(world, seed))
-
-    def add_rooms(world: str, seed: int, learner: Neural) -> None:
-        run = SkillsInRooms(world, "focused-vic", seed, learner, strength=ROOM_STRENGTH)
-        add(world, "focused-vic", "", seed, run)
-
-    for seed in seeds:
-        if setup.learner == SMALL:
-            for agent in FOCUSED:
-                add("four-rooms", agent, "", seed, Discovery("four-rooms", agent, seed, Neural()))
-                add("four-rooms", agent, PLANNED, seed, Discovery("four-rooms", agent, seed))
-            for variant, changes in TRICKS.items():
-                learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
-                run = Discovery("four-rooms", "focused-vic", seed, learner)
-                add("four-rooms", "focused-vic", variant, seed, run)
-            small = Neural(hold=HELD, step_cost=HOUSEHOLD_COST, temperature=HOUSEHOLD_TEMPERATURE)
-            add_households(HOUSEHOLDS[:1], seed, small)
-            continue
-        add_rooms("tool-rooms", seed, large_neural())
-        add_rooms("room-blocks", seed, large_neural(hold=HELD))
-        run = TreasureSkills("visible-mud", "focused-vic", seed, large_neural())
-        add("visible-mud", "focused-vic", "", seed, run)
-        large = large_neural(
-            hold=HELD, step_cost=HOUSEHOLD_COST, temperature=HOUSEHOLD_TEMPERATURE,
-            **HOUSEHOLD_STEPS,
-        )  # fmt: skip
-        add_households(HOUSEHOLDS, seed, large)
-    if setup.learner == LARGE:
-        for world in ROOMS:
-            add(world, "focused-vic", BEST, seeds[0], BestInRooms(world, strength=ROOM_STRENGTH))
-    return listed
-
-
-# -------------------------------------------------------------------- analysis
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -191,7 +115,7 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
 
 def _rooms(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
-    for world, (least, margin) in ROOMS.items():
+    for world, (least, margin) in ROOM_AIMS.items():
         best = {kind: _over_tools(frame, f"{kind}/tool_effects", world, BEST) for kind in KINDS}
         best_changes = _over_tools(frame, "all/changes", world, BEST)
         if best_changes:

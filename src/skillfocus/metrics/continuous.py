@@ -1,4 +1,4 @@
-"""Side effects, coverage and representations of skills in continuous worlds, all sampled.
+"""Side effects of skills in continuous worlds, sampled.
 
 The change of a variable is its distance from where it was when the skill began, over its scale. A
 skill's side effects are the changes of the variables that it does not target, added up (Equation 1
@@ -26,9 +26,6 @@ from skillfocus.skills.continuous.skills import ContinuousSkills, draw_keys
 
 THRESHOLD = 0.1
 """A change that counts as one, relative to the variable's scale."""
-BINS = 10
-"""Bins per number of a variable, for coverage."""
-MAX_BINS = 1_000_000
 DIRECTIONS = 8
 """Directions of a sphere that are judged."""
 
@@ -189,81 +186,6 @@ def summarize(
         "side_effects": bootstrap_interval(_mean, gather("side_effects"), rng=rng, level=level),
         "exceeds": success_interval(int(exceeds.sum()), len(exceeds), level),
     }
-
-
-def binned_coverage(
-    values: np.ndarray, low: np.ndarray, high: np.ndarray, bins: int = BINS
-) -> float:
-    """Return the share of equal bins of a box that values fall into.
-
-    Args:
-        values: float [n, dimensions].
-        low: Lower corner, [dimensions].
-        high: Upper corner, [dimensions]; values outside count for the nearest bin.
-        bins: Bins per dimension.
-
-    Raises:
-        UserError: If the box has no end, or too many bins.
-    """
-    low, high = np.asarray(low, float), np.asarray(high, float)
-    if not (np.isfinite(low) & np.isfinite(high)).all():
-        raise UserError("coverage needs variables with bounds")
-    if bins ** len(low) > MAX_BINS:
-        raise UserError(f"{bins} bins per number make more than {MAX_BINS:,} bins; ask for fewer")
-    places = np.floor((values - low) / (high - low) * bins).astype(int).clip(0, bins - 1)
-    codes = places @ (bins ** np.arange(len(low)))
-    return len(np.unique(codes)) / bins ** len(low)
-
-
-def coverage_by_variable(
-    effects: list[ContinuousEffects], skills: ContinuousSkills, bins: int = BINS
-) -> dict[str, float]:
-    """Return, per target, the share of its bins in which some skill on it ends.
-
-    Of skills without targets, every variable counts as one. Variables without bounds are left out.
-    """
-    space, found = skills.world.space, {}
-    for name, variable, at in zip(space.names, space.variables, space.slices, strict=True):
-        ends = [each.ends[:, at] for each in effects if each.target in (name, None)]
-        if ends and np.isfinite([*variable.low, *variable.high]).all():
-            low, high = np.array(variable.low), np.array(variable.high)
-            found[name] = binned_coverage(np.concatenate(ends), low, high, bins)
-    return found
-
-
-@dataclass(frozen=True)
-class RepresentationFit:
-    """How a learned representation relates to true distances.
-
-    Attributes:
-        correlation: Of |phi(x) - phi(y)| and the true distance, after Pearson.
-        most: The largest ratio of the two: the Lipschitz constant as measured.
-        mean: The mean ratio.
-    """
-
-    correlation: float
-    most: float
-    mean: float
-
-
-def representation_fit(
-    phi: np.ndarray, distances: np.ndarray, other: np.ndarray
-) -> RepresentationFit:
-    """Compare distances under phi with true ones.
-
-    Args:
-        phi: Of one half of the pairs, float [n, width].
-        distances: True distances of the pairs, float [n], positive where they count.
-        other: Of the other half, float [n, width].
-    """
-    apart = np.linalg.norm(phi - other, axis=1)
-    counts = distances > 1e-6
-    if counts.sum() < 2:
-        raise UserError("a comparison of distances needs at least two pairs that are apart")
-    ratio = apart[counts] / distances[counts]
-    flat = apart[counts].std() == 0 or distances[counts].std() == 0
-    correlation = 0.0 if flat else float(np.corrcoef(apart[counts], distances[counts])[0, 1])
-    return RepresentationFit(correlation, float(ratio.max()), float(ratio.mean()))
 
 
 def continuous_records(

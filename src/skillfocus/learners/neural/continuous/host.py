@@ -56,7 +56,7 @@ class HostEnvironments:
         """Run one skill in every environment."""
         trainer, world = self.trainer, self.world
         key_skill, key_steps = jax.random.split(key)
-        kind, z = trainer.compiled_draw(key_skill, self.n)
+        kind, z = trainer.acting.compiled_draw(key_skill, self.n)
         seen, counts = self.observations, np.ones(self.n, np.float32)
         start = now = world.values(seen)
         rows: list[tuple[Any, ...]] = []
@@ -64,7 +64,7 @@ class HostEnvironments:
         for number in range(trainer.n_steps):
             time = np.float32(number / trainer.n_steps)
             key_step = jax.random.fold_in(key_steps, number)
-            inputs, u, log_prob, action = trainer.compiled_act(
+            inputs, u, log_prob, action = trainer.acting.compiled_act(
                 key_step, actor, fixed, seen, world.values(seen), start, kind, z, time
             )
             step = self.batch.step_batch(np.asarray(action))

@@ -191,7 +191,7 @@ def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[
     settings = trainer.settings
     key, key_scout, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
     observations, values = jax.tree.map(np.asarray, scout(trainer, key_scout))
-    state = trainer.compiled_reset(jax.random.split(key_reset, settings.environments))
+    state = trainer.acting.compiled_reset(jax.random.split(key_reset, settings.environments))
     return prepare(trainer, rng, key, observations, values, strength, state)
 
 
@@ -233,7 +233,7 @@ def prepare(
 
 def scout(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Act at random: what is observed, [n, observation_size], and the values reached, [n, size]."""
-    return trainer.compiled_scout(key, SCOUTS, REPEATS)
+    return trainer.acting.compiled_scout(key, SCOUTS, REPEATS)
 
 
 def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any]) -> Trained:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from skillfocus.learners.neural.continuous.acting import Acting
 from skillfocus.learners.neural.continuous.advantages import advantages
 from skillfocus.learners.neural.continuous.judging import Seen, judge_update
 from skillfocus.learners.neural.continuous.rewards import RewardRule
@@ -26,7 +27,6 @@ from skillfocus.learners.neural.continuous.state import Carry, Fixed, Round
 from skillfocus.skills.continuous.actor import ActorModel, log_probability, log_squashing
 from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.neural.network import apply_network
-from skillfocus.worlds.jax.continuous import ContinuousWorld
 
 MAX_GRADIENT = 1.0
 """Gradients are cut to this norm."""
@@ -49,7 +49,7 @@ class Trainer:
 
     def __init__(self, model: ActorModel, estimates: SkillEstimates, settings: Actor) -> None:
         self.model, self.estimates, self.settings = model, estimates, settings
-        self.world, self.layout, self.n_steps = model.world, model.layout, model.step_limit
+        self.world, self.n_steps = model.world, model.step_limit
         n_settling = int(settings.settling * self.n_steps)
         self.rule = RewardRule(estimates, n_settling)
         # Differences add up to what is due at the end only if none is discounted. Otherwise a
@@ -60,38 +60,13 @@ class Trainer:
             optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
         )
         self.judge_optimizer = optax.adam(settings.judge_rate)
-        self.masks = jnp.asarray(self.layout.masks)
-        self.active = jnp.asarray(self.layout.active)
+        self.acting = Acting(model, settings)
 
         self.compiled = jax.jit(self.run, static_argnums=2, donate_argnums=0)
         self.compiled_for_many = jax.jit(
             jax.vmap(self.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0
         )
         self.compiled_learn = jax.jit(self.learn)
-        self.compiled_act = jax.jit(self.act)
-        self.compiled_draw = jax.jit(self.draw_skills, static_argnums=1)
-        if isinstance(self.world, ContinuousWorld):
-            self.compiled_reset = jax.jit(jax.vmap(self.world.reset))
-            self.compiled_scout = jax.jit(self._scout, static_argnums=(1, 2))
-
-    # ------------------------------------------------------------------ skills
-
-    def draw_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
-        """Draw kinds of skills, int32 [n], and their components, [n, layout.width]."""
-        key_kind, key_z = jax.random.split(key)
-        kind = jax.random.randint(key_kind, (n,), 0, len(self.layout.kinds))
-        active, parts = self.active[kind], []
-        for k, slot in enumerate(self.layout.slots):
-            key_slot = jax.random.fold_in(key_z, k)
-            if slot.is_discrete:
-                part = jax.nn.one_hot(jax.random.randint(key_slot, (n,), 0, slot.width), slot.width)
-            else:
-                part = jax.random.normal(key_slot, (n, slot.width))
-                part = part / jnp.linalg.norm(part, axis=1, keepdims=True)
-            parts.append(part * active[:, k : k + 1])
-        return kind, jnp.concatenate(parts, axis=1)
-
-    # ------------------------------------------------------------------ a round
 
     def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
         """Make some rounds; return what `learn` measures, stacked."""
@@ -100,93 +75,10 @@ class Trainer:
     def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
         """Let every environment run one skill, and learn from it."""
         key, key_begin, key_act, key_learn = jax.random.split(carry.key, 4)
-        state = self._begin(key_begin, carry)
-        state, done = self._act(key_act, carry.nets["actor"], fixed, state)
+        state = self.acting.begin(key_begin, carry.state)
+        state, done = self.acting.run_skills(key_act, carry.nets["actor"], fixed, state)
         carry = carry._replace(key=key, state=state)
         return self.learn(key_learn, carry, fixed, done)
-
-    def _begin(self, key: jax.Array, carry: Carry) -> Any:
-        """Begin afresh in some environments, go on in the others."""
-        n = self.settings.environments
-        key_fresh, key_reset = jax.random.split(key)
-        fresh = jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share
-        drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
-
-        def pick(new: jax.Array, old: jax.Array) -> jax.Array:
-            return jnp.where(fresh.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
-
-        return jax.tree.map(pick, drawn, carry.state)
-
-    def _act(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
-        """Run one skill in every environment."""
-        settings, world, model = self.settings, self.world, self.model
-        n = settings.environments
-        key_skill, key_steps, key_noise = jax.random.split(key, 3)
-        kind, z = self.draw_skills(key_skill, n)
-        mask = self.masks[kind]
-        start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
-        weights = {"shift": fixed.shift, "scale": fixed.scale}
-
-        # Noise that lasts explores farther. Each step's draw still has the policy's distribution.
-        kept = settings.persistence
-        added = (1 - kept**2) ** 0.5
-
-        def step(carried: tuple[Any, jax.Array, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
-            (state, values, noise), (key, time) = carried, at
-            key_draw, key_step = jax.random.split(key)
-            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
-            mean, log_std = model.distribution(actor, inputs)
-            noise = kept * noise + added * jax.random.normal(key_draw, mean.shape)
-            u = mean + jnp.exp(log_std) * noise
-            keys = jax.random.split(key_step, n)
-            state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
-            after = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            return (state, after, noise), (inputs, u, log_probability(u, mean, log_std), after)
-
-        times = jnp.arange(self.n_steps) / self.n_steps
-        keys = jax.random.split(key_steps, self.n_steps)
-        noise = jax.random.normal(key_noise, (n, world.n_action_dims))
-        (state, _, _), (inputs, u, log_prob, after) = jax.lax.scan(
-            step, (state, start, noise), (keys, times)
-        )
-        values = jnp.concatenate([start[None], after])
-        return state, Round(inputs, u, log_prob, values, kind, z, jnp.ones_like(log_prob))
-
-    def act(
-        self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
-        kind: jax.Array, z: jax.Array, time: jax.Array,
-    ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
-        """Return inputs, draws, their log densities and actions, for worlds on the CPU."""
-        weights = {"shift": fixed.shift, "scale": fixed.scale}
-        times = jnp.full(len(seen), time)
-        inputs = self.model.inputs(weights, seen, values, start, self.masks[kind], z, times)
-        mean, log_std = self.model.distribution(actor, inputs)
-        u = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
-        return inputs, u, log_probability(u, mean, log_std), self.model.action(u)
-
-    def _scout(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
-        """Let environments act at random, each action repeated, for twice a skill's steps."""
-        world, n_steps = self.world, 2 * self.n_steps
-        key_reset, key_steps = jax.random.split(key)
-        state = jax.vmap(world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
-
-        def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
-            (state, u), (key, number) = carried, at
-            key_action, key_step = jax.random.split(key)
-            drawn = jax.random.uniform(key_action, u.shape, minval=-1.0, maxval=1.0)
-            u = jnp.where(number % repeats == 0, jnp.arctanh(0.999 * drawn), u)
-            keys = jax.random.split(key_step, n)
-            state = jax.vmap(world.step)(keys, state, self.model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
-            seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            return (state, u), (seen, jax.vmap(world.values)(state))  # pyright: ignore[reportAttributeAccessIssue]
-
-        u = jnp.zeros((n, world.n_action_dims))
-        at = (jax.random.split(key_steps, n_steps), jnp.arange(n_steps))
-        _, (seen, values) = jax.lax.scan(step, (state, u), at)
-        return seen.reshape(-1, seen.shape[2]), values.reshape(-1, values.shape[2])
-
-    # ------------------------------------------------------------------ learning
 
     def learn(
         self, key: jax.Array, carry: Carry, fixed: Fixed, done: Round
@@ -291,7 +183,7 @@ class Trainer:
             draws = (count, min(settings.batch, n_steps * n))
             time = jax.random.randint(jax.random.fold_in(key, 1), draws, first, n_steps)
         env = jax.random.randint(key, draws, 0, n)
-        active = self.active[done.kind]
+        active = self.acting.active[done.kind]
 
         def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
             time, env = at
