@@ -31,6 +31,8 @@ from skillfocus.worlds.continuous import ContinuousBase
 
 CURVE_POINTS = 8
 """Points of a task's learning curve that are kept."""
+BATCH_PER_ENVIRONMENT = 5
+"""Decisions per step of Adam and environment, as in `SkillAgent`'s defaults."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class ContinuousStudy(Run):
         from skillfocus.tasks.neural.continuous_registry import tasks_of
 
         n = self.task_environments
-        agent = SkillAgent(rounds=self.task_rounds, environments=n, batch=5 * n)
+        agent = SkillAgent(rounds=self.task_rounds, environments=n, batch=BATCH_PER_ENVIRONMENT * n)
         rows: list[Row] = []
         tasks = tasks_of(skills.world)
         for number, task in enumerate(tasks):

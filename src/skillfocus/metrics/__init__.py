@@ -1,14 +1,16 @@
 """Metrics of skills: side effects, control of targets, coverage, and what is reachable at all."""
 
 from skillfocus.metrics.best_focus import FocusedPlan, best_focus, best_plan
+from skillfocus.metrics.binned_coverage import coverage_by_variable
 from skillfocus.metrics.continuous import ContinuousEffects, continuous_side_effects
 from skillfocus.metrics.coverage import Coverage, coverage
 from skillfocus.metrics.effects import SkillEffects
 from skillfocus.metrics.reachability import fair_starts, round_trips, shortest_steps
+from skillfocus.metrics.representation_fit import RepresentationFit, representation_fit
 from skillfocus.metrics.side_effects import side_effects
 
 __all__ = [
-    "ContinuousEffects", "Coverage", "FocusedPlan", "SkillEffects", "best_focus", "best_plan",
-    "continuous_side_effects", "coverage", "fair_starts", "round_trips", "shortest_steps",
-    "side_effects",
+    "ContinuousEffects", "Coverage", "FocusedPlan", "RepresentationFit", "SkillEffects",
+    "best_focus", "best_plan", "continuous_side_effects", "coverage", "coverage_by_variable",
+    "fair_starts", "representation_fit", "round_trips", "shortest_steps", "side_effects",
 ]  # fmt: skip
