@@ -84,6 +84,8 @@ PAGES = (
             "skillfocus.metrics.FocusedPlan", "skillfocus.metrics.fair_starts",
             "skillfocus.metrics.round_trips", "skillfocus.metrics.shortest_steps",
             "skillfocus.metrics.continuous_side_effects", "skillfocus.metrics.ContinuousEffects",
+            "skillfocus.metrics.coverage_by_variable", "skillfocus.metrics.representation_fit",
+            "skillfocus.metrics.RepresentationFit",
             "skillfocus.metrics.statistics.mean_interval",
             "skillfocus.metrics.statistics.success_interval",
             "skillfocus.metrics.statistics.bootstrap_interval",
