@@ -25,7 +25,8 @@ class Solve(WorldOptions):
     """Files of skills, as `discover` writes them."""
     task: Annotated[str, arg(metavar="TASK")] = "true"
     """The paper's task by its reward: true, or proxy, which ignores side effects. Your own: values
-    to reach, such as key=1,door=open, or a function of a state in a file, my.py:goal."""
+    to reach, such as key=1,door=open, or a function of a state in a file, my.py:goal. A household's
+    or a continuous world's by name, such as install-printer or carry-box."""
     start: OptionalStr = None
     """Where episodes start, such as key=0,position=(1,1); variables left out have their first value
     (default: the task's start, or the world's first state)."""
@@ -33,6 +34,9 @@ class Solve(WorldOptions):
     """Steps after which an episode ends (default: the task's, or eight times the step limit)."""
     episodes: int = 20_000
     """Number of training episodes."""
+    steps: OptionalInt = None
+    """Number of training steps in households and continuous worlds, which count no episodes
+    (default: a million, and those of 7,680 episodes)."""
     intra_option: bool = False
     """Let steps inside skills also update the values of the primitive moves."""
     decay: float = 0.001
@@ -52,25 +56,27 @@ class Solve(WorldOptions):
         with progress_on_stderr(f"learning the task {self.task}") as bar:
             runs = solve_all(
                 self.files, task=self.task, start=self.start,
-                max_episode_steps=self.max_steps, episodes=self.episodes, decay=self.decay,
-                intra_option=self.intra_option, seed=self.seed, seeds=self.seeds, world=world,
-                progress=Forecaster(bar.report),
+                max_episode_steps=self.max_steps, steps=self.steps, episodes=self.episodes,
+                decay=self.decay, intra_option=self.intra_option, seed=self.seed,
+                seeds=self.seeds, world=world, progress=Forecaster(bar.report),
             )  # fmt: skip
         if self.json:
             print_json({"runs": runs})
             return
         rows = [
             [r["world"], r["objective"], "–" if r["seed"] is None else str(r["seed"]),
-             str(r["learning_seed"]), f"{r['steps']:.1f}", f"{r['optimum_steps']:.1f}",
+             str(r["learning_seed"]), f"{r['steps']:.1f}",
+             "–" if r["optimum_steps"] is None else f"{r['optimum_steps']:.1f}",
              f"{r['proxy_return']:.3f}", f"{r['true_return']:.3f}"]
             for r in runs
         ]  # fmt: skip
         columns = ["world", "skills", "seed", "learner's", "steps", "optimum", "proxy", "true"]
-        print_table(
-            f"{self._title()} in {self.episodes:,} episodes: steps and returns", columns, rows
-        )
+        print_table(f"{self._title(runs)}: steps and returns", columns, rows)
 
-    def _title(self) -> str:
+    def _title(self, runs: list[dict]) -> str:
+        if learned := {r["learned_steps"] for r in runs if "learned_steps" in r}:
+            return f"Task {runs[0]['task']}, learned in {max(learned):,} steps"
+        about = f"Task {self.task}, learned"
         if self.task in ("true", "proxy"):
-            return f"Learned from the {self.task} reward"
-        return f"Task {self.task}, learned"
+            about = f"Learned from the {self.task} reward"
+        return f"{about} in {self.episodes:,} episodes"

@@ -1,0 +1,104 @@
+"""Tasks of worlds without a table, by name, as `solve_all` and the command learn them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+import skillfocus as sf
+from neural_skills import neural_skills, small_room
+from skillfocus.errors import UserError
+from skillfocus.objectives.skill_layout import lay_out
+from skillfocus.skills.neural.network import init_network
+from skillfocus.tasks.neural import named
+from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
+from skillfocus.tasks.neural.continuous_registry import tasks_of
+from skillfocus.tasks.neural.named import task_names
+from skillfocus.tasks.neural.settings import OptionLearning
+from skillfocus.tasks.neural.solving import solve
+from skillfocus.tasks.neural.task import household_task
+from skillfocus.tasks.solving import solve_all
+from skillfocus.worlds.jax.two_rooms import TwoRooms
+from skillfocus.worlds.jax.world import JaxWorld
+
+SMALL = OptionLearning(
+    steps=2_000, environments=16, hidden=16, batch=32, memory=1000, rewarded=200, evaluations=2,
+    evaluation_episodes=5, final_episodes=5,
+)  # fmt: skip
+
+
+@pytest.fixture
+def in_rooms():
+    """Skills of an actor that was never trained."""
+    world, objective = TwoRooms(), sf.focused(sf.diayn())
+    layout = lay_out(world.space, objective, {"agent": 2})
+    info = {"objective": objective.describe(), "seed": 5}
+    skills = sf.ContinuousSkills(world, objective, layout, {}, 5, info)
+    sizes = [skills.model.n_inputs, 4, 4, skills.model.n_outputs]
+    n = world.observation_size
+    skills.weights.update(
+        actor=init_network(sizes, np.random.default_rng(0)), shift=np.zeros(n, np.float32),
+        scale=np.ones(n, np.float32), judges={},
+    )  # fmt: skip
+    return skills
+
+
+def test_worlds_know_their_tasks():
+    assert task_names(sf.make("installing-a-printer")) == ["install-printer"]
+    assert task_names(sf.make("gunner")) == ["gunner-unlimited", "gunner-limited"]
+    assert "thaw-fish" in task_names(sf.make("thawing-frozen-food"))
+    assert task_names(sf.make("tool-rooms")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unoptimized")
+def test_a_continuous_task_is_learned_over_skills(in_rooms):
+    (record,) = solve_all(in_rooms, steps=20_000, seed=3)
+    (task,) = tasks_of(in_rooms.world)
+    (expected,) = learn_skill_task([in_rooms], task, [3], SkillAgent(rounds=1))
+    assert record["task"] == "carry-box"
+    assert record["learned_steps"] == 64 * 300  # 64 episodes of 300 steps
+    assert record["curve"]["proxy_return"] == expected.returns.tolist()
+    assert record["proxy_return"] == expected.last_returns.mean()
+    assert (record["objective"], record["seed"], record["learning_seed"]) == ("focused-diayn", 5, 3)
+    assert json.dumps(record)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unoptimized")
+def test_a_household_s_task_is_learned_with_skills_and_without(monkeypatch):
+    monkeypatch.setattr(named, "OptionLearning", lambda: SMALL)
+    world = sf.make("installing-a-printer")
+    assert isinstance(world, JaxWorld)
+    skills = neural_skills(world, targets={"printer_on": 2})
+    with_skills, alone = solve_all(skills, seed=1)
+    expected = solve(world, household_task("install-printer"), skills, SMALL, seed=1)
+    assert with_skills["true_return"] == expected.final.true_success.estimate
+    assert with_skills["curve"]["learned_steps"] == list(expected.curve)
+    assert alone["objective"] == "primitives"
+    assert with_skills["learned_steps"] == alone["learned_steps"] == max(expected.curve)
+
+
+def test_mistakes_are_named(in_rooms):
+    with pytest.raises(UserError, match="episodes belongs to tasks of worlds with a table"):
+        solve_all(in_rooms, episodes=10)
+    with pytest.raises(UserError, match="unknown task 'carry-bocks': did you mean 'carry-box'"):
+        solve_all(in_rooms, task="carry-bocks")
+    with pytest.raises(UserError, match="a task of your own needs a table"):
+        solve_all(in_rooms, task=lambda state: True)
+    with pytest.raises(UserError, match="has no task, and a task of your own needs a table"):
+        solve_all(neural_skills(small_room()))
+
+
+def test_one_of_several_tasks_must_be_named():
+    with pytest.raises(UserError, match="several tasks: name one of gunner-unlimited, gunner-lim"):
+        named._task_name(sf.make("gunner"), "true")
+
+
+def test_tables_count_episodes(focused_vic):
+    with pytest.raises(UserError, match="give episodes, not steps"):
+        solve_all(focused_vic, steps=10)
