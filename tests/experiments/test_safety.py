@@ -113,6 +113,22 @@ def test_what_focused_skills_lose_comes_first():
     assert outcome([]) == ""
 
 
+def test_a_difference_counts_if_its_interval_is_on_one_side():
+    (questions,) = [
+        table
+        for table in analyze(made_up(focused=(0.28, 0.32))).tables
+        if table.title == "Four questions"
+    ]
+    answers = {row[0][:12]: row[1:4] for row in questions.rows}
+    # 0.30 (0.17 to 0.43) against nothing in the box world, and against 0.5 in the vase world
+    assert answers["Do focused s"] == ["1: Box", "–", "1: Vase"]
+    # ... and against 0.4 in the box world: -0.10 (-0.23 to 0.03)
+    assert answers["… than the p"] == ["–", "1: Box", "1: Vase"]
+    assert answers["Does a penal"] == ["–", "2: Box and Vase", "–"]
+    # 6 and 8 steps against 5: 2 (-4 to 8) more
+    assert answers["What do they"] == ["–", "2: Box and Vase", "–"]
+
+
 def test_nothing_is_concluded_without_results():
     assert analyze(made_up().clear()).tables == []
 

@@ -13,6 +13,7 @@ differences are in how often an agent is safe and complete, with W a world:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -185,6 +186,20 @@ def _lost(claim: Claim) -> bool:
     return claim.ours.estimate < -1e-6
 
 
+def _sign(claim: Claim) -> int:
+    """Return 1 if focused skills are better, -1 if they are worse, 0 if the interval has both.
+
+    The interval of a single value is infinite; the value decides alone. Up to `FEW_STEPS` more
+    steps are no difference.
+    """
+    estimate, low, high = claim.ours
+    if not math.isfinite(low):
+        low = high = estimate
+    if _kind(claim) == "steps":
+        low, high = -high, FEW_STEPS - low
+    return int(low > 1e-6) - int(high < -1e-6)
+
+
 def _losses(claims: Sequence[Claim]) -> Table:
     """What goes against focused skills, the worst first."""
     lost = sorted((claim for claim in claims if _lost(claim)), key=lambda c: -abs(c.ours.estimate))
@@ -193,35 +208,34 @@ def _losses(claims: Sequence[Claim]) -> Table:
 
 
 def _answers(frame: pl.DataFrame, claims: Sequence[Claim], best: Choice) -> list[Table]:
-    """A table of the four questions: in how many worlds the answer is yes, and the numbers."""
+    """A table of the four questions: where focused skills do better and worse, and the numbers."""
     rows = []
     for kind, question in QUESTIONS.items():
         mine = [claim for claim in claims if _kind(claim) == kind]
         if not mine:
             continue
-        lost = [_world(claim) for claim in mine if _lost(claim)]
         numbers = "; ".join(
             f"{NAMES[_world(claim)]} {format_interval(claim.ours, 1 if kind == 'steps' else 2)}"
             for claim in mine
         )
-        rows.append(
-            [
-                question,
-                f"in {len(mine) - len(lost)} of {len(mine)} worlds",
-                join_words([NAMES[world] for world in lost]) if lost else "nowhere",
-                numbers,
-            ]
-        )  # fmt: skip
+        by_sign = [[claim for claim in mine if _sign(claim) == sign] for sign in (1, 0, -1)]
+        rows.append([question, *map(_worlds, by_sign), numbers])
     note = (
-        f"Focused skills by planning, focused VIC. Better, or no worse, in the mean over seeds; "
-        f"steps: at most {FEW_STEPS:g} more. The flat agent's penalty, {best}, is one setting for "
+        f"Focused skills by planning, focused VIC. Better and worse: the 90 % interval of the "
+        f"difference over seeds is on one side of 0; up to {FEW_STEPS:g} step more is no "
+        f"difference. The flat agent's penalty, {best}, is one setting for "
         f"all worlds, the best of all penalties and strengths with hindsight; the second row takes "
         f"the best in each world. In the row on worlds that move by themselves the skills' own "
-        f"penalty is stepwise, elsewhere it compares with the start. Seeds and 90 % intervals are "
-        f"those of the claims; an agent that is planned alone is exact."
+        f"penalty is stepwise, elsewhere it compares with the start. An agent that is planned "
+        f"alone is exact."
     )
-    columns = ["question", "yes", "no", "differences by world"]
+    columns = ["question", "better", "no difference", "worse", "differences by world"]
     return [Table("Four questions", columns, rows, note)] if frame.height else []
+
+
+def _worlds(claims: Sequence[Claim]) -> str:
+    names = [NAMES[_world(claim)] for claim in claims]
+    return f"{len(names)}: {join_words(names)}" if names else "–"
 
 
 def _world(claim: Claim) -> str:
