@@ -7,10 +7,10 @@ import pytest
 from frames import claims_by_id, make_costs, make_results
 from skillfocus.errors import UserError
 from skillfocus.experiments.cases import Setup
-from skillfocus.experiments.claims import MISSED, REACHED
+from skillfocus.experiments.claims import MISSED, REACHED, aim_claim
 from skillfocus.experiments.registry import get_experiment
 from skillfocus.experiments.results import add_results, load_results, save_results
-from skillfocus.experiments.safety import analyze, figure, outcome
+from skillfocus.experiments.safety import _sign, analyze, figure, outcome
 from skillfocus.experiments.safety_cases import FLAT, MOVING, cases
 from skillfocus.experiments.safety_results import (
     Choice,
@@ -27,6 +27,7 @@ from skillfocus.experiments.safety_runs import (
 )
 
 BEST = Setup("best", "planning")
+from skillfocus.metrics.statistics import Interval
 
 
 def quiet(*_):
@@ -127,6 +128,15 @@ def test_a_difference_counts_if_its_interval_is_on_one_side():
     assert answers["Does a penal"] == ["–", "2: Box and Vase", "–"]
     # 6 and 8 steps against 5: 2 (-4 to 8) more
     assert answers["What do they"] == ["–", "2: Box and Vase", "–"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "sign"),
+    [((2.0, 1.8, 2.2), -1), ((0.9, 0.8, 1.0), 0), ((-0.5, -0.6, -0.4), 1), ((2.0, -4.0, 8.0), 0)],
+)
+def test_a_step_more_is_no_difference(interval, sign):
+    claim = aim_claim("safety-steps-box", "", 1.0, Interval(*interval), True, 2)
+    assert _sign(claim) == sign
 
 
 def test_nothing_is_concluded_without_results():

@@ -60,6 +60,9 @@ def test_a_rollout_draws_from_its_own_generator():
     one, two = (skills.rollouts(z, start, np.random.default_rng(7)) for _ in "12")
     assert np.array_equal(one.paths, two.paths)
     assert {0, 1, 2, 3} <= set(one.actions.ravel().tolist())
+    assert (
+        max(len(set(actions[:8].tolist())) for actions in one.actions) > 2
+    )  # not one draw for all
     others = [skills.rollouts(z, start, np.random.default_rng(seed)) for seed in range(9)]
     assert len({tuple(other.actions[0].tolist()) for other in others}) > 1
 
