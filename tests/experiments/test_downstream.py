@@ -96,6 +96,15 @@ def test_comparable_steps_in_four_rooms():
         assert (claim.id, claim.verdict) == ("steps-four-rooms-focused-vic-dusdi-vic", expected)
 
 
+def test_agents_that_both_fail_are_not_comparable():
+    rows = [
+        ("four-rooms", agent, "", TASK_STEPS, 9, [320.0] * 3)
+        for agent in ("focused-vic", "dusdi-vic")
+    ]
+    (claim,) = downstream.analyze(make_results(rows)).claims
+    assert (claim.ours.estimate, claim.verdict) == (0.0, NOT_REPRODUCED)
+
+
 def test_the_downstream_table_by_hand():
     analysis = downstream.analyze(sample_results())
     table = analysis.tables[2]

@@ -148,7 +148,8 @@ def _comparison_claims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
             names = f"{WORLD_NAMES[world]}: {agent_name(agent)} and {agent_name(other)} skills"
             if world == "four-rooms" and other in DUSDI:
                 ratio = mean_ratio(steps[agent], steps[other])
-                holds = ratio is not None and comparable(ratio)
+                fails = mean_over_seeds(steps[agent]).estimate >= FAILURE_SHARE * STEP_LIMITS[world]
+                holds = ratio is not None and comparable(ratio) and not fails
                 statement = f"{names} are comparable: steps, the difference"
                 verdict = judge(holds, holds, n)
             else:
