@@ -6,6 +6,7 @@ READY = $(VENV)/.ready
 OTHERS = 3.11 3.13
 TWO = -n 2 --dist loadfile --no-loadscope-reorder
 EXTRA = dev
+EXTRAS = cluster,minigrid,neural,rddl,sb3,sweep,docs
 EVERY_PYTHON = -m 'not slow and not one_python' --hypothesis-profile few-examples
 
 # Without bytecode on disk, every command that a test starts compiles every library anew.
@@ -80,6 +81,7 @@ release: $(READY)  ## compare results, report and site with what is committed; s
 	diff -ur --exclude='*.png' docs/report out/release/docs/report
 	$(MAKE) --no-print-directory docs
 	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/pip install --quiet --dry-run --ignore-installed "$$(ls dist/*.whl)[$(EXTRAS)]"
 	@echo 'the committed report is the one that results/ give; to release: RELEASING.md'
 
 bench: $(READY)  ## speed, as ratios within one run

@@ -114,6 +114,11 @@ def test_the_wheel_works_in_an_environment_of_its_own(distributions, tmp_path):
     assert run("skillfocus", "--version") == f"skillfocus {version}\n"
 
 
+def test_the_release_check_resolves_every_extra():
+    (line,) = re.findall(r"^EXTRAS = (.+)$", (ROOT / "Makefile").read_text(), flags=re.M)
+    assert {*line.split(","), "test", "dev"} == set(PROJECT["optional-dependencies"])
+
+
 def test_extras_name_packages_that_constraints_pin():
     pinned = {re.split("==", line)[0].lower().replace("_", "-")
               for line in (ROOT / "constraints.txt").read_text().split()}  # fmt: skip
