@@ -81,6 +81,26 @@ def test_the_readme_quotes_the_results(frame, row):
     assert line in (ROOT / "README.md").read_text()
 
 
+def test_the_page_on_networks_says_what_became_of_the_printer(frame):
+    rows = frame.filter(
+        (pl.col("world") == "installing-a-printer") & (pl.col("learner") == "neural")
+    )
+    last = rows.filter(pl.col("step") == rows["step"].max())
+
+    def final(metric: str) -> dict[str, str]:
+        values = last.filter(pl.col("metric") == f"install-printer/{metric}")
+        return {agent: f"{x:.2f}" for agent, x in values.select("agent", "value").iter_rows()}
+
+    agents = ("focused-vic", "dusdi-vic", "vic", "primitives")
+    assert final("success") == dict.fromkeys(agents, "1.00")
+    expected = dict(zip(agents, ("0.00", "0.99", "0.00", "1.00"), strict=True))
+    assert final("true_success") == expected
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    assert "success is 1.00 each, SkiLD's 0.93" in text
+    assert "primitive actions (1.00) and DUSDi's skills (0.99)" in text
+    assert "focused and plain ones (0.00)" in text
+
+
 def test_the_page_on_safety_says_how_many_seeds_there_are(frame):
     rows = frame.filter(pl.col("variant").str.starts_with("safety") & (pl.col("agent") != "flat"))
     focused = rows.filter(pl.col("agent") == "focused-vic")
