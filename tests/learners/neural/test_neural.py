@@ -128,14 +128,14 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     with pytest.raises(Interrupt):
         learn(kept, stop)
     assert path.exists()
-    with pytest.raises(UserError, match="belongs to another training"):
+    with pytest.raises(UserError, match="a checkpoint of another run"):
         learn(replace(kept, hidden=16))
     resumed = learn(kept)
     assert same(whole, resumed)
     assert whole.info == resumed.info
     assert not path.exists()
     path.write_bytes(b"no checkpoint")
-    with pytest.raises(UserError, match="is no checkpoint"):
+    with pytest.raises(UserError, match="is not a valid checkpoint"):
         learn(kept)
 
 

@@ -149,7 +149,7 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     whole = learn(path=None)
     with pytest.raises(Interrupt):
         learn(stops=True)
-    with pytest.raises(UserError, match="belongs to another training"):
+    with pytest.raises(UserError, match="a checkpoint of another run"):
         learn(replace(short, entropy=0.5))
     assert learn() == whole
     assert not path.exists()
