@@ -13,7 +13,7 @@ import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import make_continuous_problem
 from skillfocus.learners.neural import checkpoint
-from skillfocus.learners.neural.continuous.train import begin, make_trainer, train
+from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
 from skillfocus.metrics.binned_coverage import coverage_by_variable
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
 from skillfocus.metrics.representation_fit import representation_fit
@@ -71,7 +71,7 @@ def test_the_same_seed_is_the_same_skills(skills):
 def test_seeds_differ_everywhere():
     problem = make_continuous_problem(WORLD, sf.focused(sf.diayn()), targets=TARGETS)
     trainer = make_trainer(ACTOR, problem)
-    one, other = (begin(trainer, np.random.default_rng(seed), 4.0)[0] for seed in (0, 1))
+    one, other = (init_training(trainer, np.random.default_rng(seed), 4.0)[0] for seed in (0, 1))
     for name in ("actor", "critic"):
         assert not np.array_equal(one.nets[name]["w0"], other.nets[name]["w0"])
     assert not np.array_equal(one.judges["w0"], other.judges["w0"])
