@@ -103,24 +103,35 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def make_checkpoint(settings: Neural, problem: Problem, n_sets: int) -> Checkpoint | None:
+def make_checkpoint(
+    settings: Neural,
+    problem: Problem,
+    rngs: Sequence[np.random.Generator],
+    strengths: Sequence[float],
+) -> Checkpoint | None:
     """Return the checkpoint of a training run, or None if the settings name no file."""
     if settings.checkpoint is None:
         return None
     own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
     decisive = [
-        own, n_sets, problem.world.id, problem.world.settings, problem.objective.describe(),
+        own, generator_states(rngs), list(strengths), problem.world.id, problem.world.settings,
+        problem.objective.describe(),
         [sorted(skill.items()) for skill in problem.assignment.skills], problem.modes,
         problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(settings.checkpoint, decisive)
 
 
+def generator_states(rngs: Sequence[np.random.Generator]) -> list[Any]:
+    """Return the generators' states: at the start of training, they stand for its seeds."""
+    return [rng.bit_generator.state for rng in rngs]
+
+
 def write_state(
     checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet], stretches: int
 ) -> None:
     """Write the training state with the estimates and generators of all sets of skills."""
-    generators = [each.rng.bit_generator.state for each in sets]
+    generators = generator_states([each.rng for each in sets])
     checkpoint.write(carry, _estimates(sets), {"stretches": stretches, "generators": generators})
 
 

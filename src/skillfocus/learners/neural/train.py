@@ -54,11 +54,12 @@ def train(
     penalty = problem.objective.penalty
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
+    checkpoint = make_checkpoint(settings, problem, rngs, strengths)
     sets = [SkillSet(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
     alone = len(sets) == 1
     carry: Any = sets[0].carry if alone else stack([each.carry for each in sets])
     stretches = -(-settings.updates // settings.stretch)
-    done, checkpoint = 0, make_checkpoint(settings, problem, len(sets))
+    done = 0
     if checkpoint is not None and checkpoint.exists():
         carry, done = read_state(checkpoint, carry, sets)
 

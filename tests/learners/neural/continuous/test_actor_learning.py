@@ -136,13 +136,13 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     short = replace(ACTOR, rounds=6, stretch=2, environments=8, batch=48)
     path = tmp_path / "training.safetensors"
 
-    def learn(actor=short, path=path, stops=False):
+    def learn(actor=short, path=path, stops=False, seed=0):
         def progress(fraction, activity):
             if stops and fraction > 0.5:
                 raise Interrupt
 
         return sf.discover(
-            WORLD, sf.focused(sf.diayn()), seed=0, targets=TARGETS, progress=progress,
+            WORLD, sf.focused(sf.diayn()), seed=seed, targets=TARGETS, progress=progress,
             learner=sf.Neural(actor=actor, checkpoint=path),
         )  # fmt: skip
 
@@ -151,6 +151,8 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
         learn(stops=True)
     with pytest.raises(UserError, match="a checkpoint of another run"):
         learn(replace(short, entropy=0.5))
+    with pytest.raises(UserError, match="a checkpoint of another run"):
+        learn(seed=1)
     assert learn() == whole
     assert not path.exists()
 

@@ -16,7 +16,7 @@ import numpy as np
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import ContinuousProblem
-from skillfocus.learners.neural.checkpoint import Checkpoint
+from skillfocus.learners.neural.checkpoint import Checkpoint, generator_states
 from skillfocus.learners.neural.continuous.judging import init_vectors, normalise
 from skillfocus.learners.neural.continuous.prototypes import choose_prototypes
 from skillfocus.learners.neural.continuous.settings import Actor
@@ -77,23 +77,26 @@ def train(
         UserError: If training diverges, or the checkpoint cannot be used.
     """
     trainer = make_trainer(settings, problem)
+    penalty = problem.objective.penalty
+    if strengths is None:
+        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
     if isinstance(problem.world, HostWorld):
         if checkpoint_path is not None:
             raise UserError(
                 f"{problem.world.id} is stepped outside JAX, so its state cannot be saved: train "
                 f"without a checkpoint"
             )
-        return [train_on_host(trainer, rng, progress) for rng in rngs]
-    penalty = problem.objective.penalty
-    if strengths is None:
-        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
+        return [
+            train_on_host(trainer, rng, strength, progress)
+            for rng, strength in zip(rngs, strengths, strict=True)
+        ]
+    checkpoint = _checkpoint(checkpoint_path, settings, problem, rngs, strengths)
     initial = [
         init_training(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)
     ]
     alone = len(initial) == 1
     carry, fixed = initial[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *initial)
     run = trainer.compiled if alone else trainer.compiled_for_many
-    checkpoint = _checkpoint(checkpoint_path, settings, problem, strengths)
     first, reports, done = None, [], 0
     if checkpoint is not None and checkpoint.exists():
         carry, before, header = checkpoint.read(carry)
@@ -134,14 +137,15 @@ def _checkpoint(
     path: str | Path | None,
     settings: Actor,
     problem: ContinuousProblem,
+    rngs: Sequence[np.random.Generator],
     strengths: Sequence[float],
 ) -> Checkpoint | None:
     if path is None:
         return None
     world = problem.world
     decisive = [
-        asdict(settings), list(strengths), world.id, world.settings, problem.objective.describe(),
-        problem.layout, problem.step_limit,
+        asdict(settings), generator_states(rngs), list(strengths), world.id, world.settings,
+        problem.objective.describe(), problem.layout, problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(path, decisive)
 
@@ -255,15 +259,16 @@ def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any])
     return Trained(trainer.model, trainer.estimates, weights, report)
 
 
-def train_on_host(trainer: Trainer, rng: np.random.Generator, progress: Progress) -> Trained:
+def train_on_host(
+    trainer: Trainer, rng: np.random.Generator, strength: float, progress: Progress
+) -> Trained:
     """Train in a world that is stepped on the CPU; only the networks use JAX."""
     from skillfocus.learners.neural.continuous.host import HostEnvironments
 
-    settings, penalty = trainer.settings, trainer.rule.objective.penalty
+    settings = trainer.settings
     with HostEnvironments(trainer, rng) as environments:
         observations, values = environments.explore(REPEATS)
         key = jax.random.key(int(rng.integers(2**31)))
-        strength = 0.0 if penalty is None else penalty.strength
         carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
         reports, began = [], time.monotonic()
         for number in range(settings.rounds):
