@@ -1,4 +1,4 @@
-"""The optimal focused skill for one tool, by value iteration with the true dynamics.
+"""The best focused skill for one tool, by value iteration with the true dynamics.
 
 This is the reference for skills that networks learn in rooms too large for tables. A skill that
 starts in s_0 and stops in s pays
