@@ -25,7 +25,7 @@ from skillfocus.skills.continuous.choosing import choices
 from skillfocus.skills.continuous.skills import ContinuousSkills, draw_keys
 
 THRESHOLD = 0.1
-"""Smallest change that counts, relative to the variable's scale."""
+"""Changes above this count, relative to the variable's scale."""
 DIRECTIONS = 8
 """Number of directions that represent a sphere."""
 
@@ -40,7 +40,7 @@ class ContinuousEffects:
         variables: Names of all variables.
         changes: Change of each variable in every rollout, float [n, n_variables].
         ends: Values of the variables at the end, float [n, size].
-        threshold: Smallest change that counts, relative to the scale.
+        threshold: Changes above this count, relative to the scale.
     """
 
     skill: Any
@@ -108,7 +108,7 @@ def continuous_side_effects(
             variables at once, that skill differs only in the evaluated component. Otherwise,
             rollouts start in initial states of the world.
         directions: Number of directions that represent a sphere.
-        threshold: Smallest change that counts, relative to the scale.
+        threshold: Changes above this count, relative to the scale.
         noise: Factor of the policy's standard deviation; 0 takes the mean action.
     """
     check_generator(rng)

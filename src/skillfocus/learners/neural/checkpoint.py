@@ -36,8 +36,7 @@ class Checkpoint:
 
     Args:
         path: The file.
-        decisive: Everything that determines the run, as JSON-serializable values. `read` rejects
-            checkpoints of other runs.
+        decisive: Everything that determines the run. `read` rejects checkpoints of other runs.
     """
 
     def __init__(self, path: str | Path, decisive: Sequence[object]) -> None:

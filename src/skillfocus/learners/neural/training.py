@@ -194,7 +194,7 @@ class Trainer:
     def _next(
         self, key: jax.Array, env: Environments, after: Any, ended: jax.Array
     ) -> Environments:
-        """Continue skills; where one ended, start another, after a reset with `reset_share`."""
+        """Continue skills; where one ended, start another, possibly after a reset."""
         n = len(ended)
         key_fresh, key_reset, key_skill = jax.random.split(key, 3)
         fresh = ended & (jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share)

@@ -6,7 +6,7 @@ that random actions reach, far from the other prototypes, and
 
     q(k | s) = softmax_k( -|s - prototype_k|^2 / (2 width^2) )
 
-For a component on a sphere, z predicts the direction of s from the mean, under a random rotation.
+On a sphere, q(z | s) is centred at the direction of s from the mean, under a random rotation.
 The discriminator networks are trained meanwhile and take over after `Actor.hold`.
 """
 

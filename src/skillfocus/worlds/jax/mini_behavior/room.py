@@ -162,7 +162,7 @@ class RoomWorld(JaxWorld):
     episode_length: int
     """Steps of an episode of the benchmark; `step_limit` is for one skill."""
     start: Mapping[str, Hashable]
-    """Values of the first state of the benchmark's episodes; those not named are 0."""
+    """First state of the benchmark's episodes; variables not named have their first value."""
 
     def __init__(self, starts: Starts = "task") -> None:
         """Make the world.
