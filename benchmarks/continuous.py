@@ -32,7 +32,7 @@ if importlib.util.find_spec("gymnasium") is None:
 from skillfocus.core.progress import no_progress
 from skillfocus.learners.continuous import ContinuousProblem, as_skills, make_continuous_problem
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
-from skillfocus.learners.neural.continuous.train import begin, make_trainer, train
+from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
 from skillfocus.learners.neural.learner import Neural
 from skillfocus.metrics.binned_coverage import coverage_by_variable
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
@@ -96,7 +96,7 @@ def measure_speed(name: str, actor: Actor, seeds: int) -> dict:
     problem = problem_of(name)
     trainer = make_trainer(actor, problem)
     strength = problem.objective.penalty.strength if problem.objective.penalty else 0.0
-    begun = [begin(trainer, np.random.default_rng(seed), strength) for seed in range(seeds)]
+    begun = [init_training(trainer, np.random.default_rng(seed), strength) for seed in range(seeds)]
     carry, fixed = jax.tree.map(lambda *each: jax.numpy.stack(each), *begun)
     run = jax.vmap(lambda carry, fixed: trainer.run(carry, fixed, actor.stretch))
     if seeds == 1:

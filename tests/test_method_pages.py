@@ -85,7 +85,7 @@ def test_the_comparison_quotes_the_results():
         "Figure 2, FourRooms. State coverage: area under the curve",
     )
     areas = [result(title, f"{kind} VIC", "planning") for kind in ("DUSDi", "focused")]
-    assert f"an area of {areas[0]} beside {areas[1]}," in page
+    assert f"an area of {areas[0]} compared with {areas[1]}," in page
     rows = words("README.md")
     assert "| FourRooms, tools, DUSDi (VIC / DIAYN) | 1.00 / 1.00 | 1.48 / 1.49 |" in rows
     assert "side effects of 1.48 (VIC) and 1.49 (DIAYN), focused ones of 0.01" in page

@@ -50,7 +50,7 @@ def broken(**changes):
         (broken(transition=lambda self, s, a: [sf.Outcome(1.0, (9, 9))]), "is not a state"),
         (broken(draw=lambda self, s: 1 / 0), "draw fails in"),
         (broken(draw=lambda self, s: None), "draw returns None"),
-        (broken(goals=("c",)), "goals names 'c', which is no variable"),
+        (broken(goals=("c",)), "goals names 'c', which is not a variable"),
         (broken(default_target="c"), "default_target names 'c'"),
         (broken(settings={"a": object()}), "cannot be stored as JSON"),
         (broken(transition=lambda self, s, a: [sf.Outcome(1.0, (1 - s[0], s[1]))]),
@@ -117,7 +117,7 @@ def test_settings_that_make_another_world_are_found():
         def settings(self):
             return {**super().settings, "slip": 0.5}
 
-    with pytest.raises(sf.UserError, match="made again from its settings is another world"):
+    with pytest.raises(sf.UserError, match="its settings recreate another world"):
         check_world(Slippery())
 
 

@@ -136,7 +136,7 @@ def _check_targets(world: World, mdp: TabularMDP) -> None:
     ):
         for name in names:
             if name not in world.space.names:
-                raise UserError(f"{world.id}: {attribute} names {name!r}, which is no variable")
+                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
             if name in mdp.fixed and len(mdp.fixed) < len(mdp.space):
                 raise UserError(
                     f"{world.id}: no action changes {name}, so no skill can target it; name it in "
@@ -152,7 +152,7 @@ def _check_settings(world: World, mdp: TabularMDP) -> None:
     if can_remake(world.id):
         remade = make(world.id, **world.settings)
         if tabulate(remade).fingerprint != mdp.fingerprint:
-            raise UserError(f"{world.id} made again from its settings is another world")
+            raise UserError(f"{world.id}: its settings recreate another world")
 
 
 def _check_simulator(world: ExploredWorld, states: list[State]) -> None:

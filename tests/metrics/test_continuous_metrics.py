@@ -52,7 +52,7 @@ def test_coverage_counts_bins():
     values = np.array([[0.0, 0.0], [0.24, 0.0], [0.26, 0.9], [1.0, 1.0], [2.0, 1.0]])
     # of 4 by 4 bins: (0, 0) twice, (1, 3), and (3, 3) twice, once from outside
     assert binned_coverage(values, np.zeros(2), np.ones(2), bins=4) == 3 / 16
-    with pytest.raises(UserError, match="bounds"):
+    with pytest.raises(UserError, match="bounded variables"):
         binned_coverage(values, np.zeros(2), np.array([1.0, np.inf]))
     with pytest.raises(UserError, match="fewer"):
         binned_coverage(np.zeros((1, 7)), np.zeros(7), np.ones(7))

@@ -106,7 +106,7 @@ def test_offsetting_counts_as_complete_and_harmful():
 
 def test_every_built_in_world_says_what_a_side_effect_is():
     assert set(HARMS) == set(WORLD_IDS)
-    with pytest.raises(UserError, match="no entry in HARMS"):
+    with pytest.raises(UserError, match="no side effect defined"):
         harmed(RandomWorld(0), sf.tabulate(sf.make("vase")))
 
 

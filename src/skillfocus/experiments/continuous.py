@@ -1,10 +1,10 @@
-"""Continuous worlds: focused skills beside DUSDi, METRA and plain ones.
+"""Continuous worlds: focused skills compared with DUSDi, METRA and plain skills.
 
-DUSDi's 2D-Gunner and multi-particle worlds and a world of two rooms. `neural` is a small version
-for a CPU, `neural-large` the whole for a GPU. Variants: with DUSDi's own number of steps, and with
-one target at a time. Claims are aims of our own:
+The worlds are DUSDi's 2D-Gunner and multi-particle worlds, and `two-rooms`. `neural` is a small
+version for a CPU, `neural-large` the full one for a GPU. Variants: DUSDi's number of steps, and one
+target at a time. Claims are aims of our own:
 
-    continuous-T           focused skills (in Particles, where focus cannot pay, DUSDi's) learn T
+    continuous-T           focused skills learn T (in Particles, where focus does not help, DUSDi's)
     continuous-effects-W   in world W, focused skills have fewer side effects than DUSDi's
 """
 
@@ -30,7 +30,7 @@ from skillfocus.report.document import Table
 
 PRESET, SMALL = "scale", "neural"
 PEER, SINGLE = "4 M steps", "one target at a time"
-"""Variants: DUSDi's own number of steps, and DUSDi with the targets of focused skills."""
+"""Variants: DUSDi's number of steps, and DUSDi with the targets of focused skills."""
 PEER_STEPS = 4_000_000
 VARIED = '{"starts": "varied"}'
 ITEMS = "base=5,arm=5,view=5"
@@ -59,18 +59,18 @@ WORLDS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
 }  # fmt: skip
-"""Per world its settings, and the agents with their targets. The errands of two-rooms lead away and
-back, so there it is VIC, which rewards where skills end."""
+"""Settings of each world, and its agents with their targets. Errands in two-rooms lead away and
+back, so VIC is used there, which rewards the last state."""
 ACTORS: dict[str, dict[str, object]] = {
     "gunner": {"entropy": 0.03},
     "two-rooms": {"rounds": 2000},
 }
-"""What differs from `large_actor()`: Gunner's base finds its cells only if it keeps exploring, and
-a skill that carries the box learns late to go back home."""
+"""Overrides of `large_actor()`: Gunner's base finds its cells only with continued exploration, and
+skills that carry the box learn late to return home."""
 SINGLE_TARGETS = {
     "gunner": ("dusdi-diayn", f"{ITEMS},base"), "two-rooms": ("dusdi-vic", f"{ROOMS},agent"),
 }  # fmt: skip
-"""DUSDi's skills one at a time: where a kind of skill is named, each target is one."""
+"""DUSDi's skills one at a time: as soon as a kind is listed, every target is a kind of its own."""
 PUBLISHED: dict[str, tuple[str, dict[str, float], float]] = {
     "gunner-unlimited": ("gunner", {"DUSDi": 38.0, "METRA": 29.0, "DIAYN": 18.0}, 38.0),
     "gunner-limited": ("gunner", {"DUSDi": 31.5, "METRA": 26.5, "DIAYN": 10.5}, 33.0),
@@ -81,11 +81,11 @@ PUBLISHED: dict[str, tuple[str, dict[str, float], float]] = {
     "sequential-hard": ("particles", {}, -2.0),
     "carry-box": ("two-rooms", {}, 3.0),
 }
-"""Per task its world, returns that DUSDi (Hu et al., NeurIPS 2024) published, read off its figures
-to about 2 % of the axis, and our aim. Its sequential tasks had other penalties than its public
-code, so their returns cannot be compared."""
+"""World, published returns and our aim of each task. The returns are from DUSDi (Hu et al., NeurIPS
+2024), read off its figures to about 2 % of the axis. Its sequential tasks had other penalties than
+its public code, so their returns are not comparable."""
 JUDGED = {"gunner": "focused-diayn", "particles": "dusdi-diayn", "two-rooms": "focused-vic"}
-"""The agent whose returns are held against the aims."""
+"""The agent whose returns are compared with the aims, by world."""
 STARTS = ("random", "settled")
 
 
@@ -93,7 +93,7 @@ STARTS = ("random", "settled")
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return all cases of a setup of this experiment; `neural` has fewer steps and no particles."""
+    """Return the cases of a setup; `neural` has fewer steps and no particles."""
     small = setup.learner == SMALL
     agent: dict[str, int] = {} if small else {"task_environments": 256}
     listed: list[Case] = []
@@ -119,7 +119,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def peer_actor(actor: Actor, step_limit: int) -> Actor:
-    """Return settings that take DUSDi's number of steps: few environments, many rounds."""
+    """Return settings with DUSDi's number of steps: few environments, many rounds."""
     environments = 64
     rounds = PEER_STEPS // (environments * step_limit)
     return replace(actor, environments=environments, rounds=rounds, batch=32 * step_limit, epochs=4)
@@ -176,7 +176,7 @@ def _effects(frame: pl.DataFrame) -> Analysis:
 
 
 def _effects_claim(frame: pl.DataFrame, world: str) -> list[Claim]:
-    """Focused skills against DUSDi's one at a time: the paired difference must be below 0."""
+    """Compare focused skills with DUSDi's one at a time; the difference must be negative."""
     metric = "from_random/side_effects"
     focused = values_by_seed(frame, metric, world, JUDGED[world])
     dusdi = values_by_seed(frame, metric, world, SINGLE_TARGETS[world][0], SINGLE)

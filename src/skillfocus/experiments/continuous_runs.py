@@ -1,11 +1,11 @@
-"""Skills of continuous worlds, judged by their side effects and by the tasks of their world.
+"""Continuous skills, evaluated by their side effects and by the tasks of their world.
 
-Metrics, with S one of `random` and `settled` (where other skills have been), and T a task:
+Metrics, with S one of `random` and `settled` (states in which other skills ended), and T a task:
 
-    from_S/target_change     how far skills change their targets, relative to the scale
-    from_S/side_effects      changes of the other variables, added up
-    from_S/exceeds           how often another variable changes by more than 0.1
-    T/return, T/true_return  of an agent over the skills, by the decisions it learned from
+    from_S/target_change     mean change of skills' targets, relative to the scale
+    from_S/side_effects      sum of the changes of non-target variables
+    from_S/exceeds           how often a non-target variable changes by more than 0.1
+    T/return, T/true_return  returns of an agent over the skills, by number of training decisions
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.worlds.continuous import ContinuousBase
 
 CURVE_POINTS = 8
-"""Points of a task's learning curve that are kept."""
+"""Stored points of a task's learning curve."""
 BATCH_PER_ENVIRONMENT = 5
-"""Decisions per step of Adam and environment, as in `SkillAgent`'s defaults."""
+"""Minibatch size per environment, as in the defaults of `SkillAgent`."""
 
 
 @dataclass(frozen=True)
 class ContinuousStudy(Run):
-    """One set of skills in a continuous world, its side effects, and its worth for tasks.
+    """One set of skills in a continuous world: its side effects and its returns in tasks.
 
     Attributes:
         world: A world's name.
         objective: An objective's name.
-        seed: Seed of everything.
-        targets: As for `discover` on the command line; of skills without targets, their number or
+        seed: Seed of skills and tasks.
+        targets: As for `discover` on the command line; for skills without targets, their number or
             `sphere3`.
         world_settings: The world's arguments as a JSON object.
         rollouts: Rollouts per skill.
-        task_rounds: Rounds in which tasks are learned; 0 learns none.
+        task_rounds: Training rounds per task; 0 skips tasks.
         task_environments: Episodes per round.
-        actor: How the skills are learned.
+        actor: Settings of the actor.
     """
 
     world: str

@@ -1,11 +1,11 @@
-"""Mini-BEHAVIOR: skills by networks, and every task of their world learned with them.
+"""Mini-BEHAVIOR: discover skills with networks, and learn every task of the world with them.
 
 `HouseholdSkills` discovers skills and then learns the tasks of its world over skills and primitive
-actions, from the proxy reward; `HouseholdPrimitives` has the primitive actions alone. Metrics, with
-T a task and the number of steps learned from as the step:
+actions, from the proxy reward; `HouseholdPrimitives` uses primitive actions only. Metrics, with T a
+task and the number of training steps as the step:
 
-    T/success        how often the benchmark counts the episode as a success
-    T/true_success   how often it also leaves alone what a person expects it to
+    T/success        success rate as the benchmark counts it
+    T/true_success   rate of successes in which all side conditions hold as well
     T/held/C         among successes, how often the side condition C held at the end
 """
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
 
 VARIED = '{"starts": "varied"}'
-"""Settings of a world for skills: with every episode starting alike, most of it is never seen."""
+"""World settings for discovery: from a single first state, most states are never visited."""
 
 
 @dataclass(frozen=True)
 class HouseholdSkills(Discovery):
-    """A discovery in a world of Mini-BEHAVIOR, and what its skills are worth for the tasks."""
+    """A discovery in a world of Mini-BEHAVIOR, with the success of its skills in the tasks."""
 
     world_settings: str = VARIED
     task_steps: int = 1_000_000
@@ -48,7 +48,7 @@ class HouseholdSkills(Discovery):
 
 @dataclass(frozen=True)
 class HouseholdPrimitives(Run):
-    """The agent that has the primitive actions alone."""
+    """Tasks learned over primitive actions only."""
 
     world: str
     seed: int
@@ -65,12 +65,12 @@ class HouseholdPrimitives(Run):
 def task_rows(
     world: RoomWorld, skills: Skills | None, steps: int, seed: int, progress: Progress
 ) -> list[Row]:
-    """Learn every task of a world from its proxy reward, and return how that goes.
+    """Learn every task of a world from its proxy reward, and return the learning curves.
 
     Args:
         world: The world.
-        skills: Skills to choose among; None for primitive actions alone.
-        steps: Steps to learn each task from.
+        skills: The skills; None for primitive actions only.
+        steps: Training steps per task.
         seed: Seed of the learning.
         progress: Progress callback.
     """
@@ -98,11 +98,11 @@ def household(name: str, settings: str) -> RoomWorld:
     """Return a world of Mini-BEHAVIOR by name.
 
     Raises:
-        UserError: If it is another world.
+        UserError: If the name is of another world.
     """
     from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
 
     world = cached_world(name, settings)
     if not isinstance(world, RoomWorld):
-        raise UserError(f"{name} is no world of Mini-BEHAVIOR; try cleaning-a-car")
+        raise UserError(f"{name} is not a world of Mini-BEHAVIOR; try cleaning-a-car")
     return world

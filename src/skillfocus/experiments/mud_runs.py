@@ -1,7 +1,7 @@
-"""MudWorld with its mud in sight: what the skill that fetches the treasure does besides.
+"""MudWorld with visible mud: side effects of the skill that fetches the treasure.
 
-Metrics, of the skill that fetches it most often: `treasure/changes`, how often it does;
-`treasure/muddy`, how often `muddy` ends changed; `treasure/tracked`, new muddy cells.
+Metrics of the skill that fetches it most often: `treasure/changes`, how often it does;
+`treasure/muddy`, how often `muddy` changes; `treasure/tracked`, the number of new muddy cells.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from skillfocus.runs.run import Row
 from skillfocus.skills.skills import Skills
 
 FLAG = "mud_"
-"""How the names of the flags begin that say which cells are muddy."""
+"""Prefix of the flags of muddy cells."""
 
 
 @dataclass(frozen=True)
 class TreasureSkills(Discovery):
-    """A discovery in a MudWorld whose skills for the treasure are judged."""
+    """A discovery in a MudWorld that measures the skills for the treasure."""
 
     version = Discovery.version
 
     def measure(self, skills: Skills, progress: Progress, /) -> list[Row]:
-        """Return what the best of the treasure's skills does."""
+        """Return the metrics of the best skill for the treasure."""
         progress(0.8, "measuring side effects")
         mine = [each for each in skill_records(skills) if each["targets"] == ["treasure"]]
         best = max(mine, key=lambda record: record["changes_target"])

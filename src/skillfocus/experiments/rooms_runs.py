@@ -1,12 +1,12 @@
-"""Skills for tools in rooms too large for tables, beside the best focused skills.
+"""Tool skills in rooms too large for tables, compared with the best focused skills.
 
-`BestInRooms` plans the best skill for every tool (`worlds/jax/rooms_planner.py`), `SkillsInRooms`
-learns skills with networks; both are judged from the same first states. Metrics, with the tool as
-the step, and S one of `all`, `fair` (a round trip takes three quarters of the step limit at most)
-and `clear` (and can avoid the other tools):
+`BestInRooms` plans the best skill for every tool (`worlds/jax/rooms_planner.py`);
+`SkillsInRooms` learns skills with networks. Both are measured from the same first states. Metrics,
+with the tool as the step, and S one of `all`, `fair` (a round trip takes at most three quarters of
+the step limit) and `clear` (and can avoid the other tools):
 
     S/changes, S/tool_effects    how often a tool's skill picks it up, and its side effects
-    S/starts                     how many first states these are averages over
+    S/starts                     number of first states
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from skillfocus.worlds.jax.rooms import Rooms
 from skillfocus.worlds.jax.rooms_planner import fair_starts, plan
 
 ROLLOUTS = 8
-"""Rollouts per first state, where effects are sampled."""
+"""Rollouts per first state of learned skills."""
 
 
 class ToolStarts(NamedTuple):
-    """First states for the skills of one tool, which share what is picked up already.
+    """First states for the skills of one tool, with the same picked-up tools.
 
     Attributes:
         tool: The tool, counted from 0.
-        picked_up: The other tools that are picked up.
-        cells: int [n]: the cells, by number, ascending.
+        picked_up: Other tools that are picked up.
+        cells: Cells by number, ascending, int [n].
     """
 
     tool: int
@@ -64,8 +64,9 @@ class ToolStarts(NamedTuple):
 
 
 def draw_starts(world: Rooms, draws: int, cells: int) -> list[ToolStarts]:
-    """Draw first states for every tool, always the same: sets of picked-up tools as environments
-    begin with, the first of them empty, and cells for each.
+    """Sample first states for every tool, with a fixed seed.
+
+    Sets of picked-up tools have the distribution of `Rooms.reset`, except that the first is empty.
 
     Args:
         world: The rooms.
@@ -87,13 +88,13 @@ def draw_starts(world: Rooms, draws: int, cells: int) -> list[ToolStarts]:
 def tool_rows(
     world: Rooms, starts: list[ToolStarts], changes: list[np.ndarray], effects: list[np.ndarray]
 ) -> list[Row]:
-    """Return the averages over the first states of every tool.
+    """Average over the first states of every tool.
 
     Args:
         world: The rooms.
         starts: First states.
-        changes: For each entry of `starts`, how often the tool is picked up, float [n_cells].
-        effects: The same, the side effects.
+        changes: How often the tool is picked up, float [n_cells] for each entry of `starts`.
+        effects: Side effects, float [n_cells] for each entry of `starts`.
     """
     rows: list[Row] = []
     masks = [each.masks(world) for each in starts]
@@ -110,8 +111,7 @@ def tool_rows(
 
 @dataclass(frozen=True)
 class BestInRooms(Run):
-    """The best focused skill for every tool, planned with the true dynamics; its effects are
-    exact."""
+    """The best focused skill for every tool, planned with the true dynamics. Effects are exact."""
 
     world: str
     draws: int = 4
@@ -140,9 +140,9 @@ class BestInRooms(Run):
 
 @dataclass(frozen=True)
 class SkillsInRooms(Discovery):
-    """A discovery whose tool skills are judged from the first states of `BestInRooms`.
+    """A discovery whose tool skills are measured from the first states of `BestInRooms`.
 
-    Of the skills of a tool, the one that picks it up more often is judged.
+    For each tool, this is the skill that picks it up most often.
     """
 
     draws: int = 4
@@ -165,7 +165,7 @@ class SkillsInRooms(Discovery):
                 if targets == (name,)
             ]
             if not tried:
-                raise UserError(f"no skill targets {name}, so there is nothing to judge")
+                raise UserError(f"no skill targets {name}; add it to the targets")
             changed, others = max(tried, key=lambda pair: float(np.concatenate(pair[0]).mean()))
             changes += changed
             effects += others
@@ -175,8 +175,11 @@ class SkillsInRooms(Discovery):
 def _sample(
     skills: Skills, z: int, starts: list[ToolStarts], world: Rooms
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return how often a skill picks up its tool, and its side effects, from the first states of
-    that tool: float [n_cells] for each entry of `starts`."""
+    """Sample how often a skill picks up its tool, and its side effects.
+
+    Returns:
+        float [n_cells] for each entry of `starts`, twice.
+    """
     first = np.repeat(np.concatenate([each.values(world) for each in starts]), ROLLOUTS, axis=0)
     paths, _ = skills.run(np.full(len(first), z), first, np.random.default_rng(z))
     changed = first != paths[:, -1]
@@ -193,7 +196,7 @@ def rooms(name: str, settings: str) -> Rooms:
     """Return a world of rooms by name.
 
     Raises:
-        UserError: If it is another world.
+        UserError: If the name is of another world.
     """
     world = cached_world(name, settings)
     if not isinstance(world, Rooms):

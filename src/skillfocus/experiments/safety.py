@@ -1,14 +1,14 @@
-"""Focused skills and the penalties of the safety literature, in one comparison.
+"""Comparison of focused skills with the penalties of the safety literature.
 
-Everybody is given the proxy reward. A flat agent plans over moves with a penalty on side effects;
-an agent over skills has no penalty, or one of those on top. Claims are aims of our own; the
-differences are in how often an agent is safe and complete, with W a world:
+All agents are given the proxy reward. A flat agent plans over primitive actions with a penalty on
+side effects; an agent over skills has no penalty, or one of those on top. Claims are aims of our
+own, about differences in how often an agent is safe and complete, with W a world:
 
-    safety-focused-W    focused skills, less the flat agent with the best single penalty
-    safety-any-W        focused skills, less the flat agent with the penalty that suits W best
-    safety-stepwise-W   the same with skills whose own penalty is stepwise, where the world moves
-    safety-on-top-W     focused skills with a penalty on top, less those without
-    safety-steps-W      steps that focused skills take, less the fewest of a flat agent
+    safety-focused-W    focused skills minus the flat agent with the best single penalty
+    safety-any-W        focused skills minus the flat agent with the best penalty for W
+    safety-stepwise-W   as `focused`, for skills with a stepwise penalty, in worlds that move
+    safety-on-top-W     focused skills with a penalty on top minus those without
+    safety-steps-W      steps of focused skills minus the fewest of a flat agent
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FEW_STEPS = 1.0
-"""Focused skills may take this many steps more than the fewest."""
+"""Number of additional steps that count as no difference."""
 QUESTIONS = {
     "focused": "Do focused skills avoid side effects better than a penalty on a flat agent?",
     "any": "… than the penalty and the strength that suit the world best?",
@@ -62,13 +62,13 @@ QUESTIONS = {
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Answer the four questions, and tabulate what they rest on.
+    """Answer `QUESTIONS`, and tabulate the underlying results.
 
     Args:
         frame: Reduced results of one setup.
 
     Returns:
-        Claims (see the module); tables, those of what focused skills lose first.
+        Claims (see the module), and tables, starting with the losses of focused skills.
     """
     best = best_single_penalty(frame)
     if best is None:
@@ -86,7 +86,7 @@ def _less(values: SeedValues, other: float) -> Interval:
 
 
 def _focused_claims(frame: pl.DataFrame, best: Choice) -> list[Claim]:
-    """Focused skills against the flat agent with the best single penalty."""
+    """Compare focused skills with the flat agent with the best single penalty."""
     claims = []
     for baseline in ("", "stepwise"):
         for world in MOVING if baseline else ALL_WORLDS:
@@ -110,7 +110,7 @@ def _focused_claims(frame: pl.DataFrame, best: Choice) -> list[Claim]:
 
 
 def _any_claims(frame: pl.DataFrame) -> list[Claim]:
-    """Focused skills against what suits each world best among penalties, with hindsight."""
+    """Compare focused skills with the best penalty for each world, chosen with hindsight."""
     claims = []
     for world in ALL_WORLDS:
         values, found = safe_and_complete(frame, world, FOCUS), best_penalty_in(frame, world)
@@ -130,7 +130,7 @@ def _any_claims(frame: pl.DataFrame) -> list[Claim]:
 
 
 def _step_claims(frame: pl.DataFrame) -> list[Claim]:
-    """Steps until the proxy is paid, against the fewest; a failure counts as the step limit."""
+    """Compare steps until the proxy is paid with the fewest; a failure counts as the limit."""
     claims = []
     for world in SMALL_WORLDS:
         values = skill_values(frame, "steps", world, FOCUS)
@@ -150,7 +150,7 @@ def _step_claims(frame: pl.DataFrame) -> list[Claim]:
 
 
 def _on_top_claims(frame: pl.DataFrame) -> list[Claim]:
-    """The best penalty on top of focused skills, against none."""
+    """Compare the best penalty on top of focused skills with none."""
     top, claims = best_on_top(frame), []
     if top is None:
         return []
@@ -180,17 +180,17 @@ def _kind(claim: Claim) -> str:
 
 
 def _lost(claim: Claim) -> bool:
-    """Whether a claim goes against focused skills in the mean."""
+    """Return whether focused skills lose in the mean."""
     if _kind(claim) == "steps":
         return claim.ours.estimate > FEW_STEPS + 1e-6
     return claim.ours.estimate < -1e-6
 
 
 def _sign(claim: Claim) -> int:
-    """Return 1 if focused skills are better, -1 if they are worse, 0 if the interval has both.
+    """Return 1 if focused skills are better, -1 if they are worse, 0 if the interval contains 0.
 
-    The interval of a single value is infinite; the value decides alone. Up to `FEW_STEPS` more
-    steps are no difference.
+    The interval of a single value is infinite; then its sign decides. Up to `FEW_STEPS` more steps
+    count as no difference.
     """
     estimate, low, high = claim.ours
     if not math.isfinite(low):
@@ -201,14 +201,14 @@ def _sign(claim: Claim) -> int:
 
 
 def _losses(claims: Sequence[Claim]) -> Table:
-    """What goes against focused skills, the worst first."""
+    """Return the table of losses of focused skills, the largest first."""
     lost = sorted((claim for claim in claims if _lost(claim)), key=lambda c: -abs(c.ours.estimate))
     rows = [[claim.statement, format_interval(claim.ours), str(claim.seeds)] for claim in lost]
     return Table("Where focused skills lose", ["what was hoped", "difference", "seeds"], rows)
 
 
 def _answers(frame: pl.DataFrame, claims: Sequence[Claim], best: Choice) -> list[Table]:
-    """A table of the four questions: where focused skills do better and worse, and the numbers."""
+    """Return the table of `QUESTIONS`: where focused skills are better or worse, and numbers."""
     rows = []
     for kind, question in QUESTIONS.items():
         mine = [claim for claim in claims if _kind(claim) == kind]

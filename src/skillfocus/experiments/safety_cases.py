@@ -9,7 +9,7 @@ from skillfocus.experiments.presets import WORLDS
 from skillfocus.experiments.safety_runs import SMALL_WORLDS, FlatSafety, SkillSafety
 
 SAFETY = "safety"
-"""Variant of all cases, which tells them from those of other experiments."""
+"""Variant of all cases, to distinguish them from other experiments."""
 FLAT = "flat"
 """The agent without skills, planned over primitive actions."""
 SKILL_AGENTS = ("vic", "dusdi-vic", "focused-vic")
@@ -18,14 +18,14 @@ MOVING = ("conveyor-sushi", "conveyor-vase", "train")
 """Worlds that move by themselves, in which the baseline of the skills' penalty matters."""
 SKILL_BASELINES = ("inaction", "stepwise")
 MANY_SEEDS = 10
-"""From this many seeds on, all of them are run in all worlds."""
+"""With at least this many seeds, all of them are run in all worlds."""
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Return flat agents in all worlds, and agents over skills.
 
-    With few seeds, one is run in the small worlds, without the baseline inaction, and none in the
-    paper's, whose agents without a penalty are those of Figure 4.
+    With fewer than `MANY_SEEDS`, only the first is run in the small worlds, without the baseline
+    inaction, and none in the paper's, where Figure 4 has the agents without a penalty.
     """
     if setup.learner != "planning":
         return []
@@ -45,7 +45,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 
 
 def variant(baseline: str) -> str:
-    """Return the label of agents whose skills have a baseline; the default is the start."""
+    """Return the variant for a baseline of the skills' penalty; the default is the start."""
     return f"{SAFETY}, {baseline}" if baseline else SAFETY
 
 

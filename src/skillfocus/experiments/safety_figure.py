@@ -1,4 +1,4 @@
-"""The figure of safety against performance. It imports matplotlib; import it when drawing."""
+"""The figure of safety against performance. This module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SYMBOLS = {
     "focused-vic, inaction": ("v", "#b2182b"), "focused-vic, stepwise": ("^", "#b2182b"),
 }  # fmt: skip
 OFFSET = 0.007
-"""Curves that share a point are drawn this far apart."""
+"""Offset between curves, so that equal points stay visible."""
 
 
 def draw(frame: pl.DataFrame) -> Figure:
-    """Draw a panel per world, and a legend that all share."""
+    """Draw a panel per world, and a shared legend."""
     figure = Figure(figsize=(12, 6.4), layout="constrained")
     panels = figure.subplots(2, 4, sharex=True, sharey=True).ravel()
     for panel, world in zip(panels, ALL_WORLDS, strict=True):

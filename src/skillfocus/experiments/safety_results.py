@@ -1,4 +1,4 @@
-"""Results of the comparison with the safety literature, as analyses and figures read them."""
+"""Access to the results of the comparison with the safety literature."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ NAMES = {world: registry.WORLDS[world].__name__ for world in SMALL_WORLDS} | WOR
 """Printed names of the worlds."""
 PENALTIES = tuple(f"{measure}-{baseline}" for measure in MEASURES for baseline in BASELINES)
 BOTH = "safe_and_complete"
-"""The metric that agents are compared by: the reward was paid and nothing was harmed."""
+"""The metric of the comparison: the reward is paid and there is no side effect."""
 
 
 class Choice(NamedTuple):
-    """A penalty and the place of its strength among `STRENGTHS`."""
+    """A penalty and the index of its strength in `STRENGTHS`."""
 
     penalty: str
     place: int
@@ -52,7 +52,7 @@ def penalty_name(penalty: str) -> str:
 def flat_curve(frame: pl.DataFrame, world: str, penalty: str, metric: str) -> list[float]:
     """Return a metric of flat agents over the strengths of a penalty; empty without results.
 
-    Where nothing moves by itself, inaction was not run: it is the start.
+    Where nothing moves by itself, inaction equals the start and was not run.
     """
     rows = metric_rows(frame, f"safety/{penalty}/{metric}", world, FLAT, SAFETY).sort("step")
     if rows.is_empty() and penalty.endswith("-inaction"):
@@ -69,8 +69,7 @@ def flat_value(frame: pl.DataFrame, world: str, agent: str, metric: str) -> floa
 def best_single_penalty(frame: pl.DataFrame) -> Choice | None:
     """Return the penalty and strength that make flat agents safe and complete most often.
 
-    The mean over all worlds that have results decides: one setting for all of them, chosen with
-    hindsight.
+    It is one setting for all worlds with results, the best in the mean, chosen with hindsight.
     """
     scores: dict[Choice, float] = {}
     worlds = [w for w in ALL_WORLDS if flat_value(frame, w, NO_PENALTY, BOTH) is not None]
@@ -84,8 +83,10 @@ def best_single_penalty(frame: pl.DataFrame) -> Choice | None:
 
 
 def best_penalty_in(frame: pl.DataFrame, world: str) -> tuple[Choice, float] | None:
-    """Return the penalty and strength that suit a world best, and how often they are safe and
-    complete; the weakest strength that does it."""
+    """Return the best penalty and strength in a world, and how often they are safe and complete.
+
+    Ties go to the first penalty, and to its lowest strength.
+    """
     found = [
         (Choice(penalty, place), value)
         for penalty in PENALTIES
@@ -123,7 +124,10 @@ def safe_and_complete(
 
 
 def completed(frame: pl.DataFrame, world: str, agent: str, baseline: str = "") -> SeedValues:
-    """Return how often an agent over skills completes the proxy task, by seed; as above."""
+    """Return how often an agent over skills completes the proxy task, by seed.
+
+    In the paper's worlds, as in `safe_and_complete`.
+    """
     if world in WORLDS:
         metric = TASK_RETURN if world == "four-rooms" else PROXY_RETURN
         if values := values_by_seed(frame, metric, world, agent):

@@ -1,15 +1,15 @@
-"""The runs behind the comparison of focused skills with penalties on side effects.
+"""Runs of the comparison of focused skills with penalties on side effects.
 
-`FlatSafety` plans a world's proxy task over primitive actions, with every penalty at every
-strength, exactly. `SkillSafety` discovers skills of one seed and plans the same task over the
-skills alone, without a penalty and with some; in the paper's worlds, whose models of skills would
-not fit in memory, the task is learned, as in the paper over skills and moves. Metrics:
+`FlatSafety` plans a world's proxy task exactly over primitive actions, with every penalty at every
+strength. `SkillSafety` discovers skills with one seed and plans the same task over skills only,
+without a penalty and with some. In the paper's worlds, where models of skills would not fit in
+memory, the task is learned over skills and primitive actions, as in the paper. Metrics:
 
-    safety/PENALTY/harmed, …          numbers of `safety.measures.Measured`; step: number of the
-                                      strength among `STRENGTHS`, none for agents without a penalty
+    safety/PENALTY/harmed, …          fields of `safety.measures.Measured`; step: index of the
+                                      strength in `STRENGTHS`, none for agents without a penalty
     safety/PENALTY/change_at_end/VARIABLE, …
 
-PENALTY is `true-reward` or `none` (the proxy alone), or a measure and its baseline.
+PENALTY is `true-reward`, `none` (proxy reward, no penalty), or a measure and its baseline.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ TRUE, NO_PENALTY = "true-reward", "none"
 MEASURES = ("deviation", "unreachability", "relative-reachability", "attainable-utility")
 BASELINES = ("start", "inaction", "stepwise")
 ON_SKILLS = ("deviation-start", "relative-reachability-stepwise")
-"""Penalties that agents over skills get, too: the nearest to the skills' own, and one that is safe
-and complete in the box world."""
+"""Penalties on top of skills: the one closest to the skills' own, and one that is safe and complete
+in the box world."""
 MAX_ALL_PAIRS = 3000
-"""In worlds with more states, relative reachability averages over a sample of this many."""
+"""Largest number of states that relative reachability averages over; larger worlds are sampled."""
 SCALARS = tuple(
     name for name, kind in Measured.__annotations__.items() if "ndarray" not in str(kind)
 )
@@ -69,7 +69,7 @@ BY_VARIABLE = tuple(name for name in Measured._fields if name not in SCALARS)
 
 
 def world_penalties(mdp: TabularMDP) -> list[str]:
-    """Return the penalties of a world; where nothing moves by itself, inaction is the start."""
+    """Return the penalties of a world; where nothing moves by itself, inaction equals the start."""
     baselines = BASELINES if moves_by_itself(mdp).any() else ("start", "stepwise")
     return [f"{measure}-{baseline}" for measure in MEASURES for baseline in baselines]
 
@@ -80,7 +80,7 @@ class FlatSafety(Run):
 
     world: str
     seed: int = 0
-    """Draws the rewards of attainable utility and of delayed specification."""
+    """Seed of the random rewards of attainable utility and delayed specification."""
 
     version = 1
 
@@ -134,7 +134,7 @@ class SkillSafety(Run):
     def _planned(
         self, mdp: TabularMDP, task: Task, skills: Skills
     ) -> Iterator[tuple[str, int | None, Episodes]]:
-        """Yield the episodes of planned agents, over skills alone."""
+        """Yield the episodes of agents that plan over skills only."""
         proxy = penalize(mdp, task)
         models = option_models(mdp, proxy, skills, primitives=False)
         yield NO_PENALTY, None, follow_plan(mdp, plan(mdp, proxy, primitives=False, models=models))
@@ -147,7 +147,7 @@ class SkillSafety(Run):
     def _learned(
         self, mdp: TabularMDP, task: Task, skills: Skills
     ) -> Iterator[tuple[str, int | None, Episodes]]:
-        """Yield the episodes of agents that learn, over skills and moves."""
+        """Yield the episodes of agents that learn over skills and primitive actions."""
         settings = task_learner("best", self.world, self.objective)
         agents: list[tuple[str, int | None, PenalizedTask]] = [
             (NO_PENALTY, None, penalize(mdp, task))
@@ -190,7 +190,7 @@ def _penalized(world: str, seed: int, penalty: str) -> PenalizedTask:
 def _rows(
     measures: SafetyMeasures, episodes: Episodes, penalty: str, place: int | None = None
 ) -> list[Row]:
-    """Return the measures of an agent; changes of single variables only without a penalty."""
+    """Return the measures of an agent; changes by variable only without a penalty."""
     measured = measures.of(episodes)
     rows: list[Row] = [
         (f"safety/{penalty}/{name}", place, float(getattr(measured, name))) for name in SCALARS

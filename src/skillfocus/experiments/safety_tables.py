@@ -1,4 +1,4 @@
-"""Tables of the comparison with the safety literature: everything that the answers rest on."""
+"""Detailed tables of the comparison with the safety literature."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MEASURED = {
 }  # fmt: skip
 """Columns of the table of measures."""
 UNBOUNDED = ("steps", "delayed_specification")
-"""Those that are no probabilities."""
+"""Measures that are not probabilities."""
 CHANGES = {
     "change_at_end": "at the end", "worst_change": "at its worst",
     "change_from_inaction": "from inaction, at the end",
@@ -60,7 +60,7 @@ def skill_agents(world: str) -> list[tuple[str, str, str]]:
 
 
 def _two_by_two(frame: pl.DataFrame) -> Table:
-    """Shares of seeds by side effect and completion."""
+    """Return shares of seeds by side effect and completion."""
     rows = []
     for world in ALL_WORLDS:
         for name, agent, baseline in skill_agents(world):
@@ -86,7 +86,7 @@ def _two_by_two(frame: pl.DataFrame) -> Table:
 
 
 def _measures(frame: pl.DataFrame, best: Choice) -> Table:
-    """Measures that nobody trains on, of all agents."""
+    """Return measures that no method trains on, of all agents."""
     rows = []
     for world in ALL_WORLDS:
         for name, penalty, place in (
@@ -116,7 +116,7 @@ def _measures(frame: pl.DataFrame, best: Choice) -> Table:
 
 
 def _changes(frame: pl.DataFrame) -> Table:
-    """Changes of single variables, of the flat agent with the proxy and of focused skills."""
+    """Return changes by variable, of the flat agent with the proxy and of focused skills."""
     rows = []
     for world in ALL_WORLDS:
         for name, agent, label in (
@@ -141,7 +141,7 @@ def _changes(frame: pl.DataFrame) -> Table:
 
 
 def _curve(frame: pl.DataFrame, world: str) -> Table:
-    """The whole curve of every penalty in a world."""
+    """Return every penalty at every strength in a world."""
     rows = []
     for penalty in PENALTIES:
         done, harm = (flat_curve(frame, world, penalty, m) for m in ("completed", "harmed"))

@@ -1,4 +1,4 @@
-"""Beyond tables: skills that networks learn, beside exact ones where those can be had.
+"""Beyond tables: skills learned by networks, compared with exact ones where these exist.
 
 Claims are aims of our own:
 
@@ -37,9 +37,9 @@ from skillfocus.experiments.scale_cases import (
 from skillfocus.report.document import Table
 
 ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
-"""Per world, how often every tool shall be fetched, and how close to the best side effects."""
+"""Per world: how often every tool should be fetched, and the margin over optimal side effects."""
 BLOCK_EFFECTS = 0.15
-"""Side effects that skills in blocks of rooms shall not exceed, from clear starts."""
+"""Upper bound for the side effects of skills in blocks of rooms, from clear starts."""
 MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
 SKILD = {
     "install-printer": 0.93, "thaw-olive": 0.22, "thaw-fish": 0.52, "thaw-date": 0.66,
@@ -51,11 +51,11 @@ TASK_AIMS = {
     "clean-car": 0.9, "clean-rag": 0.5,
 }  # fmt: skip
 SHORT_OF_ONE = 0.005
-"""What counts as always."""
+"""Tolerance of aims at a success rate of 1."""
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
-    """Compare skills of networks with exact ones, and tasks with and without them.
+    """Compare networks' skills with exact ones, and tasks with and without skills.
 
     Args:
         frame: Reduced results of one setup.
@@ -170,7 +170,7 @@ def _effects(by_kind: dict[str, SeedValues]) -> list[str]:
 def _over_tools(
     frame: pl.DataFrame, metric: str, world: str, variant: str, least: bool = False
 ) -> SeedValues:
-    """Return the mean of a metric over tools by seed, or its smallest value."""
+    """Return the mean or, if `least`, the minimum of a metric over tools, by seed."""
     rows = metric_rows(frame, metric, world, "focused-vic", variant)
     value = pl.col("value").min() if least else pl.col("value").mean()
     return dict(rows.group_by("seed").agg(value).sort("seed").iter_rows())

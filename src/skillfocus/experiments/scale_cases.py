@@ -1,7 +1,7 @@
-"""The cases of `scale`: what networks learn on a CPU, and what needs a GPU.
+"""Cases of `scale`, for a CPU and for a GPU.
 
 `neural` is for a CPU: FourRooms from its table, and installing a printer. `neural-large` needs a
-GPU: rooms with 16 and 32 tools, MudWorld with its mud in sight, and Mini-BEHAVIOR.
+GPU: rooms with 16 and 32 tools, MudWorld with visible mud, and Mini-BEHAVIOR.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ TRICKS: dict[str, dict[str, object]] = {
     "rewards not held": {"hold": 0.0, "owned_share": 0.5},
     "no earlier starts": {"earlier_starts": 0},
 }
-"""What is left out, by variant, at equal numbers of steps."""
+"""Ablations by variant, with equal numbers of steps."""
 ROOMS = ("tool-rooms", "room-blocks")
 ROOM_STRENGTH = 2.5
 HOUSEHOLD_STRENGTH = 1.0
-"""Cleaning a car soaks and dirties the rag. At the strength of other worlds that costs more than
-the target is worth, and a focused skill does nothing."""
+"""Cleaning a car soaks and dirties the rag. At the default strength, that costs more than the
+target is worth, and a focused skill does nothing."""
 HELD = 1.0
-"""Rewards stay as dealt where errands are long: a discriminator that is released before a skill has
-learned its errand learns that the skill stays at home, and then rewards it for that."""
+"""Rewards are held fixed to the end where errands are long. A discriminator that is released before
+a skill has learned its errand learns that the skill stays at home, and then rewards it for that."""
 HOUSEHOLD_COST = 0.05
-"""Cost of a step in households: twice that of elsewhere, since each turn is one and paths are more
-often nearly as short as others."""
+"""Cost of a step in households, twice the default: turns are steps too, and more paths have nearly
+equal lengths."""
 HOUSEHOLD_TEMPERATURE = 0.1
-"""Households have no chance in them, and skills that take the least cost go round in circles."""
+"""Households are deterministic, and greedy skills loop between actions of nearly equal cost."""
 HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
-"""20 million steps, as many as SkiLD learns skills from."""
+"""20 million steps, SkiLD's budget for learning skills."""
 HOUSEHOLDS = ("installing-a-printer", "thawing-frozen-food", "cleaning-a-car")
 HOUSEHOLD_AGENTS = ("focused-vic", "dusdi-vic", "vic")
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the cases for a CPU or for a GPU."""
+    """Return the cases of a setup, for a CPU or for a GPU."""
     listed: list[Case] = []
 
     def add(world: str, agent: str, variant: str, seed: int, run: Run) -> None:

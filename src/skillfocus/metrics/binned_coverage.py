@@ -1,4 +1,4 @@
-"""Coverage of continuous variables: the share of equal bins in which skills end."""
+"""Coverage of continuous variables: the share of equal-sized bins in which skills end."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from skillfocus.metrics.continuous import ContinuousEffects
 from skillfocus.skills.continuous.skills import ContinuousSkills
 
 BINS = 10
-"""Bins per number of a variable."""
+"""Bins per dimension of a variable."""
 MAX_BINS = 1_000_000
 
 
 def binned_coverage(
     values: np.ndarray, low: np.ndarray, high: np.ndarray, bins: int = BINS
 ) -> float:
-    """Return the share of equal bins of a box that values fall into.
+    """Return the share of equal-sized bins of a box that contain a value.
 
     Args:
         values: float [n, dimensions].
         low: Lower corner, [dimensions].
-        high: Upper corner, [dimensions]; values outside count for the nearest bin.
+        high: Upper corner, [dimensions]; values outside are clipped to the nearest bin.
         bins: Bins per dimension.
 
     Raises:
-        UserError: If the box has no end, or too many bins.
+        UserError: If the box is unbounded, or has too many bins.
     """
     low, high = np.asarray(low, float), np.asarray(high, float)
     if not (np.isfinite(low) & np.isfinite(high)).all():
-        raise UserError("coverage needs variables with bounds")
+        raise UserError("coverage needs bounded variables")
     if bins ** len(low) > MAX_BINS:
-        raise UserError(f"{bins} bins per number make more than {MAX_BINS:,} bins; ask for fewer")
+        raise UserError(f"{bins} bins per dimension make more than {MAX_BINS:,} bins; use fewer")
     places = np.floor((values - low) / (high - low) * bins).astype(int).clip(0, bins - 1)
     codes = places @ (bins ** np.arange(len(low)))
     return len(np.unique(codes)) / bins ** len(low)
@@ -40,9 +40,9 @@ def binned_coverage(
 def coverage_by_variable(
     effects: list[ContinuousEffects], skills: ContinuousSkills, bins: int = BINS
 ) -> dict[str, float]:
-    """Return, per target, the share of its bins in which some skill on it ends.
+    """Return, for each target, the share of its bins in which one of its skills ends.
 
-    Of skills without targets, every variable counts as one. Variables without bounds are left out.
+    For skills without targets, every variable counts as a target. Unbounded variables are left out.
     """
     space, found = skills.world.space, {}
     for name, variable, at in zip(space.names, space.variables, space.slices, strict=True):

@@ -1,12 +1,12 @@
-"""Side effects of skills in continuous worlds, sampled.
+"""Sampled side effects of skills in continuous worlds.
 
-The change of a variable is its distance from where it was when the skill began, over its scale. A
-skill's side effects are the changes of the variables that it does not target, added up (Equation 1
-with the size of a change in place of whether there is one); how often one of them exceeds a
-threshold is said beside, since an average hides what is rare.
+The change of a variable is its distance from its first value, relative to its scale. A skill's side
+effects are the sum of the changes of non-target variables: Equation 1, with the size of a change in
+place of an indicator. A second metric is how often one of them exceeds a threshold, because a mean
+hides rare changes.
 
-Skills that have components for several variables at once (DUSDi) are judged by one component at a
-time: the others are drawn at random, or kept as they were in the skill before.
+Skills with components for several variables at once (DUSDi) are evaluated one component at a time;
+the others are sampled, or kept from the previous skill.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from skillfocus.skills.continuous.choosing import choices
 from skillfocus.skills.continuous.skills import ContinuousSkills, draw_keys
 
 THRESHOLD = 0.1
-"""A change that counts as one, relative to the variable's scale."""
+"""Changes above this count, relative to the variable's scale."""
 DIRECTIONS = 8
-"""Directions of a sphere that are judged."""
+"""Number of directions that represent a sphere."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContinuousEffects:
-    """What one skill changes.
+    """Effects of one skill.
 
     Attributes:
         skill: Its component: a number, or a direction.
-        target: The variable that it belongs to; None for skills without targets.
+        target: The component's variable; None for skills without targets.
         variables: Names of all variables.
         changes: Change of each variable in every rollout, float [n, n_variables].
         ends: Values of the variables at the end, float [n, size].
-        threshold: The change that counts as one.
+        threshold: Changes above this count, relative to the scale.
     """
 
     skill: Any
@@ -52,9 +52,9 @@ class ContinuousEffects:
 
     @property
     def others(self) -> np.ndarray:
-        """Which variables are not meant to change, bool [n_variables].
+        """Non-target variables, bool [n_variables].
 
-        A skill without a target is granted the variable that it changes most.
+        For a skill without targets, the variable that it changes most counts as its target.
         """
         own: np.ndarray = np.zeros(len(self.variables), bool)
         if self.target is not None:
@@ -70,12 +70,12 @@ class ContinuousEffects:
 
     @property
     def side_effects(self) -> np.ndarray:
-        """Changes of the other variables, added up, in every rollout, float [n]."""
+        """Sum of the changes of non-target variables in every rollout, float [n]."""
         return self.changes[:, self.others].sum(axis=1)
 
     @property
     def exceeds(self) -> np.ndarray:
-        """Whether another variable changed by more than the threshold, bool [n]."""
+        """Whether a non-target variable changed by more than the threshold, bool [n]."""
         above = self.changes[:, self.others] > self.threshold
         return above.sum(axis=1) > 0
 
@@ -98,17 +98,17 @@ def continuous_side_effects(
     threshold: float = THRESHOLD,
     noise: float = 0.0,
 ) -> list[ContinuousEffects]:
-    """Return what every skill changes, component by component.
+    """Return the effects of every skill, by component.
 
     Args:
         skills: The skills.
-        rng: Source of the draws.
+        rng: Source of randomness.
         n: Rollouts per skill.
-        settled: Whether another skill runs first, so that the world is as skills leave it. Of
-            skills on several variables at once, the one before differs in the judged component
-            alone. Otherwise, states are those that the world draws.
-        directions: How many directions of a sphere are judged.
-        threshold: The change that counts as one.
+        settled: Whether to start in states in which another skill ended. For skills on several
+            variables at once, that skill differs only in the evaluated component. Otherwise,
+            rollouts start in initial states of the world.
+        directions: Number of directions that represent a sphere.
+        threshold: Changes above this count, relative to the scale.
         noise: Factor of the policy's standard deviation; 0 takes the mean action.
     """
     check_generator(rng)
@@ -139,7 +139,7 @@ def continuous_side_effects(
 def draw_z(
     layout: SkillLayout, kinds: list[tuple[int, ...]], rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw the components of skills of these kinds, float32 [n, layout.width]."""
+    """Sample components of skills of given kinds, float32 [n, layout.width]."""
     n, parts = len(kinds), []
     for k, slot in enumerate(layout.slots):
         if slot.is_discrete:
@@ -170,7 +170,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
 def summarize(
     effects: list[ContinuousEffects], rng: np.random.Generator, level: float = 0.9
 ) -> dict[str, Interval]:
-    """Return the averages over all skills, each rollout counted once, with intervals.
+    """Return averages over the rollouts of all skills, with intervals.
 
     Returns:
         `target_change` and `side_effects` with bootstrap intervals, `exceeds` with an exact one.
@@ -191,12 +191,12 @@ def summarize(
 def continuous_records(
     skills: ContinuousSkills, n: int = 256, seed: int = 0, directions: int = DIRECTIONS
 ) -> list[dict]:
-    """Return one JSON record per skill, with the fields of records of finite worlds.
+    """Return one JSON record per skill, with the fields that finite worlds have.
 
-    `changes_target` is how often the target changes by more than the threshold, `side_effects`
-    the changes of other variables added up, and `exceeds` how often one of them is above the
-    threshold. `settled` has the same from states that other skills left behind; there is nothing
-    that `all_starts` could add.
+    `changes_target` is how often the target changes by more than the threshold, `side_effects` the
+    sum of the changes of non-target variables, and `exceeds` how often one of them exceeds the
+    threshold. `settled` has the same for states in which other skills ended. `all_starts` repeats
+    the record, because continuous worlds have no enumerated starts.
     """
     random, settled = (
         continuous_side_effects(

@@ -1,4 +1,4 @@
-"""How distances under a learned representation relate to true ones."""
+"""Compare distances under a learned representation with true distances."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from skillfocus.errors import UserError
 
 @dataclass(frozen=True)
 class RepresentationFit:
-    """How a learned representation relates to true distances.
+    """Fit of a learned representation to true distances.
 
     Attributes:
-        correlation: Of |phi(x) - phi(y)| and the true distance, after Pearson.
-        most: The largest ratio of the two: the Lipschitz constant as measured.
-        mean: The mean ratio.
+        correlation: Pearson correlation of |phi(x) - phi(y)| and the true distance.
+        most: Largest ratio of the two: the empirical Lipschitz constant.
+        mean: Mean ratio.
     """
 
     correlation: float
@@ -30,14 +30,14 @@ def representation_fit(
     """Compare distances under phi with true ones.
 
     Args:
-        phi: Of one half of the pairs, float [n, width].
-        distances: True distances of the pairs, float [n], positive where they count.
-        other: Of the other half, float [n, width].
+        phi: phi(x) of each pair, float [n, width].
+        distances: True distance of each pair, float [n]; pairs at distance 0 are ignored.
+        other: phi(y) of each pair, float [n, width].
     """
     apart = np.linalg.norm(phi - other, axis=1)
     counts = distances > 1e-6
     if counts.sum() < 2:
-        raise UserError("a comparison of distances needs at least two pairs that are apart")
+        raise UserError("a comparison of distances needs at least two pairs at a positive distance")
     ratio = apart[counts] / distances[counts]
     flat = apart[counts].std() == 0 or distances[counts].std() == 0
     correlation = 0.0 if flat else float(np.corrcoef(apart[counts], distances[counts])[0, 1])

@@ -1,7 +1,6 @@
-"""What a discovery asks and measures, by the kind of its world: finite or continuous.
+"""Checks and measurements of a discovery run in a finite or a continuous world.
 
-`Finite` and `Continuous` have the same methods, so that `Discovery` need not ask
-which of the two it has.
+`Finite` and `Continuous` have the same interface, so `Discovery` does not distinguish them.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class Finite:
     """A discovery in a world whose variables have finitely many values.
 
     Attributes:
-        metrics: What is measured of every skill.
-        groups: Further starts from which it is measured.
+        metrics: Metrics of every skill.
+        groups: Further sets of starts for which they are measured.
     """
 
     metrics = (
@@ -52,18 +51,18 @@ class Finite:
         self.run = run
 
     def check(self) -> None:
-        """Raise `UserError` if world, objective and targets do not fit together."""
+        """Raise `UserError` if world, objective and targets are incompatible."""
         self.assignment()
 
     def assignment(self) -> Assignment:
-        """Return which skill targets what."""
+        """Return the targets of every skill."""
         run = self.run
         return assign_targets(
             run.make_world(), run.make_objective(), run.skills, self.parsed_targets()
         )
 
     def parsed_targets(self) -> Targets | None:
-        """Return the targets as `discover` takes them."""
+        """Return the targets as an argument of `discover`."""
         return parse_targets(self.run.targets)
 
     def targets(self) -> list[list[str]]:
@@ -72,21 +71,21 @@ class Finite:
         return [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
 
     def stored_targets(self) -> str | None:
-        """Return the targets as they are stored among the settings."""
+        """Return the targets as stored in the settings."""
         return self.run.targets and json.dumps(self.parsed_targets())
 
     def values_reached(self) -> list[str] | None:
-        """Return the value that each skill is to reach, if the objective names one."""
+        """Return the value that each skill should reach, if the objective specifies one."""
         if not reaches_values(self.run.make_objective()):
             return None
         return value_labels(self.run.make_world().space, self.assignment())
 
     def check_size(self) -> None:
-        """Raise `UserError` for policies that would be too large to learn."""
+        """Raise `UserError` if the policies would be too large."""
         self.run.learner.check(self._problem())
 
     def forecast(self) -> Forecast | None:
-        """Return what learning will cost; None if that is not known."""
+        """Return the expected cost of learning; None if unknown."""
         return self.run.learner.forecast(self._problem())
 
     def _problem(self) -> Problem:
@@ -113,8 +112,8 @@ class Continuous:
     """A discovery in a world with continuous variables and actions.
 
     Attributes:
-        metrics: What is measured of every skill.
-        groups: Further starts from which it is measured.
+        metrics: Metrics of every skill.
+        groups: Further sets of starts for which they are measured.
     """
 
     metrics = ("changes_target", "side_effects", "exceeds", "steps", "starts", "exact")
@@ -124,7 +123,7 @@ class Continuous:
         self.run, self.world = run, world
 
     def check(self) -> None:
-        """Raise `UserError` if world, objective and targets do not fit together."""
+        """Raise `UserError` if world, objective and targets are incompatible."""
         self._problem()
         if self.run.coverage:
             raise UserError("coverage counts states, and continuous worlds have too many")
@@ -137,7 +136,7 @@ class Continuous:
         )  # fmt: skip
 
     def parsed_targets(self) -> ContinuousTargets | None:
-        """Return the targets as `discover` takes them."""
+        """Return the targets as an argument of `discover`."""
         return parse_continuous_targets(self.run.targets)
 
     def targets(self) -> list[list[str]]:
@@ -150,18 +149,18 @@ class Continuous:
         ]
 
     def stored_targets(self) -> str | None:
-        """Return the targets as they are stored among the settings."""
+        """Return the targets as stored in the settings."""
         return json.dumps(self._problem().layout.describe(self.world.space))
 
     def values_reached(self) -> list[str] | None:
-        """Return the value that each skill is to reach, if the objective names one."""
+        """Return the value that each skill should reach, if the objective specifies one."""
         return None
 
     def check_size(self) -> None:
-        """Raise `UserError` for policies that would be too large to learn."""
+        """Raise `UserError` if the policies would be too large."""
 
     def forecast(self) -> Forecast | None:
-        """Return what learning will cost; None if that is not known."""
+        """Return the expected cost of learning; None if unknown."""
         return None
 
     def measure(self, skills: Skills, progress: Progress) -> list[Row]:

@@ -1,1 +1,1 @@
-"""Side effects as the safety literature penalizes and measures them (docs/safety.md)."""
+"""Side-effect penalties and measures of the safety literature (docs/safety.md)."""

@@ -1,12 +1,12 @@
-"""How far a state is from a baseline state, as the safety literature measures it.
+"""Distances of a state s from a baseline state b in the safety literature.
 
     deviation              d(s; b) = ||f(s) - f(b)||, f the variables, each relative to its scale
     unreachability         d(s; b) = 1 - R(s -> b)
     relative_reachability  d(s; b) = mean over x of max(R(b -> x) - R(s -> x), 0)
     attainable_utility     d(s; b) = mean over rewards i of |V_i(s) - V_i(b)| / scale_i
 
-R and V are exact (`values.py`); scale_i is the range of V_i. Attainable utility preservation as it
-was published compares actions, with the no-op or, where there is none, with the mean over actions:
+R and V are exact (`values.py`); scale_i is the range of V_i. Attainable utility preservation, as
+published, compares actions: with the no-op or, if there is none, with the mean over actions:
 
     d(s, a) = mean over i of |Q_i(s, a) - Q_i(s, no-op)| / scale_i
 """
@@ -24,15 +24,15 @@ from skillfocus.errors import UserError
 from skillfocus.safety.values import GAMMA, optimal_values, reachability
 
 UTILITY_GAMMA = 0.996
-"""Default discount of attainable utility. With less, a few steps out of the way cost as much as
-something lost for good: with 0.95, no strength is safe in the box world."""
+"""Default discount of attainable utility. With a lower one, a short detour costs as much as an
+irreversible loss: with 0.95, no strength is safe in the box world."""
 CHUNK = 20_000_000
-"""Numbers held in memory at once while pairs of states are compared."""
+"""Most numbers in memory while pairs of states are compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """A measure of how far states are from baseline states.
+    """A distance of states from baseline states.
 
     distance = relative_reachability(mdp)
     distance.between(np.array([3, 4]), np.array([0, 0]))
@@ -40,10 +40,10 @@ class Distance:
 
     name: str
     between: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    """`between(states, baselines)`, int [n] each: float64 [n]."""
+    """`between(states, baselines)`, int [n] each, returns float64 [n]."""
     of_actions: np.ndarray | None = None
-    """float64 [n_states, n_actions]: the distance of each action from doing nothing, for measures
-    that define it; the others compare the states that follow."""
+    """Distance of each action from the no-op, float64 [n_states, n_actions]; None if the distance
+    compares next states."""
 
 
 def deviation(mdp: TabularMDP, free: Sequence[str] = ("position",)) -> Distance:
@@ -51,7 +51,7 @@ def deviation(mdp: TabularMDP, free: Sequence[str] = ("position",)) -> Distance:
 
     Args:
         mdp: The world's MDP.
-        free: Variables that may change; those that the world does not have are ignored.
+        free: Variables that may change freely; names that the world does not have are ignored.
     """
     watched = ~np.isin(mdp.space.names, list(free))
 
@@ -63,7 +63,7 @@ def deviation(mdp: TabularMDP, free: Sequence[str] = ("position",)) -> Distance:
 
 
 def unreachability(mdp: TabularMDP, gamma: float = GAMMA) -> Distance:
-    """Return how badly the baseline can be reached; all pairs of states, so for small worlds.
+    """Return the unreachability of the baseline. It needs all pairs of states: for small worlds.
 
     Args:
         mdp: The world's MDP.
@@ -79,13 +79,13 @@ def relative_reachability(
     sample: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Distance:
-    """Return how much worse other states can be reached than from the baseline.
+    """Return the mean loss of reachability of other states, compared with the baseline.
 
     Args:
         mdp: The world's MDP.
         gamma: Discount per step.
-        sample: How many states x to average over (default: all); then `rng` draws them.
-        rng: Source of the draw.
+        sample: Number of states x to average over (default: all).
+        rng: Samples these states.
     """
     targets = np.arange(mdp.n_states)
     if sample is not None and sample < mdp.n_states:
@@ -109,13 +109,13 @@ def relative_reachability(
 def attainable_utility(
     mdp: TabularMDP, rng: np.random.Generator, gamma: float = UTILITY_GAMMA, n_rewards: int = 30
 ) -> Distance:
-    """Return how much the values of random rewards, uniform in every state, change.
+    """Return the mean change of the values of random rewards, uniform in every state.
 
     Args:
         mdp: The world's MDP.
         rng: Source of the rewards.
         gamma: Discount per step.
-        n_rewards: How many rewards.
+        n_rewards: Number of rewards.
     """
     rewards = rng.random((mdp.n_states, n_rewards))
     values = optimal_values(mdp, rewards, gamma).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What agents do in a penalized task: how likely each state is after each number of steps."""
+"""Episodes of agents in a penalized task, as occupancies: P(s_t = s) for every step t."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from skillfocus.safety.planning import Plan
 
 @dataclass(frozen=True, eq=False)
 class Episodes:
-    """The episodes of an agent, as probabilities or as shares of sampled ones."""
+    """Episodes of an agent, exact or as frequencies of sampled ones."""
 
     occupancy: np.ndarray
-    """float64 [max_episode_steps + 1, n_states]: how likely a state is after each number of steps;
-    episodes that have ended stay where they ended."""
+    """Probability of each state after each number of steps, float64 [max_episode_steps + 1,
+    n_states]; episodes that have ended keep their last state."""
     completed: float
-    """How likely the reward is paid."""
+    """Probability that the reward is paid."""
     steps: float
     """Expected steps until the reward is paid, `max_episode_steps` if it is not."""
 
     @property
     def last(self) -> np.ndarray:
-        """float64 [n_states]: the distribution of the last state."""
+        """Distribution of the last state, float64 [n_states]."""
         return self.occupancy[-1]
 
 
@@ -39,11 +39,11 @@ def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
     horizon, n = task.max_episode_steps, plan.choices.shape[1]
     occupancy = np.zeros((horizon + 1, n))
     deciding = np.zeros((horizon + 1, n))
-    """How likely the agent chooses in a state after each number of steps."""
+    """Probability that the agent makes a decision in a state after each number of steps."""
     occupancy[0, task.start] = deciding[0, task.start] = 1.0
     completed, steps = 0.0, 0.0
     for t in range(horizon):
-        if task.ends:  # an episode that has ended stays where it is
+        if task.ends:  # an episode that has ended keeps its state
             occupancy[t + 1] += np.where(plan.penalized.done, occupancy[t], 0.0)
         if not deciding[t].any():
             continue

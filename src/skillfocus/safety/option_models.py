@@ -1,7 +1,7 @@
-"""Options as exact semi-Markov models: where they lead, step by step, and what is earned there.
+"""Exact semi-Markov models of options.
 
-A primitive action is an option of one step. States are doubled for tasks that go on when their
-reward is paid: state s is s before, and n_states + s after. Hidden marks count as not set.
+A primitive action is an option of one step. For tasks that continue after their reward is paid,
+states are doubled: state s is s before, and n_states + s after. Hidden marks count as not set.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from skillfocus.safety.penalized_task import PenalizedTask
 from skillfocus.skills.skills import Skills
 
 BYTES_PER_ENTRY = 3 * 12
-"""Of three sparse matrices; an entry has a column and a value."""
+"""Of three sparse matrices, with a column and a value per entry."""
 
 
 @dataclass(frozen=True, eq=False)
 class OptionModel:
     """One option, from every state; n is the number of states, doubled or not.
 
-    Lists have an element per step i, counted from 0, up to the longest that the option takes.
+    Lists have an element per step i, counted from 0, up to the option's longest duration.
     """
 
     enters: list[csr_array]
-    """[n, n]: how likely it enters a state with step i."""
+    """[n, n]: probability that step i enters a state."""
     acts: list[csr_array]
-    """[n, n * n_actions]: how likely it takes an action in a state with step i."""
+    """[n, n * n_actions]: probability that step i takes an action in a state."""
     stops: list[csr_array]
-    """[n, n]: how likely it ends, without ending the episode, in a state that it entered with
-    step i."""
+    """[n, n]: probability that the option, but not the episode, ends in the state that step i
+    enters."""
     pays: list[np.ndarray]
-    """float64 [n]: how likely the reward is paid with step i."""
+    """float64 [n]: probability that the reward is paid at step i."""
 
     @cached_property
     def flows(self) -> list[tuple[csr_array, csr_array]]:
-        """`enters` and `stops` transposed: from where an option begins to where it leads."""
+        """`enters` and `stops`, transposed to propagate distributions."""
         pairs = zip(self.enters, self.stops, strict=True)
         return [(csr_array(enters.T), csr_array(stops.T)) for enters, stops in pairs]
 
@@ -54,13 +54,13 @@ def option_models(
 
     Args:
         mdp: The world's MDP.
-        penalized: The task, which says where the reward is paid and whether it ends an episode.
+        penalized: The task, which determines where the reward is paid and whether it ends episodes.
         skills: The skills; None for none.
         primitives: Whether to include the primitive actions.
 
     Raises:
         UserError: If the skills belong to another world, have modes, or their models do not fit in
-            memory, or if there is nothing to choose among.
+            memory, or if there are no options.
     """
     if skills is None and not primitives:
         raise UserError("an agent without skills needs primitives=True")
@@ -85,7 +85,9 @@ class _Builder:
     def skill(self, skills: Skills, z: int) -> OptionModel:
         mdp, policy = self.mdp, skills.arrays
         if policy.n_modes[z] != 1:
-            raise UserError(f"skill {z} has {policy.n_modes[z]} modes; plan with skills of one")
+            raise UserError(
+                f"skill {z} has {policy.n_modes[z]} modes; planning needs skills with one"
+            )
         part = slice(policy.offsets[z], policy.offsets[z + 1])
         table = policy.actions[part].reshape(mdp.n_states, -1).astype(int)
         contexts = np.tile(policy.contexts[z], self.n // mdp.n_states)
@@ -119,7 +121,7 @@ class _Builder:
             ends = table[now % mdp.n_states, contexts[first]] == n_actions
             ends |= (step == limit - 1) | ((step == 0) & idle[first])
             stopped = _sparse(first[ends], now[ends], share[ends], n, n)
-            if step == 0 and len(staying):  # a step in which nothing happens
+            if step == 0 and len(staying):  # a step without any change
                 still = _sparse(staying, staying, np.ones(len(staying)), n, n)
                 entered, stopped = csr_array(entered + still), csr_array(stopped + still)
             model.enters.append(entered)
@@ -152,5 +154,5 @@ class _Builder:
 def _sparse(
     rows: np.ndarray, columns: np.ndarray, values: np.ndarray, height: int, width: int
 ) -> csr_array:
-    """Return a sparse matrix, entries in the same place added."""
+    """Return a sparse matrix; duplicate entries are added."""
     return csr_array(coo_array((values, (rows, columns)), shape=(height, width)))

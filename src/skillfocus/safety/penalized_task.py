@@ -1,11 +1,11 @@
-"""Penalized tasks: a task's reward minus what side effects cost.
+"""Penalized tasks: a task's reward minus a cost of side effects.
 
     r - beta d(s'; b)    for every step into a state s', with b the baseline state
 
-`start` compares with the first state, `inaction` with the state after as many steps without acting
-(the expectation over it, where that is random), `stepwise` with what not acting would have led to
-from the state before. One `PenalizedTask` serves agents over primitive actions and over skills,
-planned (`planning.py`) or learned (`q_learning.py`): a skill pays for each of its steps.
+The baseline `start` is the first state, `inaction` the state after as many no-op steps (if that is
+random, in expectation), and `stepwise` the outcome of the no-op in the previous state. Agents over
+primitive actions and over skills share a `PenalizedTask`, planned (`planning.py`) or learned
+(`q_learning.py`); a skill pays for each of its steps.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from skillfocus.tasks.task import Task
 
 @dataclass(frozen=True, eq=False)
 class PenalizedTask:
-    """A task and what each step of it costs; `penalize` makes one.
+    """A task with the costs of its steps; made by `penalize`.
 
-    Time enters through *phases*: the steps of an episode after which the baseline is the same.
+    Costs depend on time through *phases*: sets of time steps with the same baseline.
     """
 
     task: Task
     done: np.ndarray
-    """bool [n_states]: where the reward, 1, is paid."""
+    """States in which the reward, 1, is paid, bool [n_states]."""
     strength: float
     """Factor beta of the costs."""
     entering: np.ndarray
-    """float64 [n_phases, n_states]: the cost of a step that enters a state in a phase."""
+    """Cost of entering a state in a phase, float64 [n_phases, n_states]."""
     moving: np.ndarray
-    """float64 [n_states, n_actions, n_outcomes]: the cost of an outcome of an action."""
+    """Cost of an outcome of an action, float64 [n_states, n_actions, n_outcomes]."""
     phases: np.ndarray
-    """int64 [max_episode_steps + 1]: the phase after each number of steps."""
+    """Phase after each number of steps, int64 [max_episode_steps + 1]."""
 
     def with_strength(self, strength: float) -> PenalizedTask:
         """Return the same task with another strength."""
@@ -61,7 +61,7 @@ def penalize(
     Args:
         mdp: The world's MDP.
         task: The task.
-        distance: How far states are from the baseline; None for no penalty.
+        distance: The distance from the baseline; None for no penalty.
         baseline: "start", "inaction" or "stepwise".
         strength: Factor beta.
         reward: The reward to penalize, "true" or "proxy".
@@ -98,7 +98,7 @@ def _expected(mdp: TabularMDP, distance: Distance, baselines: np.ndarray) -> np.
 
 
 def _stepwise(mdp: TabularMDP, distance: Distance) -> np.ndarray:
-    """Return the distance of each outcome from that of not acting, as `moving` holds it."""
+    """Return the distance of each outcome from that of the no-op, shaped like `moving`."""
     shape = mdp.successors.shape
     if distance.of_actions is not None:
         return np.broadcast_to(distance.of_actions[:, :, None], shape).copy()

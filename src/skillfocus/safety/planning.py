@@ -1,13 +1,13 @@
 """Exact planning of penalized tasks, over primitive actions and over skills.
 
-Backward induction over the steps left. With V_t(s) the value after t steps, an option that takes k
-steps from s is worth
+Backward induction over time. With V_t(s) the value of s after t steps, the value of an option that
+takes k steps from s is
 
     Q_t(s, o) = E[ sum over i < k of gamma^i (r_i - beta d_i) + gamma^k V_{t+k}(s_k) ],
 
-exactly, by its semi-Markov model (`option_models.py`), for every baseline, since the steps taken so
-far are known. Nothing follows the end of an episode. A skill that ends at once costs one step
-without acting.
+computed exactly from its semi-Markov model (`option_models.py`). This holds for every baseline,
+because t is known. The value after the end of an episode is 0. A skill that ends at once takes one
+no-op step.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from skillfocus.safety.penalized_task import PenalizedTask
 from skillfocus.skills.skills import Skills
 
 TIE = 1e-9
-"""Values that differ by less are equal. Of equally good choices doing nothing is taken, if it is
-one of them, and otherwise each with the same probability."""
+"""Tolerance of ties. Ties are broken in favour of the no-op, otherwise uniformly at random."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What an agent does after each number of steps."""
+    """A time-dependent policy over options."""
 
     penalized: PenalizedTask
     models: list[OptionModel]
     """The options: skills first, then primitive actions."""
     choices: np.ndarray
-    """bool [max_episode_steps, n, n_options]: the options taken in each state, doubled if the task
-    goes on when its reward is paid; several are equally likely."""
+    """Optimal options in each state, bool [max_episode_steps, n, n_options]; one of them is chosen
+    uniformly. States are doubled if the task continues after its reward is paid."""
     value: float
-    """What the plan is worth from the task's start."""
+    """Value of the plan in the task's start."""
 
 
 def plan(
@@ -50,16 +49,16 @@ def plan(
     gamma: float = 0.99,
     models: list[OptionModel] | None = None,
 ) -> Plan:
-    """Return the best plan for a penalized task.
+    """Return the optimal plan for a penalized task.
 
     Args:
         mdp: The world's MDP.
         penalized: The task.
-        skills: Skills to choose among; None for primitive actions alone.
-        primitives: Whether to choose among primitive actions too.
+        skills: The skills; None for primitive actions only.
+        primitives: Whether primitive actions are options too.
         gamma: Discount per step.
-        models: What `option_models` returns for these, if it is known already: it does not depend
-            on the penalty.
+        models: Result of `option_models` for these, to avoid recomputing it; it does not depend on
+            the penalty.
 
     Raises:
         UserError: If the skills belong to another world, have modes, or are too large.

@@ -1,12 +1,13 @@
 """Q-learning of penalized tasks, over primitive actions and over skills.
 
-As `tasks.smdp_q_learning`, with costs: after an option o that took k steps from state s,
+Like `tasks.smdp_q_learning`, with costs: after an option o that took k steps from state s,
 
-    Q(f, p, s, o) <- Q + alpha [ sum_i gamma^i (r_i - beta d_i) + gamma^k max_o' Q(f', p', s', o') ]
+    Q(f, p, s, o) += alpha [ sum_i gamma^i (r_i - beta d_i) + gamma^k max_o' Q(f', p', s', o')
+                             - Q(f, p, s, o) ]
 
-where f is the phase of the baseline and p whether the reward was paid. Costs of random outcomes are
-their expectation. A skill that ends at once costs one step without acting. An episode that is cut
-off bootstraps from its last state. With `intra_option`, every step inside a skill also updates the
+where f is the phase of the baseline and p whether the reward was paid. Random outcomes of an action
+have its expected cost. A skill that ends at once takes one no-op step. A truncated episode
+bootstraps from its last state. With `intra_option`, every step inside a skill also updates the
 value of the action it took.
 """
 
@@ -29,30 +30,30 @@ from skillfocus.tasks.smdp_q_learning import SMDPQLearning
 
 
 class PenalizedArrays(NamedTuple):
-    """A penalized task as the kernel takes it."""
+    """A penalized task as arrays for the kernel."""
 
     start: int
     max_episode_steps: int
     ends: bool
     done: np.ndarray
-    """bool [n_states]: where the reward is paid."""
+    """States in which the reward is paid, bool [n_states]."""
     interrupts: np.ndarray
-    """bool [n_states]: where a skill is interrupted."""
+    """States in which a skill is interrupted, bool [n_states]."""
     entering: np.ndarray
-    """float64 [n_phases, n_states]: cost of entering a state, with the strength."""
+    """Cost of entering a state, times the strength, float64 [n_phases, n_states]."""
     acting: np.ndarray
-    """float64 [n_states, n_actions]: expected cost of an action, with the strength."""
+    """Expected cost of an action, times the strength, float64 [n_states, n_actions]."""
     phases: np.ndarray
     """int64 [max_episode_steps + 1]"""
     noop: int
-    """The action that does nothing, -1 if there is none."""
+    """The no-op action, -1 if there is none."""
 
 
 class Pace(NamedTuple):
-    """How one episode chooses and learns."""
+    """Learning and exploration parameters of one episode."""
 
     alpha: float
-    """Step size; 0 for an episode that learns nothing."""
+    """Step size; 0 for evaluation."""
     gamma: float
     """Discount per step."""
     epsilon: float
@@ -62,10 +63,10 @@ class Pace(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What was learned."""
+    """Result of `learn_penalized`."""
 
     q: np.ndarray
-    """float64 [n_phases, 2, n_states, n_options]: values by phase, paid, state and option."""
+    """Values by phase, paid, state and option, float64 [n_phases, 2, n_states, n_options]."""
     episodes: Episodes
     """Sampled episodes of the greedy policy."""
 
@@ -84,7 +85,7 @@ def learn_penalized(
     Args:
         mdp: The world's MDP.
         penalized: The task.
-        skills: Skills to choose among, beside the primitive actions.
+        skills: Skills, in addition to primitive actions.
         seed: Equal seeds give equal results.
         settings: Episodes, step size, discount, exploration and `intra_option`; the others are
             ignored.
@@ -124,7 +125,7 @@ def learn_penalized(
 
 @njit(cache=True, nogil=True)
 def _episode(options, task, q, pace, workspace, rng, visited):
-    """Run one episode, which updates `q` unless alpha is 0.
+    """Run one episode; update `q` unless alpha is 0.
 
     Args:
         options: `Options`.
@@ -133,10 +134,10 @@ def _episode(options, task, q, pace, workspace, rng, visited):
         pace: `Pace`.
         workspace: `Workspace`.
         rng: Generator.
-        visited: int32 [max_episode_steps + 1]; receives the states, the last one repeated.
+        visited: int32 [max_episode_steps + 1]; filled with the states, the last one repeated.
 
     Returns:
-        The step with which the reward was paid, -1 if it was not.
+        The step at which the reward was paid, -1 if it was not.
     """
     mdp, policy, step_limit = options
     n_skills = policy.n_modes.shape[0]
@@ -159,7 +160,9 @@ def _episode(options, task, q, pace, workspace, rng, visited):
             k = follow(mdp, policy, o, s, context, limit, interrupts, marked, rng, path, actions)
         else:
             k = 0
-        if k == 0 and (o >= n_skills or noop >= 0):  # a skill that ends at once does nothing
+        if k == 0 and (
+            o >= n_skills or noop >= 0
+        ):  # a primitive action, or a no-op for a skill that ends at once
             actions[0] = o - n_skills if o >= n_skills else noop
             path[0] = s
             path[1], _ = step(mdp, s, actions[0], marked, rng)
@@ -180,11 +183,11 @@ def _episode(options, task, q, pace, workspace, rng, visited):
             target += discount * earned
             discount *= gamma
             if intra_option and o < n_skills and alpha > 0.0:
-                # The skill did not depend on q, so its steps can be learned from afterwards.
+                # The skill does not depend on q, so its steps can be replayed after it has ended.
                 later = 0.0 if over else gamma * q[phases[t], paid, following].max()
                 row = q[phases[t - 1], before, path[i]]
                 row[n_skills + actions[i]] += alpha * (earned + later - row[n_skills + actions[i]])
-        if k == 0:  # without an action that does nothing, nothing happens in this step
+        if k == 0:  # a skill ended at once, and there is no no-op: the state stays as it is
             t += 1
             visited[t] = s
             target -= entering[phases[t], s]

@@ -1,10 +1,10 @@
-"""Exact discounted values for many rewards at once: how well states can be reached, and more.
+"""Exact discounted values of many rewards or targets at once.
 
     reachability    R(x -> y) = max over policies of E[gamma^steps until y], 0 if never
-    optimal_values  V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], between 0 and 1 for such r
+    optimal_values  V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], in [0, 1] for r in [0, 1]
 
-Both are value iteration with one column per target or reward, by the kernel of the planner. Hidden
-marks count as not set.
+Both use value iteration with the planner's kernel, one column per target or reward. Hidden marks
+count as not set.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, sweep
 GAMMA = 0.95
 """Default discount of values that penalties and measures compare."""
 TOLERANCE = 1e-6
-"""Values are swept until none changes by more."""
+"""Value iteration stops when no value changes by more."""
 
 
 def reachability(
     mdp: TabularMDP, gamma: float = GAMMA, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return how well each state can be reached from each other.
+    """Return the reachability of target states from every state.
 
     Args:
         mdp: The world's MDP.
         gamma: Discount per step, above 0 and below 1.
-        targets: int [n_targets], the states y (default: all, which takes memory with the square of
-            the states).
+        targets: The states y, int [n_targets] (default: all, with memory quadratic in the number of
+            states).
 
     Returns:
-        float32 [n_states, n_targets]: R(x -> y) = max over policies of E[gamma^steps].
+        R(x -> y) = max over policies of E[gamma^steps], float32 [n_states, n_targets].
 
     Raises:
         UserError: If gamma is out of range, or the result does not fit in memory.
@@ -55,7 +55,7 @@ def reachability(
 
 
 def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -> np.ndarray:
-    """Return the optimal values of rewards that are earned in every state, step after step.
+    """Return the optimal values of state rewards, normalized by 1 - gamma.
 
     Args:
         mdp: The world's MDP.
@@ -63,7 +63,7 @@ def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -
         gamma: Discount per step, above 0 and below 1.
 
     Returns:
-        float32 [n_states, n_rewards]: V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')].
+        V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], float32 [n_states, n_rewards].
     """
     if (rewards < 0).any():
         raise UserError("rewards must be 0 or more; add a constant to them")
@@ -76,7 +76,7 @@ def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -
 
 
 def _solve(mdp: TabularMDP, stop: np.ndarray, gamma: float, earned: float) -> np.ndarray:
-    """Sweep v = max(k stop, e stop + gamma max_a E[v]) with e = `earned`, and k = 1 or e."""
+    """Solve v = max(k stop, e stop + gamma max_a E[v]) with e = `earned`, and k = e or, if 0, 1."""
     if not 0 < gamma < 1:
         raise UserError(f"gamma is {gamma}; it must be above 0 and below 1")
     padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))

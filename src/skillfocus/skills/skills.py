@@ -415,8 +415,8 @@ class Skills:
                 return pack(header, {POLICY: nothing, **network_arrays(self.policies), **rewards})
             if not self.has_table:
                 raise UserError(
-                    f"{self.policies.model.objective.name} is an objective of your own, and a file "
-                    f"cannot say what its networks were learned for: pickle the skills instead"
+                    f"{self.policies.model.objective.name} is a custom objective, which a skills "
+                    f"file cannot describe: pickle the skills instead"
                 )
         table = self.tabular
         if isinstance(table, PackedPolicy) or table.index.n_entries > PACKED_FROM:

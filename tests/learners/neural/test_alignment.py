@@ -45,5 +45,5 @@ def test_what_networks_do_not_know_is_refused_in_one_sentence():
     )
     with pytest.raises(sf.UserError, match="path-norm needs a table of states, which networks do"):
         sf.discover("four-rooms", walls, seed=0, learner="neural")
-    with pytest.raises(sf.UserError, match="networks compare with the start, not with inaction"):
+    with pytest.raises(sf.UserError, match="the baseline 'inaction' needs a table"):
         sf.discover("four-rooms", inaction, seed=0, learner="neural")

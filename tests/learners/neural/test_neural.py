@@ -118,9 +118,9 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
         if fraction > 0.5:
             raise Interrupt
 
-    def learn(learner, progress=None):
+    def learn(learner, progress=None, seed=0):
         return sf.discover(
-            corridor(0.1), sf.focused(sf.vic()), seed=0, n_skills=4, learner=learner,
+            corridor(0.1), sf.focused(sf.vic()), seed=seed, n_skills=4, learner=learner,
             progress=progress,
         )  # fmt: skip
 
@@ -128,14 +128,16 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     with pytest.raises(Interrupt):
         learn(kept, stop)
     assert path.exists()
-    with pytest.raises(UserError, match="belongs to another training"):
+    with pytest.raises(UserError, match="a checkpoint of another run"):
         learn(replace(kept, hidden=16))
+    with pytest.raises(UserError, match="a checkpoint of another run"):
+        learn(kept, seed=1)
     resumed = learn(kept)
     assert same(whole, resumed)
     assert whole.info == resumed.info
     assert not path.exists()
     path.write_bytes(b"no checkpoint")
-    with pytest.raises(UserError, match="is no checkpoint"):
+    with pytest.raises(UserError, match="is not a valid checkpoint"):
         learn(kept)
 
 

@@ -1,4 +1,4 @@
-"""What is remembered, what is overwritten, and how often changes of goals are drawn."""
+"""What the replay buffer stores and overwrites, and how often it samples events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import skillfocus as sf
 
 jax = pytest.importorskip("jax")
 
-from skillfocus.learners.neural.replay import Replay, Transitions, is_certain
+from skillfocus.learners.neural.replay import Replay, Transitions, is_deterministic
 from skillfocus.worlds.jax.world import JaxWorld
 
 SETTINGS = sf.Neural(environments=4, batch=400, memory=32, event_share=0.5)
@@ -52,69 +52,69 @@ def transitions(*moves: tuple[list[int], list[int]]) -> Transitions:
 
 
 def filled(replay: Replay, *updates: Transitions):
-    memory = replay.empty()
+    buffer = replay.init()
     for number, new in enumerate(updates):
-        memory = replay.add(memory, new, jax.numpy.int32(number))
-    return memory
+        buffer = replay.add(buffer, new, jax.numpy.int32(number))
+    return buffer
 
 
 WAITS, ONE, TWO = ([0, 0, 0], [0, 0, 1]), ([0, 0, 1], [1, 0, 2]), ([0, 0, 2], [0, 1, 3])
 
 
-def test_a_world_is_certain_if_its_steps_draw_nothing():
-    assert is_certain(Switches())
-    assert not is_certain(Switches(fails=True))
+def test_a_world_is_deterministic_if_its_steps_ignore_the_key():
+    assert is_deterministic(Switches())
+    assert not is_deterministic(Switches(fails=True))
 
 
 def test_the_oldest_transitions_are_overwritten():
     replay = Replay(Switches(), SETTINGS)
     assert replay.kept_updates == 8  # 32 transitions, 4 at a time
-    memory = filled(replay, *[transitions(*[([0, 0, i % 5], [0, 0, 0])] * 4) for i in range(9)])
-    assert memory.latest.now[:, 2].reshape(8, 4)[:, 0].tolist() == [3, 1, 2, 3, 4, 0, 1, 2]
+    buffer = filled(replay, *[transitions(*[([0, 0, i % 5], [0, 0, 0])] * 4) for i in range(9)])
+    assert buffer.latest.state[:, 2].reshape(8, 4)[:, 0].tolist() == [3, 1, 2, 3, 4, 0, 1, 2]
 
 
-def test_before_memory_is_full_only_what_is_there_is_drawn():
+def test_only_filled_rows_are_sampled():
     replay = Replay(Switches(fails=True), SETTINGS)
-    memory = filled(replay, transitions(*[ONE] * 4))
-    drawn = replay.draw(jax.random.key(0), memory, jax.numpy.int32(0))
-    assert drawn.then.shape == (400, 3)
-    assert (np.asarray(drawn.then) == ONE[1]).all()
+    buffer = filled(replay, transitions(*[ONE] * 4))
+    sampled = replay.sample(jax.random.key(0), buffer, jax.numpy.int32(0))
+    assert sampled.next_state.shape == (400, 3)
+    assert (np.asarray(sampled.next_state) == ONE[1]).all()
 
 
-def test_the_newest_changes_of_every_goal_are_kept():
+def test_the_latest_events_of_every_goal_are_kept():
     replay = Replay(Switches(), SETTINGS)
-    assert replay.kept_events == 4  # a quarter of the memory, for two goals
+    assert replay.kept_events == 4  # a quarter of the capacity, for two goals
     ones = [([0, 0, i], [1, 0, i + 1]) for i in range(4)]
     two = ([1, 0, 3], [1, 1, 4])
-    memory = filled(
+    buffer = filled(
         replay, transitions(WAITS, ones[0], two, WAITS), transitions(*ones[1:], ones[0])
     )
-    assert memory.n_events.tolist() == [5, 1]
-    assert memory.events is not None
-    assert memory.events.now[0].tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 0, 3]]
-    assert memory.events.then[1, 0].tolist() == [1, 1, 4]
+    assert buffer.n_events.tolist() == [5, 1]
+    assert buffer.events is not None
+    assert buffer.events.state[0].tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 0, 3]]
+    assert buffer.events.next_state[1, 0].tolist() == [1, 1, 4]
 
 
-def test_half_of_a_batch_are_changes_each_goal_as_often():
+def test_half_of_a_batch_are_events_uniformly_over_goals():
     replay = Replay(Switches(), SETTINGS)
-    memory = filled(replay, transitions(WAITS, ONE, ONE, WAITS), *[transitions(*[WAITS] * 4)] * 7)
-    quiet = memory._replace(latest=filled(replay, *[transitions(*[WAITS] * 4)] * 8).latest)
-    changed = changes(replay.draw(jax.random.key(1), quiet, jax.numpy.int32(7)))
-    # the second goal has not changed yet: its share is drawn from all transitions
+    buffer = filled(replay, transitions(WAITS, ONE, ONE, WAITS), *[transitions(*[WAITS] * 4)] * 7)
+    quiet = buffer._replace(latest=filled(replay, *[transitions(*[WAITS] * 4)] * 8).latest)
+    changed = changes(replay.sample(jax.random.key(1), quiet, jax.numpy.int32(7)))
+    # the second goal has not changed yet: its share is sampled from all transitions
     assert 70 <= changed[:, 0].sum() <= 130
     assert changed[:, 1].sum() == 0
     assert not changed[200:].any()
-    memory = replay.add(quiet, transitions(TWO, WAITS, WAITS, WAITS), jax.numpy.int32(8))
-    changed = changes(replay.draw(jax.random.key(1), memory, jax.numpy.int32(8)))
+    buffer = replay.add(quiet, transitions(TWO, WAITS, WAITS, WAITS), jax.numpy.int32(8))
+    changed = changes(replay.sample(jax.random.key(1), buffer, jax.numpy.int32(8)))
     assert changed[:200].sum() == 200
     assert 70 <= changed[:200, 1].sum() <= 130
 
 
-def changes(drawn: Transitions) -> np.ndarray:
-    return np.asarray(drawn.now != drawn.then)[:, :2]
+def changes(sampled: Transitions) -> np.ndarray:
+    return np.asarray(sampled.state != sampled.next_state)[:, :2]
 
 
-def test_with_chance_nothing_is_chosen_by_what_happened():
+def test_stochastic_worlds_have_no_event_replay():
     replay = Replay(Switches(fails=True), SETTINGS)
-    assert replay.empty().events is None
-    assert replay.drawn_events == 0
+    assert replay.init().events is None
+    assert replay.sampled_events == 0

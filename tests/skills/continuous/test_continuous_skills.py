@@ -71,7 +71,7 @@ def test_a_skill_is_a_mask_and_z(skills):
     [
         ({"agent": 3}, "numbered 0 to 2"),
         ({"agent": 1.5}, "no skill"),
-        ({"box": 1}, "no direction of 2 numbers"),
+        ({"box": 1}, "is not a direction: give 2 finite numbers"),
         ({"box": (0, 0)}, "not all 0"),
         ({"lamp": 0}, "no skills target lamp"),
         ({"door": 0}, "variable"),
@@ -169,7 +169,7 @@ def test_damaged_files_are_refused(tmp_path, skills):
 
 def test_own_objectives_are_not_stored(skills):
     own = sf.Objective("own", sf.diayn().reward)
-    with pytest.raises(UserError, match="of your own"):
+    with pytest.raises(UserError, match="is a custom objective"):
         untrained(own, None).to_bytes()
 
 

@@ -90,7 +90,7 @@ def test_files_of_tables_are_as_they_were(focused_vic, tmp_path):
 def test_objectives_of_ones_own_are_not_kept():
     penalty = sf.focused(sf.vic(), penalty=sf.changed_variables(2.0))
     assert describe_objective(penalty) is None
-    with pytest.raises(UserError, match="focused-vic is an objective of your own"):
+    with pytest.raises(UserError, match="focused-vic is a custom objective"):
         neural_skills(small_room(), penalty).to_bytes()
     finite = neural_skills(FourRooms("#####\n#..T#\n#####"), penalty)
     loaded = sf.Skills.from_bytes(finite.to_bytes())  # a table needs no objective
@@ -178,7 +178,7 @@ def test_weights_as_large_as_floats_get_do_no_harm(file, rng):
         (("networks", "components", 0), [["tool_1", 0], ["tool_1", 1]], "cannot have the"),
         (("networks", "components", 0), [["hat", 0]], "hat"),
         (("modes",), [1, 1, 1, 1, 2], "not of 6"),
-        (("remembered", 0), ["tool_2"], "remember other variables"),
+        (("remembered", 0), ["tool_2"], "context variables of its skills differ"),
         (("targets", 0), ["tool_2"], "its components are for"),
         (("version",), 4, "networks belong to version 5"),
         (("fingerprint",), "0", "another world"),

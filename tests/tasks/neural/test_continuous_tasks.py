@@ -32,12 +32,12 @@ def test_probabilities_of_choices_by_hand():
     mine = choice([{"a": 2}, {"c": sf.Sphere(2)}])
     outputs = jnp.array([[math.log(3.0), 0.0, math.log(4.0), 0.0, 0.5, -0.5]])
     # kind a with 3/4, its first value with 4/5; directions do not count
-    drawn = jnp.array([[1.0, 0.0, 9.0, 9.0]])
-    first = mine.log_probability(outputs, jnp.array([0]), drawn)
+    sampled = jnp.array([[1.0, 0.0, 9.0, 9.0]])
+    first = mine.log_probability(outputs, jnp.array([0]), sampled)
     assert float(first[0]) == pytest.approx(math.log(3 / 4 * 4 / 5))
     # kind c with 1/4, then a normal density at its mean, in two dimensions
-    drawn = jnp.array([[1.0, 0.0, 0.5, -0.5]])
-    second = mine.log_probability(outputs, jnp.array([1]), drawn)
+    sampled = jnp.array([[1.0, 0.0, 0.5, -0.5]])
+    second = mine.log_probability(outputs, jnp.array([1]), sampled)
     density = -2 * LOG_SIGMA - math.log(2 * math.pi)
     assert float(second[0]) == pytest.approx(math.log(1 / 4) + density, rel=1e-5)
     # 3/4 log 4/3 + 1/4 log 4, and with probability 3/4 that of a's values
@@ -49,16 +49,16 @@ def test_probabilities_of_choices_by_hand():
 def test_choices_are_skills():
     mine = choice([{"a": 2}, {"c": sf.Sphere(2)}])
     outputs = jnp.tile(jnp.array([[0.0, 0.0, 0.0, 2.0, 0.3, 0.4]]), (500, 1))
-    drawn = mine.draw(jax.random.key(0), outputs)
-    assert set(np.asarray(drawn.kind)) == {0, 1}
-    of_a = np.asarray(drawn.kind) == 0
-    z = np.asarray(drawn.z)
+    sampled = mine.sample(jax.random.key(0), outputs)
+    assert set(np.asarray(sampled.kind)) == {0, 1}
+    of_a = np.asarray(sampled.kind) == 0
+    z = np.asarray(sampled.z)
     assert (z[of_a, :2].sum(axis=1) == 1).all()
     assert not z[of_a, 2:].any()
     assert not z[~of_a, :2].any()
     assert np.linalg.norm(z[~of_a, 2:], axis=1) == pytest.approx(1.0, abs=1e-4)
     assert z[of_a, 1].mean() == pytest.approx(1 / (1 + math.exp(-2)), abs=0.06)
-    likeliest = mine.draw(jax.random.key(1), outputs[:1].at[0, 1].set(1.0), True)
+    likeliest = mine.sample(jax.random.key(1), outputs[:1].at[0, 1].set(1.0), True)
     assert np.asarray(likeliest.z)[0] == pytest.approx([0, 0, 0.6, 0.8], abs=1e-5)
 
 
@@ -120,5 +120,5 @@ def test_tasks_and_skills_must_fit():
     ]  # fmt: skip
     with pytest.raises(UserError, match="is a task of Gunner-v0"):
         learn_skill_task([skills], tasks_of(sf.make("gunner"))[0], [0])
-    with pytest.raises(UserError, match="as many seeds"):
+    with pytest.raises(UserError, match="give one seed per set"):
         learn_skill_task([skills], Reach(), [])

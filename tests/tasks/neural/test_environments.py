@@ -27,7 +27,7 @@ def carry_out(option, task, options=None, reward: RewardKind = "proxy", interrup
         return jnp.broadcast_to(preferred.astype(float), (len(values), len(options)))
 
     key, greedy = jax.random.key(0), jnp.zeros(1)
-    env = runner.begin(key, network, options, greedy)
+    env = runner.init(key, network, options, greedy)
     assert env.option.tolist() == [option]
     step = jax.jit(lambda env: runner.step(key, network, options, greedy, env))
     for steps in range(1, 30):
@@ -114,7 +114,7 @@ def test_a_primitive_action_is_a_decision_of_one_step():
 def test_skills_that_would_stop_at_once_are_not_available():
     options = walkers()
     states = jnp.array([[0, 0, 0], [6, 0, 1], [6, 1, 1]])
-    first = options.begin(jax.random.key(0), states)
+    first = options.initial_actions(jax.random.key(0), states)
     primitives = [LEFT, RIGHT, PRESS]
     assert first.tolist() == [
         [RIGHT, PRESS, *primitives], [3, PRESS, *primitives], [3, RIGHT, *primitives],

@@ -10,10 +10,10 @@ from skillfocus.tasks.neural.environments import Decision
 from skillfocus.tasks.neural.memory import (
     Memory,
     Trace,
-    draw,
     empty,
     follow,
     remember,
+    sample,
 )
 
 
@@ -42,9 +42,9 @@ def test_complete_decisions_overwrite_the_oldest():
 
 def test_draws_are_of_what_is_known():
     memory = remember(new_memory(100), decisions(7, 8, 9), jnp.array([True, True, False]))
-    drawn = draw(jax.random.key(0), memory, 1000)
-    assert set(drawn.option.tolist()) == {7, 8}
-    assert drawn.end.shape == (1000, 2)
+    sampled = sample(jax.random.key(0), memory, 1000)
+    assert set(sampled.option.tolist()) == {7, 8}
+    assert sampled.end.shape == (1000, 2)
 
 
 def test_the_trace_of_a_rewarded_episode_is_kept():

@@ -111,5 +111,5 @@ def test_settings_out_of_range_are_errors():
         OptionLearning(advantage=1)
     with pytest.raises(UserError, match="batch must be at least 1, got 0"):
         OptionLearning(batch=0)
-    with pytest.raises(UserError, match="each of 128 environments, got 100"):
+    with pytest.raises(UserError, match="number of environments, 128, got 100"):
         OptionLearning(memory=100)

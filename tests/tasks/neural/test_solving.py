@@ -115,7 +115,7 @@ def test_ideal_skills_install_the_printer_as_value_iteration_does():
     assert solution.final.true_success == success_interval(10, 10)
     assert solution.final.side_conditions == {"table untouched": success_interval(10, 10)}
     assert solution.at(30_000) is solution.curve[min(solution.curve)]
-    with pytest.raises(UserError, match="first evaluation is after 20,032 steps"):
+    with pytest.raises(UserError, match="the first is after 20,032"):
         solution.at(1000)
 
 

@@ -57,7 +57,7 @@ def test_a_world_of_ones_own_passes():
         ({"fixed": ("nothing",)}, "fixed names 'nothing'"),
         ({"settings": {"key": jnp}}, "cannot be stored"),
         ({"values": lambda self, state: state[:2]}, r"values must be float32 of shape \(3,\)"),
-        ({"step": lambda self, key, state, action: state[:2]}, "one structure"),
+        ({"step": lambda self, key, state, action: state[:2]}, "the same structure"),
         ({"step": lambda self, key, state, action: state + 1}, "outside its bounds"),
         ({"step": lambda self, key, state, action: state * jnp.nan}, "not finite"),
         ({"step": lambda self, key, state, action: state * 0.5}, "declared fixed, but changes"),

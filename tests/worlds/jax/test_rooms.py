@@ -125,5 +125,5 @@ def test_drawing_shows_the_tools_that_are_left():
 
 
 def test_there_is_no_table():
-    with pytest.raises(sf.UserError, match="ToolRooms-v0 is written for networks"):
+    with pytest.raises(sf.UserError, match="ToolRooms-v0 has no table of its states"):
         sf.tabulate(ToolRooms())

@@ -1,1 +1,1 @@
-"""Learning skills with networks, in JAX: worlds too large for tables."""
+"""Skill discovery with networks in JAX, for worlds too large for tables."""

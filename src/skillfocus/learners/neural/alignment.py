@@ -1,5 +1,7 @@
-"""Joint initial rewards of skills with several targets, as `tabular/alignment.py` has them: the
-skill that begins by wanting the first target to stay wants the others to stay, too."""
+"""Align the initial rewards of skills with several targets, as in `tabular/alignment.py`.
+
+The skill whose initial reward favours an unchanged first target also favours unchanged others.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,12 @@ if TYPE_CHECKING:
 
 
 def align_rewards(model: SkillModel, rewards: Sequence[GroupReward], estimator: object) -> None:
-    """Swap components, in place, of rewards that are tables; others keep their division, which
-    trains along.
+    """Swap components of tabular rewards in place; discriminator networks stay as they are.
 
     Args:
-        model: The model whose groups they are.
-        rewards: What supplies the rewards of each group.
-        estimator: The estimator of the tables.
+        model: The skill model.
+        rewards: Reward of each of the model's groups.
+        estimator: Estimator of the tables.
     """
     if not isinstance(estimator, Swaps):
         return
@@ -32,22 +33,22 @@ def align_rewards(model: SkillModel, rewards: Sequence[GroupReward], estimator: 
         for group, reward in zip(model.groups, rewards, strict=True)
         if group.sign > 0 and group.is_table
     }
-    for skills in _sets(model.assignment):
+    for skills in _sets_by_targets(model.assignment):
         targets = sorted(skills[0])
         tables = [by_target.get((j,)) for j in targets]
         columns = [[skill[j] for skill in skills] for j in targets]
         if None in tables or any(len(set(column)) < len(skills) for column in columns):
             continue
         stays, *others = (
-            _who_stays(table, column)  # pyright: ignore[reportArgumentType]
+            _staying_component(table, column)  # pyright: ignore[reportArgumentType]
             for table, column in zip(tables, columns, strict=True)
         )
         for table, column, other in zip(tables[1:], columns[1:], others, strict=True):
             estimator.swap(table.params, column[stays], column[other])  # pyright: ignore
 
 
-def _sets(assignment: Assignment) -> list[list[dict[int, int]]]:
-    """Return the sets of skills that have the same targets, several."""
+def _sets_by_targets(assignment: Assignment) -> list[list[dict[int, int]]]:
+    """Group the skills that have several targets by these targets."""
     sets: dict[tuple[int, ...], list[dict[int, int]]] = {}
     for skill in assignment.skills:
         if len(skill) > 1:
@@ -55,8 +56,10 @@ def _sets(assignment: Assignment) -> list[list[dict[int, int]]]:
     return list(sets.values())
 
 
-def _who_stays(reward: GroupReward, components: Sequence[int]) -> int:
-    """Return which of the components prefers most to stay at the variable's first value: it gains
-    the most there compared with the mean of the other values."""
+def _staying_component(reward: GroupReward, components: Sequence[int]) -> int:
+    """Return the component that most favours an unchanged variable.
+
+    Its reward for the first value exceeds its mean reward for the other values the most.
+    """
     table = reward.parts(held=False)["table"][list(components), 0]
     return int(np.argmax(table[:, 0] - table[:, 1:].mean(axis=1)))

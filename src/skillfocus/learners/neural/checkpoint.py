@@ -1,7 +1,7 @@
-"""Checkpoints: everything that training needs to go on as if it had not been interrupted.
+"""Checkpoints: the full training state, so that training resumes bit for bit.
 
-A checkpoint is a safetensors file: the arrays of the training state, the parameters of estimates,
-and a JSON header with the state of the generators. Nothing in it is executed.
+A checkpoint is a safetensors file: the arrays of the training state, the estimators' parameters,
+and a JSON header with the generators' states. Reading one executes nothing.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
 
 class Checkpoint:
-    """A file with the state of one training.
+    """A checkpoint file of one training run.
 
     Args:
         path: The file.
-        decisive: Everything that decides how training goes on; a file of another training is
-            refused.
+        decisive: Everything that determines the run. `read` rejects checkpoints of other runs.
     """
 
     def __init__(self, path: str | Path, decisive: Sequence[object]) -> None:
@@ -48,17 +47,17 @@ class Checkpoint:
 
     @property
     def is_due(self) -> bool:
-        """Whether the last time it was written, or made, is long ago."""
+        """Whether `SECONDS_BETWEEN_CHECKPOINTS` have passed since the last write."""
         return time.monotonic() - self._written > SECONDS_BETWEEN_CHECKPOINTS
 
     def exists(self) -> bool:
-        """Return whether there is a file to go on from."""
+        """Return whether there is a file to resume from."""
         return self.path.exists()
 
     def write(
         self, carry: Any, arrays: Mapping[str, np.ndarray], header: Mapping[str, object]
     ) -> None:
-        """Write a training state, further arrays and a header; the file is replaced at once."""
+        """Write the training state, further arrays and a header, atomically."""
         leaves = jax.tree.leaves(_plain_key(carry))
         named = {f"carry/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,10 +71,10 @@ class Checkpoint:
         """Return the training state, the further arrays and the header.
 
         Args:
-            carry: A training state of the same form.
+            carry: A training state with the same tree structure.
 
         Raises:
-            UserError: If the file is damaged, or belongs to another training.
+            UserError: If the file is damaged, or belongs to another run.
         """
         try:
             with safe_open(self.path, "numpy") as file:
@@ -83,12 +82,12 @@ class Checkpoint:
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, KeyError, ValueError, OSError) as error:
             raise UserError(
-                f"{self.path} is no checkpoint ({error}); delete it to start anew"
+                f"{self.path} is not a valid checkpoint ({error}); delete it to start over"
             ) from None
         if header.get("digest") != self.digest:
             raise UserError(
-                f"{self.path} belongs to another training, or to another device; name another "
-                f"checkpoint, or delete it to start anew"
+                f"{self.path} is a checkpoint of another run or device; choose another path, or "
+                f"delete it to start over"
             )
         plain = _plain_key(carry)
         leaves = [arrays.pop(f"carry/{i}") for i in range(len(jax.tree.leaves(plain)))]
@@ -99,36 +98,47 @@ class Checkpoint:
         return restored, arrays, header
 
     def delete(self) -> None:
-        """Remove the file, once training is over."""
+        """Delete the file, if it exists."""
         self.path.unlink(missing_ok=True)
 
 
-def make_checkpoint(settings: Neural, problem: Problem, n_sets: int) -> Checkpoint | None:
-    """Return where the state of a training is kept, if it is."""
+def make_checkpoint(
+    settings: Neural,
+    problem: Problem,
+    rngs: Sequence[np.random.Generator],
+    strengths: Sequence[float],
+) -> Checkpoint | None:
+    """Return the checkpoint of a training run, or None if the settings name no file."""
     if settings.checkpoint is None:
         return None
     own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
     decisive = [
-        own, n_sets, problem.world.id, problem.world.settings, problem.objective.describe(),
+        own, generator_states(rngs), list(strengths), problem.world.id, problem.world.settings,
+        problem.objective.describe(),
         [sorted(skill.items()) for skill in problem.assignment.skills], problem.modes,
         problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(settings.checkpoint, decisive)
 
 
+def generator_states(rngs: Sequence[np.random.Generator]) -> list[Any]:
+    """Return the generators' states: at the start of training, they stand for its seeds."""
+    return [rng.bit_generator.state for rng in rngs]
+
+
 def write_state(
     checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet], stretches: int
 ) -> None:
-    """Write the state of training, with estimates and generators of its sets of skills."""
-    generators = [each.rng.bit_generator.state for each in sets]
+    """Write the training state with the estimates and generators of all sets of skills."""
+    generators = generator_states([each.rng for each in sets])
     checkpoint.write(carry, _estimates(sets), {"stretches": stretches, "generators": generators})
 
 
 def read_state(checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet]) -> tuple[Any, int]:
-    """Restore the state of training, and the estimates and generators of its sets of skills.
+    """Restore the training state, and the estimates and generators of all sets of skills.
 
     Returns:
-        The training state, and how many stretches are done.
+        The training state, and the number of finished stretches.
     """
     carry, arrays, header = checkpoint.read(carry)
     for name, parameters in _estimates(sets).items():
@@ -144,7 +154,7 @@ def _plain_key(carry: Any) -> Any:
 
 
 def _estimates(sets: Sequence[SkillSet]) -> dict[str, np.ndarray]:
-    """Return the parameters of estimates that are kept on the host, by name."""
+    """Return the parameters of the host-side estimates, by name."""
     return {
         f"estimate/{i}/{number}": reward.params
         for i, each in enumerate(sets)

@@ -1,6 +1,6 @@
-"""Neural: skills of worlds too large for tables, learned by networks in JAX.
+"""Neural: learn skills with networks in JAX, in worlds too large for tables.
 
-Importing this file needs no JAX; learning does.
+Importing this module does not import JAX; training does.
 """
 
 from __future__ import annotations
@@ -22,49 +22,48 @@ from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.worlds.jax.world import require_jax
 
 LARGE = "neural-large"
-"""The name of the learner with settings for a GPU."""
+"""Name of the learner with settings for a GPU."""
 
 
 @explain_calls
 @dataclass(frozen=True)
 class Neural(Learner):
-    """Networks that learn what a skill may still lose (see `skills/neural/model.py`).
+    """Learn skills as a cost-to-go network (see `skills/neural/model.py`).
 
         skills = sf.discover(world, objective, seed=0, learner=sf.Neural())
 
     The defaults suit two CPU cores; `large_neural()` has settings for a GPU.
 
     Attributes:
-        updates: Updates of the networks.
-        environments: Environments that step at once.
-        batch: Transitions that an update learns from, each with two first states.
-        memory: Transitions remembered.
-        event_share: Share of a batch drawn from transitions that changed a goal, each goal as often
-            as the others: these are rare. Only in worlds without chance, since to choose by what
-            happened makes it look likelier than it is.
+        updates: Number of network updates.
+        environments: Number of parallel environments.
+        batch: Transitions per update, each with two first states.
+        memory: Capacity of the replay buffer, in transitions.
+        event_share: Share of a batch sampled from events (transitions that changed a goal),
+            uniformly over goals. Used only in deterministic worlds: elsewhere, oversampling by
+            outcome would bias the targets.
         hidden: Width of the two hidden layers.
-        learning_rate: Adam's step size at first.
-        last_rate: The same at the end, approached along a cosine.
-        slow_rate: How fast the copy that acts follows.
+        learning_rate: Initial learning rate of Adam.
+        last_rate: Final learning rate, reached by cosine decay.
+        slow_rate: Step size of the target network, which also acts.
         step_cost: Cost of a step, in units of the reward.
-        temperature: How much costs may differ for actions to be drawn alike, in units of the
-            reward. Only in worlds without chance, where nothing else would lead a skill out of
-            circles; with hundreds of actions small probabilities add up, so the default is 0.
-        gamma: Discount of rewards that are earned at every step.
-        advantage: Weight of the advantage term.
-        pessimism: Initial cost to go.
-        hold: Share of the updates during which the rewards are held still.
-        release_rate: Weight of a new observation in the rewards' estimates, once released.
-        observations: Runs of each component per stretch that the estimates learn from.
-        owned_share: Smallest initial probability of the skill that a value is dealt to.
-        reset_share: How often an environment begins afresh when a skill ends.
-        earlier_starts: Earlier first states kept per environment, to train with; 0 trains with
-            the skill's own alone.
-        stretch: Updates between two looks at where skills end.
-        checkpoint: A file to write the state of training to, and to go on from.
-        actor: Settings for worlds with continuous variables and actions, which take none of the
-            above but the checkpoint (default: `Actor()`, of `large_neural` `large_actor()`;
-            docs/continuous.md).
+        temperature: Temperature of the softmax over costs that actions are sampled from, in units
+            of the reward; 0 acts greedily. Used only in deterministic worlds, where a greedy skill
+            can loop. With hundreds of actions, their small probabilities add up.
+        gamma: Discount of per-step rewards.
+        advantage: Weight of the advantage-learning term.
+        pessimism: Initial cost-to-go.
+        hold: Share of the updates during which rewards are held fixed.
+        release_rate: Learning rate of the estimators after that.
+        observations: Most rollouts per component and stretch that update the estimators.
+        owned_share: Smallest initial probability of the skill that owns a value.
+        reset_share: Probability that an environment is reset when a skill ends.
+        earlier_starts: Earlier first states kept per environment, as additional contexts to train
+            with; 0 trains with the skill's own only.
+        stretch: Updates between two estimator updates.
+        checkpoint: File to write the training state to and to resume from.
+        actor: Settings for continuous worlds, where all of the above but the checkpoint are ignored
+            (default: `Actor()`, or `large_actor()` for `large_neural`; see docs/continuous.md).
         name: Name in files and tables.
     """
 
@@ -125,8 +124,8 @@ class Neural(Learner):
         penalty = problem.objective.penalty
         if penalty is not None and penalty.baseline != "start":
             raise UserError(
-                f"networks compare with the start, not with {penalty.baseline}, which needs a "
-                f"table of states: use learner=Planning(), or baseline='start'"
+                f"the baseline {penalty.baseline!r} needs a table of states, which networks do not "
+                f"have: use baseline='start', or learner=Planning()"
             )
         if isinstance(penalty, StatePenalty | PathPenalty):
             raise UserError(
@@ -148,7 +147,7 @@ class Neural(Learner):
     def learn_continuous(
         self, problem: ContinuousProblem, rng: np.random.Generator, progress: Progress
     ) -> dict[str, Any]:
-        """Train an actor for a world with continuous variables; see `learners/continuous.py`."""
+        """Train an actor for a continuous world; see `learners/continuous.py`."""
         require_jax("the neural learner")
         from skillfocus.learners.neural.continuous.train import train
 
@@ -159,7 +158,7 @@ class Neural(Learner):
 
     @property
     def actor_settings(self) -> Actor:
-        """Settings of the actor, with defaults filled in."""
+        """The actor settings, or the defaults if unset."""
         if self.actor is not None:
             return self.actor
         return large_actor() if self.name == LARGE else Actor()
@@ -169,7 +168,7 @@ def large_neural(**settings: object) -> Neural:
     """Return the learner with settings for one large GPU.
 
     Args:
-        settings: Settings that differ.
+        settings: Overrides.
     """
     large: dict[str, object] = {
         "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,

@@ -1,8 +1,8 @@
-"""What supplies a group's rewards: a table, a linear map, or a discriminator network.
+"""The reward of a group of variables: a table, a linear map, or a discriminator network.
 
-Tables and linear maps use the estimators of the tabular learners, on the host: between two
-stretches of training they see where skills ended, and say what the next stretch is rewarded for.
-Where a group has too many values for a table, a discriminator is a network that trains along.
+Tables and linear maps use the estimators of the tabular learners, on the host. They are updated
+between two stretches of training, from the states in which skills ended. A group with too many
+values for a table has a discriminator network, which is trained on the device.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ JUDGE_WIDTH = 256
 
 
 class TableReward:
-    """The reward of one group of variables, for every component, first value and value.
+    """Tabular reward of a group, for every component, first value and value.
 
     Args:
-        model: The model the group belongs to.
-        group: The group.
-        estimator: What supplies the formula's arguments.
+        model: The skill model.
+        group: One of its groups.
+        estimator: Supplies the formula's arguments.
         rng: Source of the initial parameters.
     """
 
@@ -50,7 +50,7 @@ class TableReward:
         self.update_one = compiled_update(estimator.update)
 
     def parts(self, held: bool) -> dict[str, Any]:
-        """Return `table`, the rewards, float32 [n_components, n_starts, n_values]."""
+        """Return `table`: rewards, float32 [n_components, n_starts, n_values]."""
         del held
         group = self.group
         table = np.empty((group.n_components, group.n_values, group.n_starts), np.float32)
@@ -68,14 +68,14 @@ class TableReward:
         return {"table": np.ascontiguousarray(table.transpose(0, 2, 1))}
 
     def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:
-        """Learn from runs: their components, and their first and last value indices."""
+        """Update the estimate from rollouts: components, first and last value indices."""
         first, last = self.group.start_number(starts), self.group.number(values)
         for k, start, value in zip(components, first, last, strict=True):
             self.update_one(self.params, self.coordinates, int(k), int(start), int(value), rate)
 
 
 class LinearReward:
-    """The reward of a linear map of a group's coordinates; see `TableReward`."""
+    """Reward linear in a group's coordinates; see `TableReward` for the arguments."""
 
     def __init__(
         self, model: SkillModel, group: Group, estimator: LinearMap, rng: np.random.Generator
@@ -91,7 +91,7 @@ class LinearReward:
         return np.ascontiguousarray(self.model.coordinates(self.group, values), np.float64)
 
     def parts(self, held: bool) -> dict[str, Any]:
-        """Return `linear`, each component's direction, float32 [n_dimensions, n_components]."""
+        """Return `linear`: each component's direction, float32 [n_dimensions, n_components]."""
         del held
         n = self.group.n_components
         other = -1.0 / (n - 1) if n > 1 else 0.0
@@ -99,17 +99,17 @@ class LinearReward:
         return {"linear": np.ascontiguousarray(weights.T, np.float32)}
 
     def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:
-        """Learn from runs: their components, and their first and last value indices."""
+        """Update the estimate from rollouts: components, first and last value indices."""
         first, last = self._coordinates(starts), self._coordinates(values)
         for k, start, value in zip(components, first, last, strict=True):
             self.update_one(self.params, np.stack([start, value]), int(k), 0, 1, rate)
 
 
 class NetworkReward:
-    """The reward of a discriminator network, which learns during training, not between.
+    """Reward of a discriminator network, which `training.py` updates on the device.
 
-    While rewards are held still it learns a random division of the states among the components:
-    skills that start out equal would stay equal.
+    While rewards are held fixed, the network fits a random partition of the states among the
+    components: skills with equal initial rewards would stay equal.
     """
 
     def __init__(self, model: SkillModel, group: Group, rng: np.random.Generator) -> None:
@@ -121,16 +121,18 @@ class NetworkReward:
         none = np.zeros((1, len(model.space)), np.int64)
         now = model.encode(none, none, group.variables, ()).shape[1]
         seen = model.encode(none, none, group.variables, group.start_variables).shape[1]
-        self.dealt = rng.standard_normal((now, group.n_components)).astype(np.float32)
+        self.partition = rng.standard_normal((now, group.n_components)).astype(np.float32)
         self.network: Parameters = init_network([seen, JUDGE_WIDTH, group.n_components], rng)
 
     def parts(self, held: bool) -> dict[str, Any]:
-        """Return `log_nu`, the random division `dealt`, and whether it is `held`."""
-        dealing = held and self.group.sign > 0
-        return {"log_nu": self.log_nu, "dealt": self.dealt, "held": np.bool_(dealing)}
+        """Return `log_nu`, the random `partition`, and whether the network fits it (`held`)."""
+        fits_partition = held and self.group.sign > 0
+        return {
+            "log_nu": self.log_nu, "partition": self.partition, "held": np.bool_(fits_partition),
+        }  # fmt: skip
 
     def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:
-        """Do nothing: the network trains along with the others."""
+        """Do nothing: `Trainer` updates the network."""
 
 
 GroupReward = TableReward | LinearReward | NetworkReward
@@ -139,13 +141,12 @@ GroupReward = TableReward | LinearReward | NetworkReward
 def make_rewards(
     model: SkillModel, owned_share: float, rng: np.random.Generator
 ) -> list[GroupReward]:
-    """Return what supplies the rewards of each group, those of skills with several targets aligned.
+    """Return the initial reward of each group, aligned for skills with several targets.
 
     Args:
-        model: The model whose groups they are.
-        owned_share: Smallest initial probability of the skill that a value is dealt to.
+        model: The skill model.
+        owned_share: Smallest initial probability of the skill that owns a value.
         rng: Source of the initial parameters.
-
     """
     check_rewards(model)
     estimate = model.objective.reward.estimate
@@ -165,7 +166,7 @@ def make_rewards(
 
 
 def check_rewards(model: SkillModel) -> None:
-    """Raise `UserError` if a group has too many values for an estimate that only tables supply."""
+    """Raise `UserError` if a group is too large for an estimate that has to be a table."""
     estimate = model.objective.reward.estimate
     for group in model.groups:
         has_network = isinstance(estimate, Discriminator) and not estimate.learns_prior
@@ -179,7 +180,7 @@ def check_rewards(model: SkillModel) -> None:
 
 
 def _points(model: SkillModel, group: Group) -> np.ndarray:
-    """Return the points of a group's combinations of values, float64 [n_values, n_dimensions]."""
+    """Return the coordinates of a group's value combinations, float64 [n_values, n_dimensions]."""
     numbers = np.stack(np.unravel_index(np.arange(group.n_values), group.sizes), axis=1)
     points = [
         model.space.variables[j].coordinates[numbers[:, i]] for i, j in enumerate(group.variables)

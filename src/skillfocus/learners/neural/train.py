@@ -1,4 +1,4 @@
-"""Training from beginning to end: stretches on the device, estimates in between, checkpoints."""
+"""Training loop: stretches of updates on the device, estimator updates and checkpoints between."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Problem
 from skillfocus.learners.neural.checkpoint import make_checkpoint, read_state, write_state
 from skillfocus.learners.neural.learner import Neural
-from skillfocus.learners.neural.replay import is_certain
+from skillfocus.learners.neural.replay import is_deterministic
 from skillfocus.learners.neural.rewards import GroupReward, NetworkReward, make_rewards
 from skillfocus.learners.neural.training import Trainer, with_judges
 from skillfocus.learners.neural.training_state import Carry, Ends
@@ -28,7 +28,7 @@ from skillfocus.worlds.jax.table import from_table
 from skillfocus.worlds.jax.world import JaxWorld
 
 TYPICAL_LOSS = 4.0
-"""A loss whose unit is 1: about that of a discriminator's -log q, as settings were tuned for."""
+"""Typical loss of a skill in its unit: about a discriminator's -log q, as settings assume."""
 
 
 def train(
@@ -38,14 +38,14 @@ def train(
     progress: Progress,
     strengths: Sequence[float] | None = None,
 ) -> list[Learned]:
-    """Train one set of skills per generator, all at once.
+    """Train one set of skills per generator, in one batch.
 
     Args:
         settings: The learner's settings.
         problem: What to learn.
         rngs: One generator per set of skills.
         progress: Progress callback.
-        strengths: Strength of the penalty of each set (default: the objective's).
+        strengths: Penalty strength of each set (default: the objective's).
     """
     keep_compiled_programs()
     world = jax_world(problem)
@@ -54,11 +54,12 @@ def train(
     penalty = problem.objective.penalty
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
+    checkpoint = make_checkpoint(settings, problem, rngs, strengths)
     sets = [SkillSet(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
     alone = len(sets) == 1
     carry: Any = sets[0].carry if alone else stack([each.carry for each in sets])
     stretches = -(-settings.updates // settings.stretch)
-    done, checkpoint = 0, make_checkpoint(settings, problem, len(sets))
+    done = 0
     if checkpoint is not None and checkpoint.exists():
         carry, done = read_state(checkpoint, carry, sets)
 
@@ -96,13 +97,13 @@ def train(
 
 
 def jax_world(problem: Problem) -> JaxWorld:
-    """Return the problem's world in JAX, from its table if it is a finite one."""
+    """Return the problem's world in JAX; a finite world is converted from its table."""
     world = problem.world
     return world if isinstance(world, JaxWorld) else from_table(world, problem.mdp)
 
 
 def make_model(problem: Problem) -> SkillModel:
-    """Return what the networks of a problem's skills mean."""
+    """Return the skill model of a problem."""
     world = problem.world
     one_way = world.one_way if isinstance(world, JaxWorld) else problem.mdp.one_way
     return SkillModel(
@@ -111,13 +112,13 @@ def make_model(problem: Problem) -> SkillModel:
 
 
 class SkillSet:
-    """One set of skills in training: what it is rewarded for, and where training starts."""
+    """One set of skills in training: its rewards and initial training state."""
 
     def __init__(self, trainer: Trainer, rng: np.random.Generator, strength: float) -> None:
         self.settings, self.model, self.rng = trainer.settings, trainer.model, rng
         self.rewards: list[GroupReward] = make_rewards(self.model, self.settings.owned_share, rng)
         self.parts = [reward.parts(held=True) for reward in self.rewards]
-        temperature = self.settings.temperature if is_certain(trainer.world) else 0.0
+        temperature = self.settings.temperature if is_deterministic(trainer.world) else 0.0
         self.fixed = {
             "strength": np.float32(strength),
             "temperature": np.float32(temperature),
@@ -133,18 +134,18 @@ class SkillSet:
             for number, reward in enumerate(self.rewards)
             if isinstance(reward, NetworkReward)
         }
-        self.carry = trainer.start(jax.random.key(int(rng.integers(2**31))), costs, judges)
+        self.carry = trainer.init(jax.random.key(int(rng.integers(2**31))), costs, judges)
 
     def weights(self) -> dict[str, Any]:
-        """Return what the next stretch is rewarded for."""
+        """Return the reward parameters of the next stretch."""
         return {**self.fixed, "groups": self.parts}
 
     def observe(self, ends: Ends, share: float) -> None:
-        """Let the estimates learn from where skills ended, once they are released.
+        """Update the estimators from the states in which skills ended, once `hold` is over.
 
         Args:
-            ends: Where skills ended in the last stretch.
-            share: How much of the training is done.
+            ends: Ends of skills in the last stretch.
+            share: Share of the training that is done.
         """
         settings, model = self.settings, self.model
         released = share - settings.hold
@@ -166,7 +167,7 @@ class SkillSet:
         self.parts = [reward.parts(held=False) for reward in self.rewards]
 
     def refresh(self, stretches: int) -> None:
-        """Compute what is rewarded anew, after estimates were restored from a checkpoint."""
+        """Recompute the rewards after estimates were restored from a checkpoint."""
         share = stretches / -(-self.settings.updates // self.settings.stretch)
         held = share <= self.settings.hold
         self.parts = [reward.parts(held=held) for reward in self.rewards]
@@ -175,13 +176,13 @@ class SkillSet:
         """Return the weights of the policies, as NumPy arrays."""
         groups = with_judges(self.parts, carry.judges)
         for parts in groups:
-            parts.pop("dealt", None)
+            parts.pop("partition", None)
             parts.pop("held", None)
         return jax.tree.map(np.asarray, {**self.fixed, "costs": carry.slow, "groups": groups})
 
 
 def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
-    """Return each skill's unit: 1 for log probabilities, else a share of what it can lose."""
+    """Return each skill's unit: 1 for log probabilities, else its typical loss / `TYPICAL_LOSS`."""
     units = np.ones(model.n_skills, np.float32)
     if model.objective.reward.estimate.discriminates:
         return units
@@ -197,15 +198,15 @@ def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
 
 
 def stack(trees: Sequence[Any]) -> Any:
-    """Return trees of arrays as one, with a leading axis."""
+    """Stack pytrees of arrays along a new leading axis."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
 
 
 def _diverged(settings: Neural, number: int) -> UserError:
-    where = "give a checkpoint to keep what was learned before"
+    advice = "set checkpoint to keep earlier states"
     if settings.checkpoint is not None and Path(settings.checkpoint).exists():
-        where = f"the state before is in {settings.checkpoint}"
+        advice = f"the last finite state is in {settings.checkpoint}"
     return UserError(
         f"training diverged: the loss is no longer finite after {number * settings.stretch:,} "
-        f"updates; lower learning_rate, and {where}"
+        f"updates; lower learning_rate ({advice})"
     )

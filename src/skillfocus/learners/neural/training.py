@@ -1,14 +1,14 @@
-"""One update of the networks: thousands of environments take a step, every skill learns from it.
+"""One update: all environments step, then the cost network is trained on replayed transitions.
 
-An environment runs one skill after another. Its transitions (s, a, s') go into a memory of recent
-ones, and those drawn from it train the costs of every skill: which skill acted, and where it began,
-does not change what follows an action. Each is stored with two first states, the skill's own and
-an earlier one of the same environment.
+Every environment runs one skill after another and adds its transitions (s, a, s') to the replay
+buffer. A sampled transition trains the costs of all skills, because the dynamics do not depend on
+which skill acted or where it started. Each transition is stored with two first states: the skill's
+own and an earlier one of the same environment.
 
     C(s, a; z) <- c + event costs + min(L(s'), min_a' C(s', a')) + alpha clip(gap(s, a), 0, 1/2)
 
-The gap, C(s, a) - min(L(s), min C(s, .)), widens the distance between the best action and others
-(advantage learning). A slowly moving copy of the network acts and gives the targets.
+The gap, C(s, a) - min(L(s), min C(s, .)), increases the margin between the best action and the
+others (advantage learning). A slow copy of the network acts and provides the targets.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from skillfocus.learners.neural.learner import Neural
 
 MAX_GAP = 0.5
-"""Where the advantage term is cut off."""
+"""Upper bound of the gap in the advantage term."""
 OBSERVERS = 512
-"""Most environments whose skills' ends are reported to the estimators."""
+"""Most environments that report the ends of skills to the estimators."""
 
 
 class Trainer:
@@ -39,9 +39,9 @@ class Trainer:
 
     Args:
         world: The world.
-        model: What the networks mean.
+        model: The skill model.
         settings: The learner's settings.
-        step_limit: Most steps of a skill.
+        step_limit: Maximum steps of a skill.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class Trainer:
         explorers = np.linspace(0, 1, n - n // 2) ** 2
         self.exploration = jnp.asarray(np.append(np.zeros(n // 2), 0.05 + 0.95 * explorers))
 
-    def start(self, key: jax.Array, costs: Any, judges: Any) -> Carry:
-        """Return the state in which training starts, from the networks' first parameters."""
+    def init(self, key: jax.Array, costs: Any, judges: Any) -> Carry:
+        """Return the initial training state, from the networks' initial parameters."""
         key, key_reset, key_skill = jax.random.split(key, 3)
         n = self.settings.environments
         state = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
@@ -73,11 +73,11 @@ class Trainer:
         slow = jax.tree.map(jnp.copy, costs)
         return Carry(
             key, costs, slow, self.optimizer.init(costs), judges, self.optimizer.init(judges),
-            environments, self.replay.empty(), jnp.int32(0),
+            environments, self.replay.init(), jnp.int32(0),
         )  # fmt: skip
 
     def run(self, carry: Carry, rewards: Any, n_updates: int) -> tuple[Carry, jax.Array, Ends]:
-        """Make some updates with fixed rewards: the loss of each, and where skills ended."""
+        """Make updates with fixed rewards; return the state, each loss, and the ends of skills."""
 
         def body(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, Ends]]:
             return self._update(carry, rewards)
@@ -111,45 +111,45 @@ class Trainer:
         other = env.earlier[rows, which] if settings.earlier_starts else env.start
         starts = jnp.stack([env.start, other], axis=1)
         new = Transitions(values, action, next_values, starts)
-        carry = carry._replace(memory=self.replay.add(carry.memory, new, carry.updates))
+        carry = carry._replace(buffer=self.replay.add(carry.buffer, new, carry.updates))
         loss, fast, optimizer = self._learn(key_learn, carry, rewards)
         moved = optax.incremental_update(fast, carry.slow, settings.slow_rate)
-        judges, judge_optimizer = self._judge(carry, rewards, values, ended)
+        judges, judge_optimizer = self._update_judges(carry, rewards, values, ended)
         ends = Ends(ended, env.skill, env.start, values)
         ends = jax.tree.map(lambda leaf: leaf[: self.observers], ends)
         env = self._next(key_next, env, after, ended)
         carry = Carry(
-            key, fast, moved, optimizer, judges, judge_optimizer, env, carry.memory,
+            key, fast, moved, optimizer, judges, judge_optimizer, env, carry.buffer,
             carry.updates + 1,
         )  # fmt: skip
         return carry, (loss, ends)
 
-    def _judge(
+    def _update_judges(
         self, carry: Carry, rewards: Any, values: jax.Array, ended: jax.Array
     ) -> tuple[Any, Any]:
-        """Train discriminator networks to tell skills by where they are, or by where they end.
+        """Train discriminator networks on visited states (step rewards), or else on last states.
 
-        While rewards are held still, they learn a random division of the states instead.
+        While rewards are held fixed, they fit a random partition of the states instead.
         """
         if not carry.judges:
             return carry.judges, carry.judge_optimizer
         model, env, half = self.model, carry.environments, self.settings.environments // 2
-        seen = values[:half], env.start[:half], env.skill[:half]
+        states, starts, skills = values[:half], env.start[:half], env.skill[:half]
         weight = jnp.ones(half) if model.objective.reward.timing == "step" else ended[:half]
 
         def loss_of(judges: Any) -> jax.Array:
             total = jnp.float32(0)
             for number, judge in judges.items():
                 group, parts = model.groups[int(number)], rewards["groups"][int(number)]
-                component, among = model.component(int(number), seen[2])
-                log_q = model.log_q(group, judge, seen[1], seen[0])
-                right = jnp.take_along_axis(log_q, component[:, None], axis=1)[:, 0]
+                component, among = model.component(int(number), skills)
+                log_q = model.log_q(group, judge, starts, states)
+                own = jnp.take_along_axis(log_q, component[:, None], axis=1)[:, 0]
                 counted = weight * among
-                actual = (right * counted).sum() / (counted.sum() + 1e-6)
-                dealt = model.encode(seen[1], seen[0], group.variables, ()) @ parts["dealt"]
-                owner = dealt.argmax(axis=1)
-                as_dealt = jnp.take_along_axis(log_q, owner[:, None], axis=1).mean()
-                total -= jnp.where(parts["held"], as_dealt, actual)
+                learned = (own * counted).sum() / (counted.sum() + 1e-6)
+                scores = model.encode(starts, states, group.variables, ()) @ parts["partition"]
+                owner = scores.argmax(axis=1)
+                by_partition = jnp.take_along_axis(log_q, owner[:, None], axis=1).mean()
+                total -= jnp.where(parts["held"], by_partition, learned)
             return total
 
         gradient = jax.grad(loss_of)(carry.judges)
@@ -157,9 +157,9 @@ class Trainer:
         return optax.apply_updates(carry.judges, step), optimizer
 
     def _learn(self, key: jax.Array, carry: Carry, rewards: Any) -> tuple[jax.Array, Any, Any]:
-        """Make a step of Adam on transitions drawn from memory."""
+        """Update the cost network on a batch from the replay buffer."""
         model, unit = self.model, rewards["unit"]
-        now, action, then, starts = self.replay.draw(key, carry.memory, carry.updates)
+        now, action, then, starts = self.replay.sample(key, carry.buffer, carry.updates)
         starts = jnp.concatenate([starts[:, 0], starts[:, 1]])
         now, then, action = (jnp.concatenate([each, each]) for each in (now, then, action))
         targets = self._targets({**rewards, "costs": carry.slow}, starts, now, then, action)
@@ -175,7 +175,7 @@ class Trainer:
     def _targets(
         self, slow: Any, starts: jax.Array, now: jax.Array, then: jax.Array, action: jax.Array
     ) -> jax.Array:
-        """Return what the costs of the actions taken should be, [n, n_skills]."""
+        """Return the targets of the costs of the actions taken, [n, n_skills]."""
         model, settings, unit = self.model, self.settings, slow["unit"]
         costs, losses = model.costs(slow, starts, now), model.losses(slow, starts, now)
         ahead = model.costs(slow, starts, then).min(axis=2)
@@ -183,7 +183,7 @@ class Trainer:
         if model.objective.reward.timing == "transition":
             cost = cost - model.rewards(slow, now, then)
         else:
-            ahead = jnp.maximum(ahead, 0.0)  # nothing is gained by a step
+            ahead = jnp.maximum(ahead, 0.0)  # without transition rewards, costs are not negative
         ahead = jnp.minimum(model.losses(slow, starts, then), ahead)
         if model.objective.reward.timing == "step":
             cost = cost + (1 - settings.gamma) * losses
@@ -194,7 +194,7 @@ class Trainer:
     def _next(
         self, key: jax.Array, env: Environments, after: Any, ended: jax.Array
     ) -> Environments:
-        """Go on, or begin another skill where one ended, sometimes in a fresh state."""
+        """Continue skills; where one ended, start another, possibly after a reset."""
         n = len(ended)
         key_fresh, key_reset, key_skill = jax.random.split(key, 3)
         fresh = ended & (jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share)
@@ -221,7 +221,7 @@ def _taken(costs: jax.Array, action: jax.Array) -> jax.Array:
 
 
 def with_judges(groups: Any, judges: Any) -> list[Any]:
-    """Return the groups' rewards with the present discriminator networks."""
+    """Return the groups' rewards with the current discriminator networks."""
     return [
         {**parts, "network": judges[str(number)]} if str(number) in judges else parts
         for number, parts in enumerate(groups)

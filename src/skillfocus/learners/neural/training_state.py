@@ -1,4 +1,4 @@
-"""What changes while networks train: environments, memory, parameters."""
+"""The training state: environments, replay buffer, parameters."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 
 import jax
 
-from skillfocus.learners.neural.replay import Memory
+from skillfocus.learners.neural.replay import ReplayBuffer
 
 
 class Environments(NamedTuple):
-    """Environments that run skills, [n] each.
+    """A batch of n environments, each running a skill.
 
     Attributes:
         state: The world's states.
-        skill: Numbers of the skills under way.
-        start: Value indices of the states they started in.
-        earlier: Value indices of the starts before, [n, n_earlier, n_variables].
-        steps: How many steps they have taken.
+        skill: Current skills, [n].
+        start: Value indices of their first states, [n, n_variables].
+        earlier: Value indices of earlier first states, [n, n_earlier, n_variables].
+        steps: Steps taken by the current skills, [n].
     """
 
     state: Any
@@ -31,14 +31,14 @@ class Carry(NamedTuple):
     """Everything that changes during training.
 
     Attributes:
-        key: Source of the draws.
-        costs: The cost network's parameters.
-        slow: Their slowly moving copy.
-        optimizer: State of the optimizer.
-        judges: Parameters of discriminator networks, by the number of their group.
+        key: Source of randomness.
+        costs: Parameters of the cost network.
+        slow: Parameters of its slow copy.
+        optimizer: State of the cost network's optimizer.
+        judges: Parameters of the discriminator networks, by group number.
         judge_optimizer: State of their optimizer.
         environments: The environments.
-        memory: The transitions to learn from.
+        buffer: The replay buffer.
         updates: Updates so far.
     """
 
@@ -49,12 +49,12 @@ class Carry(NamedTuple):
     judges: Any
     judge_optimizer: Any
     environments: Environments
-    memory: Memory
+    buffer: ReplayBuffer
     updates: jax.Array
 
 
 class Ends(NamedTuple):
-    """Where skills ended: whether one did, which, its first and its last values."""
+    """Ends of skills: whether one ended, which, its first and last value indices."""
 
     ended: jax.Array
     skill: jax.Array

@@ -1,10 +1,10 @@
-"""The policy of all skills of a continuous world: a network with a tanh-Gaussian over actions.
+"""Tanh-Gaussian policy network, shared by all skills of a continuous world.
 
     u ~ N(mu(x), sigma(x)^2),   a = low + (high - low) (tanh u + 1) / 2
 
-x is what the policy sees: the observation, the target mask and z; and, where the objective compares
-with the start, the variables' first values, how far they have changed, and the share of the steps
-that has passed. Everything here takes NumPy arrays or JAX arrays.
+The inputs x are the observation, the target mask and z; where the objective compares with the
+start, also the variables' first values, their changes since then, and the time. All functions take
+NumPy or JAX arrays.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from skillfocus.objectives.skill_layout import SkillLayout
 from skillfocus.skills.neural.network import apply_network
 from skillfocus.worlds.continuous import ContinuousBase
 
-LEAST_LOG_STD, MOST_LOG_STD = -3.0, 2.0
-"""Bounds of log sigma, which starts halfway between them."""
+MIN_LOG_STD, MAX_LOG_STD = -3.0, 2.0
+"""Bounds of log sigma; initially it is midway."""
 
 
 @dataclass(frozen=True, eq=False)
 class ActorModel:
-    """What the policy network of a set of skills means.
+    """Inputs and outputs of the policy network of a set of skills.
 
     Attributes:
-        world: The world that skills act in.
-        objective: What they are rewarded for.
-        layout: Their components.
-        step_limit: How many steps a skill takes.
+        world: The world.
+        objective: The skills' objective.
+        layout: The layout of their components.
+        step_limit: Number of steps of a skill.
 
     The weights that methods take are a dictionary: `actor`, the network's parameters, and `shift`
     and `scale` of the observation, [observation_size].
@@ -53,7 +53,7 @@ class ActorModel:
 
     @cached_property
     def sees_start(self) -> bool:
-        """Whether the policy sees the first values: only if rewards compare with them."""
+        """Whether first values are inputs: only if reward or penalty depends on them."""
         reward = self.objective.reward
         return self.objective.penalty is not None or (
             reward.timing == "final" and reward.uses_start
@@ -61,19 +61,19 @@ class ActorModel:
 
     @cached_property
     def n_inputs(self) -> int:
-        """How many numbers the network takes."""
+        """Number of inputs."""
         context = 2 * self.space.size + 1 if self.sees_start else 0
         return self.world.observation_size + len(self.space) + self.layout.width + context
 
     @property
     def n_outputs(self) -> int:
-        """Mean and log sigma of every dimension of an action."""
+        """Number of outputs: mean and log sigma of every action dimension."""
         return 2 * self.world.n_action_dims
 
     def inputs(
         self, weights: Any, observation: Any, values: Any, start: Any, mask: Any, z: Any, time: Any
     ) -> Any:
-        """Return what the network sees, [n, n_inputs].
+        """Return the network's inputs, [n, n_inputs].
 
         Args:
             weights: See the class.
@@ -99,11 +99,11 @@ class ActorModel:
         xp = array_namespace(inputs)
         outputs = apply_network(parameters, inputs)
         n = self.world.n_action_dims
-        half = (MOST_LOG_STD - LEAST_LOG_STD) / 2
-        return outputs[..., :n], LEAST_LOG_STD + half * (1 + xp.tanh(outputs[..., n:]))
+        half = (MAX_LOG_STD - MIN_LOG_STD) / 2
+        return outputs[..., :n], MIN_LOG_STD + half * (1 + xp.tanh(outputs[..., n:]))
 
     def action(self, u: Any) -> Any:
-        """Return actions within the world's bounds, [n, n_action_dims]."""
+        """Map u to actions within the world's bounds, [n, n_action_dims]."""
         xp = array_namespace(u)
         low = np.asarray(self.world.action_low, np.float32)
         high = np.asarray(self.world.action_high, np.float32)
@@ -111,7 +111,7 @@ class ActorModel:
 
 
 def half_widths(space: ContinuousSpace) -> np.ndarray:
-    """Return what a unit of each scaled number is: half its range, or its variable's scale."""
+    """Return the unit of each scaled value, [size]: half its range, or half its scale."""
     widths = []
     for variable in space.variables:
         for low, high in zip(variable.low, variable.high, strict=True):
@@ -121,7 +121,7 @@ def half_widths(space: ContinuousSpace) -> np.ndarray:
 
 
 def scaled_values(space: ContinuousSpace, values: Any) -> Any:
-    """Return values with every bounded number scaled to -1 to 1, [n, size]."""
+    """Scale values, [n, size]: bounded ones to -1 to 1, others by `half_widths`."""
     finite = np.isfinite(space.low) & np.isfinite(space.high)
     with np.errstate(invalid="ignore"):
         middle = np.where(finite, (space.low + space.high) / 2, 0).astype(np.float32)
@@ -136,6 +136,6 @@ def log_probability(u: Any, mean: Any, log_std: Any) -> Any:
 
 
 def log_squashing(u: Any) -> Any:
-    """Return log |d tanh(u) / du| summed over dimensions, [n]: log(1 - tanh(u)^2), stably."""
+    """Return log(1 - tanh(u)^2) summed over dimensions, [n], in a stable form."""
     xp = array_namespace(u)
     return (2 * (math.log(2) - u - xp.logaddexp(0.0, -2 * u))).sum(axis=-1)

@@ -1,10 +1,10 @@
-"""How skills of a continuous world are named, and what the actor is told of them.
+"""Names of continuous skills, and their encoding for the actor.
 
-{"agent": 2}              the third of the agent's skills
+{"agent": 2}              the third value of the agent's component
 {"box": (0.6, 0.8)}       a direction for the box
-{"agent": 2, "box": 0}    both at once
-{}                        leave everything
-2, or (0.6, 0.8)          skills without targets
+{"agent": 2, "box": 0}    two targets at once
+{}                        no target: leave everything unchanged
+2, or (0.6, 0.8)          a skill of a plain objective, which has no targets
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from skillfocus.errors import UserError
 from skillfocus.objectives.skill_layout import SkillLayout, Sphere
 
 SkillName = Mapping[str, Any] | int | Sequence[float]
-"""A skill, as the module says."""
+"""A skill, as in the module's docstring."""
 MAX_LISTED = 10_000
-"""The most skills that are listed one by one."""
+"""Most skills that `list_skills` returns."""
 
 
 def encode_skill(
     space: ContinuousSpace, layout: SkillLayout, skill: SkillName
 ) -> tuple[int, np.ndarray]:
-    """Return the number of a skill's kind, and its z, float32 [layout.width].
+    """Return the index of a skill's kind, and its z, float32 [layout.width].
 
     Raises:
         UserError: If there is no such skill.
@@ -38,7 +38,7 @@ def encode_skill(
     given: Mapping[Any, Any] = {None: skill} if plain else skill  # pyright: ignore[reportAssignmentType]
     if not isinstance(given, Mapping):
         raise UserError(
-            f"{shown(skill)} is no skill: write a component per target, such as "
+            f"{shown(skill)} is not a skill: give a component per target, such as "
             f"{{{space.names[layout.slots[0].variable or 0]!r}: 0}}"
         )
     variables = {None if name is None else space.index(name): name for name in given}
@@ -59,7 +59,8 @@ def _component(component: int | Sphere, value: Any) -> np.ndarray:
         length = float(np.linalg.norm(direction)) if direction.ndim == 1 else 0.0
         if direction.shape != (component.dimensions,) or not 0 < length < np.inf:
             raise UserError(
-                f"{shown(value)} is no direction of {component.dimensions} numbers, not all 0"
+                f"{shown(value)} is not a direction: give {component.dimensions} finite numbers, "
+                f"not all 0"
             )
         return direction / length
     if not is_whole(value) or not 0 <= value < component:
@@ -75,13 +76,13 @@ def _kind_name(space: ContinuousSpace, layout: SkillLayout, kind: tuple[int, ...
 def list_skills(
     space: ContinuousSpace, layout: SkillLayout, directions: int = 8
 ) -> list[SkillName]:
-    """Return the skills one by one, kind after kind; of a sphere, some directions.
+    """Return all skills, by kind; spheres are represented by some directions.
 
     Args:
         space: The world's variables.
-        layout: The components.
-        directions: How many directions of each sphere: evenly spaced ones on a circle, else as
-            many as the draws of a fixed generator.
+        layout: The layout of the components.
+        directions: Number of directions per sphere: evenly spaced on a circle, otherwise random
+            with a fixed seed.
 
     Raises:
         UserError: If there are too many.
@@ -105,12 +106,12 @@ def list_skills(
 
 
 def choices(component: int | Sphere, directions: int) -> list[Any]:
-    """Return the values of a component one by one; of a sphere, some directions."""
+    """Return the values of a component; a sphere is represented by some directions."""
     if not isinstance(component, Sphere):
         return list(range(component))
     if component.dimensions == 2:
         angles = 2 * np.pi * np.arange(directions) / directions
         return [(float(np.cos(a)), float(np.sin(a))) for a in angles]
-    drawn = np.random.default_rng(0).standard_normal((directions, component.dimensions))
-    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-    return [tuple(row) for row in drawn.tolist()]
+    sampled = np.random.default_rng(0).standard_normal((directions, component.dimensions))
+    sampled /= np.linalg.norm(sampled, axis=1, keepdims=True)
+    return [tuple(row) for row in sampled.tolist()]

@@ -1,15 +1,15 @@
-"""What rewards of continuous skills read: a small network per copy of the reward.
+"""Discriminators and representations of continuous skills: a small network per copy of the reward.
 
-Every copy (`objectives/decomposition.py`) looks at some variables and belongs to one component of
-the skill. Its network sees these variables alone, scaled to -1 to 1, and gives
+Every copy (`objectives/decomposition.py`) depends on some variables and belongs to one component of
+the skill. Its network takes only these variables, scaled to -1 to 1, and outputs
 
     a discriminator   discrete z: logits, log q = log softmax
                       z on a sphere: m in R^d with |m| <= MOST, the von Mises-Fisher density
                       log q(z) - log nu(z) = <m, z> - log 0F1(d/2; |m|^2 / 4), nu uniform
-    phi               a vector of as many numbers as z has; the reward is a projection on z, where
-                      a discrete z counts as 1 for its own value and -1/(K - 1) for the others
+    phi               a vector with the dimension of z; the reward is a projection on z, where a
+                      discrete z is encoded as 1 for its own value and -1/(K - 1) for the others
 
-All networks of a set are evaluated at once: parameters have a leading axis of copies.
+All networks of a set are evaluated in one batch: parameters have a leading axis of copies.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from skillfocus.objectives.skill_layout import SkillLayout
 from skillfocus.skills.continuous.actor import scaled_values
 
 LOWEST = 1e-3
-"""Smallest probability of a discrete component, so that log q stays finite."""
+"""Lower bound of q for discrete components, so that log q stays finite."""
 MOST = 10.0
 """Largest concentration of a density on a sphere."""
 _TERMS = 40
-"""Terms of the series of 0F1, which has converged for concentrations up to `MOST`."""
+"""Terms of the series of 0F1; it converges within these for concentrations up to `MOST`."""
 EPSILON = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class SkillEstimates:
-    """The networks that a set of skills is rewarded by.
+    """The discriminators or representations of a set of skills.
 
     Attributes:
         space: The world's variables.
-        objective: What skills are rewarded for.
-        layout: Their components.
+        objective: The skills' objective.
+        layout: The layout of their components.
     """
 
     space: ContinuousSpace
@@ -59,17 +59,17 @@ class SkillEstimates:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The factor of each copy, float32 [n_copies]."""
+        """The weight of each copy, float32 [n_copies]."""
         return np.array([t.weight for _, t in self.layout.terms(self.objective)], np.float32)
 
     @property
     def n_copies(self) -> int:
-        """How many copies of the reward there are."""
+        """Number of copies of the reward."""
         return len(self.slots)
 
     @cached_property
     def width(self) -> int:
-        """Outputs of a network: those of the widest component; others leave some unused."""
+        """Number of outputs, set by the widest component; the others leave some unused."""
         return max(slot.width for slot in self.layout.slots)
 
     @cached_property
@@ -80,12 +80,12 @@ class SkillEstimates:
 
     @cached_property
     def discrete(self) -> np.ndarray:
-        """Whether a copy's component has finitely many values, bool [n_copies]."""
+        """Whether a copy's component is discrete, bool [n_copies]."""
         return np.array([self.layout.slots[k].is_discrete for k in self.slots])
 
     @property
     def is_discriminator(self) -> bool:
-        """Whether the networks tell skills apart; else they are phi."""
+        """Whether the networks are discriminators; otherwise they are phi."""
         return isinstance(self.objective.reward.estimate, Discriminator)
 
     @property
@@ -95,18 +95,18 @@ class SkillEstimates:
 
     @property
     def sees_start(self) -> bool:
-        """Whether discriminators see the first values, too (VIC)."""
+        """Whether discriminators also take the first values (VIC)."""
         reward = self.objective.reward
         return self.is_discriminator and reward.timing == "final" and reward.uses_start
 
     @property
     def n_inputs(self) -> int:
-        """How many numbers a network takes."""
+        """Number of inputs of a network."""
         return self.space.size * (2 if self.sees_start else 1)
 
     @cached_property
     def seen(self) -> np.ndarray:
-        """Which inputs a copy looks at, float32 [n_copies, 1, n_inputs]."""
+        """Mask of each copy's inputs, float32 [n_copies, 1, n_inputs]."""
         seen = np.zeros((self.n_copies, 1, self.space.size), np.float32)
         for row, (_, term) in enumerate(self.layout.terms(self.objective)):
             for j in term.variables:
@@ -115,7 +115,7 @@ class SkillEstimates:
 
     @cached_property
     def log_prior(self) -> np.ndarray:
-        """log nu of a discrete component of each copy, float32 [n_copies]; 0 on spheres."""
+        """log nu of each copy's component, float32 [n_copies]; 0 on spheres."""
         estimate = self.objective.reward.estimate
         prior = estimate.prior if isinstance(estimate, Discriminator) else "uniform"
         uniform = -np.log(self.used.sum(axis=1))
@@ -130,7 +130,7 @@ class SkillEstimates:
         parameters = {}
         for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
             shape = (self.n_copies, fan_in, fan_out)
-            # inputs that a copy does not look at are 0, and do not count as fan-in
+            # masked inputs are 0 and do not count as fan-in
             seen = self.seen.sum(axis=2, keepdims=True) if i == 0 else fan_in
             scale = np.sqrt((0.1 if i == 2 and self.is_discriminator else 2.0) / seen)
             parameters[f"w{i}"] = (rng.standard_normal(shape) * scale).astype(np.float32)
@@ -185,8 +185,10 @@ class SkillEstimates:
         return xp.maximum(log_q, math.log(LOWEST))
 
     def directions(self, z: Any) -> Any:
-        """Return each copy's z to project on, [n_copies, n, width]: z itself on a sphere, and
-        centred where it is discrete."""
+        """Return the directions that phi is projected on, [n_copies, n, width].
+
+        On a sphere this is z itself; a discrete z is centred.
+        """
         xp = array_namespace(z)
         parts = self.components(z)
         count = self.used.sum(axis=1)[:, None, None].astype(np.float32)
@@ -199,10 +201,10 @@ def log_density_on_sphere(m: Any, z: Any, dimensions: Any) -> Any:
 
         log q(z) - log nu(z) = <m', z> - log 0F1(d/2; |m'|^2 / 4)
 
-    where m' is m shortened to a length below `MOST`.
+    where m' is m with its length squashed below `MOST`.
 
     Args:
-        m: Natural parameters, [..., width]; those beyond the dimensions are 0.
+        m: Natural parameters, [..., width]; entries beyond d are 0.
         z: Directions, [..., width].
         dimensions: d, broadcast against [...].
     """

@@ -1,8 +1,8 @@
-"""Files of continuous skills: a header that says what the networks are for, and their weights.
+"""Skills files of continuous skills.
 
 The format is that of other skills files (`skills/serialization.py`), version 7. The header names
-the world, the objective and the components; these decide which arrays there must be, and of what
-shape, and each is held against that before it is used. Nothing in a file is run.
+the world, the objective and the components. These determine names and shapes of the arrays, which
+are checked before use. Reading a file executes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from skillfocus.worlds.registry import as_world
 from skillfocus.worlds.remaking import remake
 
 MAX_WIDTH = 1_000_000
-"""The most numbers of z that a file may ask for."""
+"""Largest `SkillLayout.width` that a file may have."""
 
 
 def _header(skills: ContinuousSkills) -> dict[str, object]:
@@ -68,13 +68,13 @@ def to_bytes(skills: ContinuousSkills) -> bytes:
     """Return the contents of a skills file.
 
     Raises:
-        UserError: If the objective is the user's own.
+        UserError: If the objective is not a built-in one.
     """
     header = _header(skills)
     if header["objective"] is None:
         raise UserError(
-            f"{skills.objective.name} is an objective of your own, and a file cannot say what its "
-            f"networks were learned for: pickle the skills instead"
+            f"{skills.objective.name} is a custom objective, which a skills file cannot describe: "
+            f"pickle the skills instead"
         )
     return pack(header, {POLICY: np.zeros(0, np.uint8), **_arrays(skills)})
 
@@ -110,7 +110,7 @@ def load(path: Path, world: ContinuousBase | str | None = None) -> ContinuousSki
 
 
 def _layout(world: ContinuousBase, objective: Objective, kinds: list[Any]) -> SkillLayout:
-    """Return the layout that a header describes, small enough to be worked with."""
+    """Return the layout that a header describes, if it is small enough."""
 
     def component(described: Any) -> Any:
         return Sphere(described["sphere"]) if isinstance(described, Mapping) else described
@@ -137,7 +137,7 @@ def _layout(world: ContinuousBase, objective: Objective, kinds: list[Any]) -> Sk
 def _weights(
     model: ActorModel, estimates: SkillEstimates, arrays: dict[str, np.ndarray]
 ) -> dict[str, Any]:
-    """Return the weights that skills need, and refuse any that they do not."""
+    """Return the weights of skills; reject arrays that they do not have."""
     size = model.world.observation_size
     weights = {
         "shift": take(arrays, "shift", (size,)),

@@ -1,4 +1,4 @@
-"""Rollouts of continuous skills in a world that is stepped on the CPU, in NumPy alone."""
+"""Rollouts of continuous skills in environments on the CPU, in NumPy only."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from skillfocus.worlds.host import HostBatch, HostWorld
 
 
 class HostStates(NamedTuple):
-    """Environments on the CPU, and what they show; running skills moves them on."""
+    """Environments on the CPU and their current observations. Rollouts step them in place."""
 
     batch: HostBatch
     observations: np.ndarray
 
 
 class HostRollouts(NamedTuple):
-    """What skills did; see `ContinuousRollouts`. After an episode's end, values stay the same."""
+    """Rollouts; see `ContinuousRollouts`. After the end of an episode, values are frozen."""
 
     states: HostStates
     values: np.ndarray
@@ -31,7 +31,7 @@ class HostRunner:
     """Runs a set of skills in environments on the CPU.
 
     Args:
-        model: What the actor means.
+        model: The actor model.
         weights: Its weights.
     """
 
@@ -45,7 +45,7 @@ class HostRunner:
         return HostStates(batch, batch.reset_batch(int(keys[0, 0]) % 2**31))
 
     def place(self, values: np.ndarray, keys: np.ndarray) -> HostStates:
-        """Refuse: foreign environments cannot be set to given values."""
+        """Raise `UserError`: environments on the CPU cannot be set to given values."""
         del values, keys
         raise UserError(f"{self.world.id} cannot be set to given values: give a number of starts")
 
@@ -61,7 +61,7 @@ class HostRunner:
         keys: np.ndarray,
         noise: float = 0.0,
     ) -> HostRollouts:
-        """Run skills for all of their steps; see `ContinuousRunner.follow`."""
+        """Run skills for `step_limit` steps; see `ContinuousRunner.follow`."""
         model, world, seen = self.model, self.world, states.observations
         rng = np.random.default_rng(keys.ravel().tolist())
         start = now = self.values(states)

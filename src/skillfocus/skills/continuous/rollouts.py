@@ -1,4 +1,4 @@
-"""Rollouts of continuous skills: many at once, in one compiled scan. This file imports JAX."""
+"""Batched rollouts of continuous skills in one compiled scan. This module imports JAX."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import numpy as np
 from skillfocus.skills.continuous.actor import ActorModel
 
 SIZES = (1, 64, 1024, 16_384)
-"""Numbers of environments that run at once, so that few sizes are compiled; beyond the last one,
-its multiples."""
+"""Batch sizes that are compiled, and multiples of the last one; others are padded to these."""
 
 
 class ContinuousRollouts(NamedTuple):
-    """What skills did.
+    """Rollouts of skills.
 
     Attributes:
         states: The last states, a pytree whose leaves have a leading axis [n].
         values: Values of the variables, float32 [n, n_steps + 1, size].
-        observations: What there was to see, float32 [n, n_steps + 1, observation_size].
-        actions: What it did, float32 [n, n_steps, n_action_dims].
+        observations: Observations, float32 [n, n_steps + 1, observation_size].
+        actions: Actions, float32 [n, n_steps, n_action_dims].
     """
 
     states: Any
@@ -32,10 +31,10 @@ class ContinuousRollouts(NamedTuple):
 
 
 class ContinuousRunner:
-    """The compiled functions of a set of skills in a world written in JAX.
+    """Runs a set of skills in a JAX world, compiled.
 
     Args:
-        model: What the actor means.
+        model: The actor model.
         weights: Its weights.
     """
 
@@ -50,7 +49,7 @@ class ContinuousRunner:
         self._follow = jax.jit(jax.vmap(self._run_one, in_axes=(None, 0, 0, 0, 0, None)))
 
     def reset(self, keys: np.ndarray) -> Any:
-        """Draw states in which an environment may start; keys are uint32 [n, 2]."""
+        """Sample initial states of the world; keys are uint32 [n, 2]."""
         return _cut(self._reset(_pad(keys)), len(keys))
 
     def place(self, values: np.ndarray, keys: np.ndarray) -> Any:
@@ -64,13 +63,13 @@ class ContinuousRunner:
     def follow(
         self, states: Any, masks: np.ndarray, z: np.ndarray, keys: np.ndarray, noise: float = 0.0
     ) -> ContinuousRollouts:
-        """Run skills for all of their steps.
+        """Run skills for `step_limit` steps.
 
         Args:
-            states: Where they start.
+            states: First states.
             masks: Which variables are targets, float32 [n, n_variables].
             z: Components, float32 [n, layout.width].
-            keys: Every rollout's source of draws, uint32 [n, 2].
+            keys: A key per rollout, uint32 [n, 2].
             noise: Factor of the policy's standard deviation; 0 takes the mean action.
         """
         n = len(keys)
@@ -104,12 +103,12 @@ class ContinuousRunner:
 
 
 def as_key(data: Any) -> Any:
-    """Return a JAX key from two numbers, as `draw_keys` draws them."""
+    """Return a JAX key from its data, as `draw_keys` samples it."""
     return jax.random.wrap_key_data(data, impl="threefry2x32")
 
 
 def _pad(array: Any) -> Any:
-    """Lengthen an array to one of `SIZES`, with copies of its first row."""
+    """Pad an array to one of `SIZES` with copies of its first row."""
     n = len(array)
     size = next((size for size in SIZES if n <= size), -(-n // SIZES[-1]) * SIZES[-1])
     if size == n:

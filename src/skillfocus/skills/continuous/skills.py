@@ -1,4 +1,4 @@
-"""A set of skills in a continuous world: one policy network for all of them."""
+"""A set of skills in a continuous world, with one shared policy network."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class ContinuousSkills:
 
         skills = sf.discover("two-rooms", sf.focused(sf.diayn()), seed=0, learner="neural",
                              targets={"box": 4, "lamp": 2})
-        done = skills.run({"box": 2}, 100, np.random.default_rng(0))
-        policy = skills.policy({"lamp": 1})  # for a loop of your own
+        rollouts = skills.run({"box": 2}, 100, np.random.default_rng(0))
+        policy = skills.policy({"lamp": 1})  # action = policy(observation, values)
 
     Attributes:
-        world: The world they act in.
-        objective: What they were rewarded for.
-        layout: Their components (`objectives/skill_layout.py`).
-        weights: The policy's weights, and those of what rewards read, as NumPy arrays.
-        step_limit: How many steps a skill takes.
-        info: Objective, learner, seed and versions, as JSON can hold them.
+        world: The world.
+        objective: The objective they were trained with.
+        layout: The layout of their components (`objectives/skill_layout.py`).
+        weights: Weights of the policy and of the discriminators or phi, as NumPy arrays.
+        step_limit: Number of steps of a skill.
+        info: Objective, learner, seed and versions, JSON-serializable.
     """
 
     world: ContinuousBase
@@ -54,12 +54,12 @@ class ContinuousSkills:
 
     @cached_property
     def model(self) -> ActorModel:
-        """What the policy network means."""
+        """The actor model."""
         return ActorModel(self.world, self.objective, self.layout, self.step_limit)
 
     @cached_property
     def estimates(self) -> SkillEstimates:
-        """What rewards read: discriminators or phi."""
+        """The discriminators or phi."""
         return SkillEstimates(self.world.space, self.objective, self.layout)
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class ContinuousSkills:
     # ------------------------------------------------------------------ naming skills
 
     def all(self, directions: int = 8) -> list[SkillName]:
-        """Return the skills one by one; of a sphere, some directions."""
+        """Return all skills; spheres are represented by some directions."""
         return list_skills(self.world.space, self.layout, directions)
 
     def targets_of(self, skill: SkillName) -> tuple[str, ...]:
@@ -108,11 +108,11 @@ class ContinuousSkills:
     # ------------------------------------------------------------------ acting
 
     def policy(self, skill: SkillName, rng: np.random.Generator | None = None) -> ContinuousPolicy:
-        """Return one skill as a function from an observation to an action, in NumPy alone.
+        """Return one skill as a function from observation to action, in NumPy only.
 
         Args:
-            skill: Which skill.
-            rng: Draws actions from the policy's distribution (default: its mean action).
+            skill: The skill.
+            rng: Samples actions from the policy's distribution (default: its mean action).
         """
         masks, z = self.encode([skill])
         if rng is not None:
@@ -121,7 +121,7 @@ class ContinuousSkills:
 
     @cached_property
     def runner(self) -> ContinuousRunner | HostRunner:
-        """What runs the skills: compiled functions, or environments on the CPU."""
+        """Runs the skills, in JAX or in environments on the CPU."""
         if isinstance(self.world, HostWorld):
             return HostRunner(self.model, self.weights)
         from skillfocus.skills.continuous.rollouts import ContinuousRunner
@@ -129,7 +129,7 @@ class ContinuousSkills:
         return ContinuousRunner(self.model, self.weights)
 
     def draw_starts(self, n: int, rng: np.random.Generator) -> Any:
-        """Draw states in which environments may start, a pytree with a leading axis [n]."""
+        """Sample initial states of the world, a pytree with a leading axis [n]."""
         return self.runner.reset(draw_keys(n, rng))
 
     def run(
@@ -143,10 +143,10 @@ class ContinuousSkills:
         """Run skills.
 
         Args:
-            skills: One skill for all rollouts, or a list with one each.
-            starts: How many rollouts from states that the world draws; values to start from,
-                float [n, size]; or states, as `draw_starts` and rollouts have them.
-            rng: Source of the draws.
+            skills: One skill for all rollouts, or a list with one per rollout.
+            starts: The number of rollouts, from initial states of the world; first values, float
+                [n, size]; or first states, as from `draw_starts` or earlier rollouts.
+            rng: Source of randomness.
             noise: Factor of the policy's standard deviation; 0 takes the mean action.
         """
         check_generator(rng)
@@ -206,7 +206,7 @@ class ContinuousSkills:
 
         Args:
             path: The file.
-            world: Needed where the file cannot say how to make it.
+            world: The world, if the file cannot recreate it.
         """
         from skillfocus.skills.continuous.files import load
 
@@ -216,8 +216,7 @@ class ContinuousSkills:
 class ContinuousPolicy:
     """One skill as a function: `action = policy(observation, values)`.
 
-    It remembers the values of its first call, and starts again after `reset` or after its last
-    step.
+    Its context is the values of the first call. It starts over after `reset` or its last step.
     """
 
     def __init__(
@@ -233,7 +232,7 @@ class ContinuousPolicy:
         self.reset()
 
     def reset(self) -> None:
-        """Forget where the skill began."""
+        """Start the skill over at the next call."""
         self._start: np.ndarray | None = None
         self._steps = 0
 
@@ -246,7 +245,7 @@ class ContinuousPolicy:
         """Return an action, float32 [n_action_dims].
 
         Args:
-            observation: What the world shows, [observation_size].
+            observation: The observation, [observation_size].
             values: Values of the variables, [size] (default: the observation).
         """
         if self.is_over:
@@ -267,5 +266,5 @@ class ContinuousPolicy:
 
 
 def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw a key per rollout, uint32 [n, 2]."""
+    """Sample the data of a JAX key per rollout, uint32 [n, 2]."""
     return rng.integers(2**32, size=(n, 2), dtype=np.uint32)

@@ -1,8 +1,8 @@
-"""Networks in skills files: what a header says of them, and which arrays belong to it.
+"""Networks in skills files: their header entries and arrays.
 
-The header names the objective and its settings, and the components of every skill or mode; with
-the world they say what the networks mean (`SkillModel`). The arrays are the weights, by names such
-as `costs/w0` and `groups/3/table`. Each is held against what the model needs before it is used.
+The header names the objective with its settings, and the components of every skill or mode. With
+the world, these determine the `SkillModel`. The arrays are the weights, with names such as
+`costs/w0` and `groups/3/table`; each is checked against the model before it is used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from skillfocus.skills.neural.policy import NeuralPolicy
 from skillfocus.worlds.jax.world import JaxWorld
 
 MAX_TERMS = 20_000_000
-"""The most targets of all skills together, times the variables that a reward may look at."""
+"""Upper bound of the targets of all skills together, times the number of variables."""
 _ADVICE = "use fewer skills"
 
 
@@ -36,7 +36,7 @@ _ADVICE = "use fewer skills"
 
 
 def describe_objective(objective: Objective) -> dict[str, object] | None:
-    """Return the arguments of `make_objective` that make an objective; None if none do."""
+    """Return the arguments of `make_objective` for an objective; None if it cannot make it."""
     estimate, penalty = objective.reward.estimate, objective.penalty
     settings: dict[str, object] = {"name": objective.name}
     if objective.reward.name in {**ALGORITHMS, **CONTINUOUS} and estimate.rate is not None:
@@ -57,7 +57,7 @@ def describe_objective(objective: Objective) -> dict[str, object] | None:
 
 
 def networks_header(policy: NeuralPolicy) -> dict[str, object] | None:
-    """Return what a header says of networks; None if no file can say what they are for."""
+    """Return the header entry of networks; None if their objective cannot be described."""
     objective = describe_objective(policy.model.objective)
     if objective is None:
         return None
@@ -70,7 +70,7 @@ def networks_header(policy: NeuralPolicy) -> dict[str, object] | None:
 
 
 def network_arrays(policy: NeuralPolicy) -> dict[str, np.ndarray]:
-    """Return the weights by the names they have in a file."""
+    """Return the weights by their names in a file."""
     weights = policy.weights
     arrays = {
         "unit": weights["unit"],
@@ -107,16 +107,16 @@ def networks_from_file(
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
 ) -> NeuralPolicy:
-    """Restore networks from a header, as `skills.header` checks it, and arrays.
+    """Restore networks from arrays and a header that `skills.header` has checked.
 
     Args:
         world: The world.
         mdp: Its table, if it has one.
         header: The whole header.
-        arrays: The weights by name, and nothing else.
+        arrays: The weights by name, without any other arrays.
 
     Raises:
-        UserError: If they do not belong together.
+        UserError: If header, arrays and world are inconsistent.
     """
     objective = make_described(header["networks"]["objective"])
     assignment = _assignment(world, objective, header)
@@ -125,7 +125,7 @@ def networks_from_file(
     model = SkillModel(world.space, one_way(world, mdp), len(world.actions), objective, assignment)
     policy = NeuralPolicy(model, _weights(model, dict(arrays)), modes, mdp)
     if [list(names) for names in policy.context_variables] != header["remembered"]:
-        raise UserError("its skills remember other variables than its networks look at")
+        raise UserError("the context variables of its skills differ from those of its networks")
     return policy
 
 
@@ -137,7 +137,7 @@ def make_described(described: Mapping[str, Any]) -> Objective:
         if key in described
     }
     if settings.get("prior", "learned") != "learned":
-        settings["prior"] = float(settings["prior"])  # JSON does not tell 1 from 1.0
+        settings["prior"] = float(settings["prior"])  # JSON does not distinguish 1 from 1.0
     return make_objective(**settings)
 
 
@@ -150,7 +150,7 @@ def one_way(world: World, mdp: TabularMDP | None) -> tuple[str, ...]:
 
 
 def _assignment(world: World, objective: Objective, header: Mapping[str, Any]) -> Assignment:
-    """Return the components of every skill or mode, small enough to be worked with."""
+    """Return the components of every skill or mode, within the limits on their number."""
     skills = []
     for parts in header["networks"]["components"]:
         skill = {world.space.index(name): component for name, component in parts}
@@ -187,7 +187,7 @@ def _check_targets(
 
 
 def _weights(model: SkillModel, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Return the weights that a model needs, and refuse any that it does not."""
+    """Return the weights of a model; reject arrays that it does not have."""
     weights = {
         "unit": take(arrays, "unit", (model.n_skills,)),
         "strength": take(arrays, "strength", (1,))[0],
@@ -222,7 +222,7 @@ def _take_group(
 def take_network(
     arrays: dict[str, np.ndarray], name: str, n_inputs: int, n_outputs: int
 ) -> Parameters:
-    """Take a network's layers; only the widths between its inputs and outputs are free."""
+    """Take the layers of a network with given input and output sizes and any hidden widths."""
     last = 0
     while f"{name}/w{last + 1}" in arrays:
         last += 1
@@ -241,7 +241,11 @@ def take_network(
 
 
 def take(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Remove an array and return it, if it is as needed."""
+    """Remove and return a finite float32 array of a given shape.
+
+    Raises:
+        UserError: If there is no such array.
+    """
     array = arrays.pop(name, None)
     if array is None:
         raise UserError(f"its networks need an array {name!r}")

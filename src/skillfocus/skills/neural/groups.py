@@ -1,4 +1,4 @@
-"""Groups of variables that a copy of a reward looks at, and the numbers of their values."""
+"""Groups of variables that copies of the base reward depend on, and indices of their values."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_TABLE = 1 << 21
-"""Most entries of a table of rewards; larger groups of variables get a network."""
+"""Largest table of rewards, in entries; larger groups have a discriminator network."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """The variables that one copy of the base reward looks at.
+    """The variables that one copy of the base reward depends on.
 
     Attributes:
         variables: Indices of the variables.
-        start_variables: Those whose first value it looks at, too.
-        n_components: How many components skills have on the group.
-        sign: Whether the copy adds to the reward, 1, or is to be made small, -1.
+        start_variables: Indices of those whose first value it depends on as well.
+        n_components: Number of components that skills have on the group.
+        sign: 1 if the copy is added to the reward, -1 if it is subtracted.
         sizes: Numbers of values of the variables.
         start_sizes: The same for the start variables.
     """
@@ -33,25 +33,25 @@ class Group:
 
     @property
     def n_values(self) -> int:
-        """Combinations of values."""
+        """Number of value combinations."""
         return math.prod(self.sizes)
 
     @property
     def n_starts(self) -> int:
-        """Combinations of first values."""
+        """Number of combinations of first values."""
         return math.prod(self.start_sizes)
 
     @property
     def is_table(self) -> bool:
-        """Whether there are few enough values for a table of rewards."""
+        """Whether a table of rewards is small enough."""
         return self.n_components * self.n_values * self.n_starts <= MAX_TABLE
 
     def number(self, values: Any) -> Any:
-        """Return the number of each state's combination of values."""
+        """Return the index of each state's value combination."""
         return _number(values, self.variables, self.sizes)
 
     def start_number(self, starts: Any) -> Any:
-        """Return the number of each first state's combination of values."""
+        """Return the index of each first state's value combination."""
         return _number(starts, self.start_variables, self.start_sizes)
 
 

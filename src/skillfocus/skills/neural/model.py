@@ -1,21 +1,22 @@
-"""A set of skills as networks: what is still to be lost, and when to stop.
+"""A set of skills as a cost-to-go network with a termination rule.
 
-Whatever a skill is rewarded for, the reward of stopping in a state is known. So a skill is learned
-as a cost to go, in units of the reward that it may still lose:
+The reward of stopping in a state is known without learning. So a skill is learned as a cost-to-go,
+the loss relative to the largest reward:
 
-    L(s; s_0, z)     the most reward there is, minus the reward of stopping in s
-    C(s, a; s_0, z)  the least expected loss of a skill that takes action a in s
+    L(s; s_0, z)     loss of stopping in s: the largest reward minus the reward of s
+    C(s, a; s_0, z)  least expected loss after taking action a in s
 
-The skill stops where L <= min_a C, and else takes the action of least C. Where nothing happens by
-chance, costs that are nearly tied can lead it round in circles; with a temperature it draws:
+The skill stops where L <= min_a C, and otherwise takes the action with the lowest C. In
+deterministic worlds, a greedy skill can loop between actions of nearly equal cost; with a positive
+temperature it samples instead:
 
     pi(a | s; s_0, z)  is proportional to  exp(-C(s, a) / temperature)
 
-C is a network with one
-output per skill and action. Skills whose targets have few values have outputs of their own for each
-pair of first and present values, so that the network need not find out which bit matters.
+C is a network with one output per skill and action. Skills whose targets have few values have
+separate outputs ("cases") for each pair of first and current values, so that the network does not
+have to learn this dependence.
 
-Everything here takes NumPy arrays or JAX arrays of value indices, [n, n_variables].
+All functions take NumPy or JAX arrays of value indices, [n, n_variables].
 """
 
 from __future__ import annotations
@@ -36,27 +37,26 @@ from skillfocus.skills.neural.groups import Group
 from skillfocus.skills.neural.network import apply_network
 
 MAX_CASES = 16
-"""Most outputs of a skill and action: pairs of first and present values of its targets."""
+"""Most outputs per skill and action: pairs of first and current values of its targets."""
 LOWEST = 1e-4
-"""Smallest probability of a skill, so that log q stays finite."""
+"""Lower bound of q, so that log q stays finite."""
 
 
 class SkillModel:
-    """What the networks of a set of skills mean.
+    """Inputs, outputs, losses and actions of the network of a set of skills.
 
     Args:
         space: The variables.
         one_way: Names of the variables that never return to a value they have left.
         n_actions: Number of actions.
-        objective: What skills are rewarded for.
+        objective: The skills' objective.
         assignment: Targets of every skill, or of every mode.
 
-    The weights that methods take are a dictionary: `costs`, the network's parameters; `unit`, what
-    an output of 1 means to each skill, [n_skills]; `strength`, the penalty's; `temperature`, 0 if
-    actions are not drawn; `groups`, per group
-    one of `table` (rewards, [n_components, n_starts, n_values]), `network` (a discriminator's
-    parameters, with `log_nu`, [n_components]) and `linear` (the direction of each component's
-    reward, [n_dimensions, n_components]).
+    The weights that methods take are a dictionary: `costs`, the network's parameters; `unit`, the
+    scale of each skill's outputs, [n_skills]; `strength` of the penalty; `temperature`, 0 for
+    greedy skills; `groups`, for each group one of `table` (rewards, [n_components, n_starts,
+    n_values]), `network` (a discriminator's parameters, with `log_nu`, [n_components]) and `linear`
+    (the direction of each component's reward, [n_dimensions, n_components]).
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class SkillModel:
                 shape = (group.n_components, group.sizes, group.start_sizes, group.sign)
                 shapes.setdefault(shape, []).append(number)
         self.tables = [tuple(numbers) for numbers in shapes.values()]
-        """Groups with tables of the same shape, which are looked up together."""
+        """Groups with tables of the same shape, which are indexed together."""
 
     def _group(self, term: Term) -> Group:
         sizes = self.space.sizes
@@ -106,7 +106,7 @@ class SkillModel:
         )  # fmt: skip
 
     def component(self, group: int, skills: Any) -> tuple[Any, Any]:
-        """Return the components of skills on a group, and whether they have one there."""
+        """Return each skill's component on a group, and whether it has one."""
         xp, shares = array_namespace(skills), self.shares[group]
         components, among = shares.argmax(axis=0), shares.any(axis=0)
         return xp.asarray(components)[skills], xp.asarray(among)[skills]
@@ -120,8 +120,11 @@ class SkillModel:
 
     @cached_property
     def start_inputs(self) -> tuple[int, ...]:
-        """Variables whose first value the network sees: those that can be changed back, if skills
-        have targets, what a reward compares with, and targets without outputs of their own."""
+        """Variables whose first value is an input of the network.
+
+        These are the reversible variables, if skills have targets; those whose first value a reward
+        depends on; but not one-way targets, where their skills have cases.
+        """
         needed: set[int] = set()
         if self.objective.targeted:
             needed.update(np.flatnonzero(self.reversible).tolist())
@@ -135,7 +138,7 @@ class SkillModel:
 
     @cached_property
     def cases(self) -> tuple[tuple[int, ...], ...]:
-        """Per skill, the sizes of its targets if it has outputs for each pair of their values."""
+        """Sizes of each skill's targets if it has an output per pair of their values, else ()."""
         chosen = []
         for z in range(self.n_skills):
             sizes = tuple(self.space.sizes[j] for j in self.assignment.targets(z))
@@ -145,26 +148,26 @@ class SkillModel:
 
     @property
     def n_cases(self) -> int:
-        """Outputs per skill and action."""
+        """Number of outputs per skill and action."""
         return max(math.prod(sizes) ** 2 for sizes in self.cases)
 
     @property
     def n_inputs(self) -> int:
-        """Inputs of the network."""
+        """Number of inputs of the network."""
         return sum(_width(size) for size in self.space.sizes) + sum(
             _width(self.space.sizes[j]) + 2 for j in self.start_inputs
         )
 
     @property
     def n_outputs(self) -> int:
-        """Outputs of the network."""
+        """Number of outputs of the network."""
         return self.n_skills * self.n_cases * self.n_actions
 
     def inputs(self, starts: Any, states: Any) -> Any:
         """Return the network's inputs, float32 [n, n_inputs].
 
-        These are indicators of values and first values, and which variables differ by how much: a
-        network takes long to find out that two of many indicators are not the same.
+        These are indicators of current and first values, and for each variable whether they differ
+        and by how much. A network is slow to learn from indicators alone whether values differ.
         """
         xp, seen = array_namespace(states), list(self.start_inputs)
         known = self.encode(starts, states, range(len(self.space)), seen)
@@ -175,7 +178,7 @@ class SkillModel:
         return xp.concatenate([known, differs, far.astype(xp.float32)], axis=1)
 
     def _distance(self, starts: Any, states: Any, variable: int) -> Any:
-        """Return the distance of a variable's value from its first, over the largest there is."""
+        """Return a variable's distance from its first value, relative to the largest."""
         xp, known = array_namespace(states), self.space.variables[variable]
         distances = xp.asarray(known.distances / known.largest_distance, xp.float32)
         return distances[starts[:, variable], states[:, variable]]
@@ -183,14 +186,14 @@ class SkillModel:
     def encode(
         self, starts: Any, states: Any, variables: Sequence[int], start_variables: Sequence[int]
     ) -> Any:
-        """Return indicators of some variables' values and first values, float32 [n, …]."""
+        """Return indicators of variables' current and first values, float32 [n, encoded_width]."""
         xp = array_namespace(states)
         columns = [self._indicators(states[:, j], j) for j in variables]
         columns += [self._indicators(starts[:, j], j) for j in start_variables]
         return xp.concatenate(columns, axis=1)
 
     def encoded_width(self, variables: Sequence[int], start_variables: Sequence[int]) -> int:
-        """Return how many numbers `encode` gives for a state."""
+        """Return the number of columns of `encode`."""
         return sum(_width(self.space.sizes[j]) for j in (*variables, *start_variables))
 
     def _indicators(self, values: Any, variable: int) -> Any:
@@ -201,7 +204,7 @@ class SkillModel:
 
     @cached_property
     def _case_factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Factors of first and of present values in the number of a skill's case."""
+        """Strides of first and of current values in the index of a skill's case."""
         first = np.zeros((len(self.space), self.n_skills), np.float32)
         now = np.zeros_like(first)
         for z, sizes in enumerate(self.cases):
@@ -213,7 +216,7 @@ class SkillModel:
         return first, now
 
     def _case(self, starts: Any, states: Any) -> Any:
-        """Return which of its outputs each skill uses, float32 [n, n_skills]."""
+        """Return the index of each skill's case, float32 [n, n_skills]."""
         xp, (first, now) = array_namespace(states), self._case_factors
         return starts.astype(xp.float32) @ first + states.astype(xp.float32) @ now
 
@@ -232,9 +235,9 @@ class SkillModel:
         return (out * mine[..., None]).sum(axis=2) * unit
 
     def losses(self, weights: Any, starts: Any, states: Any) -> Any:
-        """Return L(s; s_0, z), [n, n_skills], but for what was paid on the way."""
+        """Return L(s; s_0, z), [n, n_skills], without the event costs of earlier steps."""
         total = self.penalties(weights, starts, states, self.reversible)
-        if self.objective.reward.timing == "transition":  # nothing is earned by stopping
+        if self.objective.reward.timing == "transition":  # stopping earns nothing
             return total
         for numbers in self.tables:
             regret = self._regrets(numbers, weights, starts, states)
@@ -256,7 +259,14 @@ class SkillModel:
         )
 
     def penalties(self, weights: Any, starts: Any, states: Any, among: np.ndarray) -> Any:
-        """Return each skill's penalty for changes of the variables `among` those it watches."""
+        """Return each skill's penalty for changes of variables, [n, n_skills].
+
+        Args:
+            weights: See the class.
+            starts: States to compare with, [n, n_variables].
+            states: Current states, [n, n_variables].
+            among: Which variables to include, bool [n_variables].
+        """
         xp, penalty = array_namespace(states), self.objective.penalty
         if penalty is None:
             return xp.zeros((len(states), self.n_skills), xp.float32)
@@ -270,10 +280,9 @@ class SkillModel:
         return weights["strength"] * measured.astype(xp.float32).T[:, which]
 
     def _regrets(self, numbers: tuple[int, ...], weights: Any, starts: Any, states: Any) -> Any:
-        """Return by how much the rewards of groups with equal tables are below the most there is.
+        """Return the regret of groups with tables of equal shape, [n, groups * components].
 
-        Returns:
-            [n, groups times components].
+        The regret is the largest reward over all values minus the reward.
         """
         xp, groups = array_namespace(states), [self.groups[g] for g in numbers]
         sign = groups[0].sign
@@ -313,7 +322,7 @@ class SkillModel:
         return xp.concatenate(points, axis=1)
 
     def bound(self, group: Group, parts: Any) -> Any:
-        """Return the most that a copy of the reward, with its sign, can be: [n_components]."""
+        """Return an upper bound of a group's signed reward, [n_components]."""
         formula, log_nu = self.objective.reward.formula, parts.get("log_nu")
         if log_nu is not None:
             xp = array_namespace(log_nu)
@@ -329,14 +338,13 @@ class SkillModel:
         return formula(most)
 
     def choose(self, weights: Any, starts: Any, states: Any, draws: Any = None) -> Any:
-        """Return what every skill does, int [n, n_skills]; `n_actions` means "terminate".
+        """Return the action of every skill, int [n, n_skills]; `n_actions` means "terminate".
 
         Args:
             weights: See the class.
             starts: First states, [n, n_variables].
-            states: Present states, [n, n_variables].
-            draws: Numbers drawn from [0, 1), one per state, [n], that decide among the actions;
-                None takes the likeliest.
+            states: Current states, [n, n_variables].
+            draws: Uniform samples from [0, 1), [n], to sample actions by; None acts greedily.
         """
         xp = array_namespace(states)
         costs = self.costs(weights, starts, states)
@@ -345,13 +353,13 @@ class SkillModel:
         if draws is None:
             return xp.where(stop, self.n_actions, costs.argmin(axis=2))
         temperature = xp.maximum(weights["temperature"], LOWEST) * weights["unit"][:, None]
-        likely = xp.cumsum(xp.exp((least[:, :, None] - costs) / temperature), axis=2)
-        drawn = likely <= draws[:, None, None] * likely[:, :, -1:]
-        return xp.where(stop, self.n_actions, drawn[:, :, :-1].sum(axis=2))
+        cumulative = xp.cumsum(xp.exp((least[:, :, None] - costs) / temperature), axis=2)
+        below = cumulative <= draws[:, None, None] * cumulative[:, :, -1:]
+        return xp.where(stop, self.n_actions, below[:, :, :-1].sum(axis=2))
 
 
 def _map_rows(function: Callable[[Any], Any], rows: np.ndarray, xp: Any) -> Any:
-    """Return `function` of each row, stacked; in JAX all at once."""
+    """Map a function over rows; vectorized in JAX."""
     if xp is np:
         return np.stack([function(row) for row in rows])
     import jax
@@ -360,5 +368,5 @@ def _map_rows(function: Callable[[Any], Any], rows: np.ndarray, xp: Any) -> Any:
 
 
 def _width(size: int) -> int:
-    """Return how many inputs a variable takes."""
+    """Return the number of inputs of a variable."""
     return 1 if size <= 2 else size

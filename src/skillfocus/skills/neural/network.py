@@ -1,8 +1,8 @@
-"""A feed-forward network with layer normalisation, for NumPy and JAX arrays alike.
+"""Feed-forward network with layer normalization, for NumPy and JAX arrays.
 
     x -> [linear, layer norm, max(0, .)] per hidden layer -> linear
 
-Parameters are a dictionary of arrays, `w0`, `b0`, `g0`, …, as files store them.
+Parameters are a dictionary of arrays `w0`, `b0`, `g0`, …, the names they have in files.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Parameters = dict[str, Any]
 def init_network(
     sizes: Sequence[int], rng: np.random.Generator, *, output_bias: float = 0.0
 ) -> Parameters:
-    """Return initial parameters: normal weights scaled by fan-in, small ones in the last layer.
+    """Return initial parameters: He-normal weights, and near-zero ones in the last layer.
 
     Args:
         sizes: Widths of all layers, input and output included.
-        rng: Source of the draws.
+        rng: Source of randomness.
         output_bias: Initial bias of the outputs.
     """
     parameters: Parameters = {}
@@ -42,7 +42,7 @@ def init_network(
 
 
 def apply_network(parameters: Parameters, x: Any) -> Any:
-    """Return the outputs, [n, n_outputs], of inputs [n, n_inputs]."""
+    """Return the outputs, [..., n_outputs], for inputs [..., n_inputs]."""
     xp = array_namespace(x)
     last = sum(name.startswith("w") for name in parameters) - 1
     for i in range(last):

@@ -1,4 +1,4 @@
-"""The policies of a set of skills as one network."""
+"""The policies of a set of skills as one cost-to-go network."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from skillfocus.skills.neural.model import SkillModel
 from skillfocus.skills.policy import Policy, TabularPolicy
 
 SMALL_BATCH = 64
-"""Up to so many states are evaluated in NumPy, which compiles nothing."""
+"""Batches up to this size are evaluated in NumPy, which needs no compilation."""
 BATCH = 2048
-"""States that are evaluated at once; a fixed number, so that JAX compiles once."""
+"""States per JAX call; a fixed number, so that JAX compiles once."""
 MAX_NUMBERS = 1 << 26
-"""Numbers that a layer may have for all of them."""
+"""Largest number of activations of a layer per call."""
 BLOCK = 65_536
-"""Pairs of a first state and a state that are tabulated at once."""
+"""Pairs of first and current state that are tabulated at once."""
 
 
 class NeuralPolicy(Policy):
-    """Policies as a network of costs to go; see `model.py`.
+    """Policies as a cost-to-go network; see `model.py`.
 
-    With a temperature, actions are drawn while a skill runs; a table, and whoever asks without a
-    draw, gets the likeliest. Many states are evaluated by JAX where it is installed, else by NumPy;
-    the two may decide near ties differently.
+    With a positive temperature, rollouts sample actions; tables, and calls without `draws`, are
+    greedy. Large batches are evaluated by JAX if it is installed, otherwise by NumPy; the two may
+    break near ties differently.
 
     Args:
-        model: What the network means.
-        weights: Its parameters, and what the reward of stopping depends on.
-        modes: How many modes each skill has.
-        mdp: The tabular MDP it belongs to, if it has one.
+        model: The skill model.
+        weights: Its weights, see `SkillModel`.
+        modes: Number of modes of each skill.
+        mdp: The tabular MDP of the world, if it has one.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class NeuralPolicy(Policy):
 
     @property
     def mdp(self) -> TabularMDP | None:
-        """The tabular MDP it belongs to, if it has one."""
+        """The tabular MDP of the world, if it has one."""
         return self._mdp
 
     @property
     def n_modes(self) -> np.ndarray:
-        """int64 [n_skills]: how many modes each skill draws from when it starts."""
+        """Number of modes that each skill samples from when it starts, int64 [n_skills]."""
         return np.array(self._modes, dtype=np.int64)
 
     def actions(
@@ -70,7 +70,7 @@ class NeuralPolicy(Policy):
 
     @property
     def draws_actions(self) -> bool:
-        """Whether actions are drawn."""
+        """Whether rollouts sample actions."""
         return bool(self.weights["temperature"] > 0)
 
     def actions_of_each(
@@ -88,7 +88,7 @@ class NeuralPolicy(Policy):
     def all_actions(
         self, starts: np.ndarray, states: np.ndarray, draws: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return what every skill does in every mode, int [n, n_skills or modes]."""
+        """Return the action of every skill and mode, int [n, total number of modes]."""
         starts, states = np.asarray(starts, np.int32), np.asarray(states, np.int32)
         compiled = None if len(states) <= SMALL_BATCH else self._compiled
         parts, size = [], self._batch
@@ -107,7 +107,7 @@ class NeuralPolicy(Policy):
 
     @property
     def _batch(self) -> int:
-        """How many states are evaluated at once: fewer for networks of very many outputs."""
+        """States per call: fewer for networks with very many outputs."""
         widest = max(array.shape[-1] for array in self.weights["costs"].values())
         return max(1, min(BATCH, MAX_NUMBERS // widest))
 
@@ -125,7 +125,7 @@ class NeuralPolicy(Policy):
         return {name: value for name, value in self.__dict__.items() if name != "_compiled"}
 
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
-        """Return the same policy as a table; skills with equal contexts share evaluations."""
+        """Return the greedy policy as a table; skills with equal contexts share evaluations."""
         tables: dict[int, np.ndarray] = {}
         by_context: dict[tuple[str, ...], list[int]] = {}
         for skill, names in enumerate(self.context_variables):
@@ -143,10 +143,10 @@ class NeuralPolicy(Policy):
         return TabularPolicy(mdp, self.context_variables, flat, self.n_modes)
 
     def _columns(self, mdp: TabularMDP, firsts: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return what some skills do after each first state, in each state.
+        """Return the actions of some skills for all pairs of first and current state.
 
         Args:
-            mdp: The MDP whose states are meant.
+            mdp: The MDP.
             firsts: First states, int [n_firsts, n_variables].
             columns: The skills or modes, int [n].
 

@@ -1,1 +1,1 @@
-"""Downstream tasks of JAX worlds, learned by networks over skills and primitive actions."""
+"""Downstream tasks in JAX worlds, learned by networks over skills and primitive actions."""

@@ -1,8 +1,8 @@
-"""Hierarchical learning in continuous worlds: an agent that chooses a skill every so many steps.
+"""Hierarchical learning in continuous worlds: PPO over skills.
 
-The agent sees the world's observation and the task's, chooses a skill (`continuous_choice.py`),
-which then acts on its own for `task.skill_steps` steps, and earns their mean reward. It learns by
-proximal policy optimisation over whole episodes. Skills stay as they are.
+Every `task.skill_steps` steps, the agent observes the world and the task and chooses a skill
+(`continuous_choice.py`); its reward is the mean over the skill's steps. It is trained by PPO on
+whole episodes. Skills are fixed.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class SkillAgent:
 
     Attributes:
         rounds: Rounds of learning; in each, every environment runs one episode.
-        environments: Episodes at once.
+        environments: Number of parallel environments.
         hidden: Width of the two hidden layers.
-        epochs: How often an update sees every decision of a round.
-        batch: Decisions per step of Adam.
-        learning_rate: Adam's step size at first; it falls linearly to a tenth.
+        epochs: Epochs over the decisions of a round.
+        batch: Minibatch size, in decisions.
+        learning_rate: Initial learning rate of Adam; it decays linearly to a tenth.
         gamma: Discount per decision.
-        trace: Decay of the generalised advantage estimates.
-        clip: How far the probability ratio counts.
-        entropy: Weight of the choice's entropy.
-        stretch: Rounds that are compiled into one scan.
+        trace: Lambda of generalized advantage estimation.
+        clip: Clip range of the probability ratio.
+        entropy: Weight of the entropy bonus.
+        stretch: Rounds per compiled scan.
     """
 
     rounds: int = 120
@@ -71,12 +71,12 @@ class SkillAgent:
 
 @dataclass(frozen=True, eq=False)
 class SkillTaskResult:
-    """What an agent reached.
+    """Returns of an agent during and after training.
 
     Attributes:
-        returns: Mean return of the episodes of every round, in training, [n_rounds].
+        returns: Mean return of each training round, [n_rounds].
         true_returns: The same for the true reward, [n_rounds].
-        last_returns: Returns of episodes of the agent that takes the likeliest skills, [n].
+        last_returns: Returns of evaluation episodes of the greedy agent, [n].
         last_true_returns: The same for the true reward, [n].
         decisions: Decisions taken in training.
     """
@@ -100,14 +100,14 @@ class _Episodes(NamedTuple):
 
     seen: jax.Array
     kind: jax.Array
-    drawn: jax.Array
+    sampled: jax.Array
     log_prob: jax.Array
     reward: jax.Array
     true_reward: jax.Array
 
 
 class _AgentTrainer:
-    """Compiled learning of one task over one layout of skills; weights of skills are arguments."""
+    """Training of agents for one task and layout of skills; the skills' weights are arguments."""
 
     def __init__(self, model: ActorModel, task: ContinuousTask, settings: SkillAgent) -> None:
         self.model, self.task, self.settings = model, task, settings
@@ -119,7 +119,7 @@ class _AgentTrainer:
             optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
         )
 
-    def begin(self, rng: np.random.Generator) -> _Carry:
+    def init(self, rng: np.random.Generator) -> _Carry:
         hidden = self.settings.hidden
         nets = {
             "actor": init_network([self.n_inputs, hidden, hidden, self.choice.n_outputs], rng),
@@ -135,11 +135,11 @@ class _AgentTrainer:
         """Run whole episodes.
 
         Args:
-            key: Source of the draws.
+            key: Source of randomness.
             actor: The agent's network.
             skill: Weights of the skills.
-            n: How many episodes.
-            greedy: Whether to take the likeliest skills.
+            n: Number of episodes.
+            greedy: Whether to choose the most likely skills.
         """
         world, task = self.world, self.task
         key_reset, key_task, key_run = jax.random.split(key, 3)
@@ -149,15 +149,15 @@ class _AgentTrainer:
 
         def decide(carried: Any, key: jax.Array) -> Any:
             state, memory = carried
-            key_draw, key_skill = jax.random.split(key)
+            key_sample, key_skill = jax.random.split(key)
             seen = self._seen(skill, state, memory)
             outputs = apply_network(actor, seen)
-            chosen = self.choice.draw(key_draw, outputs, greedy)
-            log_prob = self.choice.log_probability(outputs, chosen.kind, chosen.drawn)
+            chosen = self.choice.sample(key_sample, outputs, greedy)
+            log_prob = self.choice.log_probability(outputs, chosen.kind, chosen.sampled)
             state, memory, reward, true_reward = self._run_skill(
                 key_skill, skill, state, memory, chosen.kind, chosen.z
             )
-            step = _Episodes(seen, chosen.kind, chosen.drawn, log_prob, reward, true_reward)
+            step = _Episodes(seen, chosen.kind, chosen.sampled, log_prob, reward, true_reward)
             return (state, memory), step
 
         keys = jax.random.split(key_run, self.n_decisions)
@@ -171,7 +171,7 @@ class _AgentTrainer:
     def _run_skill(
         self, key: jax.Array, skill: Any, state: Any, memory: Any, kind: jax.Array, z: jax.Array
     ) -> tuple[Any, Any, jax.Array, jax.Array]:
-        """Let skills act for their steps; return states and mean rewards."""
+        """Run a skill in every environment; return states and mean rewards."""
         world, task, model = self.world, self.task, self.model
         n = len(kind)
         mask = jnp.asarray(model.layout.masks)[kind]
@@ -198,7 +198,7 @@ class _AgentTrainer:
     # ------------------------------------------------------------------ learning
 
     def run(self, carry: _Carry, skill: Any, n_rounds: int) -> tuple[_Carry, Any]:
-        """Make some rounds; return the mean returns of each."""
+        """Run `n_rounds` rounds; return the mean returns of each."""
         return jax.lax.scan(lambda carry, _: self._round(carry, skill), carry, None, n_rounds)
 
     def _round(self, carry: _Carry, skill: Any) -> tuple[_Carry, Any]:
@@ -206,15 +206,15 @@ class _AgentTrainer:
         key, key_run, key_learn = jax.random.split(carry.key, 3)
         done = self.episodes(key_run, carry.nets["actor"], skill, settings.environments, False)
         values = apply_network(carry.nets["critic"], done.seen)[:, :, 0]
-        gained, returns = advantages(done.reward, values, settings.gamma, settings.trace)
-        gained = (gained - gained.mean()) / (gained.std() + 1e-6)
-        data = (done.seen, done.kind, done.drawn, done.log_prob, gained, returns)
+        advantage, returns = advantages(done.reward, values, settings.gamma, settings.trace)
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-6)
+        data = (done.seen, done.kind, done.sampled, done.log_prob, advantage, returns)
         data = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
         n = self.n_decisions * settings.environments
         batch = min(settings.batch, n)
         rate = settings.learning_rate * (1 - 0.9 * carry.rounds / settings.rounds)
 
-        def one(carried: Any, rows: jax.Array) -> Any:
+        def minibatch(carried: Any, rows: jax.Array) -> Any:
             nets, optimizer = carried
             some = jax.tree.map(lambda x: x[rows], data)
             gradient = jax.grad(self._loss)(nets, some)
@@ -223,7 +223,7 @@ class _AgentTrainer:
 
         def epoch(carried: Any, key: jax.Array) -> Any:
             order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
-            return jax.lax.scan(one, carried, order)
+            return jax.lax.scan(minibatch, carried, order)
 
         (nets, optimizer), _ = jax.lax.scan(
             epoch, (carry.nets, carry.optimizer), jax.random.split(key_learn, settings.epochs)
@@ -232,16 +232,16 @@ class _AgentTrainer:
         return _Carry(key, nets, optimizer, carry.rounds + 1), report
 
     def _loss(self, nets: Any, some: Any) -> jax.Array:
-        seen, kind, drawn, log_prob, gained, returns = some
+        seen, kind, sampled, log_prob, advantage, returns = some
         settings = self.settings
         outputs = apply_network(nets["actor"], seen)
-        ratio = jnp.exp(self.choice.log_probability(outputs, kind, drawn) - log_prob)
-        near = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
-        gain = jnp.minimum(ratio * gained, near * gained).mean()
-        missed = apply_network(nets["critic"], seen)[:, 0] - returns
+        ratio = jnp.exp(self.choice.log_probability(outputs, kind, sampled) - log_prob)
+        clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
+        surrogate = jnp.minimum(ratio * advantage, clipped * advantage).mean()
+        error = apply_network(nets["critic"], seen)[:, 0] - returns
         spread = jax.lax.stop_gradient(jnp.sqrt(jnp.mean(returns**2)) + 1e-3)
-        error = jnp.mean((missed / spread) ** 2)
-        return 0.5 * error - gain - settings.entropy * self.choice.entropy(outputs).mean()
+        value_loss = jnp.mean((error / spread) ** 2)
+        return 0.5 * value_loss - surrogate - settings.entropy * self.choice.entropy(outputs).mean()
 
 
 def learn_skill_task(
@@ -253,31 +253,33 @@ def learn_skill_task(
     episodes: int = 100,
     progress: Progress = no_progress,
 ) -> list[SkillTaskResult]:
-    """Learn a task over skills, one agent per set of skills, all at once.
+    """Learn a task over skills, one agent per set of skills, in one batch.
 
     Args:
-        skills: Sets of skills of one world, objective and layout.
+        skills: Sets of skills with the same world, objective and layout.
         task: The task.
         seeds: One seed per set.
         settings: Settings of the agents.
-        episodes: Episodes that the learned agents are judged by.
+        episodes: Evaluation episodes of the learned agents.
         progress: Progress callback.
 
     Raises:
-        UserError: If skills and task do not fit together.
+        UserError: If skills and task are incompatible.
     """
     settings = settings or SkillAgent()
     if not skills or len(skills) != len(seeds):
-        raise UserError(f"{len(skills)} sets of skills need as many seeds, got {len(seeds)}")
+        raise UserError(
+            f"{len(skills)} sets of skills, but {len(seeds)} seeds: give one seed per set"
+        )
     for each in skills:
         if not isinstance(each.world, task.world) or each.layout != skills[0].layout:
             raise UserError(
-                f"{task.name} is a task of {task.world.id} for skills of one layout, and not for "
-                f"{each!r}"
+                f"{task.name} is a task of {task.world.id} and needs sets of skills with the same "
+                f"layout, got {each!r}"
             )
     trainer = _AgentTrainer(skills[0].model, task, settings)
-    begun = [trainer.begin(np.random.default_rng(seed)) for seed in seeds]
-    carry = jax.tree.map(lambda *each: jnp.stack(each), *begun)
+    initial = [trainer.init(np.random.default_rng(seed)) for seed in seeds]
+    carry = jax.tree.map(lambda *each: jnp.stack(each), *initial)
     weights = [
         {name: each.weights[name] for name in ("actor", "shift", "scale")} for each in skills
     ]
@@ -292,11 +294,11 @@ def learn_skill_task(
         done += n_rounds
     returns, true_returns = (np.concatenate(each, axis=1) for each in zip(*reports, strict=True))
 
-    def judge(carry: _Carry, skill: Any) -> Any:
+    def evaluate(carry: _Carry, skill: Any) -> Any:
         last = trainer.episodes(carry.key, carry.nets["actor"], skill, episodes, True)
         return last.reward.sum(axis=0), last.true_reward.sum(axis=0)
 
-    last, last_true = jax.tree.map(np.asarray, jax.jit(jax.vmap(judge))(carry, weights))
+    last, last_true = jax.tree.map(np.asarray, jax.jit(jax.vmap(evaluate))(carry, weights))
     decisions = settings.rounds * settings.environments * trainer.n_decisions
     return [
         SkillTaskResult(returns[i], true_returns[i], last[i], last_true[i], decisions)

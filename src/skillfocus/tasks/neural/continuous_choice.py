@@ -1,10 +1,10 @@
-"""What an agent over continuous skills chooses: a kind of skill, and a component per target of it.
+"""Policy head over continuous skills: a kind of skill, and a component for each of its targets.
 
     pi(kind, z | s) = pi(kind | s)  product over the kind's slots of  pi(z_slot | s)
 
-A discrete component is drawn from a softmax. A direction is drawn as x ~ N(mu, sigma^2) and scaled
-to length 1; its probability is that of x. Slots that the kind does not have are drawn too, but do
-not count.
+A discrete component is sampled from a softmax. A direction is sampled as x ~ N(mu, sigma^2) and
+normalized; its density is that of x. Slots that the kind does not have are sampled too, but
+ignored.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ import jax.numpy as jnp
 from skillfocus.objectives.skill_layout import SkillLayout
 
 LOG_SIGMA = -0.7
-"""log sigma of the draws of a direction."""
+"""log sigma of directions."""
 
 
 class Choice(NamedTuple):
-    """Chosen skills, [n] each.
+    """A batch of chosen skills.
 
     Attributes:
-        kind: Numbers of the kinds, int32 [n].
-        z: Components, [n, layout.width]; 0 where the kind has no such slot.
-        drawn: What was drawn for every slot, [n, layout.width]: one-hot, or x.
+        kind: Indices of the kinds, int32 [n].
+        z: Components, [n, layout.width]; 0 in slots that the kind does not have.
+        sampled: Sample of every slot, [n, layout.width]: one-hot, or x.
     """
 
     kind: jax.Array
     z: jax.Array
-    drawn: jax.Array
+    sampled: jax.Array
 
 
 class SkillChoice(NamedTuple):
@@ -42,7 +42,7 @@ class SkillChoice(NamedTuple):
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers a network gives: one per kind, then those of z."""
+        """Number of outputs: one per kind, then those of z."""
         return len(self.layout.kinds) + self.layout.width
 
     def _split(self, outputs: jax.Array) -> tuple[jax.Array, list[jax.Array]]:
@@ -50,12 +50,12 @@ class SkillChoice(NamedTuple):
         rest = outputs[:, n_kinds:]
         return outputs[:, :n_kinds], [rest[:, place] for place in self.layout.places]
 
-    def draw(self, key: jax.Array, outputs: jax.Array, greedy: Any = False) -> Choice:
-        """Draw skills, or take the likeliest."""
+    def sample(self, key: jax.Array, outputs: jax.Array, greedy: Any = False) -> Choice:
+        """Sample skills, or choose the most likely ones."""
         kinds, parts = self._split(outputs)
         key_kind, key_slots = jax.random.split(key)
         kind = jnp.where(greedy, kinds.argmax(axis=1), jax.random.categorical(key_kind, kinds))
-        drawn, used = [], []
+        sampled, used = [], []
         for k, (slot, part) in enumerate(zip(self.layout.slots, parts, strict=True)):
             key_slot = jax.random.fold_in(key_slots, k)
             if slot.is_discrete:
@@ -67,19 +67,19 @@ class SkillChoice(NamedTuple):
                 noise = jnp.where(greedy, 0.0, jax.random.normal(key_slot, part.shape))
                 x = part + math.exp(LOG_SIGMA) * noise
                 z = x / (jnp.linalg.norm(x, axis=1, keepdims=True) + 1e-6)
-            drawn.append(x)
+            sampled.append(x)
             used.append(z * jnp.asarray(self.layout.active)[kind, k][:, None])
         return Choice(
-            kind.astype(jnp.int32), jnp.concatenate(used, axis=1), jnp.concatenate(drawn, axis=1)
+            kind.astype(jnp.int32), jnp.concatenate(used, axis=1), jnp.concatenate(sampled, axis=1)
         )
 
-    def log_probability(self, outputs: jax.Array, kind: jax.Array, drawn: jax.Array) -> jax.Array:
+    def log_probability(self, outputs: jax.Array, kind: jax.Array, sampled: jax.Array) -> jax.Array:
         """Return the log probability of choices, [n]."""
         kinds, parts = self._split(outputs)
         total = jnp.take_along_axis(jax.nn.log_softmax(kinds), kind[:, None], axis=1)[:, 0]
         active = jnp.asarray(self.layout.active)[kind]
         for k, (slot, part) in enumerate(zip(self.layout.slots, parts, strict=True)):
-            mine = drawn[:, self.layout.places[k]]
+            mine = sampled[:, self.layout.places[k]]
             if slot.is_discrete:
                 log = (jax.nn.log_softmax(part) * mine).sum(axis=1)
             else:
@@ -90,9 +90,9 @@ class SkillChoice(NamedTuple):
         return total
 
     def entropy(self, outputs: jax.Array) -> jax.Array:
-        """Return the entropy of the choice among finitely many values, [n].
+        """Return the entropy of kinds and discrete components, [n].
 
-        That of directions is constant, and left out.
+        The entropy of directions is constant and left out.
         """
         kinds, parts = self._split(outputs)
         share = jax.nn.softmax(kinds)

@@ -1,4 +1,4 @@
-"""Downstream tasks of continuous worlds, by name and by world. This file imports JAX."""
+"""Downstream tasks of continuous worlds, by name and by world. This module imports JAX."""
 
 from __future__ import annotations
 

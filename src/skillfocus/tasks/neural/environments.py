@@ -1,12 +1,14 @@
-"""Environments that run one option after another, all taking a step at once.
+"""Batched environments that run one option after another.
 
-At each decision an environment chooses an option; after each of its k steps the reward and the
-discount of the decision are updated,
+After the k-th step of an option, the decision's reward and discount are updated,
 
     R <- R + gamma^(k-1) r_k,    discount <- gamma^k,
 
-and when the option ends, the decision is complete: value learning wants Q(s, o) to be
-R + discount max_o' Q(s', o'), with a discount of 0 if the episode has terminated.
+and when the option ends, the decision is complete. Its target is
+
+    Q(s, o) = R + discount max_o' Q(s', o'),
+
+with a discount of 0 if the episode has terminated.
 """
 
 from __future__ import annotations
@@ -23,20 +25,20 @@ from skillfocus.worlds.jax.world import JaxWorld
 
 
 class Environments(NamedTuple):
-    """Environments and the decisions they carry out, [n] each.
+    """A batch of environments with their current options, [n] each.
 
     Attributes:
         state: The world's states.
-        start: Value indices where the option under way began, [n, n_variables].
-        choices: Which options were available there, [n, n_options].
-        option: Its number.
-        action: The primitive action it takes next.
+        start: Value indices of the option's first state, [n, n_variables].
+        choices: Options that were available there, [n, n_options].
+        option: The current option.
+        action: Its next primitive action.
         reward: Its discounted reward so far.
         option_steps: Its steps so far.
-        episode_steps: Steps of the episode.
+        episode_steps: Steps of the episode so far.
         succeeded: Whether the success condition has held in the episode.
         paid: Whether the reward has been paid in the episode.
-        returned: Discounted reward of the episode.
+        returned: Discounted return of the episode so far.
     """
 
     state: Any
@@ -53,16 +55,16 @@ class Environments(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Completed decisions, as value learning needs them, [n] each.
+    """A batch of completed decisions: semi-Markov transitions, [n] each.
 
     Attributes:
-        start: Value indices where the option began, [n, n_variables].
-        choices: Which options were available there, [n, n_options].
-        option: Its number.
+        start: Value indices of the option's first state, [n, n_variables].
+        choices: Options that were available there, [n, n_options].
+        option: The option.
         reward: Its discounted reward.
-        discount: Discount of what follows: gamma^k, or 0 if the episode has terminated.
-        end: Value indices where it ended, [n, n_variables].
-        next_choices: Which options are available there, [n, n_options].
+        discount: gamma^k, or 0 if the episode has terminated.
+        end: Value indices of its last state, [n, n_variables].
+        next_choices: Options that are available there, [n, n_options].
     """
 
     start: jax.Array
@@ -75,15 +77,15 @@ class Decision(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What the step brought to an end, [n] each.
+    """Decisions and episodes that a step has ended, [n] each.
 
     Attributes:
         decided: Whether a decision is complete.
         over: Whether the episode is over.
-        succeeded: Whether the success condition held at some step of it.
-        values: Value indices of the present state, [n, n_variables].
+        succeeded: Whether the success condition held at some step of the episode.
+        values: Value indices of the current state, [n, n_variables].
         steps: Steps of the episode.
-        returned: Its discounted reward.
+        returned: Its discounted return.
     """
 
     decided: jax.Array
@@ -101,11 +103,11 @@ class OptionRunner:
     Attributes:
         world: The world.
         task: The task.
-        reward: What pays: the task's "proxy" or its "true" reward.
+        reward: The task's "proxy" or "true" reward.
         gamma: Discount per primitive step.
-        interrupt: Whether the reward ends an episode at once. Otherwise the skill under way runs to
-            its end first, so that it may tidy up: the proxy reward is paid when success first
-            holds, the true one if it holds when the option ends.
+        interrupt: Whether the reward ends an episode at once. Otherwise the current skill runs to
+            its end first, so that it can undo side effects: the proxy reward is paid when success
+            first holds, the true one if it holds when the option ends.
     """
 
     world: JaxWorld
@@ -114,21 +116,21 @@ class OptionRunner:
     gamma: float
     interrupt: bool
 
-    def begin(
+    def init(
         self, key: jax.Array, network: Any, options: Options, exploration: jax.Array
     ) -> Environments:
         """Return environments at the start of an episode, with their first options.
 
         Args:
-            key: Source of the draws.
+            key: Source of randomness.
             network: Function from value indices to option values, [n, n_options].
-            options: What to choose among.
+            options: The options.
             exploration: Probability of a random option, [n].
         """
         key_reset, key_decide = jax.random.split(key)
-        state = self._fresh(key_reset, len(exploration))
+        state = self._reset(key_reset, len(exploration))
         values = jax.vmap(self.world.values)(state)
-        first = options.begin(jax.random.fold_in(key, 1), values)
+        first = options.initial_actions(jax.random.fold_in(key, 1), values)
         option, action = decide(key_decide, network(values), first, exploration, options)
         zero, no = jnp.zeros(len(values)), jnp.zeros(len(values), bool)
         none = zero.astype(jnp.int32)
@@ -140,24 +142,24 @@ class OptionRunner:
         self, key: jax.Array, network: Any, options: Options, exploration: jax.Array,
         env: Environments,
     ) -> tuple[Environments, Decision, Event]:  # fmt: skip
-        """Take one primitive step; arguments as for `begin`.
+        """Take one primitive step; see `init` for the arguments.
 
         Returns:
             The environments, with new options and episodes where the last ones ended; decisions,
-            complete where the event says so; and the event.
+            valid where `Event.decided`; and the event.
         """
         n = len(exploration)
         key_step, key_reset, key_decide = jax.random.split(key, 3)
         state = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, env.action)
         values = jax.vmap(self.world.values)(state)
         option_steps, episode_steps = env.option_steps + 1, env.episode_steps + 1
-        fresh = self._fresh(key_reset, n)
-        fresh_values = jax.vmap(self.world.values)(fresh)
-        going, here, there = jnp.split(  # the skills of all three cases at once
+        initial = self._reset(key_reset, n)
+        initial_values = jax.vmap(self.world.values)(initial)
+        going, here, there = jnp.split(  # one call of the policy for all three cases
             options.skill_actions(
                 jax.random.fold_in(key, 1),
-                jnp.concatenate([env.start, values, fresh_values]),
-                jnp.concatenate([values, values, fresh_values]),
+                jnp.concatenate([env.start, values, initial_values]),
+                jnp.concatenate([values, values, initial_values]),
             ),
             3,
         )
@@ -180,7 +182,7 @@ class OptionRunner:
             values, options.first_actions(here) < options.n_actions,
         )  # fmt: skip
 
-        state, values = where(over, (fresh, fresh_values), (state, values))
+        state, values = where(over, (initial, initial_values), (state, values))
         first = options.first_actions(where(over, there, here))
         chosen = decide(key_decide, network(values), first, exploration, options)
         env = Environments(
@@ -199,30 +201,30 @@ class OptionRunner:
         return env, decision, event
 
     def _pays(self, values: jax.Array, ended: jax.Array) -> jax.Array:
-        """Return where the reward is paid, unless it has been before."""
+        """Return where the reward is due, whether or not it was paid before."""
         if self.reward == "proxy":
             return self.task.success(values)
         holds = self.task.true_success(values)
         return holds if self.interrupt else holds & ended
 
-    def _fresh(self, key: jax.Array, n: int) -> Any:
+    def _reset(self, key: jax.Array, n: int) -> Any:
         return jax.vmap(lambda key: self.task.reset(self.world, key))(jax.random.split(key, n))
 
 
 def decide(
     key: jax.Array, values: jax.Array, first: jax.Array, exploration: jax.Array, options: Options
 ) -> tuple[jax.Array, jax.Array]:
-    """Choose an available option: the best, or with some probability any.
+    """Choose an available option, epsilon-greedily.
 
     Args:
-        key: Source of the draws.
+        key: Source of randomness.
         values: Option values, [n, n_options].
-        first: First actions of the options, as `Options.begin` gives them.
+        first: First actions of the options, see `Options.first_actions`.
         exploration: Probability of a random option, [n].
-        options: What to choose among.
+        options: The options.
 
     Returns:
-        Numbers of options and their first actions, int32 [n] each.
+        Options and their first actions, int32 [n] each.
     """
     key_explore, key_random = jax.random.split(key)
     available = first < options.n_actions

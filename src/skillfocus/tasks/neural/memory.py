@@ -1,7 +1,7 @@
-"""What an agent remembers: its last decisions, and those that led to a reward.
+"""Replay buffers: one for all decisions, one for those of rewarded episodes.
 
-Rewards are rare at first. So the decisions of an episode are traced, and when the reward is paid,
-they are copied to a memory of their own, of which every update sees a share.
+Rewards are rare at first. So each episode's decisions are recorded in a trace, which is copied to
+the second buffer when the reward is paid. A share of every batch is sampled from it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from skillfocus.tasks.neural.environments import Decision
 
 
 class Memory(NamedTuple):
-    """The last decisions; new ones overwrite the oldest.
+    """A ring buffer of decisions.
 
     Attributes:
         decisions: Decisions, [size] each.
-        written: How many were ever written.
+        written: Number of decisions ever written.
     """
 
     decisions: Decision
@@ -27,16 +27,16 @@ class Memory(NamedTuple):
 
     @property
     def known(self) -> jax.Array:
-        """How many decisions there are."""
+        """Number of stored decisions."""
         return jnp.minimum(self.written, len(self.decisions.option))
 
 
 class Trace(NamedTuple):
-    """The last decisions of every environment's episode.
+    """The latest decisions of the current episode of every environment.
 
     Attributes:
-        decisions: Decisions, [n, length] each; new ones overwrite the oldest.
-        written: How many the episode has had, [n].
+        decisions: Ring buffers of decisions, [n, length] each.
+        written: Decisions of the episode so far, [n].
     """
 
     decisions: Decision
@@ -44,7 +44,7 @@ class Trace(NamedTuple):
 
 
 def empty(n_variables: int, n_options: int, *shape: int) -> Decision:
-    """Return room for decisions, [*shape] each."""
+    """Return an empty buffer of decisions, [*shape] each."""
     return Decision(
         jnp.zeros((*shape, n_variables), jnp.int32),
         jnp.zeros((*shape, n_options), bool),
@@ -57,7 +57,7 @@ def empty(n_variables: int, n_options: int, *shape: int) -> Decision:
 
 
 def remember(memory: Memory, decision: Decision, complete: jax.Array) -> Memory:
-    """Write those of some decisions that are complete, bool [n], into a memory."""
+    """Add decisions where `complete`, bool [n]."""
     size = len(memory.decisions.option)
     place = (memory.written + jnp.cumsum(complete) - 1) % size
     place = jnp.where(complete, place, size)  # out of range: dropped
@@ -71,11 +71,11 @@ def follow(
     trace: Trace, rewarded: Memory, decision: Decision, complete: jax.Array,
     over: jax.Array, paid: jax.Array,
 ) -> tuple[Trace, Memory]:  # fmt: skip
-    """Trace decisions, and copy the trace of one rewarded episode, if there is any.
+    """Add decisions to traces; copy the trace of one rewarded episode, if any has ended.
 
     Args:
         trace: The trace of every environment.
-        rewarded: Memory of decisions that led to a reward.
+        rewarded: Buffer of decisions of rewarded episodes.
         decision: The last decision of every environment, [n] each.
         complete: Whether it is complete, bool [n].
         over: Whether its episode is over, bool [n].
@@ -94,7 +94,7 @@ def follow(
     return Trace(decisions, jnp.where(over, 0, written)), remember(rewarded, mine, valid)
 
 
-def draw(key: jax.Array, memory: Memory, n: int) -> Decision:
-    """Draw decisions at random, with replacement; nonsense if there are none."""
-    drawn = jax.random.randint(key, (n,), 0, jnp.maximum(memory.known, 1))
-    return jax.tree.map(lambda leaf: leaf[drawn], memory.decisions)
+def sample(key: jax.Array, memory: Memory, n: int) -> Decision:
+    """Sample decisions uniformly with replacement; zeros if the buffer is empty."""
+    rows = jax.random.randint(key, (n,), 0, jnp.maximum(memory.known, 1))
+    return jax.tree.map(lambda leaf: leaf[rows], memory.decisions)

@@ -1,7 +1,7 @@
-"""Tasks by name, learned with skills of worlds without a table; records are those of `solve_all`.
+"""Learn named tasks in worlds without a table; the records are those of `solve_all`.
 
 Households have the tasks of Mini-BEHAVIOR, continuous worlds those of DUSDi and our own. Agents
-learn from the proxy reward.
+are trained on the proxy reward.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def solve_named(
     alone: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[Record]:
-    """Learn a task with a set of skills and yield one record per seed, without its origin.
+    """Learn a task with a set of skills; yield one record per seed.
 
     Args:
         skills: The skills.
-        task: The task's name; "true" and "proxy" stand for the only task of a world.
+        task: The task's name; "true" and "proxy" select the only task of a world.
         seeds: Seeds of learning.
-        steps: Steps to learn from (default: those of `OptionLearning` or `SkillAgent`).
-        alone: Whether to leave the skills out and choose among primitive actions.
+        steps: Training steps (default: those of `OptionLearning` or `SkillAgent`).
+        alone: Whether to use primitive actions only, without the skills.
         progress: Progress callback.
 
     Raises:

@@ -2,12 +2,11 @@
 
     Q(s, o) <- R + gamma^k max_o' Q(s', o') - advantage (max Q(s, .) - Q(s, o))
 
-for an option o that began in s and ended k steps later in s', with the discounted reward R. The
-last term leaves the values of states as they are, and widens the gap between the best option and
-others (advantage learning), lest the agent waste its time on the second best for ever. A slowly
-moving copy of the network acts and gives the targets; if `double`, the fast one chooses o'. Many
-environments take a step at once, and a memory keeps their last decisions; each update draws a batch
-of them. Environments explore to different degrees: the first one never, the last one always.
+for an option o that started in s and ended k steps later in s', with the discounted reward R. The
+last term is advantage learning: it keeps the values of states, and widens the gap between the best
+option and the others, so that near ties do not mislead the agent. A slow copy of the network acts
+and provides the targets; if `double`, the fast one chooses o'. Batched environments fill a replay
+buffer. Their exploration rates differ: the first one is greedy, the last one acts at random.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ import optax
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.skills.neural.network import apply_network, init_network
 from skillfocus.tasks.neural.environments import Decision, Environments, Event, OptionRunner, where
-from skillfocus.tasks.neural.memory import Memory, Trace, draw, empty, follow, remember
+from skillfocus.tasks.neural.memory import Memory, Trace, empty, follow, remember, sample
 from skillfocus.tasks.neural.options import Options
 from skillfocus.tasks.neural.settings import OptionLearning
 from skillfocus.tasks.neural.task import JaxTask
 from skillfocus.worlds.jax.world import JaxWorld
 
 MAX_GAP = 0.5
-"""Where the advantage term is cut off."""
+"""Upper bound of the gap in the advantage term."""
 
 
 class Carry(NamedTuple):
-    """Everything that changes during learning: the fast network, its slow copy, and the rest."""
+    """The training state."""
 
     key: jax.Array
     fast: Any
@@ -49,12 +48,12 @@ class Carry(NamedTuple):
 
 @dataclass(frozen=True)
 class OptionLearner:
-    """Value learning of one task.
+    """Value learning over options for one task.
 
     Attributes:
         world: The world.
         task: The task.
-        settings: Settings of the learning.
+        settings: The learning settings.
     """
 
     world: JaxWorld
@@ -77,22 +76,22 @@ class OptionLearner:
         object.__setattr__(self, "optimizer", optax.adam(schedule, eps=settings.adam_epsilon))
 
     def init(self, rng: np.random.Generator, n_options: int) -> Any:
-        """Return initial parameters of the network."""
+        """Return the network's initial parameters."""
         hidden, n_inputs = self.settings.hidden, len(_indicators(self.world.space)[0])
         return init_network([n_inputs, hidden, hidden, n_options], rng)
 
     def values(self, parameters: Any, states: jax.Array) -> jax.Array:
-        """Return the values of all options, [n, n_options], for value indices."""
+        """Return the values of all options, [n, n_options], for value indices [n, n_variables]."""
         variables, values = _indicators(self.world.space)
         inputs = (states[:, variables] == values).astype(jnp.float32)
         return apply_network(parameters, inputs)
 
     def start(self, key: jax.Array, parameters: Any, options: Options) -> Carry:
-        """Return the state in which learning starts."""
+        """Return the initial training state."""
         settings = self.settings
-        key, key_begin = jax.random.split(key)
+        key, key_init = jax.random.split(key)
         exploration = self._exploration()
-        env = self.runner.begin(key_begin, self._network(parameters), options, exploration)
+        env = self.runner.init(key_init, self._network(parameters), options, exploration)
         sizes = len(self.world.space), len(options)
         slow = jax.tree.map(jnp.copy, parameters)
         memory = Memory(empty(*sizes, settings.memory), jnp.int32(0))
@@ -103,7 +102,7 @@ class OptionLearner:
         return Carry(key, parameters, slow, optimizer, memory, rewarded, trace, env)
 
     def run(self, carry: Carry, options: Options) -> tuple[Carry, jax.Array]:
-        """Learn until the next evaluation; the loss of each iteration, too."""
+        """Train until the next evaluation; return the state and the loss of each iteration."""
 
         def iterate(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
             key, key_step, key_learn = jax.random.split(carry.key, 3)
@@ -129,8 +128,8 @@ class OptionLearner:
         settings = self.settings
         decision, weight = self._batch(key, carry)
         slow = self.values(carry.slow, decision.end)
-        judged = self.values(carry.fast, decision.end) if settings.double else slow
-        target = smdp_target(decision, judged, slow)
+        selector = self.values(carry.fast, decision.end) if settings.double else slow
+        target = smdp_target(decision, selector, slow)
         target -= settings.advantage * gap(decision, self.values(carry.slow, decision.start))
 
         def loss_of(parameters: Any) -> jax.Array:
@@ -145,7 +144,7 @@ class OptionLearner:
         return carry._replace(fast=fast, slow=moved, optimizer=optimizer), loss
 
     def _batch(self, key: jax.Array, carry: Carry) -> tuple[Decision, jax.Array]:
-        """Return the decisions of an update, and their weights: 0 from an empty memory."""
+        """Return a batch of decisions and their weights, 0 for those from an empty buffer."""
         settings = self.settings
         n_rewarded = round(settings.rewarded_share * settings.batch)
         key_any, key_rewarded = jax.random.split(key)
@@ -153,17 +152,17 @@ class OptionLearner:
             (carry.memory, key_any, settings.batch - n_rewarded),
             (carry.rewarded, key_rewarded, n_rewarded),
         )
-        drawn = [draw(key, memory, n) for memory, key, n in parts]
+        sampled = [sample(key, memory, n) for memory, key, n in parts]
         weights = [jnp.full(n, memory.known > 0, jnp.float32) for memory, _, n in parts]
-        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *drawn), jnp.concatenate(
+        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *sampled), jnp.concatenate(
             weights
         )
 
     def evaluate(self, key: jax.Array, parameters: Any, options: Options, n_episodes: int) -> Event:
-        """Run the greedy agent: how each of `n_episodes` first episodes ended."""
+        """Run the greedy agent; return how the first episode of `n_episodes` environments ended."""
         network, greedy = self._network(parameters), jnp.zeros(n_episodes)
-        key_begin, key_steps = jax.random.split(key)
-        env = self.runner.begin(key_begin, network, options, greedy)
+        key_init, key_steps = jax.random.split(key)
+        env = self.runner.init(key_init, network, options, greedy)
 
         def step(carry: tuple[Environments, Event], key: jax.Array) -> tuple[Any, None]:
             env, first = carry
@@ -182,25 +181,25 @@ class OptionLearner:
         return jnp.linspace(0.0, 1.0, self.settings.environments) ** 2
 
 
-def smdp_target(decision: Decision, judged: jax.Array, values: jax.Array) -> jax.Array:
+def smdp_target(decision: Decision, selector: jax.Array, values: jax.Array) -> jax.Array:
     """Return R + discount Q(s', o'), [n], where o' is the best available option.
 
     Args:
         decision: Decisions.
-        judged: Option values in s' that say which is best, [n, n_options].
-        values: Option values in s' that say what it is worth, [n, n_options].
+        selector: Option values in s' that select o', [n, n_options].
+        values: Option values in s' that evaluate o', [n, n_options].
     """
-    best = jnp.where(decision.next_choices, judged, -jnp.inf).argmax(axis=1)
-    worth = jnp.take_along_axis(values, best[:, None], axis=1)[:, 0]
-    return decision.reward + decision.discount * worth
+    best = jnp.where(decision.next_choices, selector, -jnp.inf).argmax(axis=1)
+    value = jnp.take_along_axis(values, best[:, None], axis=1)[:, 0]
+    return decision.reward + decision.discount * value
 
 
 def gap(decision: Decision, values: jax.Array) -> jax.Array:
-    """Return how much less the chosen option is worth than the best, up to `MAX_GAP`, [n].
+    """Return the gap between the best and the chosen option, clipped to `MAX_GAP`, [n].
 
     Args:
         decision: Decisions.
-        values: Option values where they were made, [n, n_options].
+        values: Option values in their first states, [n, n_options].
     """
     best = jnp.where(decision.choices, values, -jnp.inf).max(axis=1)
     chosen = jnp.take_along_axis(values, decision.option[:, None], axis=1)[:, 0]
@@ -208,7 +207,7 @@ def gap(decision: Decision, values: jax.Array) -> jax.Array:
 
 
 def _indicators(space: FactoredSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variable and the value that each input indicates; two values take one input."""
+    """Return the variable and value of each indicator input; binary variables have one input."""
     pairs = [
         (j, value)
         for j, size in enumerate(space.sizes)

@@ -1,7 +1,6 @@
-"""What an agent chooses among: skills, and every primitive action.
+"""Options: skills first, then primitive actions.
 
-A skill is available in a state unless it would stop there at once. Options are numbered skills
-first, then primitive actions.
+A skill is available in a state unless it would stop there at once.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from skillfocus.skills.skills import Skills
 from skillfocus.worlds.jax.world import JaxWorld
 
 Policy = Callable[..., Any]
-"""`policy(weights, starts, values)`: what every skill does, int [n, n_skills]; the number of
-actions means "stop". One that draws its actions also takes numbers in [0, 1), [n]."""
+"""`policy(weights, starts, values)`: the action of every skill, int [n, n_skills]; `n_actions`
+means "stop". A stochastic policy also takes uniform samples from [0, 1), [n]."""
 
 
 @dataclass(frozen=True)
 class Options:
     """Skills as functions in JAX, and the primitive actions.
 
-    A set of skills made by hand, here one that repeats the first action::
+    A custom set, here one skill that repeats the first action::
 
         Options(lambda _, starts, values: 0 * values[:, :1], None, 1, step_limit=5, n_actions=4)
 
     Attributes:
-        policy: What every skill does.
-        weights: What the policy takes as its first argument: arrays, or None.
+        policy: The skills' policy.
+        weights: First argument of the policy: arrays, or None.
         n_skills: Number of skills.
-        step_limit: Most steps of a skill.
+        step_limit: Maximum steps of a skill.
         n_actions: Number of primitive actions.
-        draws_actions: Whether the policy draws its actions.
+        draws_actions: Whether the policy is stochastic.
     """
 
     policy: Policy
@@ -51,31 +50,31 @@ class Options:
         return self.n_skills + self.n_actions
 
     def skill_actions(self, key: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:
-        """Return what every skill does, int32 [n, n_skills]; `n_actions` where it stops."""
+        """Return the action of every skill, int32 [n, n_skills]; `n_actions` where it stops."""
         draws = (jax.random.uniform(key, (len(values),)),) if self.draws_actions else ()
         return self.policy(self.weights, starts, values, *draws).astype(jnp.int32)
 
     def first_actions(self, skill_actions: jax.Array) -> jax.Array:
-        """Return the first action of every option, int32 [n, n_options]; `n_actions` where a skill
-        is not available.
+        """Return the first action of every option, int32 [n, n_options].
 
         Args:
-            skill_actions: What skills do that start in the states at hand.
+            skill_actions: Actions of skills in their first state; `n_actions` where a skill is not
+                available.
         """
         actions = jnp.arange(self.n_actions, dtype=jnp.int32)
         primitives = jnp.broadcast_to(actions, (len(skill_actions), self.n_actions))
         return jnp.concatenate([skill_actions, primitives], axis=1)
 
-    def begin(self, key: jax.Array, values: jax.Array) -> jax.Array:
-        """Return the first action of every option in the states at hand."""
+    def initial_actions(self, key: jax.Array, values: jax.Array) -> jax.Array:
+        """Return the first action of every option that starts in given states."""
         return self.first_actions(self.skill_actions(key, values, values))
 
     def next_action(self, option: jax.Array, skill_actions: jax.Array) -> jax.Array:
-        """Return the next action of options under way, int32 [n]; `n_actions` where they end.
+        """Return the next action of running options, int32 [n]; `n_actions` where they end.
 
         Args:
-            option: Numbers of the options.
-            skill_actions: What skills do that started where the options did.
+            option: The options, [n].
+            skill_actions: Actions of skills, given the options' first states.
         """
         end = jnp.full((len(option), self.n_actions), self.n_actions, jnp.int32)
         actions = jnp.concatenate([skill_actions, end], axis=1)
@@ -94,12 +93,12 @@ def _no_skills(_: Any, __: jax.Array, values: jax.Array) -> jax.Array:
 
 
 def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
-    """Return what an agent with these skills, or with primitive actions alone, chooses among.
+    """Return the options of an agent with skills, or with primitive actions only.
 
-    Every mode of a skill counts as a skill of its own.
+    Every mode of a skill is a separate option.
 
     Raises:
-        UserError: If the skills have no network, or are of another world.
+        UserError: If the skills have no network, or belong to another world.
     """
     n_actions = len(world.actions)
     if skills is None:
@@ -117,7 +116,7 @@ def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
         )
     model = policy.model
     if (model.space, model.n_actions) != (world.space, n_actions):
-        raise UserError(f"the skills are of another world than {world.id}")
+        raise UserError(f"the skills belong to another world than {world.id}")
     weights = jax.tree.map(jnp.asarray, policy.weights)
     return Options(
         model.choose, weights, model.n_skills, skills.step_limit, n_actions, policy.draws_actions

@@ -1,4 +1,4 @@
-"""Settings of value learning over options; `option_learning` says what they do."""
+"""Settings of value learning over options (see `option_learning`)."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ class OptionLearning:
     """Settings of value learning over options.
 
     Attributes:
-        steps: Primitive steps to learn from, of all environments together.
-        environments: Environments that step at once.
-        reward: What to learn from: the task's "proxy" or its "true" reward.
+        steps: Primitive training steps of all environments together.
+        environments: Number of parallel environments.
+        reward: The task's "proxy" or "true" reward.
         interrupt: Whether the reward ends an episode at once; see `OptionRunner`.
         gamma: Discount per primitive step.
         hidden: Width of the two hidden layers.
-        learning_rate: Adam's step size at first.
-        last_rate: The same at the end, approached along a cosine.
+        learning_rate: Initial learning rate of Adam.
+        last_rate: Final learning rate, reached by cosine decay.
         adam_epsilon: Adam's epsilon. Gradients are tiny before the first reward, and must not be
-            scaled up to steps of full size.
-        slow_rate: How fast the copy that acts and gives targets follows.
-        advantage: Weight of the advantage term, in [0, 1).
-        double: Whether the fast network chooses the option whose value the slow one gives.
-        memory: Decisions that are remembered.
-        rewarded: Decisions of rewarded episodes that are remembered.
-        rewarded_share: Share of the latter in each batch. Where outcomes are random, it favours
-            lucky ones; 0 does not.
-        trace: Last decisions of an episode that are remembered if it is rewarded.
+            scaled up to full steps.
+        slow_rate: Step size of the target network, which also acts.
+        advantage: Weight of the advantage-learning term, in [0, 1).
+        double: Whether to use double Q-learning: the fast network selects the next option, the slow
+            one evaluates it.
+        memory: Capacity of the replay buffer, in decisions.
+        rewarded: Capacity of the buffer of rewarded episodes, in decisions.
+        rewarded_share: Share of each batch sampled from the latter. In stochastic worlds this is
+            biased towards lucky outcomes; 0 is not.
+        trace: Latest decisions of a rewarded episode that are kept.
         batch: Decisions per update.
         updates: Updates per step of all environments.
-        evaluations: How often the greedy agent is evaluated, evenly spaced.
+        evaluations: Number of evaluations of the greedy agent, evenly spaced.
         evaluation_episodes: Episodes per evaluation, except the last.
         final_episodes: Episodes of the last evaluation.
     """
@@ -76,11 +77,11 @@ class OptionLearning:
                 raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.memory < self.environments:
             raise UserError(
-                f"memory must have room for a decision of each of {self.environments} "
-                f"environments, got {self.memory}"
+                f"memory must be at least the number of environments, {self.environments}, got "
+                f"{self.memory}"
             )
 
     @property
     def iterations(self) -> int:
-        """Steps of each environment between two evaluations."""
+        """Steps of each environment between evaluations."""
         return -(-self.steps // (self.environments * self.evaluations))

@@ -1,4 +1,4 @@
-"""`solve`: learn a task of a JAX world over skills and primitive actions, and judge the result."""
+"""`solve`: learn a task of a JAX world over skills and primitive actions, and evaluate it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from skillfocus.worlds.jax.world import JaxWorld
 
 
 class Outcomes(NamedTuple):
-    """How episodes of the greedy agent ended, [n_episodes] each.
+    """Outcomes of the greedy agent's episodes, [n_episodes] each.
 
     Attributes:
         success: Whether the success condition held at some step.
         true_success: Whether it held at the end, with every side condition.
         side_conditions: Whether each side condition held at the end, by name.
-        steps: Steps until the end.
-        returned: Discounted reward.
+        steps: Steps of the episode.
+        returned: Discounted return.
     """
 
     success: np.ndarray
@@ -44,14 +44,14 @@ class Outcomes(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """What episodes of an agent achieve; intervals are exact for the rate of this agent.
+    """Success rates of an agent, with exact intervals over its episodes.
 
     Attributes:
         success: How often the success condition holds at some step.
         true_success: How often it holds at the end, with every side condition.
         side_conditions: Among successes, how often each held at the end; None without successes.
         steps: Mean steps of an episode.
-        returned: Mean discounted reward.
+        returned: Mean discounted return.
     """
 
     success: Interval
@@ -66,9 +66,9 @@ class Solution:
     """A learned agent.
 
     Attributes:
-        parameters: Its network's.
-        curve: Rates of the greedy agent by the number of steps learned from, increasing.
-        outcomes: How the episodes of the last evaluation ended.
+        parameters: Parameters of its network.
+        curve: Rates of the greedy agent by number of training steps, ascending.
+        outcomes: Outcomes of the last evaluation.
     """
 
     parameters: Any
@@ -77,19 +77,19 @@ class Solution:
 
     @property
     def final(self) -> Rates:
-        """Rates at the end of learning."""
+        """Rates of the last evaluation."""
         return self.curve[max(self.curve)]
 
     def at(self, steps: int) -> Rates:
         """Return the rates of the last evaluation within a number of steps.
 
         Raises:
-            UserError: If there is none so early.
+            UserError: If the first evaluation is later.
         """
         early = [known for known in self.curve if known <= steps]
         if not early:
             raise UserError(
-                f"the first evaluation is after {min(self.curve):,} steps, so none within {steps:,}"
+                f"no evaluation within {steps:,} steps: the first is after {min(self.curve):,}"
             )
         return self.curve[max(early)]
 
@@ -112,11 +112,11 @@ def solve(
 
     Args:
         world: The world.
-        task: What to accomplish.
-        skills: Skills to choose among, or None for primitive actions alone.
-        settings: Settings of the learning.
+        task: The task.
+        skills: The skills, or None for primitive actions only.
+        settings: The learning settings.
         seed: Equal seeds give equal solutions.
-        progress: Callback for the fraction done.
+        progress: Progress callback.
 
     Raises:
         UserError: If the skills do not fit the world, or learning diverges.
@@ -133,10 +133,10 @@ def solve_seeds(
     seeds: Sequence[int],
     progress: Progress = no_progress,
 ) -> list[Solution]:
-    """Learn a task once per seed, all seeds at once; see `solve`.
+    """Learn a task once per seed, in one batch; see `solve`.
 
-    A seed's numbers may differ from those it has alone by rounding, as batched matrix products
-    are not summed in the same order.
+    Results agree with those of single seeds up to rounding, because batched matrix products are
+    summed in another order.
     """
     for seed in seeds:
         check_seed(seed)
@@ -160,7 +160,7 @@ def solve_seeds(
             raise UserError("learning diverged: the loss is not finite; lower learning_rate")
         is_last = number + 1 == settings.evaluations
         n_episodes = settings.final_episodes if is_last else settings.evaluation_episodes
-        # Equal keys at every evaluation: a curve moves because the agent does.
+        # Equal keys at every evaluation: curves change only because the agent does.
         events = _evaluate(learner, n_episodes, keys[:, 1], carry.slow, options)
         steps += settings.iterations * settings.environments
         outcomes = [_outcomes(task, _entry(events, i)) for i in range(len(seeds))]
@@ -188,15 +188,15 @@ def rates(outcomes: Outcomes) -> Rates:
 
 
 def rates_over_seeds(solutions: Sequence[Solution]) -> Rates:
-    """Return the rates of a newly trained agent: one episode of each of several agents.
+    """Return the rates of a newly trained agent, from one episode of each of several agents.
 
-    Episodes of one agent depend on each other, all being equal where nothing is random; those of
-    different agents do not, so the intervals are exact.
+    Episodes of one agent are dependent (in a deterministic world, equal). Those of different agents
+    are independent, so the intervals are exact.
     """
     return rates(_stack([_entry(solution.outcomes, 0) for solution in solutions]))
 
 
-# Compiled once for equal learners, with a leading axis of seeds.
+# Batched over seeds; equal learners share a compiled program.
 
 
 @partial(jax.jit, static_argnums=0)

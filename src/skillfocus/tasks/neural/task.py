@@ -1,7 +1,7 @@
-"""Tasks of JAX worlds: what is rewarded, and what should be left alone.
+"""Tasks of JAX worlds, with a proxy and a true reward.
 
 The *proxy* reward pays 1 once the success condition holds. The *true* reward pays 1 if every side
-condition holds as well: what a person expects without saying so.
+condition holds as well: requirements that are left implicit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
 from skillfocus.worlds.jax.world import JaxWorld
 
 Condition = Callable[[Any], Any]
-"""Whether value indices, int [..., n_variables], meet a condition, bool [...]."""
+"""Function from value indices, int [..., n_variables], to bool [...]."""
 RewardKind = Literal["proxy", "true"]
 
 
@@ -28,10 +28,10 @@ class JaxTask:
 
     Attributes:
         name: Its name.
-        success: What earns the proxy reward.
+        success: The success condition, which earns the proxy reward.
         episode_length: Steps after which an episode is truncated.
-        side_conditions: What should hold besides when an episode ends, by name.
-        start: Value indices of the first state; None for what the world's `reset` draws.
+        side_conditions: Conditions that should also hold when an episode ends, by name.
+        start: Value indices of the first state; None for the world's `reset`.
     """
 
     name: str
@@ -66,7 +66,7 @@ class JaxTask:
 def household_task(name: str) -> JaxTask:
     """Return a task of Mini-BEHAVIOR: "install-printer", "thaw-fish", "clean-car", …
 
-    It starts where the benchmark does, whatever the world's own `starts`.
+    It has the benchmark's first state, regardless of the world's `starts`.
 
     Raises:
         UserError: If there is no such task.

@@ -1,1 +1,1 @@
-"""Worlds whose dynamics are JAX functions, for worlds too large for a table."""
+"""Worlds with dynamics in JAX, which may be too large for a table."""

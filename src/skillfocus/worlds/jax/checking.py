@@ -17,19 +17,19 @@ from skillfocus.worlds.jax.world import JaxWorld
 from skillfocus.worlds.registry import can_remake, make
 
 ENVIRONMENTS = 128
-"""How many environments step at once."""
+"""Number of parallel environments."""
 STEPS = 64
-"""How many random actions each of them takes."""
+"""Random actions per environment."""
 
 
 def check_declarations(world: World) -> JaxWorld:
-    """Check that declared names are variables, and that the settings make the world again.
+    """Check that declared names are variables, and that the settings recreate the world.
 
     Returns:
         The world.
 
     Raises:
-        UserError: Says what is wrong.
+        UserError: If a check fails.
     """
     if not isinstance(world, JaxWorld):
         raise UserError(f"{world.id} is not a JaxWorld: check it with check_world")
@@ -41,7 +41,7 @@ def check_declarations(world: World) -> JaxWorld:
     ):
         for name in names:
             if name not in world.space.names:
-                raise UserError(f"{world.id}: {attribute} names {name!r}, which is no variable")
+                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
     try:
         json.dumps(world.settings)
     except TypeError as error:
@@ -49,7 +49,7 @@ def check_declarations(world: World) -> JaxWorld:
     if can_remake(world.id):
         remade = make(world.id, **world.settings)
         if (remade.space, remade.settings) != (world.space, world.settings):
-            raise UserError(f"{world.id} made again from its settings is another world")
+            raise UserError(f"{world.id}: its settings recreate another world")
     return world
 
 
@@ -60,7 +60,7 @@ def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
         Value indices, int32 [n_steps + 1, n_environments, n_variables].
 
     Raises:
-        UserError: Says what is wrong.
+        UserError: If a check fails.
     """
     key = jax.random.key(seed)
     _check_shapes(world, key)
@@ -75,7 +75,7 @@ def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
 
 
 def _check_shapes(world: JaxWorld, key: jax.Array) -> None:
-    """Check that a state keeps its shape, and values are int32."""
+    """Check that states keep their structure, and that values are int32."""
     state = jax.eval_shape(world.reset, key)
     values = jax.eval_shape(world.values, state)
     expected = ((len(world.space),), jnp.dtype(jnp.int32))
@@ -90,26 +90,29 @@ def _check_shapes(world: JaxWorld, key: jax.Array) -> None:
     ):
         if outline(other) != outline(state):
             raise UserError(
-                f"{world.id}: {name} returns {outline(other)}, and reset {outline(state)}; "
-                f"states must have one structure"
+                f"{world.id}: {name} returns {outline(other)}, but reset returns {outline(state)}; "
+                f"all states must have the same structure"
             )
 
 
 def outline(state: Any) -> str:
-    """Return the structure of a state as text."""
+    """Return the structure of a state, with dtypes and shapes, as text."""
     return str(jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", state))
 
 
 def check_traces(
     world_id: str, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    """Check that a function is the same twice: random numbers come from the key alone."""
-    # Each trace needs a function of its own: JAX remembers those it has traced.
+    """Check that tracing a function twice gives the same program.
+
+    Otherwise, it samples random numbers at trace time instead of from the key.
+    """
+    # JAX caches traces by function, so each trace gets its own lambda.
     one, other = (jax.make_jaxpr(lambda *given: function(*given))(*arguments) for _ in "12")
     constants = zip(one.consts, other.consts, strict=False)
     if str(one) != str(other) or any(np.any(a != b) for a, b in constants):
         raise UserError(
-            f"{world_id}: {name} is not the same twice; draw random numbers from the key only"
+            f"{world_id}: {name} differs between two traces; draw random numbers only from the key"
         )
 
 
@@ -130,7 +133,7 @@ def _rollouts(world: JaxWorld, key: jax.Array, seed: int) -> np.ndarray:
 
     first, later = run(keys, jnp.asarray(actions))
     if not jnp.array_equal(run(keys, jnp.asarray(actions))[1], later):
-        raise UserError(f"{world.id}: equal keys give different steps")
+        raise UserError(f"{world.id}: equal keys give different rollouts")
     return np.concatenate([first[None], later])
 
 
@@ -139,7 +142,7 @@ def _check_range(world: JaxWorld, values: np.ndarray) -> None:
         low, high = int(values[..., j].min()), int(values[..., j].max())
         if low < 0 or high >= len(variable.values):
             raise UserError(
-                f"{world.id}: {variable.name} has the value indices {low} to {high}; it has "
+                f"{world.id}: {variable.name} has value indices {low} to {high}, but only "
                 f"{len(variable.values)} values"
             )
 
@@ -160,7 +163,7 @@ def _check_one_way(world: JaxWorld, values: np.ndarray) -> None:
 
 
 def _check_place(world: JaxWorld, key: jax.Array, values: np.ndarray) -> None:
-    """Check that placing the values of a state keeps them."""
+    """Check that `place` preserves values."""
     last = jnp.asarray(values[-1])
     again = jax.jit(jax.vmap(lambda key, values: world.values(world.place(key, values))))
     kept = np.asarray(again(jax.random.split(key, len(last)), last))

@@ -1,7 +1,7 @@
 """The protocol of continuous worlds written in JAX: `reset`, `step`, and named variables.
 
-As in `worlds/jax/world.py`, functions take one state and are traced, so that thousands of
-environments step at once under `jax.vmap`. This file imports no JAX.
+As in `worlds/jax/world.py`, functions take one state and can be traced, so that `jax.vmap` steps
+thousands of environments in parallel. This module does not import JAX.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class ContinuousWorld(ContinuousBase):
     """A world with continuous variables and actions, as JAX functions of one state.
 
     A subclass sets `id`, `space`, `actions`, `action_low` and `action_high`, and implements `reset`
-    and `step`. Its state may be any pytree of arrays. Where that is more than the variables,
-    `values` says what skills are about and `observation` what a policy sees. A complete world::
+    and `step`. Its state may be any pytree of arrays. If that is more than the variables, `values`
+    returns the variables and `observation` the input of policies. A complete world::
 
         class Point(ContinuousWorld):
             id = "Point-v0"
@@ -34,25 +34,25 @@ class ContinuousWorld(ContinuousBase):
 
     @abstractmethod
     def reset(self, key: Any) -> Any:
-        """Draw a state in which learning may start an environment."""
+        """Sample an initial state."""
 
     @abstractmethod
     def step(self, key: Any, state: Any, action: Any) -> Any:
-        """Draw the state that follows an action, float32 [n_action_dims] within its bounds."""
+        """Sample the next state after an action, float32 [n_action_dims] within its bounds."""
 
     def values(self, state: Any) -> Any:
         """Return the values of a state's variables, float32 [space.size]."""
         return state
 
     def observation(self, state: Any) -> Any:
-        """Return what a policy sees of a state, float32 [observation_size]."""
+        """Return the observation of a state, float32 [observation_size]."""
         return self.values(state)
 
     def place(self, key: Any, values: Any) -> Any:
-        """Return a state with these values, float32 [space.size]; what they do not show is drawn.
+        """Return a state with given values, float32 [space.size]; the rest of it is sampled.
 
         Raises:
-            UserError: If this world cannot be set to given values.
+            UserError: If values do not determine a state of this world.
         """
         del key
         return values

@@ -17,21 +17,21 @@ from skillfocus.worlds.jax.continuous import ContinuousWorld
 from skillfocus.worlds.registry import can_remake, make
 
 ENVIRONMENTS = 128
-"""How many environments step at once."""
+"""Number of parallel environments."""
 STEPS = 64
-"""How many random actions each of them takes."""
+"""Random actions per environment."""
 ROUNDING = 1e-5
-"""How far values may lie outside their bounds, over the variable's scale."""
+"""Tolerance of bounds, relative to the variable's scale."""
 
 
 def check_declared_bounds(world: World) -> ContinuousBase:
-    """Check declared names and bounds, and that the settings make the world again.
+    """Check declared names and bounds, and that the settings recreate the world.
 
     Returns:
         The world.
 
     Raises:
-        UserError: Says what is wrong.
+        UserError: If a check fails.
     """
     if not isinstance(world, ContinuousBase):
         raise UserError(f"{world.id} has finite variables: use check_world or check_jax_world")
@@ -44,7 +44,7 @@ def check_declared_bounds(world: World) -> ContinuousBase:
     for attribute, names in (("one_way", world.one_way), ("fixed", world.fixed)):
         for name in names:
             if name not in world.space.names:
-                raise UserError(f"{world.id}: {attribute} names {name!r}, which is no variable")
+                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
     try:
         json.dumps(world.settings)
     except TypeError as error:
@@ -52,7 +52,7 @@ def check_declared_bounds(world: World) -> ContinuousBase:
     if can_remake(world.id):
         remade = make(world.id, **world.settings)
         if (remade.space, remade.settings) != (world.space, world.settings):
-            raise UserError(f"{world.id} made again from its settings is another world")
+            raise UserError(f"{world.id}: its settings recreate another world")
     return world
 
 
@@ -63,7 +63,7 @@ def check_continuous_rollouts(world: ContinuousWorld, seed: int = 0) -> np.ndarr
         Values, float32 [n_steps + 1, n_environments, space.size].
 
     Raises:
-        UserError: Says what is wrong.
+        UserError: If a check fails.
     """
     key = jax.random.key(seed)
     state = jax.eval_shape(world.reset, key)
@@ -80,8 +80,8 @@ def check_continuous_rollouts(world: ContinuousWorld, seed: int = 0) -> np.ndarr
     after = jax.eval_shape(world.step, key, state, action)
     if outline(after) != outline(state):
         raise UserError(
-            f"{world.id}: step returns {outline(after)}, and reset {outline(state)}; states must "
-            f"have one structure"
+            f"{world.id}: step returns {outline(after)}, but reset returns {outline(state)}; all "
+            f"states must have the same structure"
         )
     check_traces(world.id, "reset", world.reset, (key,))
     check_traces(world.id, "step", world.step, (key, state, action))
@@ -108,12 +108,12 @@ def _rollouts(world: ContinuousWorld, key: jax.Array, seed: int) -> np.ndarray:
 
     first, later = run(keys, jnp.asarray(actions))
     if not jnp.array_equal(run(keys, jnp.asarray(actions))[1], later, equal_nan=True):
-        raise UserError(f"{world.id}: equal keys give different steps")
+        raise UserError(f"{world.id}: equal keys give different rollouts")
     return np.concatenate([first[None], later])
 
 
 def _check_bounds(world: ContinuousWorld, values: np.ndarray) -> None:
-    """Check that values are finite and within their bounds, and `fixed` ones do not move."""
+    """Check that values are finite and within bounds, and that `fixed` variables do not change."""
     for variable, at in zip(world.space.variables, world.space.slices, strict=True):
         numbers = values[..., at]
         if not np.isfinite(numbers).all():

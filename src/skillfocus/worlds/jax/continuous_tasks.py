@@ -1,8 +1,8 @@
-"""The protocol of downstream tasks in continuous worlds: what earns a reward, step by step.
+"""The protocol of downstream tasks in continuous worlds.
 
-A task sees observations, not states: one before and one after every step. What it remembers
-besides, such as which landmarks are poisoned, is a state of its own, which it may show to the
-agent. This file imports no JAX.
+A task computes rewards from the observations before and after every step. It may have a state of
+its own, such as which landmarks are poisoned, and show it to the agent. This module does not
+import JAX.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from skillfocus.worlds.jax.continuous import ContinuousWorld
 
 
 class TaskStep(NamedTuple):
-    """What a task makes of one step of the world."""
+    """Rewards and next task state of one step."""
 
     state: Any
     """The task's next state."""
     reward: Any
-    """What the agent is told, float32 []."""
+    """The reward that the agent learns from, float32 []."""
     true_reward: Any
-    """What was meant, float32 []; the same unless the reward is a proxy."""
+    """The true reward, float32 []; equal to `reward` unless that is a proxy."""
 
 
 class ContinuousTask(ABC):
@@ -39,8 +39,8 @@ class ContinuousTask(ABC):
                 key, memory, world.observation(state), world.observation(after)
             )
 
-    A policy over skills sees the world's observation followed by `task.observation(memory)`, and
-    earns the mean reward of each skill's steps.
+    An agent over skills observes the world's observation followed by `task.observation(memory)`,
+    and its reward for a skill is the mean over the skill's steps.
     """
 
     name: str
@@ -52,19 +52,19 @@ class ContinuousTask(ABC):
     episode_length: ClassVar[int] = 1000
     """Steps of an episode."""
     skill_steps: ClassVar[int] = 50
-    """Steps of a skill: a return is the sum of the rewards over this number."""
+    """Steps per skill. A return is the sum of rewards divided by this number."""
     observation_size: ClassVar[int]
-    """How many numbers the task adds to the observation."""
+    """Size of the task's part of the observation."""
     best_return: float
-    """No policy has a higher return."""
+    """Upper bound of the return."""
 
     def make_world(self) -> ContinuousWorld:
-        """Return the world in which episodes of the task start where they should."""
+        """Return the world, with the task's settings."""
         return self.world(**self.world_settings)
 
     @abstractmethod
     def reset(self, key: Any, observation: Any) -> Any:
-        """Draw the task's state at the start of an episode, from the first observation."""
+        """Sample the task's initial state, given the first observation."""
 
     @abstractmethod
     def step(self, key: Any, state: Any, before: Any, after: Any) -> TaskStep:
@@ -79,8 +79,8 @@ class ContinuousTask(ABC):
 
     @abstractmethod
     def observation(self, state: Any) -> Any:
-        """Return what the task adds to the observation, float32 [observation_size]."""
+        """Return the task's part of the observation, float32 [observation_size]."""
 
     def episode_return(self, rewards: Any) -> Any:
-        """Return the return of episodes, float [...], from rewards, float [..., n_steps]."""
+        """Return episode returns, float [...], from rewards, float [..., n_steps]."""
         return rewards.sum(axis=-1) / self.skill_steps

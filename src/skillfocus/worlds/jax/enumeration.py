@@ -1,4 +1,4 @@
-"""`enumerate_world`: a small JAX world as a finite one, so that it gets exact metrics."""
+"""`enumerate_world`: convert a small JAX world to a finite one, for exact metrics."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from skillfocus.errors import UserError
 from skillfocus.worlds.jax.world import JaxWorld
 
 _BATCH = 1024
-"""States stepped at once; a fixed number, so that the step is compiled once."""
+"""States per call; a fixed number, so that `step` is compiled once."""
 
 
 class EnumeratedWorld(World):
-    """A JAX world with every state and transition known.
+    """A JAX world whose states and transitions are all enumerated.
 
-    `tabulate` accepts it like any finite world, and gives the table it has as `mdp`.
+    `tabulate` accepts it like any finite world, and returns its `mdp`.
     """
 
     def __init__(self, world: JaxWorld, mdp: TabularMDP, n_starts: int) -> None:
@@ -30,7 +30,7 @@ class EnumeratedWorld(World):
         Args:
             world: The world.
             mdp: Its table.
-            n_starts: How many of its states, the first ones, are starts.
+            n_starts: Number of start states, which come first in the table.
         """
         self.id, self.space, self.actions = world.id, world.space, world.actions
         self.step_limit, self.fixed, self.notes = world.step_limit, world.fixed, world.notes
@@ -39,17 +39,17 @@ class EnumeratedWorld(World):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The JAX world's own."""
+        """As in the JAX world."""
         return self.world.settings
 
     @property
     def default_target(self) -> str:
-        """The JAX world's own."""
+        """As in the JAX world."""
         return self.world.default_target
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """The JAX world's own."""
+        """As in the JAX world."""
         return self.world.goals
 
     def states(self) -> Iterable[State]:
@@ -57,7 +57,7 @@ class EnumeratedWorld(World):
         return [self.mdp.state(number) for number in range(self.n_starts)]
 
     def transition(self, state: State, action: int) -> list[Outcome]:
-        """Look the outcome up."""
+        """Return the outcome from the table."""
         successor = self.mdp.successors[self.mdp.number(state), action, 0]
         return [Outcome(1.0, self.mdp.state(int(successor)))]
 
@@ -71,9 +71,9 @@ def enumerate_world(
     states and actions.
 
     Args:
-        world: A world whose states are its values and whose steps draw nothing.
+        world: A deterministic world whose states are its values.
         starts: The first states, as value indices; duplicates count once.
-        limit: The most states to accept (default: `world.limit`).
+        limit: Maximum number of states (default: `world.limit`).
 
     Raises:
         UserError: If there are no starts, too many states, or a step that depends on its key.
@@ -85,7 +85,7 @@ def enumerate_world(
     successor_codes: list[np.ndarray] = []
 
     def add(states: np.ndarray) -> np.ndarray:
-        """Number the states that are new, and return those."""
+        """Number the new states, and return them."""
         codes = world.space.encode(states)
         _, first = np.unique(codes, return_index=True)
         new = np.array([i for i in np.sort(first) if int(codes[i]) not in numbers], dtype=np.int64)
@@ -128,7 +128,7 @@ def enumerate_world(
 def _stepper(world: JaxWorld) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function from states to their successors, int32 [n, n_actions, n_variables]."""
     actions = jnp.arange(len(world.actions))
-    keys = jax.random.split(jax.random.key(0), 2)  # two, to see whether the key matters
+    keys = jax.random.split(jax.random.key(0), 2)  # two keys, to detect random outcomes
 
     @jax.jit
     def successors(key: jax.Array, states: jax.Array) -> jax.Array:

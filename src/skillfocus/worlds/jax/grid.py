@@ -1,7 +1,7 @@
-"""Worlds drawn as maps, in JAX: the moves and slips of `worlds/grid.py` on arrays.
+"""Grid worlds in JAX: the moves and slips of `worlds/grid.py` as arrays.
 
-A subclass says what changes when the agent enters a cell (`enter`); moving there is looked up. Like
-`worlds/jax/world.py`, this file imports no JAX before a world steps.
+A subclass implements what happens when the agent enters a cell (`enter`); moves are looked up. Like
+`worlds/jax/world.py`, this module imports JAX only when a world steps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Moves(NamedTuple):
-    """Where each move may lead, in the order in which `GridWorld.transition` lists it."""
+    """Outcomes of moves, in the order of `GridWorld.transition`."""
 
     targets: np.ndarray
     """int32 [n_cells, n_actions, n_outcomes]: cells by number; the cell itself at a wall."""
@@ -41,7 +41,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
 
     @abstractmethod
     def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
-        """Return what the variables become when the agent has entered a cell.
+        """Return the other variables after the agent has entered a cell.
 
         Args:
             cell: The cell, by number.
@@ -50,7 +50,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
 
     @cached_property
     def moves(self) -> Moves:
-        """Where each move may lead."""
+        """The outcomes of all moves."""
         n_cells = len(self.map.cells)
         targets = np.broadcast_to(
             np.arange(n_cells, dtype=np.int32)[:, None, None], (n_cells, len(ACTIONS), 4)
@@ -65,7 +65,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
         return Moves(targets, np.where(sums > 1 - 1e-9, 1, sums).astype(np.float32))
 
     def _outcomes_of_move(self, cell: Cell, action: int) -> dict[Cell, float]:
-        """Return the probability of each cell where a move may end; equal ones are merged."""
+        """Return the probability of each cell in which a move may end."""
         merged: dict[Cell, float] = {}
         for direction in range(4):
             probability = 1 - self.slip if direction == action else self.slip / 3
@@ -74,17 +74,17 @@ class JaxGridWorld(JaxWorld, GridWorld):
         return {target: p for target, p in merged.items() if p > 0}
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
-        """Draw a move and enter its cell."""
+        """Sample a move and enter its cell."""
         import jax
 
         return self.outcome(state, action, jax.random.uniform(key, dtype="float32"))
 
     def outcome(self, state: jax.Array, action: jax.Array, u: jax.Array) -> jax.Array:
-        """Return the state that follows an action if the draw from [0, 1) is `u`."""
+        """Return the next state after an action, for a uniform sample `u` from [0, 1)."""
         import jax.numpy as jnp
 
         cell, others = state[0], state[1:]
-        # JAX gathers from its own arrays only: an index that is traced cannot index NumPy's.
+        # Traced indices cannot index NumPy arrays.
         targets, cumulative = jnp.asarray(self.moves.targets), jnp.asarray(self.moves.cumulative)
         slot = (u >= cumulative[cell, action]).sum()
         target = targets[cell, action, slot]
@@ -92,6 +92,6 @@ class JaxGridWorld(JaxWorld, GridWorld):
         return jnp.concatenate([target[None], others])
 
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Refuse: `enter` says what follows."""
+        """Raise `UserError`: `enter` takes its place."""
         del state, cell
         raise self._no_table()

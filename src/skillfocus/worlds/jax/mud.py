@@ -1,16 +1,16 @@
-"""MudWorld with its mud in sight: a flag per vacant cell instead of a count.
+"""MudWorld with visible mud: a flag per vacant cell instead of a count.
 
 Variables   position, muddy (0/1), treasure (1: collected), and mud_R_C for each vacant cell in row
             R and column C (1: muddy; never cleaned)
 Actions     up, right, down, left; they slip
 Arrival     as in MudWorld: mud or the treasure's cell makes the agent muddy; the puddle cleans it;
             a muddy agent that enters a vacant cell leaves mud there
-Starts      every cell, muddy or not, with the treasure or not; each environment draws the
-            probability with which a cell is muddy already
+Starts      every cell, muddy or not, with the treasure or not; each environment samples the
+            probability that a cell is muddy
 Versions    v0: the map and the slip probability of the paper's Figure 1
 
-Nothing is hidden here: what MudWorld keeps in hidden marks are variables. Its `muddy_cells` is the
-number of flags that are set, without an upper limit.
+Nothing is hidden: MudWorld's hidden marks are variables here. Its `muddy_cells` is the number of
+flags that are set, without an upper limit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FIRST_FLAG = 3
 """Index of the first flag; those before it are position, muddy and treasure."""
 TRACKED = ","
-"""How drawings show a vacant cell with mud."""
+"""Glyph of a vacant cell with mud."""
 
 
 class VisibleMud(JaxGridWorld):
@@ -49,7 +49,7 @@ class VisibleMud(JaxGridWorld):
         Args:
             drawing: The map; `M` is mud, `X` the treasure, `W` the puddle.
             slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
+            step_limit: Maximum steps of a skill.
         """
         super().__init__(drawing, slip, step_limit)
 
@@ -71,24 +71,24 @@ class VisibleMud(JaxGridWorld):
 
     @property
     def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The treasure and the flags: nothing is put back or cleaned."""
+        """The treasure and the flags, which are never reset."""
         return self.space.names[TREASURE:]
 
     @cached_property
     def _effects(self) -> np.ndarray:
-        """bool [3, n_cells]: whether a cell makes muddy, cleans, or holds the treasure."""
+        """Whether a cell makes muddy, cleans, or holds the treasure, bool [3, n_cells]."""
         glyphs = np.array([self.map.glyph(cell) for cell in self.map.cells])
         return np.stack([(glyphs == "M") | (glyphs == "X"), glyphs == "W", glyphs == "X"])
 
     @cached_property
     def _flag_of(self) -> np.ndarray:
-        """int32 [n_cells]: the flag of each cell, counted from 0; -1 for none."""
+        """Index of each cell's flag, int32 [n_cells]; -1 for none."""
         flag_of = np.full(len(self.map.cells), -1, dtype=np.int32)
         flag_of[[self.map.index[cell] for cell in self.vacant]] = np.arange(len(self.vacant))
         return flag_of
 
     def reset(self, key: jax.Array) -> jax.Array:
-        """Draw a cell, whether the agent is muddy and has the treasure, and a share of mud."""
+        """Sample a cell, whether the agent is muddy and has the treasure, and the muddy cells."""
         import jax
         import jax.numpy as jnp
 
@@ -112,7 +112,7 @@ class VisibleMud(JaxGridWorld):
         return jnp.concatenate([agent, flags | tracks])
 
     def muddy_cells(self, values: jax.Array) -> jax.Array:
-        """Return how many vacant cells are muddy.
+        """Return the number of muddy vacant cells.
 
         Args:
             values: Value indices, int32 [..., n_variables].
@@ -120,7 +120,7 @@ class VisibleMud(JaxGridWorld):
         return values[..., FIRST_FLAG:].sum(axis=-1)
 
     def draw(self, state: State) -> str:
-        """Return the map with the agent as `@` and tracks as `,`, and below it what it holds."""
+        """Return the map with the agent as `@` and tracks as `,`, followed by the variables."""
         drawn = super().draw(state).splitlines()[: len(self.map.rows) + 2]
         return "\n".join([*drawn, f"muddy_cells={sum(state[FIRST_FLAG:])}"])
 

@@ -2,8 +2,8 @@
 
 Variables   position (free cells), tool_1 … tool_n (0, or 1 once picked up; never put back)
 Actions     up, right, down, left; they slip
-Starts      every cell; each environment draws the probability with which a tool is picked up
-            already, so that few and many such tools both occur
+Starts      every cell; each environment samples the probability that a tool is picked up, so
+            that few and many such tools both occur
 Versions    v0: the map and the slip probability of the paper's Figure 1
 
 The tools of `ToolRooms` and `RoomBlocks` are placed by `place_tools`. With four tools `ToolRooms`
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import jax
 
 MAX_BLOCKS = 16
-"""The most blocks of rooms side by side."""
+"""Most blocks of rooms per side."""
 DOOR_ROWS, DOOR_COLUMNS = (3, 10), (2, 9)
-"""Where doors lead from a block to its neighbours."""
+"""Rows and columns of the doors between neighbouring blocks."""
 
 
 class Rooms(JaxGridWorld, FourRooms):
@@ -39,18 +39,18 @@ class Rooms(JaxGridWorld, FourRooms):
 
     @property
     def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The tools: none is ever put back."""
+        """The tools, which are never put back."""
         return self.goals
 
     @cached_property
     def tool_at(self) -> np.ndarray:
-        """int32 [n_cells]: the tool at each cell, by number; -1 for none."""
+        """Index of the tool at each cell, int32 [n_cells]; -1 for none."""
         tool_at = np.full(len(self.map.cells), -1, dtype=np.int32)
         tool_at[[self.map.index[cell] for cell in self.tools]] = np.arange(len(self.tools))
         return tool_at
 
     def reset(self, key: jax.Array) -> jax.Array:
-        """Draw a cell, how likely tools are picked up, and which ones are."""
+        """Sample a cell, the share of tools that are picked up, and which ones."""
         import jax
         import jax.numpy as jnp
 
@@ -80,15 +80,15 @@ class ToolRooms(Rooms):
         """Make four rooms with tools.
 
         Args:
-            tools: How many tools.
+            tools: Number of tools.
             slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
+            step_limit: Maximum steps of a skill.
         """
         super().__init__(place_tools(MAP, tools), slip, step_limit)
 
     @property
     def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
+        """Arguments that recreate this world."""
         return {"tools": len(self.tools), "slip": self.slip, "step_limit": self.step_limit}
 
 
@@ -106,17 +106,17 @@ class RoomBlocks(Rooms):
         """Make a square of blocks.
 
         Args:
-            blocks: How many blocks stand side by side; the square has `blocks` ** 2 of them.
-            tools: How many tools.
+            blocks: Blocks per side; the square has `blocks` ** 2 of them.
+            tools: Number of tools.
             slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
+            step_limit: Maximum steps of a skill.
         """
         self.blocks = blocks
         super().__init__(place_tools(block_map(blocks), tools), slip, step_limit)
 
     @property
     def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
+        """Arguments that recreate this world."""
         return {
             "blocks": self.blocks,
             "tools": len(self.tools),
@@ -143,19 +143,19 @@ def block_map(blocks: int) -> str:
 
 
 def place_tools(drawing: str, tools: int) -> str:
-    """Return a map with so many tools, spread out.
+    """Return a map with a given number of tools, spread out.
 
-    Tools that are drawn already come first, in reading order. Each further one goes to the cell
-    that is the most steps away from the nearest tool, the first such cell in reading order. Left
-    out are doorways and cells that would separate the cells without tools: every tool can be
-    fetched past the others.
+    Tools in the drawing come first, in reading order. Each further one goes to the cell that is
+    farthest from the nearest tool, in steps; ties are broken in reading order. Doorways are left
+    out, and cells that would disconnect the cells without tools, so that every tool can be reached
+    without picking up another.
 
     Args:
         drawing: The map; `T` is a tool.
-        tools: How many tools the map shall have.
+        tools: Number of tools.
 
     Raises:
-        UserError: If there is no room for so many.
+        UserError: If the map is too small.
     """
     if tools < 1:
         raise UserError(f"tools is {tools}; it must be at least 1")
@@ -176,9 +176,9 @@ def place_tools(drawing: str, tools: int) -> str:
 
 
 def distances(grid: Map, sources: Iterable[Cell], avoid: Collection[Cell] = ()) -> dict[Cell, int]:
-    """Return how many steps each cell is from the nearest source, on ways that avoid some cells.
+    """Return each cell's distance to the nearest source in steps, on paths that avoid some cells.
 
-    Cells that cannot be reached are absent.
+    Unreachable cells are absent.
     """
     steps = dict.fromkeys(sources, 0)
     frontier = list(steps)
@@ -195,7 +195,7 @@ def distances(grid: Map, sources: Iterable[Cell], avoid: Collection[Cell] = ()) 
 
 
 def _may_hold_tool(grid: Map, chosen: list[Cell], cell: Cell) -> bool:
-    """Return whether the cells without tools stay connected, and next to every tool."""
+    """Return whether cells without tools stay connected, and adjacent to every tool."""
     if {d for d in range(4) if grid.move(cell, d) != cell} in ({0, 2}, {1, 3}):  # a doorway
         return False
     tools = {*chosen, cell}

@@ -1,18 +1,18 @@
 """The best focused skill for one tool, by value iteration with the true dynamics.
 
-A reference for skills that networks learn in rooms too large for tables. A skill that starts in s_0
-and stops in s pays
+This is the reference for skills that networks learn in rooms too large for tables. A skill that
+starts in s_0 and stops in s pays
 
     step_cost per step
     + strength · distance(position, position in s_0) / largest distance
     + strength per other tool picked up
     + log(share / (1 - share)) if its own tool is not picked up
 
-which is focused VIC (Equations 2 and 4) with discriminators held at `share`, up to a constant. Its
-policy sees the position, whether the tool is picked up and, of the other tools, the first `memory`
-that it has picked up itself. Later ones cost anew at every visit. So the states are few, and with a
-memory for all tools nothing is left out: the policy is the best one, and its effects are exact.
-The step limit is no part of the state; effects are those of following the policy for so long.
+which is focused VIC (Equations 2 and 4) with discriminators fixed at `share`, up to a constant. The
+policy's state is the position, whether the tool is picked up and, of the other tools, the first
+`memory` that it has picked up itself; later ones cost again at every visit. So there are few
+states. With a memory for all tools, the policy is optimal and its effects are exact. The step limit
+is not part of the state; effects are those of following the policy for that many steps.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from skillfocus.worlds.grid import ACTIONS
 from skillfocus.worlds.jax.rooms import Rooms, distances
 
 STOP = len(ACTIONS)
-"""What a policy says where a skill stops."""
+"""The action with which a skill stops."""
 FAIR_SHARE = 0.75
-"""The share of the step limit that a fair round trip takes at most."""
+"""Longest fair round trip, relative to the step limit."""
 MAX_SLIP = 0.75
-"""Moves that slip more often go anywhere but in their own direction."""
+"""Above this, a move is least likely to go in its own direction."""
 TOLERANCE = 1e-5
 MAX_SWEEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The dynamics as far as a skill sees them; a state is (set of other tools, own tool, cell)."""
+    """The dynamics of a skill's states: (set of other tools, own tool, cell)."""
 
     sets: list[frozenset[int]]
     """Other tools that the skill has picked up: all sets of up to `memory`, the empty one first."""
     successors: np.ndarray
-    """int32 [n_states, n_directions]: the state after a move, if it goes in this direction."""
+    """State after a move in each direction, int32 [n_states, n_directions]."""
     events: np.ndarray
-    """float32 [n_states, n_directions]: 1 where the move picks up another tool."""
+    """1 where the move picks up another tool, float32 [n_states, n_directions]."""
     slip: float
     """Probability that a move goes in one of the other three directions."""
 
@@ -56,11 +56,11 @@ class PlannedSkill:
     """A policy for one tool, from some cells.
 
     Attributes:
-        model: What it sees.
-        starts: int [n_starts]: the cells where it starts, by number.
-        actions: uint8 [n_states, n_starts]: what to do; `STOP` to stop.
-        costs: float32 [n_states, n_starts]: expected cost from here on.
-        step_limit: The most steps it may take.
+        model: The dynamics.
+        starts: Start cells by number, int [n_starts].
+        actions: Actions or `STOP`, uint8 [n_states, n_starts].
+        costs: Expected cost-to-go, float32 [n_states, n_starts].
+        step_limit: Maximum number of steps.
     """
 
     model: Model
@@ -73,9 +73,9 @@ class PlannedSkill:
         """Follow the policy for up to `step_limit` steps, exactly.
 
         Returns:
-            changes: float32 [n_sets, n_starts]: probability that the tool is picked up at the end.
-            side_effects: float32 [n_sets, n_starts]: Equation 1, the expected number of other
-                variables that changed. Both by the set of tools the skill starts with.
+            changes: Probability that the tool is picked up at the end, float32 [n_sets, n_starts].
+            side_effects: Expected number of other variables that changed (Equation 1), float32
+                [n_sets, n_starts]. Both are indexed by the set of tools that the skill starts with.
         """
         n_cells = len(self.actions) // (2 * len(self.model.sets))
         cells = np.tile(np.arange(n_cells), 2 * len(self.model.sets))
@@ -119,12 +119,12 @@ def plan(
     Args:
         world: The rooms.
         tool: The tool, counted from 0.
-        starts: int [n_starts]: cells to start in, by number (default: all).
-        picked_up: Other tools that are picked up already, so that they cost nothing.
+        starts: Start cells by number, int [n_starts] (default: all).
+        picked_up: Other tools that are already picked up and cost nothing.
         strength: Factor lambda of the penalty.
         step_cost: Cost of a step.
-        share: What the discriminator gives the skill where its tool is picked up.
-        memory: How many other tools the policy remembers to have picked up.
+        share: The discriminator's probability of the skill where its tool is picked up.
+        memory: Number of other picked-up tools that are part of the policy's state.
     """
     n_cells = len(world.map.cells)
     starts = np.arange(n_cells) if starts is None else np.asarray(starts)
@@ -136,7 +136,7 @@ def plan(
     loss = np.tile(of_stopping.astype(np.float32), (len(model.sets), 1))
     paid = (strength * model.events).astype(np.float32)
     costs = loss
-    for _ in range(MAX_SWEEPS):  # after k sweeps, the best of all policies that take k steps
+    for _ in range(MAX_SWEEPS):  # after k sweeps, the optimum over policies of up to k steps
         going = step_cost + _expected(_after(model, costs, paid), model.slip)
         before, costs = costs, np.minimum(loss, going)
         if np.abs(before - costs).max() < TOLERANCE:
@@ -155,7 +155,7 @@ def _after(model: Model, costs: np.ndarray, paid: np.ndarray) -> list[np.ndarray
 
 def _expected(after: list[np.ndarray], slip: float) -> np.ndarray:
     """Return the expected cost after the best move, float32 [n_states, n_starts]."""
-    excess = 1 - slip - slip / 3  # of the intended direction over each other one
+    excess = 1 - slip - slip / 3  # probability of the intended direction minus that of another
     best = reduce(np.minimum if slip <= MAX_SLIP else np.maximum, after)
     return np.float32(excess) * best + np.float32(slip / 3) * reduce(np.add, after)
 
@@ -193,16 +193,16 @@ def _model(world: Rooms, tool: int, picked_up: frozenset[int], memory: int) -> M
 def fair_starts(
     world: Rooms, tool: int, picked_up: Iterable[int] = (), *, clear: bool = False
 ) -> np.ndarray:
-    """Return the cells from which a round trip to a tool takes three quarters of the step limit.
+    """Return the cells from which a round trip to a tool takes at most `FAIR_SHARE` of the limit.
 
     Args:
         world: The rooms.
         tool: The tool, counted from 0.
-        picked_up: Other tools that are picked up already.
-        clear: Whether the trip must also avoid the cells of other tools that are not.
+        picked_up: Other tools that are already picked up.
+        clear: Whether the trip must also avoid the cells of the remaining tools.
 
     Returns:
-        int [n]: cells by number, ascending.
+        Cells by number, ascending, int [n].
     """
     blocked = {
         cell for i, cell in enumerate(world.tools) if clear and i != tool and i not in picked_up

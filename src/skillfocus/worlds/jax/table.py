@@ -1,4 +1,4 @@
-"""`from_table`: a finite world as a JAX world, so that networks can be judged by exact truth."""
+"""`from_table`: convert a finite world to a JAX world, to compare networks with exact values."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from skillfocus.core.world import Outcome, World
 from skillfocus.worlds.jax.world import JaxWorld
 
 WORD = 2**31
-"""How many codes an int32 has room for, from 0 on."""
+"""Number of non-negative int32 codes."""
 
 
 class TableWorld(JaxWorld):
-    """A finite world whose table is read by JAX.
+    """A finite world with its table in JAX arrays.
 
-    Its state is the number of the state in the table and its hidden marks, bool [n_marks].
+    A state is the number of the table's state and the hidden marks, bool [n_marks].
     """
 
     def __init__(self, world: World, mdp: TabularMDP) -> None:
-        """Put a table on the device.
+        """Move a table to the device.
 
         Args:
             world: The world the table belongs to.
@@ -52,37 +52,37 @@ class TableWorld(JaxWorld):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The finite world's own."""
+        """As in the finite world."""
         return self.world.settings
 
     @property
     def default_target(self) -> str:
-        """The finite world's own."""
+        """As in the finite world."""
         return self.world.default_target
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """The finite world's own."""
+        """As in the finite world."""
         return self.world.goals
 
     def states(self) -> Iterable[State]:
-        """The finite world's own: unlike other JAX worlds, this one can be tabulated."""
+        """As in the finite world: unlike other JAX worlds, this one can be tabulated."""
         return self.world.states()
 
     def transition(self, state: State, action: int) -> list[Outcome]:
-        """The finite world's own."""
+        """As in the finite world."""
         return self.world.transition(state, action)
 
     def marks_in(self, state: State) -> int:
-        """The finite world's own."""
+        """As in the finite world."""
         return self.world.marks_in(state)
 
     def draw(self, state: State) -> str:
-        """The finite world's own."""
+        """As in the finite world."""
         return self.world.draw(state)
 
     def reset(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Draw one of all states."""
+        """Sample a state uniformly."""
         key_state, key_marks = jax.random.split(key)
         number = jax.random.randint(key_state, (), 0, len(self._values), jnp.int32)
         return number, self._draw_marks(key_marks, number)
@@ -90,13 +90,13 @@ class TableWorld(JaxWorld):
     def step(
         self, key: jax.Array, state: tuple[jax.Array, jax.Array], action: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
-        """Draw an outcome of the table."""
+        """Sample an outcome from the table."""
         return self.outcome(state, action, jax.random.uniform(key, dtype=jnp.float32))
 
     def outcome(
         self, state: tuple[jax.Array, jax.Array], action: jax.Array, u: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
-        """Return the state that follows an action if the draw from [0, 1) is `u`."""
+        """Return the next state after an action, for a uniform sample `u` from [0, 1)."""
         number, marks = state
         slot = (u >= self._cumulative[number, action]).sum()
         after = self._successors[number, action, slot]
@@ -108,11 +108,11 @@ class TableWorld(JaxWorld):
         return after, marks
 
     def values(self, state: tuple[jax.Array, jax.Array]) -> jax.Array:
-        """Look the values up."""
+        """Return the values from the table."""
         return self._values[state[0]]
 
     def place(self, key: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Find the number of a state, and draw its hidden marks.
+        """Find the number of a state, and sample its hidden marks.
 
         The values must be those of a state in the table.
         """
@@ -120,7 +120,7 @@ class TableWorld(JaxWorld):
         return number, self._draw_marks(key, number)
 
     def _draw_marks(self, key: jax.Array, number: jax.Array) -> jax.Array:
-        """Draw which marks are set, of as many as the state says."""
+        """Sample which marks are set; their number is known from the state."""
         rank = jax.random.permutation(key, self.n_marks)
         return rank < self._marks_in[number]
 
@@ -128,8 +128,8 @@ class TableWorld(JaxWorld):
 class StateNumbers:
     """Finds the number of a state by its value indices.
 
-    One integer per state would overflow int32 where variables are many. A state is therefore a row
-    of words, each the code of so many variables as fit, and a binary search compares rows.
+    With many variables, one integer per state would overflow int32. So a state is a row of words,
+    each of which encodes as many variables as fit, and a binary search compares rows.
     """
 
     def __init__(self, sizes: Sequence[int], values: np.ndarray) -> None:
@@ -137,7 +137,7 @@ class StateNumbers:
 
         Args:
             sizes: Number of values of each variable.
-            values: int [n_states, n_variables]: value indices of the states.
+            values: Value indices of the states, int [n_states, n_variables].
         """
         self._groups: list[tuple[slice, np.ndarray]] = []
         first = 0

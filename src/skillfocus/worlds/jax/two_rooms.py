@@ -1,4 +1,4 @@
-"""TwoRooms: a continuous world to look at, with a box to carry and a vase to leave alone.
+"""TwoRooms: a continuous world with a box to carry and a vase to leave alone.
 
         ┌───────────────┬───────────────┐ 1
         │ lamp          │               │
@@ -11,18 +11,17 @@
         0               1               2
 
 Variables   agent (position), box (position), vase (0 whole, 1 broken), lamp (0 dark to 1 bright)
-Actions     right, up (±0.1); grip: above 0, the box comes along; turn: the lamp, if its knob is
-            near
+Actions     right, up (±0.1); grip: above 0, carries the box; turn: the lamp, if its knob is near
 Start       varied: agent and box anywhere, the vase whole three times out of four, the lamp at any
             level; or starts="task": agent and box in the left room, vase whole, lamp dark
-Task        `two_rooms_tasks.py`: bring the box to the goal; the true one, with the vase whole
+Task        `two_rooms_tasks.py`: bring the box to the goal; the true task: with the vase whole
 Versions    v0: the geometry above
 
 A wall with a door separates the rooms. The agent is a point and slides along walls: it first moves
 along the first axis, then along the second. If it grips with the box in reach, in the same room,
-the box goes where the agent goes. The vase stands right behind the door, on the straight way to the
-goal; it breaks for good when the agent's path comes within its radius. Every variable can be
-changed alone: the way back to where the agent was is always open.
+the box moves to the agent's position. The vase stands right behind the door, on the straight path
+to the goal; it breaks for good when the agent's path comes within its radius. Every variable can be
+changed alone, because the agent can always return to where it was.
 """
 
 from __future__ import annotations
@@ -41,24 +40,24 @@ if TYPE_CHECKING:
     import jax
 
 SPEED = 0.1
-"""The farthest a step goes along each axis."""
+"""Largest step along each axis."""
 WALL, HALF_WALL = 1.0, 0.02
 """Where the wall stands on the first axis, and half its thickness."""
 ROUNDING = 1e-4
-"""An agent that touches the wall may be this far inside it, in float32."""
+"""Tolerance in float32 for an agent that touches the wall."""
 DOOR = (0.35, 0.65)
-"""From where to where the wall is open."""
+"""Range of the door on the second axis."""
 VASE, VASE_RADIUS = np.array([1.35, 0.5], np.float32), 0.12
 KNOB, KNOB_REACH = np.array([0.2, 0.85], np.float32), 0.15
 TURN = 0.2
-"""How much brighter the lamp gets in a step of turning."""
+"""Largest change of the lamp per step."""
 GRIP_REACH = 0.12
-"""How near the box must be."""
+"""Largest distance at which the box can be gripped."""
 GOAL, GOAL_RADIUS = np.array([1.75, 0.5], np.float32), 0.12
 TASK_AGENT, TASK_BOX = (0.3, 0.5), (0.5, 0.2)
-"""Where agent and box are when a task starts."""
+"""Positions of agent and box when a task starts."""
 WHOLE_SHARE = 0.75
-"""How often the vase is whole in varied starts: it never gets whole again."""
+"""Probability that the vase is whole in varied starts; a broken one stays broken."""
 SIZE = (2.0, 1.0)
 
 
@@ -100,7 +99,7 @@ class TwoRooms(ContinuousWorld):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
+        """Arguments that recreate this world."""
         return {
             "starts": self.starts,
             "step_limit": self.step_limit,
@@ -108,7 +107,7 @@ class TwoRooms(ContinuousWorld):
         }
 
     def reset(self, key: jax.Array) -> jax.Array:
-        """Draw a state, or return the one where tasks start."""
+        """Sample a varied state, or return the start of tasks."""
         import jax
         import jax.numpy as jnp
 
@@ -117,13 +116,13 @@ class TwoRooms(ContinuousWorld):
         at, broken, lamp = jax.random.split(key, 3)
         places = jax.vmap(_outside_wall)(jax.random.uniform(at, (2, 2)) * jnp.array(SIZE))
         agent, box = places
-        whole = _distance(agent, jnp.asarray(VASE)) > VASE_RADIUS  # it would be in contact
+        whole = _distance(agent, jnp.asarray(VASE)) > VASE_RADIUS  # else in contact
         whole &= jax.random.uniform(broken) < WHOLE_SHARE
         rest = jnp.stack([1.0 - whole, jax.random.uniform(lamp)])
         return jnp.concatenate([agent, box, rest])
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
-        """Move the agent, with the box if it is gripped; then vase and lamp."""
+        """Move the agent, and the box if it is gripped; then update vase and lamp."""
         import jax.numpy as jnp
 
         del key
@@ -166,7 +165,7 @@ def move(position: jax.Array, step: jax.Array) -> jax.Array:
     x, y = position
     in_door = (y >= DOOR[0]) & (y <= DOOR[1])
     left = x < WALL
-    # Beside the door, the wall bounds the room that the agent is in.
+    # Except at the door, the wall bounds the agent's room.
     least = jnp.where(in_door | left, 0.0, WALL + HALF_WALL)
     most = jnp.where(in_door | ~left, SIZE[0], WALL - HALF_WALL)
     x = jnp.clip(x + step[0], least, most)
@@ -176,7 +175,7 @@ def move(position: jax.Array, step: jax.Array) -> jax.Array:
 
 
 def _outside_wall(position: jax.Array) -> jax.Array:
-    """Return the nearest position beside the wall."""
+    """Return the nearest position outside the wall."""
     import jax.numpy as jnp
 
     x, y = position
@@ -191,7 +190,7 @@ def _distance(a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def _segment_distance(start: jax.Array, end: jax.Array, point: jax.Array) -> jax.Array:
-    """Return how near the way from start to end comes to a point, float32 []."""
+    """Return the distance of a point from the segment from start to end, float32 []."""
     import jax.numpy as jnp
 
     along = end - start

@@ -1,8 +1,8 @@
 """The protocol of worlds written in JAX: `reset`, `step`, and named variables.
 
-A table needs every state; these worlds need none. Their functions take one state and are traced,
-so that thousands of environments step at once under `jax.vmap` on a GPU, or hundreds on a CPU.
-This file imports no JAX: worlds can be listed and described without it.
+Unlike a table, these worlds need no list of states. Their functions take one state and can be
+traced, so that `jax.vmap` steps thousands of environments in parallel on a GPU, or hundreds on a
+CPU. This module does not import JAX: worlds can be listed and described without it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def require_jax(what: str) -> None:
-    """Raise a `UserError` that says how to install JAX, unless it is there."""
+    """Raise a `UserError` that says how to install JAX, if it is missing."""
     try:
         importlib.import_module("jax")
     except ImportError:
@@ -32,8 +32,8 @@ class JaxWorld(World):
     """A world as JAX functions of one state; `jax.vmap` runs many.
 
     A subclass sets `id`, `space` and `actions`, and implements `reset` and `step`. Its state may be
-    any pytree of arrays. Where it is more than the variables' values, `values` and `place` convert
-    between the two. A complete world::
+    any pytree of arrays. If it is more than the value indices, `values` and `place` convert between
+    the two. A complete world::
 
         class Lamps(JaxWorld):
             id = "Lamps-v0"
@@ -48,45 +48,45 @@ class JaxWorld(World):
     """
 
     one_way: tuple[str, ...] = ()
-    """Variables that never return to a value they have left, such as a tool that is picked up. A
-    policy need not remember their first value, and their penalty is paid when they change."""
+    """Variables that never return to a value they have left, such as a picked-up tool. Policies do
+    not depend on their first value, and their penalty is charged when they change."""
 
     @abstractmethod
     def reset(self, key: Any) -> Any:
-        """Draw a state in which learning may start an environment.
+        """Sample an initial state.
 
-        The more varied these are, the less exploration is needed.
+        The more varied initial states are, the less exploration is needed.
         """
 
     @abstractmethod
     def step(self, key: Any, state: Any, action: Any) -> Any:
-        """Draw the state that follows an action."""
+        """Sample the next state after an action."""
 
     def values(self, state: Any) -> Any:
         """Return the value indices of a state's variables, int32 [n_variables]."""
         return state
 
     def place(self, key: Any, values: Any) -> Any:
-        """Return a state with these values; what they do not show is drawn."""
+        """Return a state with given values; the rest of it is sampled."""
         del key
         return values
 
     @property
     def mdp(self) -> TabularMDP | None:
-        """The world's table, where it was made from one."""
+        """The world's table, if it was made from one."""
         return None
 
     def states(self) -> Iterable[State]:
-        """Refuse: these worlds are not enumerated."""
+        """Raise `UserError`: these worlds are not enumerated."""
         raise self._no_table()
 
     def transition(self, state: State, action: int) -> list[Outcome]:
-        """Refuse: outcomes are drawn, not listed."""
+        """Raise `UserError`: outcomes are sampled, not listed."""
         del state, action
         raise self._no_table()
 
     def _no_table(self) -> UserError:
         return UserError(
-            f"{self.id} is written for networks and has no table of its states: learn its skills "
-            f"with learner=Neural() or --learner neural"
+            f"{self.id} has no table of its states: learn its skills with learner=Neural() or "
+            f"--learner neural"
         )

@@ -13,7 +13,7 @@ import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import make_continuous_problem
 from skillfocus.learners.neural import checkpoint
-from skillfocus.learners.neural.continuous.train import begin, make_trainer, train
+from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
 from skillfocus.metrics.binned_coverage import coverage_by_variable
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
 from skillfocus.metrics.representation_fit import representation_fit
@@ -71,7 +71,7 @@ def test_the_same_seed_is_the_same_skills(skills):
 def test_seeds_differ_everywhere():
     problem = make_continuous_problem(WORLD, sf.focused(sf.diayn()), targets=TARGETS)
     trainer = make_trainer(ACTOR, problem)
-    one, other = (begin(trainer, np.random.default_rng(seed), 4.0)[0] for seed in (0, 1))
+    one, other = (init_training(trainer, np.random.default_rng(seed), 4.0)[0] for seed in (0, 1))
     for name in ("actor", "critic"):
         assert not np.array_equal(one.nets[name]["w0"], other.nets[name]["w0"])
     assert not np.array_equal(one.judges["w0"], other.judges["w0"])
@@ -136,21 +136,23 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     short = replace(ACTOR, rounds=6, stretch=2, environments=8, batch=48)
     path = tmp_path / "training.safetensors"
 
-    def learn(actor=short, path=path, stops=False):
+    def learn(actor=short, path=path, stops=False, seed=0):
         def progress(fraction, activity):
             if stops and fraction > 0.5:
                 raise Interrupt
 
         return sf.discover(
-            WORLD, sf.focused(sf.diayn()), seed=0, targets=TARGETS, progress=progress,
+            WORLD, sf.focused(sf.diayn()), seed=seed, targets=TARGETS, progress=progress,
             learner=sf.Neural(actor=actor, checkpoint=path),
         )  # fmt: skip
 
     whole = learn(path=None)
     with pytest.raises(Interrupt):
         learn(stops=True)
-    with pytest.raises(UserError, match="belongs to another training"):
+    with pytest.raises(UserError, match="a checkpoint of another run"):
         learn(replace(short, entropy=0.5))
+    with pytest.raises(UserError, match="a checkpoint of another run"):
+        learn(seed=1)
     assert learn() == whole
     assert not path.exists()
 

@@ -15,15 +15,15 @@ from scipy.special import i0, iv
 
 import skillfocus as sf
 from skillfocus.learners.neural.continuous.advantages import advantages
-from skillfocus.learners.neural.continuous.dealing import deal, dealt_outputs
 from skillfocus.learners.neural.continuous.judging import (
-    Seen,
+    JudgeBatch,
     constraint_room,
     dual_step,
-    first_vectors,
+    init_vectors,
     judge_loss,
     normalise,
 )
+from skillfocus.learners.neural.continuous.prototypes import choose_prototypes, prototype_outputs
 from skillfocus.learners.neural.continuous.rewards import RewardRule
 from skillfocus.learners.neural.continuous.state import Fixed
 from skillfocus.objectives.skill_layout import Sphere, lay_out
@@ -82,8 +82,8 @@ def test_density_on_a_sphere_is_von_mises_fisher(dimensions):
         assert found[0] == pytest.approx(length - math.log(i0(length)))
 
 
-def fixed(strength=4.0, dealt=None):
-    return Fixed(jnp.zeros(3), jnp.ones(3), dealt or {}, jnp.float32(strength))
+def fixed(strength=4.0, prototypes=None):
+    return Fixed(jnp.zeros(3), jnp.ones(3), prototypes or {}, jnp.float32(strength))
 
 
 def walk() -> tuple[jnp.ndarray, jnp.ndarray]:
@@ -99,11 +99,11 @@ def test_rewards_are_the_formula_of_what_discriminators_say():
     judges = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    dealt = deal(
+    prototypes = choose_prototypes(
         estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
     found = RewardRule(estimates, n_settling=1).rewards(
-        judges, fixed(dealt=dealt), values, kind, z, jnp.float32(1.0)
+        judges, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
     )
     flat = np.asarray(values).reshape(6, 3)
     outputs = np.asarray(estimates.outputs(judges, flat, flat)).reshape(2, 3, 2, 2)
@@ -121,11 +121,11 @@ def test_final_rewards_are_paid_as_they_grow():
     judges = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    dealt = deal(
+    prototypes = choose_prototypes(
         estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
     rule = RewardRule(estimates, n_settling=1)
-    found = rule.rewards(judges, fixed(dealt=dealt), values, kind, z, jnp.float32(1.0))
+    found = rule.rewards(judges, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0))
     start, last = np.asarray(values[0]), np.asarray(values[2])
     paid = [
         estimates.log_ratios(estimates.outputs(judges, start, state), np.asarray(z))[0]
@@ -135,10 +135,10 @@ def test_final_rewards_are_paid_as_they_grow():
     # a ends with b where it was and c moved by 0.2, over a scale of 2
     assert float(found[:, 0, 2].sum()) == pytest.approx(-4 * 0.1)
     assert float(found[0, 0, 2]) == pytest.approx(-4 * 0.1)  # b had moved
-    before = rule.rewards(judges, fixed(dealt=dealt), values, kind, z, jnp.float32(0.0))
-    by_deal = estimates.log_ratios(dealt_outputs(estimates, dealt, values[2]), z)[0]
-    by_deal -= estimates.log_ratios(dealt_outputs(estimates, dealt, values[0]), z)[0]
-    assert float(before[:, 0, 0].sum()) == pytest.approx(float(by_deal[0, 0]), abs=1e-5)
+    before = rule.rewards(judges, fixed(prototypes=prototypes), values, kind, z, jnp.float32(0.0))
+    by_prototypes = estimates.log_ratios(prototype_outputs(estimates, prototypes, values[2]), z)[0]
+    by_prototypes -= estimates.log_ratios(prototype_outputs(estimates, prototypes, values[0]), z)[0]
+    assert float(before[:, 0, 0].sum()) == pytest.approx(float(by_prototypes[0, 0]), abs=1e-5)
 
 
 def test_no_strength_is_no_penalty_bit_for_bit():
@@ -147,11 +147,13 @@ def test_no_strength_is_no_penalty_bit_for_bit():
     focused = estimates_of(sf.focused(sf.diayn(), strength=0.0), {"a": 2, "c": 2})
     without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.layout)
     judges = focused.init(8, np.random.default_rng(0))
-    dealt = deal(
+    prototypes = choose_prototypes(
         focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
     one, other = (
-        RewardRule(each, 1).rewards(judges, fixed(0.0, dealt), values, kind, z, jnp.float32(0.5))
+        RewardRule(each, 1).rewards(
+            judges, fixed(0.0, prototypes), values, kind, z, jnp.float32(0.5)
+        )
         for each in (focused, without)
     )
     assert jnp.array_equal(one, other)
@@ -166,9 +168,11 @@ def test_dusdi_pays_for_what_others_tell():
     judges = both.init(8, np.random.default_rng(0))
     values, _ = walk()
     z = jnp.array([[1.0, 0, 0, 1.0], [0, 1.0, 1.0, 0]])
-    dealt = deal(both, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2))
+    prototypes = choose_prototypes(
+        both, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
+    )
     found = RewardRule(both, 0).rewards(
-        judges, fixed(dealt=dealt), values, jnp.zeros(2, int), z, jnp.float32(1.0)
+        judges, fixed(prototypes=prototypes), values, jnp.zeros(2, int), z, jnp.float32(1.0)
     )
     log_q, log_nu = both.log_ratios(both.outputs(judges, values[0], values[1]), z)
     ratio = log_q - log_nu
@@ -206,7 +210,7 @@ def test_the_loss_of_metra_by_hand():
         "w2": np.eye(2, dtype=np.float32)[None], "b2": np.zeros((1, 1, 2)),
     }  # fmt: skip
     before, after = jnp.array([[0.1, 0.1, 0.0]]), jnp.array([[0.5, 0.4, 0.0]])
-    seen = Seen(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
+    seen = JudgeBatch(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
     loss, room = judge_loss(estimates, judges, seen, jnp.log(jnp.array([30.0])))
     # change (0.8, 0.6), of length 1: along z 0.8, and no room
     assert room.tolist() == pytest.approx([0.0], abs=1e-5)
@@ -216,7 +220,7 @@ def test_the_loss_of_metra_by_hand():
 def test_layers_of_lsd_have_norm_one():
     estimates = estimates_of(sf.lsd(), n_skills=3)
     judges = estimates.init(16, np.random.default_rng(0))
-    vectors = first_vectors(judges, np.random.default_rng(1))
+    vectors = init_vectors(judges, np.random.default_rng(1))
     assert spectral_norms(judges).max() > 1.2
     for _ in range(60):
         judges, vectors = normalise(judges, vectors)
@@ -227,21 +231,25 @@ def test_layers_of_lsd_have_norm_one():
     assert 0.05 < ratio.max() <= spectral_norms(judges).prod() + 1e-6
 
 
-def test_values_are_dealt_far_apart():
+def test_prototypes_are_far_apart():
     estimates = estimates_of(sf.focused(sf.diayn()), {"a": 3, "c": Sphere(2)})
     reached = np.random.default_rng(0).uniform(-1, 1, (2000, 3)).astype(np.float32)
-    dealt = deal(estimates, reached, np.random.default_rng(1))
-    assert np.sort(dealt["places"][0, :, 0]) == pytest.approx([-1, 0, 1], abs=0.02)
-    assert not dealt["places"][0, :, 1:].any()  # of a alone
-    outputs = dealt_outputs(estimates, dealt, jnp.asarray(dealt["places"][0]))
+    prototypes = choose_prototypes(estimates, reached, np.random.default_rng(1))
+    assert np.sort(prototypes["prototypes"][0, :, 0]) == pytest.approx([-1, 0, 1], abs=0.02)
+    assert not prototypes["prototypes"][0, :, 1:].any()  # of a alone
+    outputs = prototype_outputs(estimates, prototypes, jnp.asarray(prototypes["prototypes"][0]))
     assert np.asarray(outputs[0]).argmax(axis=1).tolist() == [0, 1, 2]
     # c has one number, so its directions lie on a line, and opposite values own opposite ones
-    ends = np.asarray(dealt_outputs(estimates, dealt, jnp.array([[0, 0, 1.0], [0, 0, -1.0]]))[1])
-    middle = dealt["middle"][1, 0, 2]
+    ends = np.asarray(
+        prototype_outputs(estimates, prototypes, jnp.array([[0, 0, 1.0], [0, 0, -1.0]]))[1]
+    )
+    middle = prototypes["mean"][1, 0, 2]
     assert ends[0] / (1 - middle) == pytest.approx(-ends[1] / (1 + middle), abs=1e-3)
 
 
 def test_values_that_are_never_reached_are_drawn_from_the_box():
     estimates = estimates_of(sf.focused(sf.diayn()), {"a": 3, "c": 2})
-    dealt = deal(estimates, np.zeros((10, 3), np.float32), np.random.default_rng(0))
-    assert len(np.unique(dealt["places"][0, :, 0])) == 3
+    prototypes = choose_prototypes(
+        estimates, np.zeros((10, 3), np.float32), np.random.default_rng(0)
+    )
+    assert len(np.unique(prototypes["prototypes"][0, :, 0])) == 3

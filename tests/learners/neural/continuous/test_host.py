@@ -14,7 +14,7 @@ from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
 from skillfocus.learners.continuous import make_continuous_problem
 from skillfocus.learners.neural.continuous.host import HostEnvironments
 from skillfocus.learners.neural.continuous.state import Fixed
-from skillfocus.learners.neural.continuous.train import make_trainer
+from skillfocus.learners.neural.continuous.train import make_trainer, train
 from skillfocus.skills.neural.network import init_network
 from skillfocus.worlds.host import HostStep, HostWorld
 
@@ -69,6 +69,17 @@ def test_what_follows_an_episode_s_end_does_not_count():
         again = environments.round(jax.random.key(1), actor, fixed)
         assert again.values[0, :, 0].tolist() == [2, 5]
     assert environments.batch.is_closed
+
+
+@pytest.mark.slow
+def test_every_set_has_its_own_strength():
+    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    actor = sf.Actor(rounds=2, environments=2, hidden=4, judge_hidden=4, free=0.0, rise=0.0)
+    rngs = [np.random.default_rng(seed) for seed in (0, 0)]
+    trained = train(actor, problem, rngs, lambda *_: None, strengths=[0.0, 2.0])
+    penalties = [-float(each.report["rewards"][1, -1]) for each in trained]
+    assert penalties[0] == 0
+    assert penalties[1] > 0
 
 
 @pytest.mark.slow

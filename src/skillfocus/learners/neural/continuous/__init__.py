@@ -1,1 +1,1 @@
-"""Actors: skills of continuous worlds, learned by policy gradients in JAX."""
+"""Skill discovery in continuous worlds by policy gradients, in JAX."""

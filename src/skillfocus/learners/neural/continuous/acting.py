@@ -1,4 +1,4 @@
-"""Acting: environments begin, run skills drawn for them, or act at random to be looked at."""
+"""Rollouts for training: reset environments, run sampled skills, or act at random."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from skillfocus.worlds.jax.continuous import ContinuousWorld
 
 
 class Acting:
-    """Compiled acting in one world.
+    """Compiled rollouts in one world.
 
     Args:
-        model: What the actor means.
+        model: The actor model.
         settings: Settings of the actor.
     """
 
@@ -27,13 +27,13 @@ class Acting:
         self.masks = jnp.asarray(self.layout.masks)
         self.active = jnp.asarray(self.layout.active)
         self.compiled_act = jax.jit(self.act)
-        self.compiled_draw = jax.jit(self.draw_skills, static_argnums=1)
+        self.compiled_sample = jax.jit(self.sample_skills, static_argnums=1)
         if isinstance(self.world, ContinuousWorld):
             self.compiled_reset = jax.jit(jax.vmap(self.world.reset))
-            self.compiled_scout = jax.jit(self.scout, static_argnums=(1, 2))
+            self.compiled_explore = jax.jit(self.explore, static_argnums=(1, 2))
 
-    def draw_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
-        """Draw kinds of skills, int32 [n], and their components, [n, layout.width]."""
+    def sample_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
+        """Sample kinds of skills, int32 [n], and their components, [n, layout.width]."""
         key_kind, key_z = jax.random.split(key)
         kind = jax.random.randint(key_kind, (n,), 0, len(self.layout.kinds))
         active, parts = self.active[kind], []
@@ -47,39 +47,39 @@ class Acting:
             parts.append(part * active[:, k : k + 1])
         return kind, jnp.concatenate(parts, axis=1)
 
-    def begin(self, key: jax.Array, before: Any) -> Any:
-        """Begin afresh in some environments, go on in the others."""
+    def reset_some(self, key: jax.Array, state: Any) -> Any:
+        """Reset each environment with probability `reset_share`."""
         n = self.settings.environments
-        key_fresh, key_reset = jax.random.split(key)
-        fresh = jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share
-        drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
+        key_choice, key_reset = jax.random.split(key)
+        is_reset = jax.random.uniform(key_choice, (n,)) < self.settings.reset_share
+        initial = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
 
         def pick(new: jax.Array, old: jax.Array) -> jax.Array:
-            return jnp.where(fresh.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+            return jnp.where(is_reset.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
 
-        return jax.tree.map(pick, drawn, before)
+        return jax.tree.map(pick, initial, state)
 
     def run_skills(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
-        """Run one skill in every environment."""
+        """Run one sampled skill in every environment; return the last states and the round."""
         settings, world, model = self.settings, self.world, self.model
         n = settings.environments
         key_skill, key_steps, key_noise = jax.random.split(key, 3)
-        kind, z = self.draw_skills(key_skill, n)
+        kind, z = self.sample_skills(key_skill, n)
         mask = self.masks[kind]
         start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
         weights = {"shift": fixed.shift, "scale": fixed.scale}
 
-        # Noise that lasts explores farther. Each step's draw still has the policy's distribution.
+        # Correlated noise explores farther. Each action still has the policy's distribution.
         kept = settings.persistence
         added = (1 - kept**2) ** 0.5
 
         def step(carried: tuple[Any, jax.Array, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
             (state, values, noise), (key, time) = carried, at
-            key_draw, key_step = jax.random.split(key)
+            key_sample, key_step = jax.random.split(key)
             seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
             inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
             mean, log_std = model.distribution(actor, inputs)
-            noise = kept * noise + added * jax.random.normal(key_draw, mean.shape)
+            noise = kept * noise + added * jax.random.normal(key_sample, mean.shape)
             u = mean + jnp.exp(log_std) * noise
             keys = jax.random.split(key_step, n)
             state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
@@ -99,7 +99,7 @@ class Acting:
         self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
         kind: jax.Array, z: jax.Array, time: jax.Array,
     ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
-        """Return inputs, draws, their log densities and actions, for worlds on the CPU."""
+        """Return inputs, samples u, their log densities and actions, for worlds on the host."""
         weights = {"shift": fixed.shift, "scale": fixed.scale}
         times = jnp.full(len(seen), time)
         inputs = self.model.inputs(weights, seen, values, start, self.masks[kind], z, times)
@@ -107,8 +107,12 @@ class Acting:
         u = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
         return inputs, u, log_probability(u, mean, log_std), self.model.action(u)
 
-    def scout(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
-        """Let environments act at random, each action repeated, for twice a skill's steps."""
+    def explore(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
+        """Take random actions, each repeated, for twice a skill's steps.
+
+        Returns:
+            Observations, [n * steps, observation_size], and values, [n * steps, size].
+        """
         world, n_steps = self.world, 2 * self.n_steps
         key_reset, key_steps = jax.random.split(key)
         state = jax.vmap(world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
@@ -116,8 +120,8 @@ class Acting:
         def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
             (state, u), (key, number) = carried, at
             key_action, key_step = jax.random.split(key)
-            drawn = jax.random.uniform(key_action, u.shape, minval=-1.0, maxval=1.0)
-            u = jnp.where(number % repeats == 0, jnp.arctanh(0.999 * drawn), u)
+            sampled = jax.random.uniform(key_action, u.shape, minval=-1.0, maxval=1.0)
+            u = jnp.where(number % repeats == 0, jnp.arctanh(0.999 * sampled), u)
             keys = jax.random.split(key_step, n)
             state = jax.vmap(world.step)(keys, state, self.model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
             seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]

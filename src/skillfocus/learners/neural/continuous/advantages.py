@@ -1,4 +1,4 @@
-"""Generalised advantage estimates, one per head (Schulman et al. 2016)."""
+"""Generalized advantage estimation, per head (Schulman et al. 2016)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import jax.numpy as jnp
 def advantages(
     rewards: jax.Array, values: jax.Array, gamma: float, trace: float
 ) -> tuple[jax.Array, jax.Array]:
-    """Return advantages and returns of skills that end after their last step.
+    """Return generalized advantage estimates and returns of skills with a fixed horizon.
 
         delta_t = r_t + gamma V_(t+1) - V_t,   A_t = delta_t + gamma trace A_(t+1)
 
-    Nothing follows the last step: a skill has a fixed number of steps, and the critic is told how
-    many have passed.
+    The last step is terminal and not bootstrapped: a skill takes a fixed number of steps, and the
+    critic sees the time.
 
     Args:
         rewards: [n_steps, ...].
-        values: Of the states before each step, [n_steps, ...].
+        values: Values of the states before each step, [n_steps, ...].
         gamma: Discount.
-        trace: Decay of the estimates.
+        trace: GAE's lambda.
 
     Returns:
-        Advantages, and returns to fit the values to (their sum), [n_steps, ...] each.
+        Advantages, and value targets (advantages + values), [n_steps, ...] each.
     """
     following = jnp.concatenate([values[1:], jnp.zeros_like(values[:1])])
     deltas = rewards + gamma * following - values

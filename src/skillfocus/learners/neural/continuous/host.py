@@ -1,8 +1,7 @@
-"""Environments on the CPU that run skills for an actor, all taking a step at once.
+"""Batched rollouts for training in environments that are stepped on the CPU.
 
-An episode may end while a skill is under way. The skill's state then stays as it was at the end,
-and its remaining steps count for nothing; the environment itself goes on in a new episode, where
-the next skill begins.
+If an episode ends during a skill, the skill's values are frozen and its remaining steps do not
+count. The environment is reset, and the next skill starts in the new episode.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ class HostEnvironments:
     """A batch of environments; close it, or use it in a `with` block.
 
     Args:
-        trainer: The training.
-        rng: Seeds the environments.
+        trainer: The trainer.
+        rng: Seeds the environments and samples random actions.
     """
 
     def __init__(self, trainer: Trainer, rng: np.random.Generator) -> None:
@@ -39,8 +38,8 @@ class HostEnvironments:
     def __exit__(self, *_: object) -> None:
         self.batch.close()
 
-    def scout(self, repeats: int) -> tuple[np.ndarray, np.ndarray]:
-        """Act at random, each action repeated: what is observed, and the values reached."""
+    def explore(self, repeats: int) -> tuple[np.ndarray, np.ndarray]:
+        """Take random actions, each repeated; see `Acting.explore`."""
         seen, n_dims = [], self.world.n_action_dims
         u = np.zeros((self.n, n_dims), np.float32)
         for number in range(2 * self.trainer.n_steps):
@@ -53,10 +52,10 @@ class HostEnvironments:
         return observations, self.world.values(observations)
 
     def round(self, key: jax.Array, actor: Any, fixed: Fixed) -> Round:
-        """Run one skill in every environment."""
+        """Run one sampled skill in every environment."""
         trainer, world = self.trainer, self.world
         key_skill, key_steps = jax.random.split(key)
-        kind, z = trainer.acting.compiled_draw(key_skill, self.n)
+        kind, z = trainer.acting.compiled_sample(key_skill, self.n)
         seen, counts = self.observations, np.ones(self.n, np.float32)
         start = now = world.values(seen)
         rows: list[tuple[Any, ...]] = []

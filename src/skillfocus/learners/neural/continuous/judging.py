@@ -1,4 +1,4 @@
-"""Updates of what rewards read: discriminators, and phi with its constraint.
+"""Updates of the judges, the networks that rewards depend on: discriminators, or phi.
 
 discriminator   minimise  -E log q(z | s)
 LSD             maximise  E <phi(s_T) - phi(s_0), z>, then divide every layer by its norm
@@ -22,11 +22,11 @@ DUAL_RATE = 0.01
 """Step size of the dual ascent on log lambda."""
 
 
-class Seen(NamedTuple):
-    """States that judges learn from, [n] each.
+class JudgeBatch(NamedTuple):
+    """A batch of transitions that judges are trained on.
 
     Attributes:
-        start: Values when the skill began, [n, size].
+        start: First values of the skill, [n, size].
         before: Values before the step, [n, size].
         after: Values after it, [n, size].
         active: Which slots are active, [n, n_slots].
@@ -41,23 +41,23 @@ class Seen(NamedTuple):
 
 
 def judge_loss(
-    estimates: SkillEstimates, judges: Any, seen: Seen, log_dual: jax.Array
+    estimates: SkillEstimates, judges: Any, batch: JudgeBatch, log_dual: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the loss of the judges, and the mean room in METRA's constraint, [n_copies]."""
-    counted = seen.active[:, estimates.slots].T  # [n_copies, n]
+    """Return the loss of the judges, and the mean of METRA's `constraint_room`, [n_copies]."""
+    counted = batch.active[:, estimates.slots].T  # [n_copies, n]
     share = counted / (counted.sum(axis=1, keepdims=True) + 1e-6)
-    outputs = estimates.outputs(judges, seen.start, seen.after)
+    outputs = estimates.outputs(judges, batch.start, batch.after)
     if estimates.is_discriminator:
-        log_q, _ = estimates.log_ratios(outputs, seen.z)
+        log_q, _ = estimates.log_ratios(outputs, batch.z)
         return -(share * log_q).sum(), jnp.zeros(estimates.n_copies)
-    first = seen.start if estimates.is_lipschitz else seen.before
-    change = (outputs - estimates.outputs(judges, seen.start, first)) * estimates.used[:, None]
-    along = (change * estimates.directions(seen.z)).sum(axis=2)
+    first = batch.start if estimates.is_lipschitz else batch.before
+    change = (outputs - estimates.outputs(judges, batch.start, first)) * estimates.used[:, None]
+    along = (change * estimates.directions(batch.z)).sum(axis=2)
     gain = (share * along).sum()
     if estimates.is_lipschitz:
         return -gain, jnp.zeros(estimates.n_copies)
     room = constraint_room(estimates, change)
-    # the constraint is about all adjacent states, whichever skill met them
+    # the constraint applies to all adjacent states, whichever skill visited them
     return -gain - (jnp.exp(log_dual) * room.mean(axis=1)).sum(), room.mean(axis=1)
 
 
@@ -83,12 +83,12 @@ def judge_update(
     state: Any,
     vectors: Any,
     log_dual: jax.Array,
-    seen: Seen,
+    batch: JudgeBatch,
 ) -> tuple[Any, Any, Any, jax.Array, jax.Array]:
-    """Make one step: judges, their optimizer's state, singular vectors, log lambda, the loss."""
+    """Make one update; return judges, optimizer state, singular vectors, log lambda and loss."""
 
     def loss_of(judges: Any) -> tuple[jax.Array, jax.Array]:
-        return judge_loss(estimates, judges, seen, log_dual)
+        return judge_loss(estimates, judges, batch, log_dual)
 
     (loss, room), gradient = jax.value_and_grad(loss_of, has_aux=True)(judges)
     step, state = optimizer.update(gradient, state, judges)
@@ -98,8 +98,8 @@ def judge_update(
     return judges, state, vectors, dual_step(estimates, log_dual, room), loss
 
 
-def first_vectors(judges: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return vectors for power iteration to start from, [n_copies, fan_out] per layer."""
+def init_vectors(judges: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Return the initial vectors of power iteration, [n_copies, fan_out] per layer."""
     return {
         name: rng.standard_normal(w.shape[::2]).astype(np.float32)
         for name, w in judges.items()

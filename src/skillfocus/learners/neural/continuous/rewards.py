@@ -1,12 +1,12 @@
-"""Rewards of a round of skills, one head per component and one for the penalty.
+"""Rewards of a round: one head per component and one for the penalty.
 
     every step      r_t = formula(log q(z | s_(t+1)), log nu)         DIAYN, DUSDi
     at the end      r_t = r(s_0, z, s_(t+1)) - r(s_0, z, s_t)         VIC, LSD
     transitions     r_t = <phi(s_(t+1)) - phi(s_t), z>                METRA
 
-A reward that is due at the end is paid as it grows: its differences add up to it, less the reward
-of the first state, which no action changes. The penalty goes with the reward: of every step, the
-change since the start; else what the step adds to it.
+A final reward is paid as differences. They telescope to the reward of the last state minus that of
+the first, which no action changes. The penalty follows the reward's timing: with a reward per step,
+every step costs the change since the start; otherwise, the increase of that change.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from skillfocus.learners.neural.continuous.dealing import dealt_outputs
+from skillfocus.learners.neural.continuous.prototypes import prototype_outputs
 from skillfocus.learners.neural.continuous.state import Fixed
 from skillfocus.objectives.objective import Objective
 from skillfocus.skills.continuous.estimates import SkillEstimates
 
 
 class RewardRule(NamedTuple):
-    """How the states of a round are rewarded.
+    """Computes the rewards of a round.
 
     Attributes:
-        estimates: What rewards read.
-        n_settling: How many first steps neither earn a reward of every step nor cost a penalty.
+        estimates: The discriminators or phi.
+        n_settling: Initial steps without reward and penalty, where both are per step.
     """
 
     estimates: SkillEstimates
@@ -35,12 +35,12 @@ class RewardRule(NamedTuple):
 
     @property
     def objective(self) -> Objective:
-        """What skills are rewarded for."""
+        """The objective."""
         return self.estimates.objective
 
     @property
     def n_heads(self) -> int:
-        """One per slot, and the penalty's."""
+        """Number of heads: one per slot, and the penalty."""
         return len(self.estimates.layout.slots) + 1
 
     def rewards(
@@ -56,11 +56,11 @@ class RewardRule(NamedTuple):
 
         Args:
             judges: Parameters of discriminators or phi.
-            fixed: The deal and the penalty's strength.
+            fixed: The prototypes and the penalty's strength.
             values: Values of the variables, [n_steps + 1, n, size].
             kind: Kinds of the skills, int [n].
             z: Their components, [n, layout.width].
-            released: 0 while rewards come from the deal, 1 when from the networks.
+            released: Weight of the networks' rewards, from 0 (prototypes only) to 1.
         """
         layout = self.estimates.layout
         copies = self._copies(judges, fixed, values, z, released)  # [n_steps, n, n_copies]
@@ -86,22 +86,22 @@ class RewardRule(NamedTuple):
             along = along.reshape(-1, n_states, n).transpose(1, 2, 0)
             return reward.formula(along[1:] - along[:-1])  # pyright: ignore[reportReturnType]
         paid = reward.formula(*estimates.log_ratios(outputs, all_z))
-        dealt = dealt_outputs(estimates, fixed.dealt, flat)
-        before = reward.formula(*estimates.log_ratios(dealt, all_z))
-        # what is to be made small (DUSDi) always comes from the networks
+        fixed_outputs = prototype_outputs(estimates, fixed.prototypes, flat)
+        initial = reward.formula(*estimates.log_ratios(fixed_outputs, all_z))
+        # terms with a negative weight (DUSDi) always come from the networks
         share = jnp.where(estimates.weights > 0, released, 1.0)[:, None]
-        paid = share * paid + (1 - share) * before
+        paid = share * paid + (1 - share) * initial
         paid = paid.reshape(-1, n_states, n).transpose(1, 2, 0)
         if reward.timing == "final":
             return paid[1:] - paid[:-1]
         return paid[1:] * self._settled(n_states)[:, None, None]
 
     def _settled(self, n_states: int) -> jax.Array:
-        """Return which steps count where every step does, bool [n_states - 1]."""
+        """Return which steps follow the settling ones, bool [n_states - 1]."""
         return jnp.arange(n_states - 1) >= self.n_settling
 
     def _penalty(self, strength: jax.Array, values: jax.Array, kind: jax.Array) -> jax.Array:
-        """Return what every step costs, [n_steps, n]."""
+        """Return the penalty of every step, [n_steps, n]."""
         penalty, space = self.objective.penalty, self.estimates.space
         n_states, n = values.shape[:2]
         if penalty is None:
@@ -116,7 +116,7 @@ class RewardRule(NamedTuple):
 
     @property
     def watched(self) -> Any:
-        """Which variables each kind of skill must not change, float [n_kinds, n_variables]."""
+        """Variables that each kind of skill is penalized for, float [n_kinds, n_variables]."""
         penalty, layout = self.objective.penalty, self.estimates.layout
         assert penalty is not None
         rows = [

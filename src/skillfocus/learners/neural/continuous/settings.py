@@ -1,6 +1,6 @@
-"""Settings of the actor, the part of the neural learner for continuous worlds.
+"""Settings of the actor, with which the neural learner trains in continuous worlds.
 
-Importing this file needs no JAX.
+Importing this module does not import JAX.
 """
 
 from __future__ import annotations
@@ -13,35 +13,34 @@ from skillfocus.errors import UserError
 
 @dataclass(frozen=True)
 class Actor:
-    """Proximal policy optimisation with one critic head per component of a skill.
+    """Settings of PPO with one critic head per component of a skill.
 
         skills = sf.discover(world, objective, seed=0, learner=sf.Neural(actor=sf.Actor()))
 
-    The defaults suit two CPU cores; `large_actor()` has settings for a GPU. One round lets every
-    environment run one skill from beginning to end, then updates the networks.
+    The defaults suit two CPU cores; `large_actor()` has settings for a GPU. In each round, every
+    environment runs one skill to its end, then the networks are updated.
 
     Attributes:
         rounds: Rounds of training.
-        environments: Environments that step at once.
+        environments: Number of parallel environments.
         hidden: Width of the two hidden layers of actor and critic.
-        judge_hidden: The same of discriminators and phi.
-        epochs: How often an update sees every step of a round.
-        batch: Steps per step of Adam.
-        learning_rate: Adam's step size at first; it falls linearly to a tenth.
-        judge_rate: Adam's step size for discriminators and phi.
-        gamma: Discount of rewards of every step; others are not discounted.
-        trace: Decay of the generalised advantage estimates (their lambda).
-        clip: How far the probability ratio counts.
-        entropy: Weight of the actor's entropy, per dimension of an action.
-        persistence: Correlation of the noise in actions with that of the step before.
-        hold: Share of training during which values are dealt out to discrete skills beforehand.
-        free: Share of training without a penalty, so that skills find out what they can change.
-        rise: Share of training over which the penalty's strength rises after that. Best it is over
-            before `hold` is: a skill that gives up for a while can still come back.
-        settling: Share of a skill's first steps that earn no reward of every step, and cost no
-            penalty of every step.
-        reset_share: How often an environment begins afresh when a skill ends.
-        stretch: Rounds that are compiled into one scan.
+        judge_hidden: Width of the two hidden layers of discriminators and phi.
+        epochs: Epochs over the steps of a round.
+        batch: Minibatch size, in steps.
+        learning_rate: Initial learning rate of Adam; it decays linearly to a tenth.
+        judge_rate: Learning rate of discriminators and phi.
+        gamma: Discount of per-step rewards; others are not discounted.
+        trace: Lambda of generalized advantage estimation.
+        clip: Clip range of the probability ratio.
+        entropy: Weight of the entropy bonus, per action dimension.
+        persistence: Correlation of the action noise between consecutive steps.
+        hold: Share of training during which fixed prototypes supply the rewards of discriminators.
+        free: Share of training without a penalty, in which skills find out what they can change.
+        rise: Share of training after that over which the penalty rises to its full strength. It
+            should end before `hold` does: a skill that gives up in between can then still recover.
+        settling: Share of a skill's steps, at its start, without per-step reward and penalty.
+        reset_share: Probability that an environment is reset when a skill ends.
+        stretch: Rounds per compiled scan.
     """
 
     rounds: int = 300
@@ -88,7 +87,7 @@ def large_actor(**settings: object) -> Actor:
     """Return settings for one large GPU.
 
     Args:
-        settings: Settings that differ.
+        settings: Overrides.
     """
     large: dict[str, object] = {
         "rounds": 1000, "environments": 4096, "hidden": 256, "judge_hidden": 64, "epochs": 2,

@@ -1,4 +1,4 @@
-"""What changes while an actor trains, and what a round of skills leaves behind."""
+"""Training state of an actor, and the data of a round."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import jax
 
 
 class Round(NamedTuple):
-    """One skill in every environment, from beginning to end.
+    """Rollouts of one skill in every environment.
 
     Attributes:
-        inputs: What the actor saw before each step, [n_steps, n, n_inputs].
-        u: What it drew, before squashing, [n_steps, n, n_action_dims].
+        inputs: The actor's inputs, [n_steps, n, n_inputs].
+        u: Sampled actions before the tanh, [n_steps, n, n_action_dims].
         log_prob: Log density of u, [n_steps, n].
-        values: Values of the variables, [n_steps + 1, n, size]; the first are the start's.
+        values: Values of the variables, first ones included, [n_steps + 1, n, size].
         kind: Kinds of the skills, int32 [n].
         z: Their components, [n, layout.width].
-        counts: 1 for steps that were taken, 0 for those after an episode's end, [n_steps, n].
+        counts: 1 for valid steps, 0 for those after the end of an episode, [n_steps, n].
     """
 
     inputs: jax.Array
@@ -33,15 +33,15 @@ class Carry(NamedTuple):
     """Everything that changes during training.
 
     Attributes:
-        key: Source of the draws.
+        key: Source of randomness.
         nets: Parameters of `actor` and `critic`.
-        optimizer: State of their optimizer.
+        optimizer: States of their optimizers.
         judges: Parameters of discriminators or phi.
         judge_optimizer: State of their optimizer.
-        vectors: Left singular vectors of phi's layers, for power iteration (LSD).
+        vectors: Right singular vectors of phi's weight matrices, for power iteration (LSD).
         log_dual: log lambda of every copy, [n_copies] (METRA).
-        spread: Typical size of the returns of every head, [n_heads].
-        state: The worlds' states.
+        spread: Running root mean square of every head's returns, [n_heads].
+        state: States of the environments.
         rounds: Rounds so far.
     """
 
@@ -58,16 +58,16 @@ class Carry(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What a set of skills keeps during training, apart from compiled constants.
+    """Constants of one training run that are not compiled in.
 
     Attributes:
         shift: Subtracted from observations, [observation_size].
         scale: Divides them, [observation_size].
-        dealt: What discriminators say while values are dealt out: see `dealing.py`.
+        prototypes: Parameters of the fixed discriminators, see `prototypes.py`.
         strength: Strength of the penalty.
     """
 
     shift: jax.Array
     scale: jax.Array
-    dealt: Any
+    prototypes: Any
     strength: jax.Array

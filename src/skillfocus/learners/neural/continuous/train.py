@@ -1,4 +1,4 @@
-"""Training of continuous skills from beginning to end: stretches on the device, one by one."""
+"""Training loop for continuous skills: stretches of rounds on the device, and checkpoints."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import numpy as np
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import ContinuousProblem
-from skillfocus.learners.neural.checkpoint import Checkpoint
-from skillfocus.learners.neural.continuous.dealing import deal
-from skillfocus.learners.neural.continuous.judging import first_vectors, normalise
+from skillfocus.learners.neural.checkpoint import Checkpoint, generator_states
+from skillfocus.learners.neural.continuous.judging import init_vectors, normalise
+from skillfocus.learners.neural.continuous.prototypes import choose_prototypes
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Carry, Fixed
 from skillfocus.learners.neural.continuous.training import Trainer, initial_carry
@@ -30,21 +30,21 @@ from skillfocus.skills.neural.network import init_network
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.host import HostWorld
 
-SCOUTS = 256
-"""Environments that act at random before training, to see what values there are."""
+EXPLORERS = 256
+"""Environments that take random actions before training, to find out which values are reached."""
 REPEATS = 5
 """Steps for which they repeat an action."""
-LEAST_SCALE = 1e-2
+MIN_SCALE = 1e-2
 """Smallest scale of an observation."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What training yields.
+    """The result of training.
 
     Attributes:
-        model: What the actor means.
-        estimates: What rewards read.
+        model: The actor model.
+        estimates: The discriminators or phi.
         weights: `actor`, `shift` and `scale` (see `ActorModel`), and `judges`.
         report: What `Trainer.learn` measured, by name, [n_rounds, ...].
     """
@@ -63,35 +63,40 @@ def train(
     strengths: Sequence[float] | None = None,
     checkpoint_path: str | Path | None = None,
 ) -> list[Trained]:
-    """Train one set of skills per generator, all at once.
+    """Train one set of skills per generator, in one batch.
 
     Args:
         settings: Settings of the actor.
         problem: What to learn.
         rngs: One generator per set of skills.
         progress: Progress callback.
-        strengths: Strength of the penalty of each set (default: the objective's).
-        checkpoint_path: A file to write the state of training to, and to go on from.
+        strengths: Penalty strength of each set (default: the objective's).
+        checkpoint_path: File to write the training state to and to resume from.
 
     Raises:
         UserError: If training diverges, or the checkpoint cannot be used.
     """
     trainer = make_trainer(settings, problem)
-    if isinstance(problem.world, HostWorld):
-        if checkpoint_path is not None:
-            raise UserError(
-                f"{problem.world.id} is stepped outside JAX, so its state cannot be kept: learn "
-                f"without a checkpoint"
-            )
-        return [train_on_host(trainer, rng, progress) for rng in rngs]
     penalty = problem.objective.penalty
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
-    begun = [begin(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
-    alone = len(begun) == 1
-    carry, fixed = begun[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *begun)
+    if isinstance(problem.world, HostWorld):
+        if checkpoint_path is not None:
+            raise UserError(
+                f"{problem.world.id} is stepped outside JAX, so its state cannot be saved: train "
+                f"without a checkpoint"
+            )
+        return [
+            train_on_host(trainer, rng, strength, progress)
+            for rng, strength in zip(rngs, strengths, strict=True)
+        ]
+    checkpoint = _checkpoint(checkpoint_path, settings, problem, rngs, strengths)
+    initial = [
+        init_training(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)
+    ]
+    alone = len(initial) == 1
+    carry, fixed = initial[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *initial)
     run = trainer.compiled if alone else trainer.compiled_for_many
-    checkpoint = _checkpoint(checkpoint_path, settings, problem, strengths)
     first, reports, done = None, [], 0
     if checkpoint is not None and checkpoint.exists():
         carry, before, header = checkpoint.read(carry)
@@ -132,14 +137,15 @@ def _checkpoint(
     path: str | Path | None,
     settings: Actor,
     problem: ContinuousProblem,
+    rngs: Sequence[np.random.Generator],
     strengths: Sequence[float],
 ) -> Checkpoint | None:
     if path is None:
         return None
     world = problem.world
     decisive = [
-        asdict(settings), list(strengths), world.id, world.settings, problem.objective.describe(),
-        problem.layout, problem.step_limit,
+        asdict(settings), generator_states(rngs), list(strengths), world.id, world.settings,
+        problem.objective.describe(), problem.layout, problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(path, decisive)
 
@@ -149,7 +155,7 @@ def _names(fixed: Fixed) -> list[str]:
 
 
 def _joined(reports: list[dict[str, np.ndarray]], time_axis: int) -> dict[str, np.ndarray]:
-    """Return what was measured in stretches, one after the other."""
+    """Concatenate the reports of all stretches."""
     return {
         name: np.concatenate([each[name] for each in reports], axis=time_axis)
         for name in reports[0]
@@ -170,7 +176,7 @@ def _speed(first: tuple[float, int], steps: int) -> float:
 
 
 def make_trainer(settings: Actor, problem: ContinuousProblem) -> Trainer:
-    """Return the compiled training of a problem; problems that are alike share it."""
+    """Return the compiled trainer of a problem; equal problems share one."""
     return _trainer(settings, problem.world, problem.objective, problem.layout, problem.step_limit)
 
 
@@ -186,11 +192,13 @@ def _trainer(
     return Trainer(model, SkillEstimates(world.space, objective, layout), settings)
 
 
-def begin(trainer: Trainer, rng: np.random.Generator, strength: float) -> tuple[Carry, Fixed]:
-    """Return the state in which training starts, and what stays the same."""
+def init_training(
+    trainer: Trainer, rng: np.random.Generator, strength: float
+) -> tuple[Carry, Fixed]:
+    """Return the initial training state and the constants of a run."""
     settings = trainer.settings
-    key, key_scout, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
-    observations, values = jax.tree.map(np.asarray, scout(trainer, key_scout))
+    key, key_explore, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
+    observations, values = jax.tree.map(np.asarray, explore(trainer, key_explore))
     state = trainer.acting.compiled_reset(jax.random.split(key_reset, settings.environments))
     return prepare(trainer, rng, key, observations, values, strength, state)
 
@@ -199,16 +207,16 @@ def prepare(
     trainer: Trainer, rng: np.random.Generator, key: jax.Array, observations: np.ndarray,
     values: np.ndarray, strength: float, state: Any,
 ) -> tuple[Carry, Fixed]:  # fmt: skip
-    """Return networks to start from, scaled and dealt by what random actions lead to.
+    """Initialize networks, prototypes, and the scale of observations.
 
     Args:
-        trainer: The training.
-        rng: Source of the first parameters and of the deal.
-        key: Source of the draws in training.
-        observations: What random actions let one see, [n, observation_size].
-        values: Values that they reach, [n, size].
+        trainer: The trainer.
+        rng: Source of the initial parameters and of the prototypes.
+        key: Source of randomness in training.
+        observations: Observations under random actions, [n, observation_size].
+        values: Values that these reach, [n, size].
         strength: Strength of the penalty.
-        state: Where environments start.
+        state: Initial states of the environments; None if they are not in JAX.
     """
     model, estimates, settings = trainer.model, trainer.estimates, trainer.settings
     shift, scale = observations.mean(axis=0), observations.std(axis=0)
@@ -218,28 +226,28 @@ def prepare(
         "critic": init_network([n_inputs + 1, hidden, hidden, trainer.rule.n_heads], rng),
     }
     judges = estimates.init(settings.judge_hidden, rng)
-    vectors = first_vectors(judges, rng) if estimates.is_lipschitz else {}
-    dealt = deal(estimates, values, rng) if estimates.is_discriminator else {}
+    vectors = init_vectors(judges, rng) if estimates.is_lipschitz else {}
+    prototypes = choose_prototypes(estimates, values, rng) if estimates.is_discriminator else {}
     if estimates.is_lipschitz:
         for _ in range(10):
             judges, vectors = normalise(judges, vectors)
     carry = initial_carry(trainer, key, nets, judges, vectors, state)
     fixed = Fixed(
-        jnp.asarray(shift), jnp.asarray(np.maximum(scale, LEAST_SCALE)),
-        jax.tree.map(jnp.asarray, dealt), jnp.float32(strength),
+        jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
+        jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength),
     )  # fmt: skip
     return carry, fixed
 
 
-def scout(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Act at random: what is observed, [n, observation_size], and the values reached, [n, size]."""
-    return trainer.acting.compiled_scout(key, SCOUTS, REPEATS)
+def explore(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Take random actions; return observations and values, as `Acting.explore` does."""
+    return trainer.acting.compiled_explore(key, EXPLORERS, REPEATS)
 
 
 def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any]) -> Trained:
     """Return the results of training, as NumPy arrays."""
     judges = jax.tree.map(np.asarray, carry.judges)
-    if trainer.estimates.is_lipschitz:  # power iteration comes close; this makes it exact
+    if trainer.estimates.is_lipschitz:  # power iteration is approximate; this bound is exact
         norms = spectral_norms(judges)
         for i in range(norms.shape[1]):
             most = np.maximum(norms[:, i], 1.0)[:, None, None]
@@ -251,15 +259,16 @@ def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any])
     return Trained(trainer.model, trainer.estimates, weights, report)
 
 
-def train_on_host(trainer: Trainer, rng: np.random.Generator, progress: Progress) -> Trained:
-    """Train in a world that is stepped on the CPU; only the networks run in JAX."""
+def train_on_host(
+    trainer: Trainer, rng: np.random.Generator, strength: float, progress: Progress
+) -> Trained:
+    """Train in a world that is stepped on the CPU; only the networks use JAX."""
     from skillfocus.learners.neural.continuous.host import HostEnvironments
 
-    settings, penalty = trainer.settings, trainer.rule.objective.penalty
+    settings = trainer.settings
     with HostEnvironments(trainer, rng) as environments:
-        observations, values = environments.scout(REPEATS)
+        observations, values = environments.explore(REPEATS)
         key = jax.random.key(int(rng.integers(2**31)))
-        strength = 0.0 if penalty is None else penalty.strength
         carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
         reports, began = [], time.monotonic()
         for number in range(settings.rounds):

@@ -1,12 +1,12 @@
-"""One round of training: every environment runs a skill, then actor, critic and judges learn.
+"""One round of training: every environment runs a skill, then all networks are updated.
 
-The critic has a head per component of a skill and one for the penalty; each head's advantages are
-estimated for themselves (`advantages.py`) and the actor follows their sum:
+The critic has one head per component of a skill and one for the penalty. Advantages are estimated
+per head (`advantages.py`), and the actor follows their sum by PPO:
 
     maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
 
-Heads differ in size, so the critic predicts returns in units of their spread. It is told how many
-steps have passed.
+The returns of heads differ in scale, so the critic predicts them divided by their running root mean
+square. Its inputs include the time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import optax
 
 from skillfocus.learners.neural.continuous.acting import Acting
 from skillfocus.learners.neural.continuous.advantages import advantages
-from skillfocus.learners.neural.continuous.judging import Seen, judge_update
+from skillfocus.learners.neural.continuous.judging import JudgeBatch, judge_update
 from skillfocus.learners.neural.continuous.rewards import RewardRule
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Carry, Fixed, Round
@@ -29,21 +29,21 @@ from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.neural.network import apply_network
 
 MAX_GRADIENT = 1.0
-"""Gradients are cut to this norm."""
+"""Global norm that gradients are clipped to."""
 LAST_RATE = 0.1
-"""Learning rate at the end, relative to the first."""
+"""Final learning rate, relative to the initial one."""
 RELEASE = 0.2
-"""Share of training over which the networks take over from the deal."""
+"""Share of training over which discriminator networks replace the prototypes."""
 JUDGE_STEPS = 8
-"""Least steps of Adam that judges make per round."""
+"""Minimum number of judge updates per round."""
 
 
 class Trainer:
     """Compiled training of one problem.
 
     Args:
-        model: What the actor means.
-        estimates: What rewards read.
+        model: The actor model.
+        estimates: The discriminators or phi.
         settings: Settings of the actor.
     """
 
@@ -52,8 +52,8 @@ class Trainer:
         self.world, self.n_steps = model.world, model.step_limit
         n_settling = int(settings.settling * self.n_steps)
         self.rule = RewardRule(estimates, n_settling)
-        # Differences add up to what is due at the end only if none is discounted. Otherwise a
-        # penalty would never be paid back in full to a skill that leaves and returns.
+        # Differences telescope only without a discount. With one, a skill that leaves and returns
+        # would not get its penalty back in full.
         is_step = estimates.objective.reward.timing == "step"
         self.gamma = settings.gamma if is_step else 1.0
         self.optimizer = optax.chain(
@@ -69,13 +69,13 @@ class Trainer:
         self.compiled_learn = jax.jit(self.learn)
 
     def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
-        """Make some rounds; return what `learn` measures, stacked."""
+        """Run `n_rounds` rounds; return the state and the stacked reports of `learn`."""
         return jax.lax.scan(lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds)
 
     def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
-        """Let every environment run one skill, and learn from it."""
-        key, key_begin, key_act, key_learn = jax.random.split(carry.key, 4)
-        state = self.acting.begin(key_begin, carry.state)
+        """Run one skill in every environment and learn from the rollouts."""
+        key, key_reset, key_act, key_learn = jax.random.split(carry.key, 4)
+        state = self.acting.reset_some(key_reset, carry.state)
         state, done = self.acting.run_skills(key_act, carry.nets["actor"], fixed, state)
         carry = carry._replace(key=key, state=state)
         return self.learn(key_learn, carry, fixed, done)
@@ -83,7 +83,7 @@ class Trainer:
     def learn(
         self, key: jax.Array, carry: Carry, fixed: Fixed, done: Round
     ) -> tuple[Carry, dict[str, jax.Array]]:
-        """Learn from a round of skills; return what happened beside the new state."""
+        """Update all networks on a round; return the new state and a report."""
         settings = self.settings
         key_actor, key_judge = jax.random.split(key)
         share = carry.rounds / settings.rounds
@@ -95,19 +95,21 @@ class Trainer:
         )  # [n_steps, n, n_heads]
         critic_inputs = self._critic_inputs(done)
         predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
-        gained, returns = advantages(rewards, predicted, self.gamma, settings.trace)
+        advantage, returns = advantages(rewards, predicted, self.gamma, settings.trace)
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
         spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
         spread = jnp.maximum(spread, 1e-3)
-        total = gained.sum(axis=2)
+        total = advantage.sum(axis=2)
         total = (total - total.mean()) / (total.std() + 1e-6)
         data = (
             done.inputs, critic_inputs, done.u, done.log_prob, total, returns / spread, done.counts,
         )  # fmt: skip
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
         rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
-        nets, optimizer, entropy = self._improve(key_actor, carry, flat, rate)
-        judges, judge_optimizer, vectors, log_dual, loss = self._judge(key_judge, carry, done)
+        nets, optimizer, entropy = self._update_nets(key_actor, carry, flat, rate)
+        judges, judge_optimizer, vectors, log_dual, loss = self._update_judges(
+            key_judge, carry, done
+        )
         report = {
             "rewards": rewards.sum(axis=0).mean(axis=0),
             "judge_loss": loss,
@@ -127,25 +129,27 @@ class Trainer:
         times = jnp.broadcast_to(times[:, None, None], (self.n_steps, n, 1))
         return jnp.concatenate([done.inputs, times], axis=2)
 
-    def _improve(
+    def _update_nets(
         self, key: jax.Array, carry: Carry, data: Any, rate: jax.Array
     ) -> tuple[Any, Any, jax.Array]:
-        """Make some epochs of proximal policy optimisation."""
+        """Run the PPO epochs of a round."""
         settings, n = self.settings, self.n_steps * self.settings.environments
         batch = min(settings.batch, n)
 
         def epoch(carried: Any, key: jax.Array) -> Any:
             order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
-            return jax.lax.scan(one, carried, (order, jax.random.split(key, len(order))))
+            return jax.lax.scan(minibatch, carried, (order, jax.random.split(key, len(order))))
 
-        def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+        def minibatch(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
             nets, optimizer = carried
             rows, key = at
             some = jax.tree.map(lambda x: x[rows], data)
             loss_of = jax.value_and_grad(self._loss, has_aux=True)
             (_, entropy), gradient = loss_of(nets, some, key)
             new, states = {}, {}
-            for name in nets:  # one optimizer each, lest the critic's gradient cut the actor's
+            for (
+                name
+            ) in nets:  # separate optimizers: the critic's gradient must not clip the actor's
                 step, states[name] = self.optimizer.update(gradient[name], optimizer[name])
                 new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
             return (new, states), entropy
@@ -160,34 +164,33 @@ class Trainer:
         settings = self.settings
         mean, log_std = self.model.distribution(nets["actor"], inputs)
         ratio = jnp.exp(log_probability(u, mean, log_std) - log_prob)
-        near = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
-        gain = (counts * jnp.minimum(ratio * advantage, near * advantage)).mean()
-        fresh = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
-        entropy = -log_probability(fresh, mean, log_std) + log_squashing(fresh)
+        clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
+        surrogate = (counts * jnp.minimum(ratio * advantage, clipped * advantage)).mean()
+        sample = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+        entropy = -log_probability(sample, mean, log_std) + log_squashing(sample)
         entropy = entropy.mean() / mean.shape[1]
-        missed = apply_network(nets["critic"], critic_inputs) - returns
-        error = jnp.mean(missed**2)
-        return error - gain - settings.entropy * mean.shape[1] * entropy, entropy
+        value_loss = jnp.mean((apply_network(nets["critic"], critic_inputs) - returns) ** 2)
+        return value_loss - surrogate - settings.entropy * mean.shape[1] * entropy, entropy
 
-    def _judge(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
-        """Let discriminators or phi learn from the round."""
+    def _update_judges(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
+        """Train discriminators or phi on samples of the round."""
         settings, timing = self.settings, self.rule.objective.reward.timing
         n_steps, n = self.n_steps, done.z.shape[0]
-        if timing == "final":  # the reward of the last state, or of first and last
+        if timing == "final":  # only the last state is rewarded, compared with the first
             times, size = jnp.full((JUDGE_STEPS,), n_steps - 1), min(n, settings.batch)
-            draws = (JUDGE_STEPS, size)
-            time = jnp.broadcast_to(times[:, None], draws)
+            shape = (JUDGE_STEPS, size)
+            time = jnp.broadcast_to(times[:, None], shape)
         else:
             first = self.rule.n_settling if timing == "step" else 0
             count = max(JUDGE_STEPS, n_steps * n // settings.batch)
-            draws = (count, min(settings.batch, n_steps * n))
-            time = jax.random.randint(jax.random.fold_in(key, 1), draws, first, n_steps)
-        env = jax.random.randint(key, draws, 0, n)
+            shape = (count, min(settings.batch, n_steps * n))
+            time = jax.random.randint(jax.random.fold_in(key, 1), shape, first, n_steps)
+        env = jax.random.randint(key, shape, 0, n)
         active = self.acting.active[done.kind]
 
         def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
             time, env = at
-            seen = Seen(
+            batch = JudgeBatch(
                 done.values[0][env], done.values[time, env], done.values[time + 1, env],
                 active[env], done.z[env],
             )  # fmt: skip
@@ -195,7 +198,7 @@ class Trainer:
                 self.estimates,
                 self.judge_optimizer,
                 *carried,
-                seen,  # pyright: ignore[reportCallIssue]
+                batch,  # pyright: ignore[reportCallIssue]
             )
             return tuple(carried), loss
 
@@ -207,7 +210,7 @@ class Trainer:
 def initial_carry(
     trainer: Trainer, key: jax.Array, nets: Any, judges: Any, vectors: Any, state: Any
 ) -> Carry:
-    """Return the state in which training starts, from first parameters and environments."""
+    """Return the initial training state, from initial parameters and environments."""
     from skillfocus.objectives.estimates import TemporalRepresentation
 
     estimates = trainer.estimates

@@ -37,9 +37,9 @@ LIMIT = 4.99
 REACH = LIMIT / 3
 """How far the arm reaches along each axis."""
 HALF_CLOSED = 0.5
-"""The gripper holds what lies under it from here on."""
+"""From this value on, the gripper holds what lies under it."""
 VIEW_WIDTH = math.pi / 10
-"""How far a corner may be off the head's direction."""
+"""Largest angle between the head's direction and a corner it sees."""
 RANGES = (0.3, 0.3, 0.15, 0.15, 0.15, 0.8)
 """The largest action in each dimension."""
 BASE_CELLS = np.array(
@@ -122,9 +122,9 @@ class Gunner(ContinuousWorld):
         """Make a Gunner.
 
         Args:
-            variables: "items" for what base, arm and view are at, as DUSDi has it, or "numbers" for
+            variables: "items" for what base, arm and view are at, as in DUSDi, or "numbers" for
                 positions, gripper and angle.
-            starts: "centre", as DUSDi has it, or "varied".
+            starts: "centre", as in DUSDi, or "varied".
             step_limit: Steps of a skill.
             episode_steps: Steps of an episode.
         """
@@ -140,7 +140,7 @@ class Gunner(ContinuousWorld):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
+        """Arguments that recreate this world."""
         return {
             "variables": self.variables,
             "starts": self.starts,
@@ -150,11 +150,11 @@ class Gunner(ContinuousWorld):
 
     @property
     def observation_size(self) -> int:
-        """Three one-hots, two positions, the gripper and the angle."""
+        """Size of three one-hots, two positions, the gripper and the angle."""
         return 3 * N_ITEMS + 6
 
     def reset(self, key: jax.Array) -> GunnerState:
-        """Return the start in the centre, or draw one."""
+        """Return the start in the centre, or sample a varied one."""
         import jax
         import jax.numpy as jnp
 
@@ -204,17 +204,17 @@ class Gunner(ContinuousWorld):
         return jnp.concatenate([base, state.held, seen(state), state.base, state.arm, numbers])
 
     def place(self, key: jax.Array, values: jax.Array) -> GunnerState:
-        """Return a state with these numbers; an open gripper holds a thing at random, or none.
+        """Return a state with given numbers; what an open gripper holds is sampled.
 
         Raises:
-            UserError: With variables="items", which do not say where anything is.
+            UserError: With variables="items", which do not determine positions.
         """
         import jax
 
         if self.variables == "items":
             raise UserError(
-                'Gunner cannot be set to given items, which many positions share: use variables="'
-                'numbers"'
+                "Gunner cannot be set to given items, which do not determine positions: use "
+                'variables="numbers"'
             )
         offset = values[2:4] - values[:2]
         held = _one_hot(jax.random.randint(key, (), 0, N_ITEMS + 1))
@@ -258,7 +258,7 @@ def seen(state: GunnerState) -> jax.Array:
 
 
 def _grasp(state: GunnerState) -> GunnerState:
-    """Let a gripper that is at least half closed hold what lies under it."""
+    """Update what the gripper holds: if at least half closed, what lies under it."""
     import jax.numpy as jnp
 
     found = _one_hot(_under(ARM_CELLS, state.arm))

@@ -1,4 +1,4 @@
-"""Particles: agents on a square, each with a landmark of its own; none disturbs another.
+"""Particles: agents on a square, each with its own landmark; agents do not interact.
 
 Variables   distance_0 … distance_9: how far each agent is from its landmark
 Actions     x and y of every agent's acceleration, -1 to 1
@@ -7,9 +7,9 @@ Observation the distances (10), velocity and position of every agent (4 each), t
 Start       agents at rest and landmarks uniform on [-1, 1]²
 Versions    v0: the multi-particle world of DUSDi's public code
 
-In every step an agent first moves, by a tenth of its velocity, and then changes its velocity: three
-quarters of it remain, and half the action is added. Positions are clipped to the square, velocities
-not, so that an agent at the edge keeps its speed. Landmarks stay where they are.
+In every step an agent first moves by a tenth of its velocity. Then the velocity is multiplied by
+three quarters, and half the action is added. Positions are clipped to the square but velocities are
+not, so an agent at the edge keeps its speed. Landmarks do not move.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Particles(ContinuousWorld):
         """Make particles.
 
         Args:
-            agents: How many agents, each with a landmark.
+            agents: Number of agents, each with a landmark.
             step_limit: Steps of a skill.
             episode_steps: Steps of an episode.
         """
@@ -80,7 +80,7 @@ class Particles(ContinuousWorld):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
+        """Arguments that recreate this world."""
         return {
             "agents": self.agents,
             "step_limit": self.step_limit,
@@ -89,11 +89,11 @@ class Particles(ContinuousWorld):
 
     @property
     def observation_size(self) -> int:
-        """Distance, velocity, position and landmark of every agent."""
+        """Size of distance, velocity, position and landmark of every agent."""
         return 7 * self.agents
 
     def reset(self, key: jax.Array) -> ParticlesState:
-        """Draw agents at rest, and landmarks."""
+        """Sample positions of agents, at rest, and of landmarks."""
         import jax
         import jax.numpy as jnp
 
@@ -127,9 +127,12 @@ class Particles(ContinuousWorld):
         return jnp.concatenate([self.values(state), moving.ravel(), state.landmark.ravel()])
 
     def place(self, key: jax.Array, values: jax.Array) -> ParticlesState:
-        """Refuse: distances do not say where agents and landmarks are."""
+        """Raise `UserError`: distances do not determine positions."""
         del key, values
-        raise UserError("Particles cannot be set to given distances, which many places share")
+        raise UserError(
+            "Particles cannot be set to given distances, which do not determine positions: give a "
+            "number of starts"
+        )
 
     def drawing(self) -> Drawing:
         """Return agents and landmarks, joined by lines."""

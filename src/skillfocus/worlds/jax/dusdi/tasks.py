@@ -1,15 +1,15 @@
-"""DUSDi's downstream tasks, as its public code has them.
+"""DUSDi's downstream tasks, as in its public code.
 
 Every constant is from github.com/JiahengHu/DUSDi (`custom_env/moma_2d_downstream_env.py`,
 `env_helper.py`, `train.py`) or github.com/JiahengHu/Pettingzoo-skill
-(`pettingzoo/utils/wrappers/centralized_wrapper.py`). Three things are not settled there:
+(`pettingzoo/utils/wrappers/centralized_wrapper.py`). Three points are unclear there:
 
 - `env_helper.py` names landmarks 1 and 2 for the easy food-poison task, and `train.py` landmark 1
   alone. The published return of 17.6 fits one, whose best is 20.
 - There is one sequential task. Its agents are those of the paper's *mid* one; for *hard* we take
   the eight agents of the hard food-poison task.
-- The lowest possible return of the public sequential task is -20, but the paper shows -35: its
-  penalties were others, so returns of sequential tasks cannot be compared with the paper's.
+- The lowest possible return of the public sequential task is -20, but the paper shows -35. Its
+  penalties must have differed, so our returns of sequential tasks are not comparable with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AGENTS = 10
 CYCLE = 50
 """Steps after which landmarks and targets may change: `cycle_step`, which is a skill's length."""
 NEAR = 0.6
-"""Up to which distance an agent is at its landmark: `distance_threshold`."""
+"""Largest distance at which an agent is at its landmark: `distance_threshold`."""
 MID = (0, 2, 4, 6, 9)
 """Agents of the tasks of medium difficulty: `poison_m` and `sequential` in `env_helper.py`."""
 HARD = (0, 1, 2, 3, 4, 6, 7, 9)
@@ -36,10 +36,10 @@ HARD = (0, 1, 2, 3, 4, 6, 7, 9)
 
 
 class GunnerTask(ContinuousTask):
-    """Stand on and look at the right things, which change every 250 steps.
+    """Stand on and look at the right item, which changes every 250 steps.
 
-    Thing i counts in the i-th quarter of the episode. Each step earns 1 for the base and 1 for the
-    view; in the limited task only while the gripper holds thing 1.
+    In the i-th quarter of the episode, it is item i. Each step earns 1 for the base and 1 for the
+    view; in the limited task only while the gripper holds item 1.
     """
 
     world = Gunner
@@ -61,7 +61,7 @@ class GunnerTask(ContinuousTask):
     def step(
         self, key: jax.Array, state: jax.Array, before: jax.Array, after: jax.Array
     ) -> TaskStep:
-        """Reward what base and head are at after the step, the count of which includes it."""
+        """Reward base and view after the step; the count includes this step."""
         del key, before
         count = state + 1
         goal = jnp.minimum(count // self.quarter, 3)
@@ -77,19 +77,18 @@ class GunnerTask(ContinuousTask):
 
 
 class PoisonState(NamedTuple):
-    """What a food-poison task remembers."""
+    """State of a food-poison task."""
 
     poisoned: jax.Array
-    """Which landmarks to keep away from, float32 [10]: 0 is food."""
+    """Which landmarks are poison, float32 [10]; 0 is food."""
     steps: jax.Array
     """Steps taken, int32 []."""
 
 
 class FoodPoison(ContinuousTask):
-    """Be near food and away from poison; every 50 steps, each landmark becomes one or the other.
+    """Be near food and away from poison; every 50 steps, each landmark is resampled as either.
 
-    Each step earns 1 per landmark that counts where its agent is right, and loses 1 where it is
-    wrong.
+    For each landmark that counts, a step earns 1 if its agent is right, and -1 otherwise.
     """
 
     world = Particles
@@ -102,21 +101,21 @@ class FoodPoison(ContinuousTask):
         self.best_return = 20.0 * len(landmarks)
 
     def reset(self, key: jax.Array, observation: jax.Array) -> PoisonState:
-        """Draw which landmarks are poison."""
+        """Sample which landmarks are poison."""
         del observation
         return PoisonState(_coins(key), jnp.int32(0))
 
     def step(
         self, key: jax.Array, state: PoisonState, before: jax.Array, after: jax.Array
     ) -> TaskStep:
-        """Reward distances after the step, then draw anew at the end of a cycle."""
+        """Reward distances after the step; resample the poison at the end of a cycle."""
         del before
         count = state.steps + 1
         distance, poisoned = after[:AGENTS], state.poisoned > 0
         right = jnp.where(poisoned, distance > NEAR, distance < NEAR)
         reward = jnp.where(right, 1.0, -1.0)[jnp.array(self.landmarks)].sum()
-        redrawn = jnp.where(count % CYCLE == 0, _coins(key), state.poisoned)
-        return TaskStep(PoisonState(redrawn, count), reward, reward)
+        resampled = jnp.where(count % CYCLE == 0, _coins(key), state.poisoned)
+        return TaskStep(PoisonState(resampled, count), reward, reward)
 
     def observation(self, state: PoisonState) -> jax.Array:
         """Return what is poison, and the number of cycles since the start, float32 [11]."""
@@ -124,22 +123,22 @@ class FoodPoison(ContinuousTask):
 
 
 class SequentialState(NamedTuple):
-    """What a sequential task remembers."""
+    """State of a sequential task."""
 
     progress: jax.Array
-    """How many agents are done, int32 []."""
+    """Number of agents that are done, int32 []."""
     charge: jax.Array
-    """Steps that the agent whose turn it is was near its landmark, int32 []."""
+    """Steps that the current agent was near its landmark, int32 []."""
     steps: jax.Array
     """Steps taken, int32 []."""
 
 
 class Sequential(ContinuousTask):
-    """Let one agent after the other be near its landmark, and keep the rest away.
+    """Bring one agent after the other near its landmark, and keep the others away.
 
-    An agent is done at the end of a cycle of 50 steps if it was near in more than 40 steps since
-    its turn began. Until all are done, each step loses 0.1 per agent that is where it should not
-    be; from then on, each earns 10.
+    An agent is done at the end of a cycle of 50 steps if it was near for more than 40 steps since
+    its turn began. Until all are done, each step costs 0.1 per agent that is wrong; after that,
+    each step earns 10.
     """
 
     world = Particles
@@ -156,7 +155,7 @@ class Sequential(ContinuousTask):
         self.best_return = self.prize * (cycles - len(sequence))
 
     def reset(self, key: jax.Array, observation: jax.Array) -> SequentialState:
-        """Begin with the first agent."""
+        """Start with the first agent."""
         del key, observation
         return SequentialState(jnp.int32(0), jnp.int32(0), jnp.int32(0))
 
@@ -186,7 +185,7 @@ class Sequential(ContinuousTask):
 
 
 def _coins(key: jax.Array) -> jax.Array:
-    """Draw what is poison, float32 [10]."""
+    """Sample what is poison, float32 [10]."""
     return jax.random.bernoulli(key, 0.5, (AGENTS,)).astype(jnp.float32)
 
 

@@ -84,7 +84,7 @@ class CleaningACar(RoomWorld):
     }
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
-        """Return the state that follows an action."""
+        """Return the next state after an action."""
         import jax.numpy as jnp
 
         del key
@@ -121,7 +121,7 @@ class CleaningACar(RoomWorld):
         )
 
     def draw_start(self, key: jax.Array) -> jax.Array:
-        """Draw every variable, but nothing that contradicts the rules.
+        """Sample every variable, consistent with the rules.
 
         Rag and soap are on the car, in the bucket, on the shelf, in the sink, on the floor or
         carried, with probability 1/6 each. Soap in the bucket has soaped it. A rag on a stained car

@@ -6,8 +6,8 @@ Actions     left, right, forward, pickup, drop, toggle, clean
 Start       agent at (4, 4) facing right, printer on the floor at (5, 6), switched off, table dirty
 Versions    v0: the room of SkiLD's experiments
 
-The printer can be toggled in front of the agent or in its hands. It gets ready in the step after
-one that left it on the table, switched on, with the table clean, and stays ready whatever follows.
+The printer can be toggled in front of the agent or in its hands. It is ready one step after it is
+on the table, switched on, and the table clean; from then on it stays ready.
 The table is cleaned by facing it, and stays clean.
 """
 
@@ -64,7 +64,7 @@ class InstallingAPrinter(RoomWorld):
     start = {"agent": (4, 4), "direction": "right", "printer_position": (5, 6)}
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
-        """Return the state that follows an action."""
+        """Return the next state after an action."""
         import jax.numpy as jnp
 
         del key
@@ -92,7 +92,7 @@ class InstallingAPrinter(RoomWorld):
         )
 
     def draw_start(self, key: jax.Array) -> jax.Array:
-        """Draw every variable; the printer is ready only if the table is clean.
+        """Sample every variable; the printer is ready only if the table is clean.
 
         The printer is on the table, on the floor or carried, with probability 1/3 each.
         """

@@ -1,17 +1,17 @@
-"""What the worlds of Mini-BEHAVIOR share: a room, an agent that turns and walks, things it carries.
+"""Base of the Mini-BEHAVIOR worlds: a room, an agent that turns and walks, things it carries.
 
-Rules of all three worlds, which follow the original to the step:
+Rules of all three worlds, which match the original step by step:
 
 - The agent stands on a free cell and has a direction. It turns, or walks to the cell in front of it
   unless a wall, furniture or a thing is there. It acts only on the cell in front of it, or on what
   it carries.
 - It can carry several things at once. `pickup` takes one thing from the cell in front, the first in
   the world's list. A dropped thing lands in front of the agent; things may share a cell.
-- Within a step, slow processes (freezing, soaking, …) come first and see the state before the
-  action; the action follows. What a drop sets off therefore shows one step later.
+- Within a step, processes (freezing, soaking, …) come first and depend on the state before the
+  action; the action follows. So a drop has its effect one step later.
 
-The original stacks things on three levels of a cell, and draws the level at random where two are
-free. Levels decide nothing that these variables do not show, so the worlds here are deterministic.
+The original stacks things on three levels of a cell, and samples the level where two are free.
+Levels have no effect on these variables, so the worlds here are deterministic.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ DIRECTIONS = ("right", "down", "left", "up")
 MOVES: tuple[Cell, ...] = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """The change of row and column in each direction."""
 WALL = -1
-"""Instead of a cell's number: there is none."""
+"""In place of a cell number: no cell."""
 CARRIED = "carried"
-"""The value of a thing's position while the agent carries it."""
+"""Position of a thing that the agent carries."""
 ABSENT = -2
-"""Instead of a cell's number: the thing is carried."""
+"""In place of a cell number: the thing is carried."""
 Starts = Literal["task", "varied"]
 
 
@@ -84,7 +84,7 @@ class Room:
 
         Args:
             furniture: Its name.
-            extra: Number of positions beyond the cells, which are not.
+            extra: Number of further positions, which are False.
         """
         inside = [cell in self._furniture[furniture] for cell in self.cells]
         return np.array(inside + [False] * extra)
@@ -123,7 +123,7 @@ class Room:
         return jnp.where((action == FORWARD) & ~blocked, ahead, agent), (direction + turn) % 4
 
     def draw_agent(self, key: jax.Array, things: jax.Array) -> jax.Array:
-        """Draw a free cell for the agent on which no thing lies.
+        """Sample a free cell for the agent on which no thing lies.
 
         Args:
             key: A random key.
@@ -136,9 +136,9 @@ class Room:
         return jax.random.categorical(key, jnp.where(taken, -jnp.inf, 0.0)).astype(jnp.int32)
 
     def log_weights(self, kinds: Sequence[str], extra: int = 1) -> np.ndarray:
-        """Return the logarithms of weights to draw a thing's position by.
+        """Return log weights to sample a thing's position with.
 
-        Each kind of place is as likely as any other: pieces of furniture, the floor, and the hand.
+        All kinds of places have equal probability: pieces of furniture, the floor, and the hand.
 
         Args:
             kinds: Names of furniture on which the thing may lie.
@@ -160,22 +160,22 @@ class RoomWorld(JaxWorld):
     room: Room
     """The room."""
     episode_length: int
-    """Steps of an episode of the benchmark; `step_limit` is that of one skill."""
+    """Steps of an episode of the benchmark; `step_limit` is for one skill."""
     start: Mapping[str, Hashable]
-    """The values at the start of every episode of the benchmark."""
+    """First state of the benchmark's episodes; variables not named have their first value."""
 
     def __init__(self, starts: Starts = "task") -> None:
         """Make the world.
 
         Args:
-            starts: What `reset` draws. "task": the one state in which every episode of the
-                benchmark starts. "varied": places, levels and switches at random, so that a learner
-                meets every part of the world without having to explore. What always holds in the
-                task holds in these states too; but a process such as thawing may be under way with
-                the agent farther off than it could have walked.
+            starts: Distribution of `reset`. "task": the first state of the benchmark's episodes.
+                "varied": random places, levels and switches, so that a learner visits every part of
+                the world without exploration. These states satisfy the world's invariants, but some
+                are not reachable: a process such as thawing may be under way with the agent farther
+                off than it could have walked.
 
         Raises:
-            UserError: If there are no such starts.
+            UserError: If `starts` is neither.
         """
         if starts not in get_args(Starts):
             raise UserError(f'starts must be "task" or "varied", got {starts!r}')
@@ -189,7 +189,7 @@ class RoomWorld(JaxWorld):
 
     @property
     def default_target(self) -> str:
-        """Where the agent is."""
+        """The agent's position."""
         return "agent"
 
     @property
@@ -198,7 +198,7 @@ class RoomWorld(JaxWorld):
         return self.space.names[2:]
 
     def reset(self, key: jax.Array) -> jax.Array:
-        """Return the start of the task, or draw a varied one."""
+        """Return the start of the task, or sample a varied one."""
         import jax.numpy as jnp
 
         if self.starts == "task":
@@ -207,7 +207,7 @@ class RoomWorld(JaxWorld):
 
     @abstractmethod
     def draw_start(self, key: jax.Array) -> jax.Array:
-        """Draw a start with everything at random."""
+        """Sample a varied start."""
 
 
 def agent_variables(room: Room) -> tuple[Variable, Variable]:
@@ -216,7 +216,7 @@ def agent_variables(room: Room) -> tuple[Variable, Variable]:
 
 
 def position_variable(name: str, room: Room, extra: Sequence[str] = ()) -> Variable:
-    """Return the position of a thing: any cell, `CARRIED`, or what else the world has."""
+    """Return the position of a thing: any cell, `CARRIED`, or an `extra` value."""
     return Variable(name, (*room.cells, CARRIED, *extra))
 
 

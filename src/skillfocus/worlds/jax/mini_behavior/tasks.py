@@ -1,8 +1,8 @@
-"""The tasks of the benchmark, as conditions on values.
+"""The benchmark's tasks, as conditions on values.
 
-SkiLD counts an episode as a success once the condition of its task has held at some step; its
-record may lag behind by a few steps, because it takes note of one milestone per step. The side
-conditions say what a person would expect besides: what the task did not ask for is as it was.
+SkiLD counts an episode as a success once the task's condition has held at some step; it may record
+it a few steps late, because it registers one milestone per step. Side conditions are ours: whatever
+the task does not ask for should be unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
 from skillfocus.worlds.jax.mini_behavior.thawing import FOODS, ThawingFrozenFood
 
 Allowed = Mapping[str, tuple[Hashable, ...]]
-"""For some variables, the values they may have."""
+"""Allowed values of some variables."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Condition:
     world: type[RoomWorld]
     """The world."""
     allowed: Allowed
-    """The values that each variable named here may have."""
+    """Allowed values of the variables named here."""
 
     def __call__(self, values: jax.Array | np.ndarray) -> jax.Array:
         """Return whether value indices, int [..., n_variables], meet it, bool [...]."""
@@ -51,14 +51,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class HouseholdTask:
-    """What an episode is to achieve, and what it should leave alone."""
+    """A success condition, and side conditions on what should be left alone."""
 
     world: type[RoomWorld]
     """The world."""
     success: Condition
-    """Success as the benchmark counts it: met at any step of the episode."""
+    """The benchmark's success condition: met at any step of the episode."""
     side_conditions: Mapping[str, Condition] = field(default_factory=dict)
-    """What should hold besides at the end of the episode, by name."""
+    """Conditions that should hold at the end of the episode, by name."""
 
     def true_success(self, values: jax.Array | np.ndarray) -> jax.Array:
         """Return whether values meet the success and all side conditions, bool [...]."""
@@ -79,7 +79,7 @@ def _task(
 
 
 _THAWED = (0, 1, 2, 3, 4)
-"""The benchmark calls food thawed once it has lost one of its five levels."""
+"""The benchmark calls food thawed below the highest of its levels, 5."""
 _OFF, _ON = (0,), (1,)
 _KITCHEN: dict[str, Allowed] = {
     "fridge closed": {"fridge_open": _OFF},
@@ -128,4 +128,4 @@ TASKS: dict[str, HouseholdTask] = {
     "clean-car": _task(CleaningACar, {"car_stain": _OFF}, {**_GARAGE, **_SOAP_UNUSED}),
     "clean-rag": _task(CleaningACar, {"car_stain": _OFF, "rag_cleanness": (5,)}, _GARAGE),
 }
-"""The tasks by name; "thaw-all" is one of the code, not of the paper's figures."""
+"""The tasks by name. "thaw-all" is in SkiLD's code, but not in the paper's figures."""

@@ -99,7 +99,7 @@ class ThawingFrozenFood(RoomWorld):
     }
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
-        """Return the state that follows an action."""
+        """Return the next state after an action."""
         import jax.numpy as jnp
 
         del key
@@ -136,7 +136,7 @@ class ThawingFrozenFood(RoomWorld):
         return jnp.concatenate([head, food, frozen]).astype(jnp.int32)
 
     def draw_start(self, key: jax.Array) -> jax.Array:
-        """Draw every variable.
+        """Sample every variable.
 
         Each food is in the fridge, in the sink, on the floor or carried, with probability 1/4 each.
         """
