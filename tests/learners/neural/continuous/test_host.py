@@ -71,6 +71,22 @@ def test_what_follows_an_episode_s_end_does_not_count():
     assert environments.batch.is_closed
 
 
+def test_the_noise_of_actions_persists():
+    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0))
+    correlation = []
+    for persistence in (0.0, 0.9):
+        actor = sf.Actor(environments=200, hidden=4, persistence=persistence)
+        trainer = make_trainer(actor, problem)
+        net = init_network([trainer.model.n_inputs, 4, 4, 2], np.random.default_rng(0))
+        net = {name: 0 * array for name, array in net.items()}  # mean 0, the same deviation
+        with HostEnvironments(trainer, np.random.default_rng(0)) as environments:
+            u = np.asarray(environments.round(jax.random.key(0), net, fixed).u)[:, :, 0]
+        correlation.append(np.corrcoef(u[:-1].ravel(), u[1:].ravel())[0, 1])
+        assert u.std() == pytest.approx(u[0].std(), rel=0.15)
+    assert correlation == pytest.approx([0.0, 0.9], abs=0.1)
+
+
 @pytest.mark.slow
 def test_every_set_has_its_own_strength():
     problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})

@@ -61,17 +61,12 @@ class Acting:
 
     def run_skills(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
         """Run one sampled skill in every environment; return the last states and the round."""
-        settings, world, model = self.settings, self.world, self.model
-        n = settings.environments
+        world, model, n = self.world, self.model, self.settings.environments
         key_skill, key_steps, key_noise = jax.random.split(key, 3)
         kind, z = self.sample_skills(key_skill, n)
         mask = self.masks[kind]
         start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
         weights = {"shift": fixed.shift, "scale": fixed.scale}
-
-        # Correlated noise explores farther. Each action still has the policy's distribution.
-        kept = settings.persistence
-        added = (1 - kept**2) ** 0.5
 
         def step(carried: tuple[Any, jax.Array, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
             (state, values, noise), (key, time) = carried, at
@@ -79,7 +74,7 @@ class Acting:
             seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
             inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
             mean, log_std = model.distribution(actor, inputs)
-            noise = kept * noise + added * jax.random.normal(key_sample, mean.shape)
+            noise = self._next_noise(key_sample, noise)
             u = mean + jnp.exp(log_std) * noise
             keys = jax.random.split(key_step, n)
             state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
@@ -97,15 +92,24 @@ class Acting:
 
     def act(
         self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
-        kind: jax.Array, z: jax.Array, time: jax.Array,
-    ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
-        """Return inputs, samples u, their log densities and actions, for worlds on the host."""
+        kind: jax.Array, z: jax.Array, time: jax.Array, noise: Any,
+    ) -> tuple[jax.Array, ...]:  # fmt: skip
+        """Return inputs, samples u, their log densities, actions and noise, for host worlds."""
         weights = {"shift": fixed.shift, "scale": fixed.scale}
         times = jnp.full(len(seen), time)
         inputs = self.model.inputs(weights, seen, values, start, self.masks[kind], z, times)
         mean, log_std = self.model.distribution(actor, inputs)
-        u = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
-        return inputs, u, log_probability(u, mean, log_std), self.model.action(u)
+        noise = self._next_noise(key, noise)
+        u = mean + jnp.exp(log_std) * noise
+        return inputs, u, log_probability(u, mean, log_std), self.model.action(u), noise
+
+    def _next_noise(self, key: jax.Array, noise: jax.Array) -> jax.Array:
+        """Return the action noise of the next step.
+
+        Correlated noise explores farther. Each action still has the policy's distribution.
+        """
+        kept = self.settings.persistence
+        return kept * noise + (1 - kept**2) ** 0.5 * jax.random.normal(key, noise.shape)
 
     def explore(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
         """Take random actions, each repeated, for twice a skill's steps.

@@ -55,6 +55,8 @@ class HostEnvironments:
         """Run one sampled skill in every environment."""
         trainer, world = self.trainer, self.world
         key_skill, key_steps = jax.random.split(key)
+        key_noise = jax.random.fold_in(key_steps, trainer.n_steps)
+        noise = jax.random.normal(key_noise, (self.n, world.n_action_dims))
         kind, z = trainer.acting.compiled_sample(key_skill, self.n)
         seen, counts = self.observations, np.ones(self.n, np.float32)
         start = now = world.values(seen)
@@ -63,8 +65,8 @@ class HostEnvironments:
         for number in range(trainer.n_steps):
             time = np.float32(number / trainer.n_steps)
             key_step = jax.random.fold_in(key_steps, number)
-            inputs, u, log_prob, action = trainer.acting.compiled_act(
-                key_step, actor, fixed, seen, world.values(seen), start, kind, z, time
+            inputs, u, log_prob, action, noise = trainer.acting.compiled_act(
+                key_step, actor, fixed, seen, world.values(seen), start, kind, z, time, noise
             )
             step = self.batch.step_batch(np.asarray(action))
             rows.append((inputs, u, log_prob, counts))

@@ -93,6 +93,7 @@ class Trainer:
         rewards = self.rule.rewards(
             carry.judges, now, done.values, done.kind, done.z, released
         )  # [n_steps, n, n_heads]
+        rewards = rewards * done.counts[..., None]
         critic_inputs = self._critic_inputs(done)
         predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
         advantage, returns = advantages(rewards, predicted, self.gamma, settings.trace)
@@ -147,9 +148,8 @@ class Trainer:
             loss_of = jax.value_and_grad(self._loss, has_aux=True)
             (_, entropy), gradient = loss_of(nets, some, key)
             new, states = {}, {}
-            for (
-                name
-            ) in nets:  # separate optimizers: the critic's gradient must not clip the actor's
+            # separate optimizers: the critic's gradient must not clip the actor's
+            for name in nets:
                 step, states[name] = self.optimizer.update(gradient[name], optimizer[name])
                 new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
             return (new, states), entropy
@@ -169,7 +169,8 @@ class Trainer:
         sample = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
         entropy = -log_probability(sample, mean, log_std) + log_squashing(sample)
         entropy = entropy.mean() / mean.shape[1]
-        value_loss = jnp.mean((apply_network(nets["critic"], critic_inputs) - returns) ** 2)
+        missed = apply_network(nets["critic"], critic_inputs) - returns
+        value_loss = jnp.mean(counts[:, None] * missed**2)
         return value_loss - surrogate - settings.entropy * mean.shape[1] * entropy, entropy
 
     def _update_judges(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
