@@ -61,12 +61,11 @@ WORLDS: dict[str, tuple[str, dict[str, str]]] = {
 }  # fmt: skip
 """Settings of each world, and its agents with their targets. Errands in two-rooms lead away and
 back, so VIC is used there, which rewards the last state."""
-ACTORS: dict[str, dict[str, object]] = {
-    "gunner": {"entropy": 0.03},
-    "two-rooms": {"rounds": 2000},
-}
-"""Overrides of `large_actor()`: Gunner's base finds its cells only with continued exploration, and
-skills that carry the box learn late to return home."""
+EXPLORATION: dict[str, dict[str, object]] = {"gunner": {"entropy": 0.03, "persistence": 0.9}}
+"""Settings of the actor by world. Gunner's things are small and far apart: noise that lasts finds
+them."""
+LONGER: dict[str, dict[str, object]] = {"two-rooms": {"rounds": 2000}}
+"""More of them on a GPU: a skill that carries the box learns late to go back home."""
 SINGLE_TARGETS = {
     "gunner": ("dusdi-diayn", f"{ITEMS},base"), "two-rooms": ("dusdi-vic", f"{ROOMS},agent"),
 }  # fmt: skip
@@ -106,7 +105,8 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
         for world, (_, agents) in WORLDS.items():
             if small and world == "particles":
                 continue
-            actor = Actor() if small else large_actor(**ACTORS.get(world, {}))
+            own = EXPLORATION.get(world, {})
+            actor = Actor(**own) if small else large_actor(**own, **LONGER.get(world, {}))  # pyright: ignore[reportArgumentType]
             for name, targets in agents.items():
                 add(world, name, "", seed, targets, actor)
                 if not small:
