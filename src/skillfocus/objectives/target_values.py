@@ -3,7 +3,7 @@ skill for each value, or one for each target that is to change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -170,3 +170,33 @@ def value_labels(space: FactoredSpace, assignment: Assignment) -> list[str]:
         )
         for skill in assignment.skills
     ]
+
+
+def read_value_label(
+    space: FactoredSpace, targets: Sequence[str], label: object
+) -> dict[int, int] | None:
+    """Return what a skill is told to reach, as value indices by variable.
+
+    The inverse of `value_labels`. Files hold the text, so it may be anything.
+
+    Args:
+        space: The world's variables.
+        targets: Names of the skill's targets.
+        label: Text such as `passenger=in taxi`.
+
+    Returns:
+        One value per target; None if the text names other variables or values, or more than one
+        value of a target reads alike.
+    """
+    # A value's own text may hold a comma, so the labels that values make are compared.
+    starts: list[tuple[dict[int, int], str]] = [({}, "")]
+    for j in sorted(space.index(name) for name in targets):
+        starts = [
+            ({**values, j: k}, longer)
+            for values, text in starts
+            for k, value in enumerate(space.variables[j].values)
+            if isinstance(label, str)
+            and label.startswith(longer := f"{text}{', ' * bool(text)}{space.names[j]}={value}")
+        ]
+    found = [values for values, text in starts if text == label]
+    return found[0] if len(found) == 1 and targets else None
