@@ -3,7 +3,7 @@ skill for each value, or one for each target that is to change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from skillfocus.objectives.targets import (
     assign_skills,
     check_count,
     check_skill,
+    default_targets,
 )
 
 
@@ -37,16 +38,17 @@ def assign_targets(
     objective: Objective,
     n_skills: int | None = None,
     targets: Targets | None = None,
+    left_out: Collection[str] = (),
 ) -> Assignment:
     """Assign targets to the skills of any objective: `assign_values`, `assign_changes` or
-    `assign_skills`.
+    `assign_skills`. What is left out gets no skills by default.
 
     Raises:
         UserError: If objective and targets do not fit together.
     """
     told = reaches_values(objective) or changes_targets(objective)
     if not told:
-        return assign_skills(world, objective, n_skills, targets)
+        return assign_skills(world, objective, n_skills, targets, left_out)
     if not objective.targeted:
         plain = "reach(change=True)" if changes_targets(objective) else "reach()"
         raise UserError(
@@ -59,12 +61,15 @@ def assign_targets(
             f"leave scattered out"
         )
     if changes_targets(objective):
-        return assign_changes(world, n_skills, targets)
-    return assign_values(world, n_skills, targets)
+        return assign_changes(world, n_skills, targets, left_out)
+    return assign_values(world, n_skills, targets, left_out)
 
 
 def assign_changes(
-    world: World, n_skills: int | None = None, targets: Targets | None = None
+    world: World,
+    n_skills: int | None = None,
+    targets: Targets | None = None,
+    left_out: Collection[str] = (),
 ) -> Assignment:
     """Give every target one skill, which is to change it.
 
@@ -73,12 +78,14 @@ def assign_changes(
         n_skills: Number of skills; it can only confirm that of the targets.
         targets: A count of 1 for each (default: the goals and the world's `default_target`), or
             the skills one by one, each as `{variable: 0}`.
+        left_out: Variables that get no skills by default.
 
     Raises:
         UserError: If a target has several skills.
     """
     if targets is None:
-        targets = dict.fromkeys((*world.goals, world.default_target), 1)
+        goals, default_target = default_targets(world, left_out)
+        targets = dict.fromkeys((*goals, default_target), 1)
     assignment = assign(world, n_skills, targets)
     sets = [assignment.targets(z) for z in range(len(assignment))]
     for members in sets:
@@ -92,7 +99,10 @@ def assign_changes(
 
 
 def assign_values(
-    world: World, n_skills: int | None = None, targets: Targets | None = None
+    world: World,
+    n_skills: int | None = None,
+    targets: Targets | None = None,
+    left_out: Collection[str] = (),
 ) -> Assignment:
     """Assign a target value to every skill.
 
@@ -102,12 +112,13 @@ def assign_values(
             world's `default_target` gets the rest.
         targets: Counts per variable, of values spread evenly over all it has; or the skills one by
             one, each as `{variable: value}`, with a value as `Variable.values` has it.
+        left_out: Variables that get no skills by default.
 
     Raises:
         UserError: If a target has no such value, or has fewer values than skills.
     """
     if targets is None:
-        targets = default_value_counts(world, n_skills)
+        targets = default_value_counts(world, n_skills, left_out)
     if isinstance(targets, Mapping):
         check_count(sum(targets.values()))
         skills = [skill for name, n in targets.items() for skill in _spread(world.space, name, n)]
@@ -124,20 +135,23 @@ def assign_values(
     return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
 
 
-def default_value_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
+def default_value_counts(
+    world: World, n_skills: int | None = None, left_out: Collection[str] = ()
+) -> dict[str, int]:
     """Return how many values of each variable are reached by default: all of them, up to 16."""
     sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
-    counts = {name: min(sizes[name], N_SKILLS) for name in (*world.goals, world.default_target)}
+    goals, default_target = default_targets(world, left_out)
+    counts = {name: min(sizes[name], N_SKILLS) for name in (*goals, default_target)}
     if n_skills is not None:
-        rest = n_skills - sum(counts[name] for name in world.goals)
-        most = sizes[world.default_target]
+        rest = n_skills - sum(counts[name] for name in goals)
+        most = sizes[default_target]
         if not 0 <= rest <= most:
             raise UserError(
                 f"{n_skills} skills are too {'few' if rest < 0 else 'many'}: {world.id}'s goals "
-                f"take {n_skills - rest}, one per value, and {world.default_target} up to {most}; "
+                f"take {n_skills - rest}, one per value, and {default_target} up to {most}; "
                 f"give your own targets"
             )
-        counts[world.default_target] = rest
+        counts[default_target] = rest
     return {name: count for name, count in counts.items() if count}
 
 

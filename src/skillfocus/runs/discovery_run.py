@@ -12,6 +12,7 @@ import polars as pl
 from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus._internal.deprecated import renamed_attribute
+from skillfocus.core.influence import uninfluenced
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.seeds import check_seed
@@ -139,9 +140,17 @@ class Discovery(Run):
 
     def assignment(self) -> Assignment:
         """Return which skill targets what."""
-        return assign_targets(
-            self.make_world(), self.make_objective(), self.skills, parse_targets(self.targets)
-        )
+        world, objective, left_out = self.make_world(), self.make_objective(), ()
+        if self.targets is None and objective.targeted and not self._is_built_in(world):
+            mdp = self.make_mdp()
+            left_out = () if mdp is None else uninfluenced(mdp)
+        return assign_targets(world, objective, self.skills, parse_targets(self.targets), left_out)
+
+    @staticmethod
+    def _is_built_in(world: World) -> bool:
+        """Whether a world is known by its id, its settings and the version of the package."""
+        known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}
+        return type(world) is known.get(world.id)
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
@@ -299,7 +308,7 @@ class Discovery(Run):
         For a built-in world, those that differ from its defaults. Any other world may change
         without its name changing, so all settings and a fingerprint of its table.
         """
-        if type(world) is {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}.get(world.id):
+        if self._is_built_in(world):
             defaults = cached_world(world.id, "{}").settings
             return {key: value for key, value in world.settings.items() if value != defaults[key]}
         mdp = self.make_mdp()
