@@ -124,13 +124,13 @@ def isolated_change_chances(
     Returns:
         Per variable, the highest probability of changing it within `step_limit` steps with every
         other variable at its first value in the end, averaged over the states in which it has a
-        value that can change somewhere, final ones included (with hidden marks, over the fresh ones
-        of them); None if there are none.
+        value that can change somewhere, without states that no action leaves (with hidden marks,
+        over the fresh ones of them); None if there are none.
     """
     max_sources = max(40, min(max_sources, 5_000_000 // mdp.n_states))
     affordable = int(MAX_PRODUCTS // products_per_start(mdp, [0], step_limit)) // len(mdp.space)
     max_sources = max(MIN_STARTS, min(max_sources, affordable))
-    sources = np.arange(mdp.n_states)
+    sources = np.flatnonzero(~mdp.absorbing)
     if mdp.n_marks:
         sources = fresh_starts(mdp, other_variables(mdp, default_target))
     if len(sources) > max_sources:
@@ -167,8 +167,9 @@ def fresh_starts(mdp: TabularMDP, variables: Sequence[int]) -> np.ndarray:
 def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int) -> np.ndarray:
     """Return the states a skill with these targets could be judged from.
 
-    Targets that cannot be changed back must be fresh. In a world with hidden marks, everything but
-    the default target must be fresh, because the variables do not say which marks are set.
+    Some action leaves them, and targets that cannot be changed back are fresh. In a world with
+    hidden marks, everything but the default target must be fresh, because the variables do not say
+    which marks are set.
 
     Args:
         mdp: The world's MDP.
@@ -179,8 +180,10 @@ def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int
         int64 [n]: numbered states, ascending.
     """
     if mdp.n_marks:
-        return fresh_starts(mdp, other_variables(mdp, default_target))
-    return fresh_starts(mdp, [j for j in targets if not mdp.reversible[j]])
+        fresh = fresh_starts(mdp, other_variables(mdp, default_target))
+    else:
+        fresh = fresh_starts(mdp, [j for j in targets if not mdp.reversible[j]])
+    return fresh[~mdp.absorbing[fresh]]
 
 
 def fair_starts(

@@ -62,10 +62,10 @@ def side_effects(
     Args:
         skills: The skills to evaluate.
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
-            averages), "all" (every state in which the targets have values that can change
-            somewhere), or an int array of numbered states. In a world without a table both names
-            mean the same: starts are drawn (see `drawn_starts`), and an array holds value indices
-            [n, n_variables].
+            averages), "all" (every state that some action leaves, in which the targets have
+            values that can change somewhere), or an int array of numbered states. In a world
+            without a table both names mean the same: starts are drawn (see `drawn_starts`), and an
+            array holds value indices [n, n_variables].
         sample: Evaluate so many sampled rollouts per skill, 2 or more.
         rng: Generator for sampling.
         progress: Callback for the fraction done.
@@ -167,7 +167,7 @@ def _starts(
         chosen = fair_starts(mdp, targets, skills.step_limit, default_target)
         most = max_fair_starts(mdp, targets, skills.step_limit)
     elif starts == "all":
-        possible = np.flatnonzero(mdp.can_change[:, targets].all(axis=1))
+        possible = np.flatnonzero(mdp.can_change[:, targets].all(axis=1) & ~mdp.absorbing)
         chosen = sample_starts(possible, mdp)
     else:
         raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")

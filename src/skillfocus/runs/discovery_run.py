@@ -288,8 +288,6 @@ class Discovery(Run):
             own["baseline"] = objective.penalty.baseline
         if self.penalty not in (None, "weighted-norm"):
             own["penalty"] = self.penalty
-        if reaches_values(objective):
-            own["judged_by"] = "value"  # versions before counted any change as done
         if digest := own_objective_digest(self.objective):  # its file may change, not its name
             own["objective_file"] = digest
         if twice := own.keys() & learner.keys():
