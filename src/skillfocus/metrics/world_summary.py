@@ -151,9 +151,24 @@ def remarks(
             f"{names} never {verb} alone: whatever does it changes something else too, so such "
             f"skills have side effects or do nothing (groups=… joins what changes together)"
         )
+    steps_on = [name for j, name in enumerate(mdp.space.names) if _has_stages(mdp, j)]
+    if steps_on:
+        names = ", ".join(steps_on[:MAX_LISTED]) + (", …" if len(steps_on) > MAX_LISTED else "")
+        it, its = ("it", "its skills are") if len(steps_on) == 1 else ("they", "their skills are")
+        yield (
+            f"{names} only {'moves' if it == 'it' else 'move'} on, so {its} judged from states in "
+            f"which {it} {'has' if it == 'it' else 'have'} not moved yet; the columns with * in "
+            f"tables are from every start"
+        )
     for name, values in mdp.irrecoverable_values.items():
         if mdp.reversible[mdp.space.index(name)]:
             yield f"{name}: once it has left {list_values(values)} it never comes back"
+
+
+def _has_stages(mdp: TabularMDP, variable: int) -> bool:
+    """Whether a variable only moves on, and has values between its first and its last."""
+    between = mdp.can_change[:, variable] & ~mdp.pristine[:, variable]
+    return not mdp.n_marks and not mdp.reversible[variable] and bool(between.any())
 
 
 def _default_counts(world: World, mdp: TabularMDP) -> dict[str, int]:
