@@ -26,14 +26,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
+from skillfocus._internal.checks import is_whole, shown, whole
 from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.projection import Projection, project
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
+from skillfocus.metrics.arguments import (
+    check_table,
+    start_number,
+    start_numbers,
+    target_numbers,
+)
 
 Restore = Literal["all", "reversible"]
 """What a focused change restores: all variables but the targets, or those that can be changed back;
 the others are then free."""
+RESTORES: tuple[Restore, ...] = ("all", "reversible")
 BLOCK = 256
 """Sets G solved side by side: few enough for their values to stay in the cache."""
 CONVERGED = 1e-12
@@ -93,22 +102,23 @@ def backup_certain(successors, v, done, out):
     return changed
 
 
+@explain_calls
 def best_focus(
     mdp: TabularMDP,
-    targets: Sequence[int],
-    starts: np.ndarray,
+    targets: Sequence[int | str],
+    starts: np.ndarray | Sequence[int],
     step_limit: int,
     restore: Restore = "all",
     values: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Return the highest probability of a focused change from each start.
 
-        best_focus(mdp, [mdp.space.index("tool_1")], starts, world.step_limit)
-        best_focus(mdp, [passenger], starts, 40, values=[2])  # end with the third value
+        best_focus(mdp, ["tool_1"], starts, world.step_limit)
+        best_focus(mdp, ["passenger"], starts, 40, values=[2])  # end with the third value
 
     Args:
         mdp: The world's MDP.
-        targets: Indices of the variables that must end changed, at least one.
+        targets: The variables that must end changed, by index or name, at least one.
         starts: int [n_starts], numbers of states.
         step_limit: Most steps.
         restore: Which of the other variables must end as they were.
@@ -119,11 +129,11 @@ def best_focus(
         float64 [n_starts].
 
     Raises:
-        UserError: If `values` does not name one value of every target.
+        UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    _check_values(mdp, targets, values)
-    restored = restored_variables(mdp, targets, restore)
-    change = Change(tuple(targets), restored, None if values is None else tuple(values))
+    check_table("best_focus", mdp)
+    starts, step_limit = start_numbers(mdp, starts), whole("step_limit", step_limit, at_least=0)
+    change = _change(mdp, targets, restore, values)
     key = (change, step_limit)
     known = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
     unknown = np.unique(starts[np.isnan(known[starts])])
@@ -132,17 +142,29 @@ def best_focus(
     return known[starts]
 
 
-def _check_values(mdp: TabularMDP, targets: Sequence[int], values: Sequence[int] | None) -> None:
+def _change(
+    mdp: TabularMDP,
+    targets: Sequence[int | str],
+    restore: Restore,
+    values: Sequence[int] | None,
+) -> Change:
+    numbers = target_numbers(mdp, targets)
+    if restore not in RESTORES:
+        raise unknown("kind of restoring", str(restore), RESTORES)
+    restored = restored_variables(mdp, numbers, restore)
     if values is None:
-        return
-    if len(values) != len(targets):
-        raise UserError(f"values must have one value per target, {len(targets)}, got {len(values)}")
-    for j, k in zip(targets, values, strict=True):
-        if not 0 <= k < mdp.space.sizes[j]:
+        return Change(numbers, restored)
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+        raise UserError(f"values must be a list with one value per target, got {shown(values)}")
+    if len(values) != len(numbers):
+        raise UserError(f"values must have one value per target, {len(numbers)}, got {len(values)}")
+    for j, k in zip(numbers, values, strict=True):
+        if not 0 <= whole(f"the value of {mdp.space.names[j]}", k) < mdp.space.sizes[j]:
             raise UserError(
                 f"{mdp.space.names[j]} has no value number {k}; they are numbered 0 to "
                 f"{mdp.space.sizes[j] - 1}"
             )
+    return Change(numbers, restored, tuple(int(k) for k in values))
 
 
 @dataclass(frozen=True)
@@ -274,14 +296,24 @@ class FocusedPlan:
     actions: np.ndarray
 
     def action(self, state: int, steps: int) -> int | None:
-        """Return what to do in a state after so many steps; None to stop."""
+        """Return what to do in a state after so many steps; None to stop.
+
+        Raises:
+            UserError: If there is no such state, or `steps` is negative.
+        """
+        whole("steps", steps, at_least=0)
+        if not is_whole(state) or not 0 <= state < self.actions.shape[1]:
+            raise UserError(
+                f"states are numbered 0 to {self.actions.shape[1] - 1}, got {shown(state)}"
+            )
         action = self.actions[steps, state] if steps < len(self.actions) else STOP
         return None if action == STOP else int(action)
 
 
+@explain_calls
 def best_plan(
     mdp: TabularMDP,
-    targets: Sequence[int],
+    targets: Sequence[int | str],
     start: int,
     step_limit: int,
     restore: Restore = "all",
@@ -293,18 +325,18 @@ def best_plan(
 
     Args:
         mdp: The world's MDP.
-        targets: Indices of the variables that must end changed.
+        targets: The variables that must end changed, by index or name.
         start: Number of the start.
         step_limit: Most steps.
         restore: Which of the other variables must end as they were.
         values: The values that targets must end with, as for `best_focus`.
 
     Raises:
-        UserError: If `values` does not name one value of every target.
+        UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    _check_values(mdp, targets, values)
-    restored = restored_variables(mdp, targets, restore)
-    change = Change(tuple(targets), restored, None if values is None else tuple(values))
+    check_table("best_plan", mdp)
+    start, step_limit = start_number(mdp, start), whole("step_limit", step_limit, at_least=0)
+    change = _change(mdp, targets, restore, values)
     done = change.done(mdp.values, mdp.values[[start]])
     v = done.astype(np.float64)
     out, actions = v.copy(), np.empty((step_limit, mdp.n_states), dtype=np.int16)

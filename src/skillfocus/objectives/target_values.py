@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from skillfocus._internal.checks import shown, whole
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -117,8 +118,11 @@ def assign_values(
     Raises:
         UserError: If a target has no such value, or has fewer values than skills.
     """
+    if n_skills is not None:
+        n_skills = whole("n_skills", n_skills)
     if targets is None:
         targets = default_value_counts(world, n_skills, left_out)
+    _check_form(targets)
     if isinstance(targets, Mapping):
         check_count(sum(targets.values()))
         skills = [skill for name, n in targets.items() for skill in _spread(world.space, name, n)]
@@ -153,6 +157,20 @@ def default_value_counts(
             )
         counts[default_target] = rest
     return {name: count for name, count in counts.items() if count}
+
+
+def _check_form(targets: object) -> None:
+    """Raise a `UserError` unless targets are counts by name, or values one by one."""
+    form = 'write counts, such as {"door": 2}, or values, such as [{"door": "open"}]'
+    skills = [targets] if isinstance(targets, Mapping) else targets
+    if isinstance(skills, str) or not isinstance(skills, Sequence) or not targets:
+        raise UserError(f"targets cannot be {shown(targets)}: {form}")
+    for skill in skills:
+        if not isinstance(skill, Mapping) or not all(isinstance(name, str) for name in skill):
+            raise UserError(f"targets cannot be {shown(targets)}: {form}")
+    if isinstance(targets, Mapping):
+        for name, count in targets.items():
+            whole(f"the number of {name!r} in targets", count)
 
 
 def _spread(space: FactoredSpace, name: str, count: int) -> list[dict[str, int]]:
