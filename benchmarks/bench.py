@@ -127,12 +127,15 @@ def planning_sweeps(rows: list[list[str]]) -> None:
     params = one.initial_params(np.random.default_rng(0))
     t = state_reward(one, params, 0)
     v, backup = t.copy(), model.backup(0, params)
-    value_iteration.sweep(v, t, backup, False)
+    fresh = [value_iteration.new_stamps(len(t)) for _ in range(20)]  # no state is left out
+    value_iteration.sweep(v, t, backup, False, fresh[0], 0)
 
     def sweeps() -> float:
+        for stamps in fresh:
+            stamps.updated[:] = -1
         began = time.perf_counter()
-        for number in range(20):
-            value_iteration.sweep(v, t, backup, number % 2 == 1)
+        for number, stamps in enumerate(fresh):
+            value_iteration.sweep(v, t, backup, number % 2 == 1, stamps, 0)
         return 20 * t.size / (time.perf_counter() - began)
 
     (speed,) = best_of(10, sweeps)

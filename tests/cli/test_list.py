@@ -13,11 +13,12 @@ def test_names_for_programs(tmp_path):
     names = [world["name"] for world in document["worlds"]]
     assert names[:3] == ["four-rooms", "forage-world", "mud-world"]
     assert names == [*WORLDS, *JAX_WORLDS, *CONTINUOUS_WORLDS]
+    assert {w["name"]: w["combinations"] for w in document["worlds"]}["box"] == 11 * 11
     tables = [world["table"] for world in document["worlds"]]
     assert tables == [True] * len(WORLDS) + [False] * (len(names) - len(WORLDS))
     assert document["worlds"][-3] == {
-        "name": "two-rooms", "id": "TwoRooms-v0", "states": None, "table": False,
-        "continuous": True, "variables": {"agent": 2, "box": 2, "vase": 1, "lamp": 1},
+        "name": "two-rooms", "id": "TwoRooms-v0", "combinations": None,
+        "table": False, "continuous": True, "variables": {"agent": 2, "box": 2, "vase": 1, "lamp": 1},
     }  # fmt: skip
     assert document["learners"] == list(LEARNERS)
     assert document["sweeps"] == list(PAPER_GRIDS)
@@ -28,6 +29,7 @@ def test_names_for_programs(tmp_path):
 def test_names_for_people(tmp_path):
     text = command("list", cwd=tmp_path).stdout
     assert "four-rooms" in text
+    assert "combinations of values; skillfocus describe counts the states within reach" in text
     assert "Too large for tables, for networks only: tool-rooms, room-blocks, visible-mud" in text
     assert "particles  Particles-v0  distance_0 … distance_9 (1)" in text
     assert "Learners:    planning, q-learning" in text

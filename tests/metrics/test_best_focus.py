@@ -71,6 +71,45 @@ def test_values_are_those_of_a_plain_version(seed, one_way, restore):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["all", "reversible"]))
+def test_values_to_be_reached_are_those_of_a_plain_version(seed, one_way, restore):
+    mdp = sf.tabulate(RandomWorld(seed, sizes=(3, 2, 2), n_actions=2, one_way=one_way))
+    starts, limit = np.arange(mdp.n_states), seed % 5
+    for targets, wanted in (([0], [2]), ([2], [seed % 2]), ([1, 0], [1, 0])):
+        restored = restored_variables(mdp, targets, restore)
+        expected = best_focus_plainly(mdp, targets, restored, limit, wanted)
+        found = best_focus(mdp, targets, starts, limit, restore, wanted)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        plan = best_plan(mdp, targets, seed % mdp.n_states, limit, restore, wanted)
+        assert plan.probability == pytest.approx(expected[seed % mdp.n_states], abs=1e-12)
+
+
+def test_a_dial_at_a_value_by_hand():
+    """The dial turns 0, 1, 2, 0 for certain; the lamp goes on with 0.4 and never out."""
+    mdp = sf.tabulate(Button())
+    starts = np.array([mdp.number((0, dial)) for dial in range(3)])
+    for steps, reached in ((0, [0, 0, 1]), (1, [0, 1, 1]), (2, [1, 1, 1])):
+        assert best_focus(mdp, [1], starts, steps, values=[2]).tolist() == reached
+    assert best_focus(mdp, [1], starts, 1).tolist() == [1, 1, 1], "any other value"
+    assert best_focus(mdp, [0], starts, 2, values=[1]).tolist() == pytest.approx([0.64] * 3)
+    assert best_focus(mdp, [0], starts, 0, values=[0]).tolist() == [1, 1, 1], "as it is"
+    # The lamp on and the dial at 2, within two steps: two presses, a press and a turn, too short.
+    both = best_focus(mdp, [0, 1], starts, 2, values=[1, 2])
+    assert both.tolist() == pytest.approx([0.0, 0.4, 0.64])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [([1, 2], "one value per target, 1, got 2"), ([3], "dial has no value number 3; .* 0 to 2")],
+)
+def test_values_that_there_are_not(values, message):
+    mdp = sf.tabulate(Button())
+    with pytest.raises(sf.UserError, match=message):
+        best_focus(mdp, [1], np.array([0]), 3, values=values)
+    with pytest.raises(sf.UserError, match=message):
+        best_plan(mdp, [1], 0, 3, values=values)
+
+
 @pytest.mark.parametrize("slip", [0.0, 0.1])
 def test_values_of_a_room_are_those_of_a_plain_version(slip):
     """With projection, blocks and, without slips, the kernel for certain outcomes."""

@@ -114,7 +114,7 @@ def test_chances_of_change_alone_are_those_of_a_plain_version(seed):
     expected = {}
     for j, name in enumerate(mdp.space.names):
         others = [k for k in range(3) if k != j]
-        values = best_focus_plainly(mdp, [j], others, 3)[mdp.can_change[:, j]]
+        values = best_focus_plainly(mdp, [j], others, 3)[mdp.can_change[:, j] & ~mdp.absorbing]
         expected[name] = values.mean() if len(values) else None
     assert isolated_change_chances(mdp, 3) == pytest.approx(expected)
 
@@ -191,3 +191,26 @@ def test_samples_of_starts_are_sorted_and_repeatable(monkeypatch, four_rooms_tab
     assert np.array_equal(some, sample_starts(every, mdp))
     monkeypatch.setattr(reachability, "MAX_PAIRS", 1)
     assert max_starts(mdp) == 200, "never fewer"
+
+
+class Pit(Button):
+    """At 2 the dial falls into a pit, which no action leaves; with the lamp on, too."""
+
+    def transition(self, state, action):
+        if state[1] == 2:
+            return [sf.Outcome(0.5, state), sf.Outcome(0.5, state)]
+        return super().transition(state, action)
+
+
+def test_states_that_no_action_leaves_are_no_starts():
+    """Of six states two are pits. The lamp goes on within ten presses from the two others in which
+    it is off; the dial moves on alone from all four."""
+    mdp = sf.tabulate(Pit())
+    pits = [mdp.number((0, 2)), mdp.number((1, 2))]
+    assert np.flatnonzero(mdp.absorbing).tolist() == sorted(pits)
+    chances = isolated_change_chances(mdp, 10)
+    assert chances == {"lamp": pytest.approx(1 - 0.6**10), "dial": 1.0}
+    skills = sf.discover(Pit(), sf.focused(sf.vic()), seed=0, targets={"lamp": 2})
+    everywhere = sf.metrics.side_effects(skills, "all")[0].starts.tolist()
+    assert everywhere == sorted([mdp.number((0, 0)), mdp.number((0, 1))])
+    assert not set(possible_starts(mdp, [], 0).tolist()) & set(pits)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import skillfocus as sf
-from probes import Door
+from probes import Button, Door
 from skillfocus.core.world import Outcome
 from skillfocus.metrics.world_summary import describe, list_values, remarks
 
@@ -35,6 +35,25 @@ def test_what_never_changes_alone_is_said():
     notes = list(remarks(Twins(), sf.tabulate(Twins())))
     assert any(note.startswith("light never changes alone") for note in notes)
     assert not any(note.startswith("door never") for note in notes)
+
+
+def test_what_only_moves_on_is_said_if_it_has_stages():
+    """A counter from 0 to 2 does; a lamp that is lit for good has nothing between off and on."""
+
+    class Counter(sf.World):
+        id, actions = "Counter-v0", ("count", "light")
+        space = sf.FactoredSpace((sf.Variable("count", (0, 1, 2)), sf.Variable("lamp", (0, 1))))
+
+        def states(self):
+            return [(0, 0)]
+
+        def transition(self, state, action):
+            count, lamp = state
+            return [Outcome(1.0, (min(count + 1, 2), lamp) if action == 0 else (count, 1))]
+
+    (note,) = remarks(Counter(), sf.tabulate(Counter()))
+    assert note.startswith("count only moves on, so its skills are judged from states in which it")
+    assert not any("moves on" in note for note in remarks(Button(), sf.tabulate(Button())))
 
 
 def test_many_names_are_cut_and_the_world_s_own_notes_come_first():

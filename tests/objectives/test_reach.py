@@ -8,13 +8,19 @@ import pytest
 import skillfocus as sf
 from commands import command
 from probes import Button, RandomWorld, corridor
+from skill_sets import make_skills
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.tabular.problem_builder import build_problem
 from skillfocus.metrics.summary import skill_records
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.rewards.reach import at_its_value, unlike_the_start
-from skillfocus.objectives.target_values import assign_targets, default_value_counts, value_labels
+from skillfocus.objectives.target_values import (
+    assign_targets,
+    default_value_counts,
+    read_value_label,
+    value_labels,
+)
 from skillfocus.objectives.targets import Assignment
 
 REACH = sf.focused(sf.reach())
@@ -165,6 +171,68 @@ def test_what_change_cannot_be():
         sf.discover(Button(), sf.reach(change=True), seed=0)
 
 
+def test_skills_are_judged_by_their_values():
+    """From the dial's three values two turns are left at most; a lamp that is lit stays so, so it
+    is judged while it is off: within ten presses it goes on with 1 - 0.6^10."""
+    skills = sf.discover(Button(), REACH, seed=0)
+    effects = sf.metrics.side_effects(skills)
+    lit = 1 - 0.6**10
+    assert [e.best_possible for e in effects] == pytest.approx([1.0, lit, 1.0, 1.0, 1.0])
+    assert [e.changes_alone for e in effects] == pytest.approx([1.0, lit, 1.0, 1.0, 1.0])
+    assert [e.changes_target for e in effects] == pytest.approx([0.0, lit, *[2 / 3] * 3])
+    assert [e.avoidable for e in effects] == pytest.approx([0.0] * 5, abs=1e-6)
+    rng = np.random.default_rng(0)
+    sampled = sf.metrics.side_effects(skills, sample=500, rng=rng)
+    assert [e.changes_alone for e in sampled] == pytest.approx([1.0, lit, 1.0, 1.0, 1.0], abs=0.02)
+
+
+def test_within_a_turn_only_two_of_three_starts_reach_a_value():
+    """From 0 the dial needs two turns to 2; any other value is one turn away."""
+    skills = sf.discover(Button(), REACH, seed=0, targets=[{"dial": 2}], step_limit=1)
+    (effects,) = sf.metrics.side_effects(skills)
+    assert effects.changes_alone == effects.best_possible == pytest.approx(2 / 3)
+    (change,) = sf.metrics.side_effects(
+        sf.discover(Button(), CHANGE, seed=0, targets={"dial": 1}, step_limit=1)
+    )
+    assert change.best_possible == 1.0
+
+
+def test_a_skill_that_should_have_done_nothing_is_blamed():
+    """It presses the button although the dial is where it should be: 0.4 are avoidable."""
+    mdp = sf.tabulate(Button())
+    press = np.zeros(mdp.n_states, dtype=np.uint8)
+    skills = make_skills(Button(), mdp, (("dial",),), ((),), press, 1)
+    skills.info["reaches"] = ["dial=2"]
+    there = np.array([mdp.number((0, 2))])
+    (effects,) = sf.metrics.side_effects(skills, there)
+    assert (effects.best_possible, effects.changes_alone) == (1.0, 0.6)
+    assert effects.avoidable == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("label", "read"),
+    [
+        ("position=(1, 2), tool_1=1", {0: 1, 1: 1}),
+        ("position=(1, 2), tool_1=2", None),
+        ("position=(1, 2)", None),
+        ("tool_1=1", None),
+        (7, None),
+    ],
+)
+def test_what_skills_reach_is_read_from_its_text(label, read):
+    space = sf.make("four-rooms").space
+    assert read_value_label(space, ["position", "tool_1"], label) == read
+
+
+def test_all_texts_can_be_read():
+    for world in (Button(), sf.make("four-rooms"), sf.make("gymnasium:Taxi-v4")):
+        assignment = assign_targets(world, REACH)
+        labels = value_labels(world.space, assignment)
+        for skill, label in zip(assignment.skills, labels, strict=True):
+            names = [world.space.names[j] for j in skill]
+            assert read_value_label(world.space, names, label) == skill
+
+
 def test_equal_skills_for_every_seed():
     one, other = (sf.discover(corridor(), REACH, seed=seed) for seed in (0, 1))
     np.testing.assert_array_equal(one.tabular.flat_actions, other.tabular.flat_actions)
@@ -222,6 +290,7 @@ def test_it_is_cleaner_than_vic_on_taxi():
         for base in (sf.reach(), sf.vic())
     )
     assert [effects.side_effects for effects in told] == [0.0] * 5
+    assert [e.changes_alone for e in told] == pytest.approx([e.best_possible for e in told])
     reached = [float(e.ends[mdp.values[:, place] == k].sum()) for k, e in enumerate(told)]
     assert reached == pytest.approx([0.76, 0.76, 1.0, 0.76, 0.76], abs=0.005)
     found = [effects.side_effects for effects in discovered]
@@ -234,3 +303,9 @@ def test_the_command_says_what_each_skill_reaches(tmp_path):
                    "--out", "out", cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0
     assert "passenger=in taxi" in done.stdout
+    assert "at its value and nothing else changed" in done.stdout
+    assert "much less often than is possible" not in done.stderr
+    short = command("discover", "gymnasium:Taxi-v4", "focused-reach", "--targets", "passenger=5",
+                    "--strength", "0", "--out", "out", "--seeds", "2", cwd=tmp_path)  # fmt: skip
+    assert short.stdout.count("passenger=in taxi") == 1, "a row per value over seeds"
+    assert "5 of 5 skills of seed 0 reach their value alone much less often" in short.stderr

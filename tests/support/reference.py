@@ -236,17 +236,18 @@ def plain_episode(skills, q, task, alpha, gamma, epsilon, intra_option, rng):
     return steps, s
 
 
-def best_focus_plainly(mdp, targets, restored, limit):
-    """Per start, the highest probability of a focused change, by recursion over (state, steps)."""
+def best_focus_plainly(mdp, targets, restored, limit, wanted=None):
+    """Per start, the highest probability of a focused change, by recursion over (state, steps);
+    `wanted` are values that the targets must end with."""
     values, found = mdp.values.tolist(), []
     for first in values:
         known = {}
 
         def value(s, left, first=first, known=known):
             now = values[s]
-            if all(now[j] != first[j] for j in targets) and all(
-                now[j] == first[j] for j in restored
-            ):
+            reached = [now[j] for j in targets] == wanted
+            changed = wanted is None and all(now[j] != first[j] for j in targets)
+            if (reached or changed) and all(now[j] == first[j] for j in restored):
                 return 1.0
             if not left:
                 return 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import skillfocus as sf
 from pages import (
     READY,
     assert_shows,
@@ -13,7 +14,9 @@ from pages import (
     settle,
     values_shown,
 )
+from probes import Button
 from skillfocus.metrics.side_effects import side_effects
+from skillfocus.viewer.page import write_page
 
 pytestmark = pytest.mark.slow
 
@@ -145,3 +148,17 @@ def test_side_by_side(opened, rooms, four_rooms):
     assert opened.locator(".panel").count() == 1
     opened.get_by_label("Compare with another").select_option(label="diayn, seed 0")
     assert opened.locator(".panel").count() == 2
+
+
+def test_skills_that_are_told_a_value_say_which(page, tmp_path):
+    skills = sf.discover(Button(), sf.focused(sf.reach()), seed=0)
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(write_page([skills], tmp_path / "told.html").as_uri())
+    page.wait_for_selector(READY)
+    titles = [chip.get_attribute("title") for chip in page.locator(".skills .chip").all()]
+    told = skills.info["reaches"]
+    assert isinstance(told, list)
+    assert titles == [f"skill {z}, for {text}" for z, text in enumerate(told)]
+    assert page.locator(".effects tbody td:nth-child(2)").all_inner_texts() == told
+    page.locator(".skills .chip").nth(1).click()
+    page.wait_for_function("() => document.body.innerText.includes('It is told to reach lamp=on.')")

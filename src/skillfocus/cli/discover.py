@@ -158,11 +158,12 @@ def _keep_search(curve: StrengthCurve, runs: Sequence[Discovery], store: Store) 
 def _point_out_idle_skills(record: dict) -> None:
     """Say which targets all skills of a run together change much less often than one could."""
     skills, rate = record["skills"], record["settings"]["rate"]
+    if any("reaches" in skill for skill in skills):
+        _point_out_missed_values(record)
+        return
     steady = f"--rate {STEADY_RATE}, " if "vic" in record["objective"] and rate > 0.2 else ""
     for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
         mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
-        if "focused-reach" in record["objective"] and len(mine) == 1:  # one value, as was asked
-            continue
         possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
         changes = [s["changes_target"] for s in mine]
         if possible > 0.5 and sum(changes) < RARELY * possible:
@@ -171,6 +172,21 @@ def _point_out_idle_skills(record: dict) -> None:
                 f"from at most {max(changes):.2f} of the starts, though it can be changed alone "
                 f"with probability {possible:.2f}; try {steady}another seed, or focused-change"
             )
+
+
+def _point_out_missed_values(record: dict) -> None:
+    """Say how many skills of a run reach their value alone much less often than one could."""
+    possible = [s for s in record["skills"] if s["starts"] and (s.get("best_possible") or 0) > 0]
+    missed = [s for s in possible if s["changes_alone"] < RARELY * s["best_possible"]]
+    if not missed:
+        return
+    worst = min(missed, key=lambda s: s["changes_alone"] - s["best_possible"])
+    say(
+        f"note: {len(missed)} of {len(record['skills'])} skills of seed {record['seed']} reach "
+        f"their value alone much less often than is possible (skill {worst['skill']}, "
+        f"{worst['reaches']}: {worst['changes_alone']:.2f}, possible {worst['best_possible']:.2f})"
+        f"; try a longer --step-limit, or --strength auto"
+    )
 
 
 def _records(runs: Sequence[Discovery], store: Store) -> list[dict]:

@@ -32,14 +32,15 @@ class List:
             world = kind()  # pyright: ignore[reportCallIssue]
             variables = dict(zip(world.space.names, world.space.sizes, strict=True))
             worlds.append(
-                {"name": name, "id": world.id, "states": world.space.size, "variables": variables,
+                {"name": name, "id": world.id, "combinations": world.space.size,
+                 "variables": variables,
                  "table": name in WORLDS, "continuous": False}
             )  # fmt: skip
         for name, kind in CONTINUOUS_WORLDS.items():
             world = kind()
             variables = {v.name: v.size for v in world.space.variables}
             worlds.append(
-                {"name": name, "id": world.id, "states": None, "variables": variables,
+                {"name": name, "id": world.id, "combinations": None, "variables": variables,
                  "table": False, "continuous": True}
             )  # fmt: skip
         names = {
@@ -52,11 +53,12 @@ class List:
             print_json({"worlds": worlds, **names})
             return
         rows = [
-            [w["name"], w["id"], show_count(w["states"]), list_variables(w["variables"])]
+            [w["name"], w["id"], show_count(w["combinations"]), list_variables(w["variables"])]
             for w in worlds
             if not w["continuous"]
         ]  # fmt: skip
-        print_table("Worlds", ["name", "id", "states", "variables (values)"], rows)
+        print_table("Worlds", ["name", "id", "combinations", "variables (values)"], rows)
+        print_text("combinations of values; skillfocus describe counts the states within reach\n")
         rows = [
             [w["name"], w["id"], list_variables(w["variables"])] for w in worlds if w["continuous"]
         ]

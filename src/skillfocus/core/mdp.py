@@ -169,6 +169,13 @@ class TabularMDP:
         return np.stack(columns, axis=1)
 
     @cached_property
+    def absorbing(self) -> np.ndarray:
+        """Which states no action leaves, bool [n_states]: final ones, for example."""
+        here = np.arange(self.n_states)[:, None, None]
+        stays = (self.successors == here) & (self.again == here)
+        return (stays | (self.probabilities == 0.0)).all(axis=(1, 2))
+
+    @cached_property
     def pristine(self) -> np.ndarray:
         """Whether a variable has a value that no change leads to, bool [n_states, n_variables].
 

@@ -36,12 +36,17 @@ def effects_tables(runs: list[dict]) -> Iterator[Table]:
         return
     groups: dict[tuple, list[dict]] = {}
     for run in runs:
-        targets = tuple(tuple(skill["targets"]) for skill in run["skills"])
+        targets = tuple(_goal(skill) for skill in run["skills"])
         key = (run["world"], run["objective"], run["learner"])
         groups.setdefault((key, run["strength"], targets, _unusual(run)), []).append(run)
     for (names, strength, _, unusual), members in groups.items():
         suffix = "" if strength is None else f", strength {strength:g}"
         yield _over_seeds(" ".join(names) + suffix + unusual, members)
+
+
+def _goal(skill: dict) -> str:
+    """What a skill is to change, or to reach."""
+    return skill.get("reaches") or " + ".join(skill["targets"])
 
 
 def _unusual(run: dict) -> str:
@@ -58,7 +63,7 @@ def _one_run(run: dict) -> Table:
         rows.append(
             [
                 str(skill["skill"]),
-                skill.get("reaches") or " + ".join(skill["targets"]) or "–",
+                _goal(skill) or "–",
                 _number(skill["changes_target"]),
                 _number(skill.get("changes_alone")),
                 _number(skill.get("best_possible")),
@@ -81,14 +86,21 @@ def _one_run(run: dict) -> Table:
     starts = "that the world draws" if drawn else "within reach; * from every start"
     strength = run.get("unusual", {}).get("strength")
     strong = "" if strength is None else f", strength={strength:g}"
+    told = any("reaches" in skill for skill in run["skills"])
+    done = (
+        "How often the target ends changed; at its value and nothing else changed; and the best\n"
+        "possible of that; side effects"
+        if told
+        else "How often the target ends changed, and alone, and the best possible of that; side\n"
+        "effects"
+    )
     title = (
         f"{run['objective']} in {run['world']} by {run['learner']}{strong}{_unusual(run)}, "
         f"seed {run['seed']}\n"
-        f"How often the target ends changed, and alone, and the best possible of that; side\n"
-        f"effects (Equation 1, {kind}), from starts {starts}"
+        f"{done} (Equation 1, {kind}), from starts {starts}"
     )
     columns = [
-        "", "target", "changes", "alone", "best\npossible", "effects", "steps", "starts",
+        "", "target", "changes", _alone(told), "best\npossible", "effects", "steps", "starts",
         "most disturbed", "changes*", "effects*",
     ]  # fmt: skip
     shown = len(columns) - 2 if drawn else len(columns)
@@ -98,15 +110,11 @@ def _one_run(run: dict) -> Table:
 def _over_seeds(title: str, runs: list[dict]) -> Table:
     """Per target: how often its best skill changes it, and the side effects of all its skills."""
     rows = []
-    targets = dict.fromkeys(tuple(s["targets"]) for run in runs for s in run["skills"])
-    for target in targets:
-        of_runs = [
-            [s for s in run["skills"] if tuple(s["targets"]) == target and s["starts"]]
-            for run in runs
-        ]
+    for target in dict.fromkeys(_goal(s) for run in runs for s in run["skills"]):
+        of_runs = [[s for s in run["skills"] if _goal(s) == target and s["starts"]] for run in runs]
         of_runs = [mine for mine in of_runs if mine]
         if not of_runs:
-            rows.append([" + ".join(target), "no start within reach", *"–––––", "0"])
+            rows.append([target or "–", "no start within reach", *"–––––", "0"])
             continue
         every = [skill for mine in of_runs for skill in mine]
         best = [max((s["changes_target"] or 0.0) for s in mine) for mine in of_runs]
@@ -115,7 +123,7 @@ def _over_seeds(title: str, runs: list[dict]) -> Table:
         starts = sorted({s["starts"] for s in every})
         rows.append(
             [
-                " + ".join(target) or "–",
+                target or "–",
                 f"{_mean(best):.3f} ({min(best):.3f})" if target else "–",
                 f"{_mean(alone):.3f}" if possible else "–",
                 f"{_mean(possible):.3f}" if possible else "–",
@@ -125,11 +133,16 @@ def _over_seeds(title: str, runs: list[dict]) -> Table:
                 " to ".join(f"{n:,}" for n in dict.fromkeys((starts[0], starts[-1]))),
             ]
         )
+    told = any("reaches" in s for run in runs for s in run["skills"])
     columns = [
-        "target", "best skill changes it\n(worst seed)", "alone", "best\npossible",
+        "target", "best skill changes it\n(worst seed)", _alone(told), "best\npossible",
         "side effects\nper skill", "worst\nskill", "steps", "starts",
     ]  # fmt: skip
     return table(f"{title}, {len(runs)} seeds, from starts within reach", columns, rows)
+
+
+def _alone(told: bool) -> str:
+    return "reaches\nalone" if told else "alone"
 
 
 def _mean(numbers: list[float]) -> float:

@@ -15,6 +15,7 @@ from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
+from skillfocus.core.influence import uninfluenced
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
@@ -32,6 +33,7 @@ from skillfocus.objectives.target_values import assign_targets, reaches_values, 
 from skillfocus.objectives.targets import Targets
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
+from skillfocus.skills.tables import has_table, table_of
 from skillfocus.worlds.continuous import ContinuousBase, require_finite
 from skillfocus.worlds.registry import as_world
 
@@ -58,7 +60,11 @@ def make_problem(
         )
     if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
         raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
-    assignment = assign_targets(world, objective, n_skills, targets)
+    left_out: tuple[str, ...] = ()
+    if targets is None and objective.targeted and has_table(world):
+        mdp = table_of(world) if mdp is None else mdp
+        left_out = uninfluenced(mdp)
+    assignment = assign_targets(world, objective, n_skills, targets, left_out)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)
@@ -107,7 +113,7 @@ def discover(
         learner: How they are learned (default: `Planning()`), or a learner's name.
         n_skills: Number of skills (default: 16).
         targets: How many skills target what, such as `{"tool_1": 2, "position": 8}` (default: the
-            paper's assignment).
+            paper's assignment, without variables that no action influences).
         step_limit: Most steps a skill may take (default: the world's).
         mdp: The world's tabular MDP, to save tabulating it again.
         progress: Progress callback.

@@ -203,7 +203,7 @@ def _point(strength: float, seeds: Sequence[Sequence[dict]]) -> StrengthPoint:
     best: dict[tuple[int, str], float] = {}
     for seed, skills in enumerate(usable):
         for skill in skills:
-            key = (seed, "+".join(skill["targets"]))
+            key = (seed, skill.get("reaches") or "+".join(skill["targets"]))
             best[key] = max(best.get(key, 0.0), skill["changes_alone"])
     return StrengthPoint(
         strength,

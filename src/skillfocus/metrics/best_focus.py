@@ -1,15 +1,16 @@
 """The highest probability of a focused change, and the plan that attains it.
 
-A change is *focused* if, where the skill stops, every target differs from its first value and every
-variable to be restored equals it. A skill may stop whenever it likes, within its step limit. With
-G the states in which the change is done, and t steps left, dynamic programming gives
+A change is *focused* if, where the skill stops, every target differs from its first value (or has
+the value it is to reach, if one is named) and every variable to be restored equals its first value.
+A skill may stop whenever it likes, within its step limit. With G the states in which the change is
+done, and t steps left, dynamic programming gives
 
     V_0(s) = [s in G],    V_t(s) = 1 if s in G, else max_a sum_m p(m | s, a) V_t-1(s_m),
 
 exactly, slips included. G depends on the start, the dynamics do not: starts that agree on the
-targets and on what is restored share G, and all sets G are solved side by side. Variables that make
-no difference are projected out, and states in which something is changed for good that should be
-restored are left out, because their value is 0.
+targets, unless their values are named, and on what is restored share G, and all sets G are solved
+side by side. Variables that make no difference are projected out, and states in which something is
+changed for good that should be restored are left out, because their value is 0.
 
 Hidden marks: where they make a difference to the variables concerned, each mark is taken to be set
 for the first time, as the table has it. That is exact from starts without marks if the variable
@@ -25,13 +26,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skillfocus._internal.calls import explain_calls
+from skillfocus._internal.checks import is_whole, shown, whole
 from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.projection import Projection, project
+from skillfocus.errors import UserError, unknown
+from skillfocus.metrics.arguments import (
+    check_table,
+    start_number,
+    start_numbers,
+    target_numbers,
+)
 
 Restore = Literal["all", "reversible"]
 """What a focused change restores: all variables but the targets, or those that can be changed back;
 the others are then free."""
+RESTORES: tuple[Restore, ...] = ("all", "reversible")
 BLOCK = 256
 """Sets G solved side by side: few enough for their values to stay in the cache."""
 CONVERGED = 1e-12
@@ -40,7 +51,7 @@ STOP = -1
 BYTES_AT_ONCE = 16
 """Values of 0 and 1 are bytes, of which a processor compares so many in the time of a product."""
 _known: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
-"""Per MDP, (targets, restored, step limit): float64 [n_states], NaN where not computed yet."""
+"""Per MDP, (change, step limit): float64 [n_states], NaN where not computed yet."""
 
 
 @njit(cache=True, nogil=True)
@@ -91,34 +102,106 @@ def backup_certain(successors, v, done, out):
     return changed
 
 
+@explain_calls
 def best_focus(
     mdp: TabularMDP,
-    targets: Sequence[int],
-    starts: np.ndarray,
+    targets: Sequence[int | str],
+    starts: np.ndarray | Sequence[int],
     step_limit: int,
     restore: Restore = "all",
+    values: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Return the highest probability of a focused change from each start.
 
-        best_focus(mdp, [mdp.space.index("tool_1")], starts, world.step_limit)
+        best_focus(mdp, ["tool_1"], starts, world.step_limit)
+        best_focus(mdp, ["passenger"], starts, 40, values=[2])  # end with the third value
 
     Args:
         mdp: The world's MDP.
-        targets: Indices of the variables that must end changed, at least one.
+        targets: The variables that must end changed, by index or name, at least one.
         starts: int [n_starts], numbers of states.
         step_limit: Most steps.
         restore: Which of the other variables must end as they were.
+        values: Per target, the index of the value that it must end with instead of any other than
+            its first. Where it has that value already, to do nothing is enough.
 
     Returns:
         float64 [n_starts].
+
+    Raises:
+        UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    restored = restored_variables(mdp, targets, restore)
-    key = (tuple(sorted(targets)), restored, step_limit)
-    values = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
-    unknown = np.unique(starts[np.isnan(values[starts])])
+    check_table("best_focus", mdp)
+    starts, step_limit = start_numbers(mdp, starts), whole("step_limit", step_limit, at_least=0)
+    change = _change(mdp, targets, restore, values)
+    key = (change, step_limit)
+    known = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
+    unknown = np.unique(starts[np.isnan(known[starts])])
     if len(unknown):
-        values[unknown] = _solve(mdp, targets, restored, unknown, step_limit)
-    return values[starts]
+        known[unknown] = _solve(mdp, change, unknown, step_limit)
+    return known[starts]
+
+
+def _change(
+    mdp: TabularMDP,
+    targets: Sequence[int | str],
+    restore: Restore,
+    values: Sequence[int] | None,
+) -> Change:
+    numbers = target_numbers(mdp, targets)
+    if restore not in RESTORES:
+        raise unknown("kind of restoring", str(restore), RESTORES)
+    restored = restored_variables(mdp, numbers, restore)
+    if values is None:
+        return Change(numbers, restored)
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+        raise UserError(f"values must be a list with one value per target, got {shown(values)}")
+    if len(values) != len(numbers):
+        raise UserError(f"values must have one value per target, {len(numbers)}, got {len(values)}")
+    for j, k in zip(numbers, values, strict=True):
+        if not 0 <= whole(f"the value of {mdp.space.names[j]}", k) < mdp.space.sizes[j]:
+            raise UserError(
+                f"{mdp.space.names[j]} has no value number {k}; they are numbered 0 to "
+                f"{mdp.space.sizes[j] - 1}"
+            )
+    return Change(numbers, restored, tuple(int(k) for k in values))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A focused change: which states are in G, compared with the start.
+
+    Attributes:
+        targets: Variables that must end changed.
+        restored: Variables that must end as they were.
+        values: The values that targets must end with instead; None if any other will do.
+    """
+
+    targets: tuple[int, ...]
+    restored: tuple[int, ...]
+    values: tuple[int, ...] | None = None
+
+    @property
+    def compared(self) -> list[int]:
+        """The variables whose first values decide what is in G."""
+        return [*self.targets, *self.restored] if self.values is None else [*self.restored]
+
+    def done(self, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
+        """Return bool [n_rows, n_goals]: whether the change that a start asks for is done.
+
+        Args:
+            values: Values of rows, [n_rows, n_variables].
+            goals: Values of starts, [n_goals, n_variables].
+        """
+        done = np.ones((len(values), len(goals)), dtype=bool)
+        for number, j in enumerate(self.targets):
+            if self.values is None:
+                done &= values[:, j][:, None] != goals[None, :, j]
+            else:
+                done &= (values[:, j] == self.values[number])[:, None]
+        for j in self.restored:
+            done &= values[:, j][:, None] == goals[None, :, j]
+        return done
 
 
 def restored_variables(
@@ -142,25 +225,17 @@ def products_per_start(
     return model.successors.size * step_limit / (BYTES_AT_ONCE if certain else 1)
 
 
-def _solve(
-    mdp: TabularMDP,
-    targets: Sequence[int],
-    restored: tuple[int, ...],
-    starts: np.ndarray,
-    step_limit: int,
-) -> np.ndarray:
-    model = project(mdp, [*targets, *restored])
-    compared = [*targets, *restored]
+def _solve(mdp: TabularMDP, change: Change, starts: np.ndarray, step_limit: int) -> np.ndarray:
+    model = project(mdp, [*change.targets, *change.restored])
     rows = model.of_state[starts]
-    _, first, goal = np.unique(
-        mdp.space.encode(model.values[rows], compared), return_index=True, return_inverse=True
-    )
+    codes = mdp.space.encode(model.values[rows], change.compared)
+    _, first, goal = np.unique(codes, return_index=True, return_inverse=True)
     goals = model.values[rows[first]]  # one state that shows each G: [n_goals, n_variables]
-    for_good = [j for j in restored if not mdp.reversible[j]]
+    for_good = [j for j in change.restored if not mdp.reversible[j]]
     found = np.empty(len(starts))
     for members, alive in _blocks(model.values, goals, for_good):
         mine = np.flatnonzero(np.isin(goal, members))
-        done = _done(model.values[alive], goals[members], targets, restored)
+        done = change.done(model.values[alive], goals[members])
         values = _sweep(model, alive, done, step_limit)
         place = np.searchsorted(alive, rows[mine])
         found[mine] = values[place, np.searchsorted(members, goal[mine])]
@@ -178,18 +253,6 @@ def _blocks(
         members = np.flatnonzero(kind.ravel() == number)
         for begin in range(0, len(members), BLOCK):
             yield members[begin : begin + BLOCK], alive
-
-
-def _done(
-    values: np.ndarray, goals: np.ndarray, targets: Sequence[int], restored: Sequence[int]
-) -> np.ndarray:
-    """Return bool [n_rows, n_goals]: whether the change that a start asks for is done."""
-    done = np.ones((len(values), len(goals)), dtype=bool)
-    for j in targets:
-        done &= values[:, j][:, None] != goals[None, :, j]
-    for j in restored:
-        done &= values[:, j][:, None] == goals[None, :, j]
-    return done
 
 
 def _sweep(model: Projection, alive: np.ndarray, done: np.ndarray, step_limit: int) -> np.ndarray:
@@ -233,17 +296,28 @@ class FocusedPlan:
     actions: np.ndarray
 
     def action(self, state: int, steps: int) -> int | None:
-        """Return what to do in a state after so many steps; None to stop."""
+        """Return what to do in a state after so many steps; None to stop.
+
+        Raises:
+            UserError: If there is no such state, or `steps` is negative.
+        """
+        whole("steps", steps, at_least=0)
+        if not is_whole(state) or not 0 <= state < self.actions.shape[1]:
+            raise UserError(
+                f"states are numbered 0 to {self.actions.shape[1] - 1}, got {shown(state)}"
+            )
         action = self.actions[steps, state] if steps < len(self.actions) else STOP
         return None if action == STOP else int(action)
 
 
+@explain_calls
 def best_plan(
     mdp: TabularMDP,
-    targets: Sequence[int],
+    targets: Sequence[int | str],
     start: int,
     step_limit: int,
     restore: Restore = "all",
+    values: Sequence[int] | None = None,
 ) -> FocusedPlan:
     """Return the plan with the highest probability of a focused change from a start.
 
@@ -251,13 +325,19 @@ def best_plan(
 
     Args:
         mdp: The world's MDP.
-        targets: Indices of the variables that must end changed.
+        targets: The variables that must end changed, by index or name.
         start: Number of the start.
         step_limit: Most steps.
         restore: Which of the other variables must end as they were.
+        values: The values that targets must end with, as for `best_focus`.
+
+    Raises:
+        UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    restored = restored_variables(mdp, targets, restore)
-    done = _done(mdp.values, mdp.values[[start]], targets, restored)
+    check_table("best_plan", mdp)
+    start, step_limit = start_number(mdp, start), whole("step_limit", step_limit, at_least=0)
+    change = _change(mdp, targets, restore, values)
+    done = change.done(mdp.values, mdp.values[[start]])
     v = done.astype(np.float64)
     out, actions = v.copy(), np.empty((step_limit, mdp.n_states), dtype=np.int16)
     for left in range(1, step_limit + 1):

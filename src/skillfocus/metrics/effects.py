@@ -29,7 +29,8 @@ class StartAverages:
     controlled: np.ndarray
     """float64 [n_starts]: the probability that every target ends changed."""
     alone: np.ndarray
-    """float64 [n_starts]: the probability that every target ends changed, and nothing else."""
+    """float64 [n_starts]: the probability that every target ends changed, and nothing else. Of a
+    skill that is told which value to reach: that every target ends with that value."""
     clean: np.ndarray
     """float64 [n_starts, 2]: the probability that nothing but targets ends changed; the same, not
     counting what can never be changed back."""
@@ -38,9 +39,9 @@ class StartAverages:
     exact: bool
     """False if rollouts or first states were sampled."""
     best: np.ndarray | None
-    """float64 [n_starts, 2]: the highest probability of any behaviour that every target ends
-    changed, and nothing else; the same, not counting what can never be changed back (see
-    `best_focus`). None where it was not computed: over all starts, and without a table."""
+    """float64 [n_starts, 2]: the highest `alone` of any behaviour; the same, not counting what can
+    never be changed back (see `best_focus`). None where it was not computed: over all starts, and
+    without a table."""
 
     def restricted_to(self, starts: np.ndarray, exact: bool, best: np.ndarray) -> StartAverages:
         """Return the same for some of the first states, which must be among these and sorted."""
@@ -64,7 +65,8 @@ class StartAverages:
 
     @property
     def changes_alone(self) -> float | None:
-        """The probability that all targets end changed and nothing else does."""
+        """The probability that all targets end changed, or with the values that the skill is told
+        to reach, and nothing else ends changed."""
         return _mean(self.alone) if self.targets else None
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from skillfocus._internal.calls import explain_calls
-from skillfocus._internal.checks import whole
+from skillfocus._internal.checks import shown, whole
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
@@ -56,6 +56,8 @@ def evaluate(
     """
     if sample is not None and whole("sample", sample) < 2:
         raise UserError(f"sample is {sample}; it must be at least 2")
+    if not isinstance(coverage, bool | np.bool_):
+        raise UserError(f"coverage must be True or False, got {shown(coverage)}")
     check_seed(seed)
     sources = list_sources(skills)
     records = []

@@ -61,6 +61,9 @@ class VariableArrays(NamedTuple):
     """bool [n_variables]"""
     is_reversible: np.ndarray
     """bool [n_variables]"""
+    wanted: np.ndarray
+    """int32 [n_variables]: the value that the skill is told to reach; -1 if any other than the
+    first will do."""
 
 
 class StartEffects(NamedTuple):
@@ -73,7 +76,8 @@ class StartEffects(NamedTuple):
     controlled: np.ndarray
     """float64 [n_starts]: the probability that every target ends changed."""
     alone: np.ndarray
-    """float64 [n_starts]: the probability that every target ends changed, and nothing else."""
+    """float64 [n_starts]: the probability that every target ends changed, or at the value that the
+    skill is told to reach, and nothing else changed."""
     clean: np.ndarray
     """float64 [n_starts, 2]: the probability that nothing but targets ends changed; the same, not
     counting what can never be changed back."""
@@ -208,7 +212,7 @@ def expected_effects(dynamics, skill, variables, starts):
     Returns:
         `StartEffects`.
     """
-    values, distances, is_target, is_reversible = variables
+    values, distances, is_target, is_reversible, wanted = variables
     n_states, n_variables = values.shape
     changed = np.zeros((starts.shape[0], n_variables))
     amount = np.zeros((starts.shape[0], n_variables))
@@ -228,6 +232,7 @@ def expected_effects(dynamics, skill, variables, starts):
                 final[s] = 0.0
                 ends[s] += p / starts.shape[0]
                 all_targets = True
+                done = True
                 others = False
                 reversible_others = False
                 for j in range(n_variables):
@@ -238,10 +243,13 @@ def expected_effects(dynamics, skill, variables, starts):
                         reversible_others |= not is_target[j] and is_reversible[j]
                     elif is_target[j]:
                         all_targets = False
+                        done &= wanted[j] >= 0
+                    if wanted[j] >= 0:
+                        done &= values[s, j] == wanted[j]
                 if all_targets:
                     controlled[i] += p
-                    if not others:
-                        alone[i] += p
+                if done and not others:
+                    alone[i] += p
                 if not others:
                     clean[i, 0] += p
                 if not reversible_others:

@@ -15,8 +15,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from skillfocus._internal.calls import explain_calls
+from skillfocus._internal.checks import whole
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import likeliest_successors
+from skillfocus.metrics.arguments import check_table, start_numbers, target_numbers
 from skillfocus.metrics.best_focus import best_focus, products_per_start
 
 FAIR_PROBABILITY = 0.9
@@ -58,6 +61,7 @@ def sample_starts(starts: np.ndarray, mdp: TabularMDP) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(starts, size=size, replace=False))
 
 
+@explain_calls
 def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
     """Return the fewest steps between states if every action has its likeliest outcome.
 
@@ -68,6 +72,8 @@ def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
     Returns:
         float64 [n_sources, n_states]; infinite where there is no path.
     """
+    check_table("shortest_steps", mdp)
+    sources = start_numbers(mdp, sources)
     origins = np.repeat(np.arange(mdp.n_states), mdp.n_actions)
     graph = csr_array(
         (np.ones(len(origins), dtype=np.int8), (origins, likeliest_successors(mdp).ravel())),
@@ -76,7 +82,8 @@ def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
     return dijkstra(graph, indices=sources, unweighted=True)
 
 
-def round_trips(mdp: TabularMDP, targets: Sequence[int], sources: np.ndarray) -> np.ndarray:
+@explain_calls
+def round_trips(mdp: TabularMDP, targets: Sequence[int | str], sources: np.ndarray) -> np.ndarray:
     """Return the length of the shortest round trip from each first state.
 
     At the end of a round trip every target has changed, and every other variable that can be
@@ -84,12 +91,14 @@ def round_trips(mdp: TabularMDP, targets: Sequence[int], sources: np.ndarray) ->
 
     Args:
         mdp: The world's MDP.
-        targets: Indices of the target variables.
+        targets: The target variables, by index or name.
         sources: int [n_sources]: first states.
 
     Returns:
         float64 [n_sources]: steps; infinite where there is no round trip.
     """
+    check_table("round_trips", mdp)
+    targets, sources = target_numbers(mdp, targets, at_least=0), start_numbers(mdp, sources)
     restored = [j for j in np.flatnonzero(mdp.reversible).tolist() if j not in targets]
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // mdp.n_states)
@@ -124,13 +133,13 @@ def isolated_change_chances(
     Returns:
         Per variable, the highest probability of changing it within `step_limit` steps with every
         other variable at its first value in the end, averaged over the states in which it has a
-        value that can change somewhere, final ones included (with hidden marks, over the fresh ones
-        of them); None if there are none.
+        value that can change somewhere, without states that no action leaves (with hidden marks,
+        over the fresh ones of them); None if there are none.
     """
     max_sources = max(40, min(max_sources, 5_000_000 // mdp.n_states))
     affordable = int(MAX_PRODUCTS // products_per_start(mdp, [0], step_limit)) // len(mdp.space)
     max_sources = max(MIN_STARTS, min(max_sources, affordable))
-    sources = np.arange(mdp.n_states)
+    sources = np.flatnonzero(~mdp.absorbing)
     if mdp.n_marks:
         sources = fresh_starts(mdp, other_variables(mdp, default_target))
     if len(sources) > max_sources:
@@ -167,8 +176,9 @@ def fresh_starts(mdp: TabularMDP, variables: Sequence[int]) -> np.ndarray:
 def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int) -> np.ndarray:
     """Return the states a skill with these targets could be judged from.
 
-    Targets that cannot be changed back must be fresh. In a world with hidden marks, everything but
-    the default target must be fresh, because the variables do not say which marks are set.
+    Some action leaves them, and targets that cannot be changed back are fresh. In a world with
+    hidden marks, everything but the default target must be fresh, because the variables do not say
+    which marks are set.
 
     Args:
         mdp: The world's MDP.
@@ -179,12 +189,15 @@ def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int
         int64 [n]: numbered states, ascending.
     """
     if mdp.n_marks:
-        return fresh_starts(mdp, other_variables(mdp, default_target))
-    return fresh_starts(mdp, [j for j in targets if not mdp.reversible[j]])
+        fresh = fresh_starts(mdp, other_variables(mdp, default_target))
+    else:
+        fresh = fresh_starts(mdp, [j for j in targets if not mdp.reversible[j]])
+    return fresh[~mdp.absorbing[fresh]]
 
 
+@explain_calls
 def fair_starts(
-    mdp: TabularMDP, targets: Sequence[int], step_limit: int, default_target: int
+    mdp: TabularMDP, targets: Sequence[int | str], step_limit: int, default_target: int | str
 ) -> np.ndarray:
     """Return the first states a skill is judged from.
 
@@ -194,14 +207,20 @@ def fair_starts(
 
     Args:
         mdp: The world's MDP.
-        targets: Indices of the skill's targets; every possible start is fair if there are none.
+        targets: The skill's targets, by index or name; every possible start is fair if there are
+            none.
         step_limit: The most steps of the skill.
-        default_target: Index of the world's default target.
+        default_target: The world's default target, by index or name.
 
     Returns:
         int64 [n]: numbered states, ascending.
     """
-    known, key = _found.setdefault(mdp, {}), (tuple(targets), step_limit, default_target)
+    check_table("fair_starts", mdp)
+    targets, (default_target,) = (
+        target_numbers(mdp, names, at_least=0) for names in (targets, [default_target])
+    )
+    whole("step_limit", step_limit, at_least=0)
+    known, key = _found.setdefault(mdp, {}), (targets, step_limit, default_target)
     if key not in known:
         known[key] = _find_fair_starts(mdp, targets, step_limit, default_target)
     return known[key].copy()

@@ -33,6 +33,7 @@ from skillfocus.metrics.reachability import (
     possible_starts,
     sample_starts,
 )
+from skillfocus.objectives.target_values import read_value_label
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import check_skills
 
@@ -61,10 +62,10 @@ def side_effects(
     Args:
         skills: The skills to evaluate.
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
-            averages), "all" (every state in which the targets have values that can change
-            somewhere), or an int array of numbered states. In a world without a table both names
-            mean the same: starts are drawn (see `drawn_starts`), and an array holds value indices
-            [n, n_variables].
+            averages), "all" (every state that some action leaves, in which the targets have
+            values that can change somewhere), or an int array of numbered states. In a world
+            without a table both names mean the same: starts are drawn (see `drawn_starts`), and an
+            array holds value indices [n, n_variables].
         sample: Evaluate so many sampled rollouts per skill, 2 or more.
         rng: Generator for sampling.
         progress: Callback for the fraction done.
@@ -166,7 +167,7 @@ def _starts(
         chosen = fair_starts(mdp, targets, skills.step_limit, default_target)
         most = max_fair_starts(mdp, targets, skills.step_limit)
     elif starts == "all":
-        possible = np.flatnonzero(mdp.can_change[:, targets].all(axis=1))
+        possible = np.flatnonzero(mdp.can_change[:, targets].all(axis=1) & ~mdp.absorbing)
         chosen = sample_starts(possible, mdp)
     else:
         raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")
@@ -178,9 +179,21 @@ def _best(skills: Skills, z: int, starts: np.ndarray) -> np.ndarray:
     targets = [skills.mdp.space.index(name) for name in skills.targets[z]]
     if not targets:
         return np.ones((len(starts), 2))
+    wanted = _wanted(skills, z)
+    values = None if wanted is None else [wanted[j] for j in targets]
     kinds: tuple[Restore, ...] = ("all", "reversible")
-    columns = [best_focus(skills.mdp, targets, starts, skills.step_limit, kind) for kind in kinds]
+    columns = [
+        best_focus(skills.mdp, targets, starts, skills.step_limit, kind, values) for kind in kinds
+    ]
     return np.stack(columns, axis=1)
+
+
+def _wanted(skills: Skills, z: int) -> dict[int, int] | None:
+    """Return the values that a skill is told to reach, by target; None if any other will do."""
+    reaches = skills.info.get("reaches")
+    if not isinstance(reaches, list) or len(reaches) != len(skills):
+        return None
+    return read_value_label(skills.world.space, skills.targets[z], reaches[z])
 
 
 def _distances(skills: Skills) -> np.ndarray:
@@ -203,7 +216,10 @@ def _exact(
     mdp, names, n_modes = skills.mdp, skills.mdp.space.names, skills.n_modes[z]
     dynamics = Dynamics(mdp.successors, mdp.probabilities)
     is_target = np.array([name in skills.targets[z] for name in names])
-    variables = VariableArrays(mdp.values, _distances(skills), is_target, mdp.reversible)
+    wanted = np.full(len(names), -1, dtype=np.int32)
+    for j, value in (_wanted(skills, z) or {}).items():
+        wanted[j] = value
+    variables = VariableArrays(mdp.values, _distances(skills), is_target, mdp.reversible, wanted)
     by_mode = [
         expected_effects(
             dynamics, SkillMode(skills.policy_of(z, mode), skills.contexts[z], skills.step_limit),
@@ -282,10 +298,12 @@ def _observed(
     others = [j for j in range(len(space)) if j not in targets]
     reversible = skills.mdp.reversible if skills.has_table else np.ones(len(space), dtype=bool)
     restored = [j for j in others if reversible[j]]
-    controlled = changed[:, targets].all(axis=1)
+    controlled = done = changed[:, targets].all(axis=1)
+    if wanted := _wanted(skills, z):
+        done = np.all([last[:, j] == value for j, value in wanted.items()], axis=0)
     clean = np.stack([~changed[:, some].any(axis=1) for some in (others, restored)], axis=1)
     return SkillEffects(
         skills.targets[z], space.names, starts, changed.astype(float), np.stack(amount, axis=1),
-        controlled.astype(float), (controlled & clean[:, 0]).astype(float), clean.astype(float),
+        controlled.astype(float), (done & clean[:, 0]).astype(float), clean.astype(float),
         steps.astype(float), False, best, ends,
     )  # fmt: skip

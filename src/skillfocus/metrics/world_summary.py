@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping
 
+from skillfocus.core.influence import uninfluenced
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.metrics.reachability import isolated_change_chances
@@ -25,11 +26,11 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
 
     Returns:
         `world` (id), `states`, `actions`, `step_limit`, `notes`, and `variables`: per variable
-        `name`, `values` (how many), `listed` (as text), `changes` ("never", "for good", "partly for
-        good" or "and back"), `alone` (see `isolated_change_chances`) and `skills` (how many by
-        default).
+        `name`, `values` (how many), `listed` (as text), `changes` ("never", "by itself", "for
+        good", "partly for good" or "and back"), `alone` (see `isolated_change_chances`) and
+        `skills` (how many by default).
     """
-    skills, alone = default_counts(world), _alone(world, mdp)
+    skills, alone = _default_counts(world, mdp), _alone(world, mdp)
     variables = [
         {
             "name": variable.name,
@@ -133,6 +134,15 @@ def remarks(
     if mdp.fixed:
         them = "it" if len(mdp.fixed) == 1 else "them"
         yield f"no action changes {' or '.join(mdp.fixed)}, so no skill targets {them} by default"
+    alive = [name for name in uninfluenced(mdp) if name not in mdp.fixed]
+    if alive:
+        one = len(alive) == 1
+        change = "changes by itself" if one else "change by themselves"
+        yield (
+            f"{', '.join(alive)} {change}, whatever is done, so no skill targets "
+            f"{'it' if one else 'them'} by default; what {'it does' if one else 'they do'} while a "
+            f"skill runs counts among the skill's side effects"
+        )
     never = [name for name, chance in alone.items() if chance == 0]
     if never:
         names = ", ".join(never[:MAX_LISTED]) + (", …" if len(never) > MAX_LISTED else "")
@@ -141,9 +151,31 @@ def remarks(
             f"{names} never {verb} alone: whatever does it changes something else too, so such "
             f"skills have side effects or do nothing (groups=… joins what changes together)"
         )
+    steps_on = [name for j, name in enumerate(mdp.space.names) if _has_stages(mdp, j)]
+    if steps_on:
+        names = ", ".join(steps_on[:MAX_LISTED]) + (", …" if len(steps_on) > MAX_LISTED else "")
+        it, its = ("it", "its skills are") if len(steps_on) == 1 else ("they", "their skills are")
+        yield (
+            f"{names} only {'moves' if it == 'it' else 'move'} on, so {its} judged from states in "
+            f"which {it} {'has' if it == 'it' else 'have'} not moved yet; the columns with * in "
+            f"tables are from every start"
+        )
     for name, values in mdp.irrecoverable_values.items():
         if mdp.reversible[mdp.space.index(name)]:
             yield f"{name}: once it has left {list_values(values)} it never comes back"
+
+
+def _has_stages(mdp: TabularMDP, variable: int) -> bool:
+    """Whether a variable only moves on, and has values between its first and its last."""
+    between = mdp.can_change[:, variable] & ~mdp.pristine[:, variable]
+    return not mdp.n_marks and not mdp.reversible[variable] and bool(between.any())
+
+
+def _default_counts(world: World, mdp: TabularMDP) -> dict[str, int]:
+    """Return how many skills target each variable by default; none if nothing changes."""
+    if len(mdp.fixed) == len(mdp.space):
+        return {}
+    return default_counts(world, left_out=uninfluenced(mdp))
 
 
 def _alone(world: World, mdp: TabularMDP) -> dict[str, float | None]:
@@ -168,6 +200,8 @@ def _describe_changes(mdp: TabularMDP, variable: int) -> str:
     name = mdp.space.names[variable]
     if name in mdp.fixed:
         return "never"
+    if name in uninfluenced(mdp):
+        return "by itself"
     if not mdp.reversible[variable]:
         return "for good"
     return "partly for good" if name in mdp.irrecoverable_values else "and back"

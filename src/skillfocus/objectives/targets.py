@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,12 @@ class Assignment:
 
 
 @explain_calls
-def assign(world: World, n_skills: int | None = None, targets: Targets | None = None) -> Assignment:
+def assign(
+    world: World,
+    n_skills: int | None = None,
+    targets: Targets | None = None,
+    left_out: Collection[str] = (),
+) -> Assignment:
     """Assign targets to skills: the paper's way, or the user's.
 
     Args:
@@ -85,12 +90,13 @@ def assign(world: World, n_skills: int | None = None, targets: Targets | None = 
             the world's `default_target` the rest, but no more than it has values unless a number
             is given.
         targets: Counts per target, or the skills one by one.
+        left_out: Variables that get no skills by default, such as those that no action influences.
     """
     check_declared(world)
     if n_skills is not None:
         n_skills = whole("n_skills", n_skills)
     if targets is None:
-        targets = default_counts(world, n_skills)
+        targets = default_counts(world, n_skills, left_out)
     _check_form(targets)
     if isinstance(targets, Mapping):
         check_count(sum(targets.values()))
@@ -120,21 +126,39 @@ def _check_form(targets: object) -> None:
             whole(f"the number of {name!r} in targets", number)
 
 
-def default_counts(world: World, n_skills: int | None = None) -> dict[str, int]:
+def default_targets(world: World, left_out: Collection[str] = ()) -> tuple[tuple[str, ...], str]:
+    """Return the goals and the default target of a world, without variables that are left out.
+
+    Raises:
+        UserError: If all are left out.
+    """
+    goals, default_target = world.goals, world.default_target
+    if default_target in left_out:
+        rest = [v for v in world.space.variables if v.name not in {*left_out, *world.fixed}]
+        if not rest:
+            raise UserError(f"no action changes anything in {world.id}, so skills have no targets")
+        default_target = max(rest, key=lambda variable: len(variable.values)).name
+    return tuple(n for n in goals if n not in left_out and n != default_target), default_target
+
+
+def default_counts(
+    world: World, n_skills: int | None = None, left_out: Collection[str] = ()
+) -> dict[str, int]:
     """Return how many skills target each variable by default."""
     sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
-    counts = {**dict.fromkeys(world.goals, 2), world.default_target: 0}
-    least = 2 * len(world.goals)
+    goals, default_target = default_targets(world, left_out)
+    counts = {**dict.fromkeys(goals, 2), default_target: 0}
+    least = 2 * len(goals)
     wanted = max(N_SKILLS, least + 2) if n_skills is None else n_skills
     if wanted < max(least, 1):
         raise UserError(
-            f"{wanted} skills are too few: {world.id} has {len(world.goals)} goals with two skills "
+            f"{wanted} skills are too few: {world.id} has {len(goals)} goals with two skills "
             f"each, so ask for {least} or more, or give your own targets"
         )
-    counts[world.default_target] = min(wanted - least, sizes[world.default_target])
+    counts[default_target] = min(wanted - least, sizes[default_target])
     left = wanted - sum(counts.values())
     if n_skills is not None and left:
-        counts[world.default_target] += left
+        counts[default_target] += left
     return {name: count for name, count in counts.items() if count}
 
 
@@ -158,6 +182,7 @@ def assign_skills(
     objective: Objective,
     n_skills: int | None = None,
     targets: Targets | None = None,
+    left_out: Collection[str] = (),
 ) -> Assignment:
     """Assign targets to the skills of an objective, and check that they can be learned.
 
@@ -166,6 +191,7 @@ def assign_skills(
         objective: What the skills are rewarded for; plain objectives have no targets.
         n_skills: Number of skills (default: 16).
         targets: Counts per target, or the skills one by one (default: the paper's assignment).
+        left_out: Variables that get no skills by default.
 
     Raises:
         UserError: If objective and targets do not fit together.
@@ -181,7 +207,7 @@ def assign_skills(
             f"the targets out"
         )
     assignment = (
-        assign(world, n_skills, targets)
+        assign(world, n_skills, targets, left_out)
         if objective.targeted
         else untargeted(N_SKILLS if n_skills is None else n_skills)
     )

@@ -123,6 +123,12 @@ class Discovery(Run):
         """Return which skill targets what, in a finite world."""
         return Finite(self).assignment()
 
+    @staticmethod
+    def is_built_in(world: World) -> bool:
+        """Return whether a world is known by its id, its settings and the package's version."""
+        known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}
+        return type(world) is known.get(world.id)
+
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
         self.kind.check_size()
@@ -225,7 +231,7 @@ class Discovery(Run):
         For a built-in world, those that differ from its defaults. Any other world may change
         without its name changing, so all settings and a fingerprint of its table.
         """
-        if type(world) is {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}.get(world.id):
+        if self.is_built_in(world):
             defaults = cached_world(world.id, "{}").settings
             return {key: value for key, value in world.settings.items() if value != defaults[key]}
         mdp = self.make_mdp()

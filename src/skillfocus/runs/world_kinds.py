@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skillfocus.core.influence import uninfluenced
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Problem
@@ -56,10 +57,12 @@ class Finite:
 
     def assignment(self) -> Assignment:
         """Return the targets of every skill."""
-        run = self.run
-        return assign_targets(
-            run.make_world(), run.make_objective(), run.skills, self.parsed_targets()
-        )
+        run, world, left_out = self.run, self.run.make_world(), ()
+        objective = run.make_objective()
+        if run.targets is None and objective.targeted and not run.is_built_in(world):
+            mdp = run.make_mdp()
+            left_out = () if mdp is None else uninfluenced(mdp)
+        return assign_targets(world, objective, run.skills, self.parsed_targets(), left_out)
 
     def parsed_targets(self) -> Targets | None:
         """Return the targets as an argument of `discover`."""

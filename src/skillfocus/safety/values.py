@@ -14,7 +14,7 @@ import numpy as np
 from skillfocus._internal.memory import require_memory
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, new_stamps, sweep
 
 GAMMA = 0.95
 """Default discount of values that penalties and measures compare."""
@@ -87,7 +87,7 @@ def _solve(mdp: TabularMDP, stop: np.ndarray, gamma: float, earned: float) -> np
         np.float32(gamma), np.float32(gamma), np.float32(earned), np.float32(earned or 1.0),
     )  # fmt: skip
     values = np.float32(earned or 1.0) * stop
-    number = 0
-    while sweep(values, stop, backup, number % 2 == 1) > TOLERANCE:
+    number, n, stamps = 0, len(values), new_stamps(len(values))
+    while sweep(values, stop, backup, number % 2 == 1, stamps, number * n) > TOLERANCE:
         number += 1
     return values

@@ -55,7 +55,10 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     if os.path.isdir(path):
         raise UserError(f"{path} is a folder: name the files in it, such as {path / '*.skills'}")
     if not os.path.isfile(path):
-        raise UserError(f"there is no file {shorten(path)}")
+        wanted = (
+            "" if path.suffix == ".skills" else "; name files of skills, as discover writes them"
+        )
+        raise UserError(f"there is no file {shorten(path)}{wanted}")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

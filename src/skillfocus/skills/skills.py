@@ -130,6 +130,10 @@ class Skills:
         """Return the skills of both sets as one set; see `skills.joining.join`."""
         return join(self, other) if isinstance(other, Skills) else NotImplemented
 
+    def __radd__(self, other: object) -> Skills:
+        """Return this set for `0 + skills`, with which `sum(sets)` begins."""
+        return self if is_whole(other) and other == 0 else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Skills)

@@ -157,6 +157,7 @@ def set_data(view: SkillSetView) -> dict[str, object]:
         "penalty": penalty if isinstance(penalty, str) else None,
         "stepLimit": skills.step_limit,
         "targets": [[index(name) for name in names] for names in skills.targets],
+        "reaches": [record.get("reaches") for record in records],
         "remembered": [sorted(index(name) for name in names) for names in remembered],
         "modes": n_modes,
         "effects": [_effects_data(record, space.names) for record in records],

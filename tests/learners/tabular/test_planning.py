@@ -13,7 +13,7 @@ from skill_sets import target_change
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular import planning
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, new_stamps, sweep
 from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.objectives.targets import assign, untargeted
 from skillfocus.worlds.four_rooms import FourRooms
@@ -124,7 +124,7 @@ def test_putting_off_a_loss_is_no_gain():
     backup = backup._replace(costs=np.zeros_like(backup.costs), earned=np.float32(0))
     values = t.copy()
     for _ in range(50):
-        sweep(values, t, backup, False)
+        sweep(values, t, backup, False, new_stamps(n), 0)
     follows = greedy(values, t, backup)[:, 0]
     home, away, far = (mdp.number((cell, 0)) for cell in range(3))
     assert values[[home, away, far], 0] == pytest.approx([-1, -1 / 0.9, -1 / 0.81], rel=1e-5)
@@ -206,13 +206,33 @@ def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
         assert got[:, c] == pytest.approx(exact, abs=2e-3)
 
 
+@pytest.mark.parametrize("slip", [0.0, 0.1])
+def test_leaving_settled_states_out_changes_no_bit(slip, rng):
+    """Against sweeps of every state: the values, the largest changes and how many sweeps it takes;
+    and in the end most states are indeed left out."""
+    world = sf.make("four-rooms", slip=slip)
+    problem = make(world, sf.focused(sf.vic()), {"tool_1": 2, "position": 4})
+    params = problem.initial_params(rng)
+    model, contexts = Model(problem, 0.99), np.arange(40)
+    t, backup = skill_reward(problem, params, 0, contexts), model.backup(0, params)
+    every, some = t.copy(), t.copy()
+    n, stamps, shares = len(t), new_stamps(len(t)), []
+    for number in range(60):
+        change = sweep(every, t, backup, number % 2 == 1, new_stamps(n), 0)
+        assert change == sweep(some, t, backup, number % 2 == 1, stamps, number * n)
+        assert every.tobytes() == some.tobytes()
+        shares.append((stamps.updated >= number * n).mean())
+    assert shares[0] == 1.0
+    assert shares[-1] < 0.2
+
+
 def test_values_not_known_begin_as_what_terminating_earns(four_rooms, rng):
     problem = make(four_rooms, sf.vic(), n_skills=2)
     params = problem.initial_params(rng)
     model, some = Model(problem, 0.99), np.array([3, 700, 1500])
     t = skill_reward(problem, params, 0, some)
     expected = t.copy()
-    sweep(expected, t, model.backup(0, params), False)
+    sweep(expected, t, model.backup(0, params), False, new_stamps(len(t)), 0)
     model.improve(0, params, 1, some)
     got = model.values[: problem.index.offsets[1]].reshape(1664, -1)[:, some]
     np.testing.assert_array_equal(got, expected)

@@ -16,7 +16,7 @@ from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.tabular import lean_model, problem_builder
 from skillfocus.learners.tabular.parts import independent_parts, part_of_problem
 from skillfocus.learners.tabular.product_model import MANY_OUTCOMES, WIDTH, product_model
-from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, new_stamps, sweep
 
 if TYPE_CHECKING:
     from skillfocus.learners.tabular.planning import Planning
@@ -115,7 +115,10 @@ def _seconds_per_cell(mdp: TabularMDP, updates: float) -> float:
         np.pad(mdp.probabilities, padding).astype(np.float32),
         np.zeros(mdp.successors.shape[:2], np.float32), one, one, zero, one,
     )  # fmt: skip
-    return _time(lambda: sweep(values, values.copy(), backup, False)) / values.size
+    return (
+        _time(lambda: sweep(values, values.copy(), backup, False, new_stamps(len(values)), 0))
+        / values.size
+    )
 
 
 def _time(run) -> float:

@@ -87,10 +87,41 @@ def action_values(v, s, a, model, value):
                 value[c] += p0 * v0[c] + p1 * v1[c] + p2 * v2[c] + p3 * v3[c]
 
 
+class Stamps(NamedTuple):
+    """When rows of values were last updated and changed, in rows updated since the first sweep.
+
+    Attributes:
+        updated: int64 [n_states].
+        changed: int64 [n_states].
+    """
+
+    updated: np.ndarray
+    changed: np.ndarray
+
+
+def new_stamps(n_states: int) -> Stamps:
+    """Return stamps of rows that were never updated: the first sweep updates all."""
+    return Stamps(np.full(n_states, -1), np.zeros(n_states, dtype=np.int64))
+
+
+@njit(cache=True, nogil=True)
+def is_settled(s, model, stamps):
+    """Return whether nothing that the values of a state depend on has changed since their last
+    update, so that another would leave them as they are, bit for bit."""
+    successors, probabilities = model.successors, model.probabilities
+    updated = stamps.updated[s]
+    for a in range(successors.shape[1]):
+        for m in range(successors.shape[2]):
+            if stamps.changed[successors[s, a, m]] >= updated and probabilities[s, a, m] > 0.0:
+                return False
+    return True
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def sweep(v, t, model, backwards):
+def sweep(v, t, model, backwards, stamps, tick):
     """Sweep the values [n_states, n_contexts] of all states in place, and return the largest
-    change; t are the values of terminating. (Plain loops over c are what vectorises.)"""
+    change; t are the values of terminating. Settled states are left out; `tick` is how many rows
+    earlier sweeps with these stamps had. (Plain loops over c are what vectorises.)"""
     successors, probabilities, costs = model.successors, model.probabilities, model.costs
     gamma, waiting, earned, kept = model.gamma, model.waiting, model.earned, model.kept
     n, width = v.shape
@@ -99,6 +130,8 @@ def sweep(v, t, model, backwards):
     change = np.zeros(width, np.float32)
     for i in range(n):
         s = n - 1 - i if backwards else i
+        if is_settled(s, model, stamps):
+            continue
         action_values(v, s, 0, model, best)
         for a in range(1, successors.shape[1]):
             if successors.shape[2] == 1:
@@ -125,11 +158,16 @@ def sweep(v, t, model, backwards):
                     best[c] = max(best[c], value[c])
         row = v[s]
         stop = t[s]
+        moved = np.int32(0)
         for c in range(width):
             later = min(gamma * best[c], waiting * best[c])
             new = max(kept * stop[c], earned * stop[c] + later)
             change[c] = max(change[c], abs(new - row[c]))
+            moved += np.int32(new != row[c])
             row[c] = new
+        stamps.updated[s] = tick + i
+        if moved:
+            stamps.changed[s] = tick + i
     return change.max()
 
 
@@ -295,7 +333,8 @@ class Model:
             # The n-th of these sweeps finds what is best with n steps to go.
             most = min(sweeps, self.problem.step_limit)
             return self.product.solve(values, t, backup, most, TOLERANCE)
+        n, stamps = len(values), new_stamps(len(values))
         for number in range(sweeps):
-            if sweep(values, t, backup, number % 2 == 1) < TOLERANCE:
+            if sweep(values, t, backup, number % 2 == 1, stamps, number * n) < TOLERANCE:
                 break
         return greedy(values, t, backup)

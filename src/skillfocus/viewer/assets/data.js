@@ -114,6 +114,7 @@
  * @property {string | null} penalty
  * @property {number} stepLimit
  * @property {number[][]} targets [skill]: variables
+ * @property {(string | null)[]} reaches [skill]: the value that it is told to reach, such as "passenger=in taxi"
  * @property {number[][]} remembered [skill]: the variables of a first state that make its context
  * @property {number[]} modes [skill]: how many modes it draws from
  * @property {Effects[]} effects

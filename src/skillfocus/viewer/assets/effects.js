@@ -22,7 +22,7 @@ export class EffectsTable {
         "tr",
         {},
         element("th", { scope: "row" }, choose),
-        element("td", {}, names.join(" + ") || "–"),
+        element("td", {}, (set.reaches[z] ?? names.join(" + ")) || "–"),
         element("td", {}, formatNumber(effect.changesTarget)),
         element("td", { class: notable(effect.sideEffects) }, formatNumber(effect.sideEffects, 3)),
         effect.byVariable.map((p) => element("td", { class: notable(p) }, p == null ? "" : formatNumber(p))),

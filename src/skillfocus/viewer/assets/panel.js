@@ -108,7 +108,7 @@ export class Panel {
   /** @param {number} z */
   chip(z) {
     const { app, set } = this;
-    const title = `skill ${z}, ${set.targets[z].length ? "for " : ""}${this.targetName(z)}`;
+    const title = `skill ${z}, ${set.targets[z].length ? "for " : ""}${set.reaches[z] ?? this.targetName(z)}`;
     return element(
       "button",
       { type: "button", class: "chip", "aria-pressed": "false", "aria-label": title, title, onclick: () => app.chooseSkill(set, z) },

@@ -41,6 +41,7 @@ export class SkillSet {
     this.strength = data.strength;
     this.stepLimit = data.stepLimit;
     this.targets = data.targets;
+    this.reaches = data.reaches;
     this.remembered = data.remembered;
     this.modes = data.modes;
     this.effects = data.effects;

@@ -48,7 +48,8 @@ export function averageWords(set, z) {
   if (sideEffects == null) return "";
   const target = changesTarget == null ? "" : `target changed ${formatNumber(changesTarget)}, `;
   const starts = set.world.starts ? "starts that the world draws" : "all starts within reach";
-  return `Over ${starts}${exact ? ", exact" : ""}: ${target}side effects ${formatNumber(sideEffects, 3)}.`;
+  const told = set.reaches[z] == null ? "" : `It is told to reach ${set.reaches[z]}. `;
+  return `${told}Over ${starts}${exact ? ", exact" : ""}: ${target}side effects ${formatNumber(sideEffects, 3)}.`;
 }
 
 /**
@@ -79,5 +80,6 @@ export function choiceName(set, choice) {
   const { world } = set;
   if (choice >= set.nSkills) return `move ${world.actions[choice - set.nSkills]}`;
   const names = set.targets[choice].map((j) => world.variables[j].name);
-  return `skill ${choice}${names.length ? `, ${names.join("+")}` : ""}`;
+  const aim = set.reaches[choice] ?? names.join("+");
+  return `skill ${choice}${aim ? `, ${aim}` : ""}`;
 }
