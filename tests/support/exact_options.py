@@ -49,7 +49,7 @@ def exact_values(mdp, options, task, gamma, interrupt):
     values, successors = mdp.values, mdp.successors[:, :, 0]
     done = np.asarray(task.success(values))
     n, n_actions = successors.shape
-    first = np.asarray(options.begin(jax.random.key(0), jnp.asarray(values, jnp.int32)))
+    first = np.asarray(options.initial_actions(jax.random.key(0), jnp.asarray(values, jnp.int32)))
     reward, discount = np.zeros(first.shape), np.zeros(first.shape)
     end = np.zeros(first.shape, int)
     for o in range(len(options)):

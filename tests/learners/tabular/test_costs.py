@@ -155,7 +155,7 @@ def test_baselines_without_meaning_are_refused(train):
     whole = StatePenalty("whole", 1.0, lambda *_: np.zeros(1), baseline="stepwise")
     with pytest.raises(UserError, match="use baseline='inaction'"):
         split_penalty(train, whole, WATCHED)
-    with pytest.raises(UserError, match="compare with the start, not with inaction"):
+    with pytest.raises(UserError, match="the baseline 'inaction' needs a table of states"):
         sf.discover(
             sf.make("train"), sf.focused(sf.vic(), baseline="inaction"), seed=0, learner=sf.Neural()
         )
