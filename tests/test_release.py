@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import textwrap
 import tomllib
 import venv
 import zipfile
@@ -136,6 +137,24 @@ def test_workflows_and_templates_can_be_read_and_name_no_address(path):
     yaml = pytest.importorskip("yaml")
     assert yaml.safe_load(path.read_text())
     assert "://" not in path.read_text()
+
+
+def test_a_release_has_the_notes_of_its_version(tmp_path):
+    text = (ROOT / ".github/workflows/release.yml").read_text()
+    (script,) = re.findall(r"python - <<'END'\n(.*?)\n +END\n", text, flags=re.S)
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    for tag, is_right in ((f"v{PROJECT['version']}", True), ("v0.0.0", False)):
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)], cwd=tmp_path, check=False,
+            env={**os.environ, "GITHUB_REF_NAME": tag}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode == 0) is is_right, done.stderr
+    notes = (tmp_path / "notes.md").read_text()
+    assert len(notes) > 500
+    assert "\n## " not in notes
+    (called,) = re.findall(r"uses: (\./\S+)", text)
+    assert "\n  workflow_call:\n" in (ROOT / called).read_text()
 
 
 def test_workflows_test_three_pythons_and_call_targets_that_exist():
