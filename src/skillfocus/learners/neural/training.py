@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from skillfocus._internal.pytrees import where
 from skillfocus.learners.neural.replay import Replay, Transitions
 from skillfocus.learners.neural.training_state import Carry, Ends, Environments
 from skillfocus.skills.neural.model import SkillModel
@@ -199,17 +200,17 @@ class Trainer:
         key_fresh, key_reset, key_skill = jax.random.split(key, 3)
         fresh = ended & (jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share)
         drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
-        kept = _where(ended, env.state, after)
-        state = _where(fresh, drawn, kept)
+        kept = where(ended, env.state, after)
+        state = where(fresh, drawn, kept)
         start = jax.vmap(self.world.values)(state)
         skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
         shifted = jnp.concatenate([start[:, None], env.earlier[:, :-1]], axis=1)
-        earlier = _where(ended, shifted, env.earlier)
-        earlier = _where(fresh, jnp.repeat(start[:, None], earlier.shape[1], axis=1), earlier)
+        earlier = where(ended, shifted, env.earlier)
+        earlier = where(fresh, jnp.repeat(start[:, None], earlier.shape[1], axis=1), earlier)
         return Environments(
             state,
             jnp.where(ended, skill, env.skill),
-            _where(ended, start, env.start),
+            where(ended, start, env.start),
             earlier,
             jnp.where(ended, 0, env.steps + 1),
         )
@@ -226,12 +227,3 @@ def with_judges(groups: Any, judges: Any) -> list[Any]:
         {**parts, "network": judges[str(number)]} if str(number) in judges else parts
         for number, parts in enumerate(groups)
     ]
-
-
-def _where(condition: jax.Array, chosen: Any, other: Any) -> Any:
-    """`jnp.where` on pytrees whose leaves have a leading axis."""
-
-    def pick(x: jax.Array, y: jax.Array) -> jax.Array:
-        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
-
-    return jax.tree.map(pick, chosen, other)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from skillfocus._internal.pytrees import where
 from skillfocus.tasks.neural.options import Options
 from skillfocus.tasks.neural.task import JaxTask, RewardKind
 from skillfocus.worlds.jax.world import JaxWorld
@@ -232,12 +233,3 @@ def decide(
     merit = jnp.where(explores[:, None], jax.random.uniform(key_random, values.shape), values)
     option = jnp.where(available, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
     return option, jnp.take_along_axis(first, option[:, None], axis=1)[:, 0]
-
-
-def where(condition: jax.Array, chosen: Any, other: Any) -> Any:
-    """`jnp.where` on pytrees whose leaves have a leading axis."""
-
-    def pick(x: jax.Array, y: jax.Array) -> jax.Array:
-        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
-
-    return jax.tree.map(pick, chosen, other)

@@ -20,9 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from skillfocus._internal.pytrees import where
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.skills.neural.network import apply_network, init_network
-from skillfocus.tasks.neural.environments import Decision, Environments, Event, OptionRunner, where
+from skillfocus.tasks.neural.environments import Decision, Environments, Event, OptionRunner
 from skillfocus.tasks.neural.memory import Memory, Trace, empty, follow, remember, sample
 from skillfocus.tasks.neural.options import Options
 from skillfocus.tasks.neural.settings import OptionLearning

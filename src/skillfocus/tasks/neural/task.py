@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from skillfocus.core.factored import State
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
 from skillfocus.worlds.jax.world import JaxWorld
 
@@ -72,7 +72,7 @@ def household_task(name: str) -> JaxTask:
         UserError: If there is no such task.
     """
     if name not in TASKS:
-        raise UserError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
+        raise unknown("task", name, TASKS)
     task = TASKS[name]
     world = task.world()
     return JaxTask(name, task.success, world.episode_length, task.side_conditions, world.task_start)

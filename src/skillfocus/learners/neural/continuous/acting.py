@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from skillfocus._internal.pytrees import where
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Fixed, Round
 from skillfocus.skills.continuous.actor import ActorModel, log_probability
@@ -54,10 +55,7 @@ class Acting:
         is_reset = jax.random.uniform(key_choice, (n,)) < self.settings.reset_share
         initial = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
 
-        def pick(new: jax.Array, old: jax.Array) -> jax.Array:
-            return jnp.where(is_reset.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
-
-        return jax.tree.map(pick, initial, state)
+        return where(is_reset, initial, state)
 
     def run_skills(self, key: jax.Array, actor: Any, fixed: Fixed, state: Any) -> tuple[Any, Round]:
         """Run one sampled skill in every environment; return the last states and the round."""
