@@ -23,8 +23,9 @@ from rich.console import Console
 import skillfocus as sf
 from skillfocus.core.rollout import mdp_arrays, step
 from skillfocus.figures.tables import table as make_table
-from skillfocus.learners.tabular import value_iteration
 from skillfocus.learners.tabular.kernels import state_reward
+from skillfocus.learners.tabular.sweeps import new_stamps, sweep
+from skillfocus.learners.tabular.value_iteration import Model
 from skillfocus.runs.executors import Processes
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
@@ -123,19 +124,19 @@ def q_learning_kernel(rows: list[list[str]]) -> None:
 
 def planning_sweeps(rows: list[list[str]]) -> None:
     one = problem({"tool_1": 2})
-    model = value_iteration.Model(one, 0.99)
+    model = Model(one, 0.99)
     params = one.initial_params(np.random.default_rng(0))
     t = state_reward(one, params, 0)
     v, backup = t.copy(), model.backup(0, params)
-    fresh = [value_iteration.new_stamps(len(t)) for _ in range(20)]  # no state is left out
-    value_iteration.sweep(v, t, backup, False, fresh[0], 0)
+    fresh = [new_stamps(len(t)) for _ in range(20)]  # no state is left out
+    sweep(v, t, backup, False, fresh[0], 0)
 
     def sweeps() -> float:
         for stamps in fresh:
             stamps.updated[:] = -1
         began = time.perf_counter()
         for number, stamps in enumerate(fresh):
-            value_iteration.sweep(v, t, backup, number % 2 == 1, stamps, 0)
+            sweep(v, t, backup, number % 2 == 1, stamps, 0)
         return 20 * t.size / (time.perf_counter() - began)
 
     (speed,) = best_of(10, sweeps)

@@ -34,8 +34,8 @@ from skillfocus.learners.continuous import ContinuousProblem, as_skills, make_co
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
 from skillfocus.learners.neural.learner import Neural
-from skillfocus.metrics.binned_coverage import coverage_by_variable
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
+from skillfocus.metrics.continuous_coverage import coverage_by_variable
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.skill_layout import Sphere
 from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task

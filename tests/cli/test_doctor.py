@@ -6,7 +6,7 @@ from numba.core.caching import NullCache
 
 from commands import subprocess_command
 from skillfocus.cli import health
-from skillfocus.learners.tabular import value_iteration
+from skillfocus.learners.tabular import sweeps
 
 
 def test_doctor_is_well():
@@ -29,5 +29,5 @@ def test_what_is_missing_is_named(monkeypatch):
 
 def test_kernels_without_a_cache_are_no_problem(monkeypatch):
     monkeypatch.setattr("skillfocus.runs.precompile.compile_kernels", lambda: None)
-    monkeypatch.setattr(value_iteration.sweep, "_cache", NullCache())
+    monkeypatch.setattr(sweeps.sweep, "_cache", NullCache())
     assert health._check_kernels().endswith("not cached: no writable folder")

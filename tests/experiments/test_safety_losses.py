@@ -11,7 +11,7 @@ from skillfocus.experiments.safety_runs import (
     skill_targets,
 )
 from skillfocus.learners.discovery import discover
-from skillfocus.objectives.targets import parse_targets
+from skillfocus.objectives.target_text import parse_targets
 from skillfocus.runs.world_cache import cached_world
 from skillfocus.safety.episodes import follow_plan
 from skillfocus.safety.option_models import option_models

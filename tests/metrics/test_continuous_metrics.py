@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("jax")
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.binned_coverage import binned_coverage
 from skillfocus.metrics.continuous import ContinuousEffects, summarize
-from skillfocus.metrics.representation_fit import representation_fit
+from skillfocus.metrics.continuous_coverage import binned_coverage
+from skillfocus.metrics.representations import representation_fit
 
 CHANGES = np.array([[0.5, 0.05, 0.0], [0.3, 0.2, 0.1], [0.0, 0.0, 0.0], [0.8, 0.0, 0.12]])
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.errors import UserError
-from skillfocus.objectives.targets import assign_skills, default_counts, parse_targets, untargeted
+from skillfocus.objectives.target_text import parse_targets
+from skillfocus.objectives.targets import assign_skills, default_counts, untargeted
 
 
 @pytest.mark.parametrize(

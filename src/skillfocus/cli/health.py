@@ -59,11 +59,11 @@ def _describe_cache() -> str:
 def _check_kernels() -> str:
     """Compile the kernels, and return how long that took and where they are cached."""
     start = time.perf_counter()
-    from skillfocus.learners.tabular import value_iteration
+    from skillfocus.learners.tabular import sweeps
     from skillfocus.runs.precompile import compile_kernels
 
     compile_kernels()
     seconds = time.perf_counter() - start
-    folder = value_iteration.sweep.stats.cache_path  # pyright: ignore[reportFunctionMemberAccess]
+    folder = sweeps.sweep.stats.cache_path  # pyright: ignore[reportFunctionMemberAccess]
     cache = f"cached in {folder}" if folder else "not cached: no writable folder"
     return f"work ({seconds:.1f} s), {cache}"

@@ -31,7 +31,7 @@ from skillfocus.experiments.presets import (
 )
 from skillfocus.learners.discovery import discover
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.targets import parse_targets
+from skillfocus.objectives.target_text import parse_targets
 from skillfocus.runs.run import Result, Row, Run
 from skillfocus.runs.world_cache import cached_mdp, cached_world
 from skillfocus.safety.distances import (

@@ -30,12 +30,39 @@ from skillfocus.objectives.estimates import TemporalRepresentation
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
 from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
-from skillfocus.objectives.targets import Targets
+from skillfocus.objectives.targets import Assignment, Targets
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import has_table, table_of
 from skillfocus.worlds.continuous import ContinuousBase, require_finite
-from skillfocus.worlds.registry import as_world
+from skillfocus.worlds.registry import as_world, is_built_in
+
+
+def assign_by_default(
+    world: World,
+    objective: Objective,
+    n_skills: int | None,
+    targets: Targets | None,
+    make_mdp: Callable[[], TabularMDP | None],
+) -> Assignment:
+    """Assign targets to skills; by default, none that no action influences.
+
+    Args:
+        world: The world whose variables are targeted.
+        objective: What skills are rewarded for.
+        n_skills: Number of skills.
+        targets: How many skills target what.
+        make_mdp: Returns the world's table, or None. Built-in worlds have no variable that no
+            action influences, so it is not called for them.
+
+    Raises:
+        UserError: If objective and targets do not fit together.
+    """
+    left_out: tuple[str, ...] = ()
+    if targets is None and objective.targeted and not is_built_in(world):
+        mdp = make_mdp()
+        left_out = () if mdp is None else uninfluenced(mdp)
+    return assign_targets(world, objective, n_skills, targets, left_out)
 
 
 def make_problem(
@@ -60,11 +87,14 @@ def make_problem(
         )
     if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
         raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
-    left_out: tuple[str, ...] = ()
-    if targets is None and objective.targeted and has_table(world):
-        mdp = table_of(world) if mdp is None else mdp
-        left_out = uninfluenced(mdp)
-    assignment = assign_targets(world, objective, n_skills, targets, left_out)
+
+    def make_mdp() -> TabularMDP | None:
+        nonlocal mdp
+        if mdp is None and has_table(world):
+            mdp = table_of(world)
+        return mdp
+
+    assignment = assign_by_default(world, objective, n_skills, targets, make_mdp)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)
     parts, modes = objective.split(assignment, world.space)

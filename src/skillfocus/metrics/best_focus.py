@@ -1,7 +1,5 @@
-"""The highest probability of a focused change, and the plan that attains it.
+"""The highest probability of a focused change (`focused_change.py`).
 
-A change is *focused* if, where the skill stops, every target differs from its first value (or has
-the value it is to reach, if one is named) and every variable to be restored equals its first value.
 A skill may stop whenever it likes, within its step limit. With G the states in which the change is
 done, and t steps left, dynamic programming gives
 
@@ -20,34 +18,22 @@ that counts the marks is a target, or is to be restored.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from skillfocus._internal.calls import explain_calls
-from skillfocus._internal.checks import is_whole, shown, whole
+from skillfocus._internal.checks import whole
 from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.projection import Projection, project
-from skillfocus.errors import UserError, unknown
-from skillfocus.metrics.arguments import (
-    check_table,
-    start_number,
-    start_numbers,
-    target_numbers,
-)
+from skillfocus.metrics.arguments import check_table, start_numbers
+from skillfocus.metrics.focused_change import Change, Restore, make_change, restored_variables
 
-Restore = Literal["all", "reversible"]
-"""What a focused change restores: all variables but the targets, or those that can be changed back;
-the others are then free."""
-RESTORES: tuple[Restore, ...] = ("all", "reversible")
 BLOCK = 256
 """Sets G solved side by side: few enough for their values to stay in the cache."""
 CONVERGED = 1e-12
 """Values that change by less in a step are final: later steps change them by no more than that."""
-STOP = -1
 BYTES_AT_ONCE = 16
 """Values of 0 and 1 are bytes, of which a processor compares so many in the time of a product."""
 _known: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
@@ -133,86 +119,13 @@ def best_focus(
     """
     check_table("best_focus", mdp)
     starts, step_limit = start_numbers(mdp, starts), whole("step_limit", step_limit, at_least=0)
-    change = _change(mdp, targets, restore, values)
+    change = make_change(mdp, targets, restore, values)
     key = (change, step_limit)
     known = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
     unknown = np.unique(starts[np.isnan(known[starts])])
     if len(unknown):
         known[unknown] = _solve(mdp, change, unknown, step_limit)
     return known[starts]
-
-
-def _change(
-    mdp: TabularMDP,
-    targets: Sequence[int | str],
-    restore: Restore,
-    values: Sequence[int] | None,
-) -> Change:
-    numbers = target_numbers(mdp, targets)
-    if restore not in RESTORES:
-        raise unknown("kind of restoring", str(restore), RESTORES)
-    restored = restored_variables(mdp, numbers, restore)
-    if values is None:
-        return Change(numbers, restored)
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-        raise UserError(f"values must be a list with one value per target, got {shown(values)}")
-    if len(values) != len(numbers):
-        raise UserError(f"values must have one value per target, {len(numbers)}, got {len(values)}")
-    for j, k in zip(numbers, values, strict=True):
-        if not 0 <= whole(f"the value of {mdp.space.names[j]}", k) < mdp.space.sizes[j]:
-            raise UserError(
-                f"{mdp.space.names[j]} has no value number {k}; they are numbered 0 to "
-                f"{mdp.space.sizes[j] - 1}"
-            )
-    return Change(numbers, restored, tuple(int(k) for k in values))
-
-
-@dataclass(frozen=True)
-class Change:
-    """A focused change: which states are in G, compared with the start.
-
-    Attributes:
-        targets: Variables that must end changed.
-        restored: Variables that must end as they were.
-        values: The values that targets must end with instead; None if any other will do.
-    """
-
-    targets: tuple[int, ...]
-    restored: tuple[int, ...]
-    values: tuple[int, ...] | None = None
-
-    @property
-    def compared(self) -> list[int]:
-        """The variables whose first values decide what is in G."""
-        return [*self.targets, *self.restored] if self.values is None else [*self.restored]
-
-    def done(self, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
-        """Return bool [n_rows, n_goals]: whether the change that a start asks for is done.
-
-        Args:
-            values: Values of rows, [n_rows, n_variables].
-            goals: Values of starts, [n_goals, n_variables].
-        """
-        done = np.ones((len(values), len(goals)), dtype=bool)
-        for number, j in enumerate(self.targets):
-            if self.values is None:
-                done &= values[:, j][:, None] != goals[None, :, j]
-            else:
-                done &= (values[:, j] == self.values[number])[:, None]
-        for j in self.restored:
-            done &= values[:, j][:, None] == goals[None, :, j]
-        return done
-
-
-def restored_variables(
-    mdp: TabularMDP, targets: Sequence[int], restore: Restore = "all"
-) -> tuple[int, ...]:
-    """Return the variables that a focused change of `targets` restores."""
-    return tuple(
-        j
-        for j in range(len(mdp.space))
-        if j not in targets and (restore == "all" or mdp.reversible[j])
-    )
 
 
 def products_per_start(
@@ -275,75 +188,3 @@ def _sweep(model: Projection, alive: np.ndarray, done: np.ndarray, step_limit: i
         if change <= CONVERGED:
             break
     return v[:-1]
-
-
-@dataclass(frozen=True, eq=False)
-class FocusedPlan:
-    """The best focused behaviour from one start; a baseline for discovered skills.
-
-        plan = best_plan(mdp, [1], start, step_limit=40)
-        action = plan.action(state, steps=0)  # None: stop
-
-    Attributes:
-        start: Number of the start.
-        probability: How likely it makes the focused change.
-        actions: int16 [step_limit, n_states], by the steps taken so far; -1 means "stop". What to
-            do depends on the time: with few steps left, only a risky way is short enough.
-    """
-
-    start: int
-    probability: float
-    actions: np.ndarray
-
-    def action(self, state: int, steps: int) -> int | None:
-        """Return what to do in a state after so many steps; None to stop.
-
-        Raises:
-            UserError: If there is no such state, or `steps` is negative.
-        """
-        whole("steps", steps, at_least=0)
-        if not is_whole(state) or not 0 <= state < self.actions.shape[1]:
-            raise UserError(
-                f"states are numbered 0 to {self.actions.shape[1] - 1}, got {shown(state)}"
-            )
-        action = self.actions[steps, state] if steps < len(self.actions) else STOP
-        return None if action == STOP else int(action)
-
-
-@explain_calls
-def best_plan(
-    mdp: TabularMDP,
-    targets: Sequence[int | str],
-    start: int,
-    step_limit: int,
-    restore: Restore = "all",
-    values: Sequence[int] | None = None,
-) -> FocusedPlan:
-    """Return the plan with the highest probability of a focused change from a start.
-
-    It stops where the change is done, and where it has become impossible.
-
-    Args:
-        mdp: The world's MDP.
-        targets: The variables that must end changed, by index or name.
-        start: Number of the start.
-        step_limit: Most steps.
-        restore: Which of the other variables must end as they were.
-        values: The values that targets must end with, as for `best_focus`.
-
-    Raises:
-        UserError: If an argument is not what it must be, such as a value that there is not.
-    """
-    check_table("best_plan", mdp)
-    start, step_limit = start_number(mdp, start), whole("step_limit", step_limit, at_least=0)
-    change = _change(mdp, targets, restore, values)
-    done = change.done(mdp.values, mdp.values[[start]])
-    v = done.astype(np.float64)
-    out, actions = v.copy(), np.empty((step_limit, mdp.n_states), dtype=np.int16)
-    for left in range(1, step_limit + 1):
-        backup(mdp.successors, mdp.probabilities, v, done, out)
-        expected = (mdp.probabilities * v[mdp.successors, 0]).sum(axis=2)
-        stops = done[:, 0] | (out[:, 0] == 0)
-        actions[step_limit - left] = np.where(stops, STOP, expected.argmax(axis=1))
-        v, out = out, v
-    return FocusedPlan(int(start), float(v[start, 0]), actions)

@@ -16,9 +16,10 @@ from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_generator, check_seed
 from skillfocus.errors import UserError
-from skillfocus.metrics.best_focus import Restore, best_focus
+from skillfocus.metrics.best_focus import best_focus
 from skillfocus.metrics.drawn_starts import DrawnStarts
 from skillfocus.metrics.effects import SkillEffects, StartAverages
+from skillfocus.metrics.focused_change import Restore
 from skillfocus.metrics.last_states import (
     Dynamics,
     SkillMode,
@@ -33,7 +34,7 @@ from skillfocus.metrics.reachability import (
     possible_starts,
     sample_starts,
 )
-from skillfocus.objectives.target_values import read_value_label
+from skillfocus.skills.reached_values import told_values
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import check_skills
 
@@ -179,21 +180,13 @@ def _best(skills: Skills, z: int, starts: np.ndarray) -> np.ndarray:
     targets = [skills.mdp.space.index(name) for name in skills.targets[z]]
     if not targets:
         return np.ones((len(starts), 2))
-    wanted = _wanted(skills, z)
+    wanted = told_values(skills, z)
     values = None if wanted is None else [wanted[j] for j in targets]
     kinds: tuple[Restore, ...] = ("all", "reversible")
     columns = [
         best_focus(skills.mdp, targets, starts, skills.step_limit, kind, values) for kind in kinds
     ]
     return np.stack(columns, axis=1)
-
-
-def _wanted(skills: Skills, z: int) -> dict[int, int] | None:
-    """Return the values that a skill is told to reach, by target; None if any other will do."""
-    reaches = skills.info.get("reaches")
-    if not isinstance(reaches, list) or len(reaches) != len(skills):
-        return None
-    return read_value_label(skills.world.space, skills.targets[z], reaches[z])
 
 
 def _distances(skills: Skills) -> np.ndarray:
@@ -217,7 +210,7 @@ def _exact(
     dynamics = Dynamics(mdp.successors, mdp.probabilities)
     is_target = np.array([name in skills.targets[z] for name in names])
     wanted = np.full(len(names), -1, dtype=np.int32)
-    for j, value in (_wanted(skills, z) or {}).items():
+    for j, value in (told_values(skills, z) or {}).items():
         wanted[j] = value
     variables = VariableArrays(mdp.values, _distances(skills), is_target, mdp.reversible, wanted)
     by_mode = [
@@ -299,7 +292,7 @@ def _observed(
     reversible = skills.mdp.reversible if skills.has_table else np.ones(len(space), dtype=bool)
     restored = [j for j in others if reversible[j]]
     controlled = done = changed[:, targets].all(axis=1)
-    if wanted := _wanted(skills, z):
+    if wanted := told_values(skills, z):
         done = np.all([last[:, j] == value for j, value in wanted.items()], axis=0)
     clean = np.stack([~changed[:, some].any(axis=1) for some in (others, restored)], axis=1)
     return SkillEffects(

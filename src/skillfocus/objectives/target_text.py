@@ -1,6 +1,7 @@
-"""Targets of continuous skills as the command line has them.
+"""Targets as text, for the command line and stored runs.
 
-agent=4,box=sphere2              components by target
+tool_1=2,position=4              skills by target
+agent=4,box=sphere2              in continuous worlds, components by target
 agent=4,box=sphere2,agent+box    skills on both at once, too
 agent=4,nothing                  and one that leaves everything
 """
@@ -48,3 +49,18 @@ def parse_continuous_targets(text: str | None) -> ContinuousTargets | None:
                 )
     singles: list[dict[str, Component]] = [{name: components[name]} for name in components]
     return [*singles, *({name: components[name] for name in kind} for kind in kinds)]
+
+
+def parse_targets(text: str | None) -> dict[str, int] | None:
+    """Parse counts as the command line has them: `tool_1=2,position=4`."""
+    if text is None:
+        return None
+    counts: dict[str, int] = {}
+    for part in re.split(r",(?![^()]*\))", text):  # names such as box(x3,y3) have commas too
+        name, equals, count = (word.strip() for word in part.rpartition("="))
+        if not equals or not name or not re.fullmatch("[0-9]{1,18}", count):
+            raise UserError(f"cannot read {part.strip()!r} in the targets; write NAME=COUNT,…")
+        if name in counts:
+            raise UserError(f"the targets name {name!r} twice")
+        counts[name] = int(count)
+    return counts

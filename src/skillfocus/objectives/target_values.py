@@ -19,8 +19,8 @@ from skillfocus.objectives.targets import (
     assign,
     assign_skills,
     check_count,
-    check_skill,
     default_targets,
+    make_assignment,
 )
 
 
@@ -131,12 +131,7 @@ def assign_values(
             {name: _value_index(world.space, name, value) for name, value in skill.items()}
             for skill in targets
         ]
-    if n_skills is not None and len(skills) != n_skills:
-        raise UserError(
-            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
-            f"one of the two out"
-        )
-    return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
+    return make_assignment(world.space, skills, n_skills)
 
 
 def default_value_counts(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,12 +102,7 @@ def assign(
         skills = _from_counts(world.space, targets)
     else:
         skills = [dict(skill) for skill in targets]
-    if n_skills is not None and len(skills) != n_skills:
-        raise UserError(
-            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
-            f"one of the two out"
-        )
-    return Assignment(tuple(check_skill(world.space, skill) for skill in skills))
+    return make_assignment(world.space, skills, n_skills)
 
 
 def _check_form(targets: object) -> None:
@@ -227,21 +221,6 @@ def _require_multiple_skills(world: World, assignment: Assignment) -> None:
             )
 
 
-def parse_targets(text: str | None) -> dict[str, int] | None:
-    """Parse counts as the command line has them: `tool_1=2,position=4`."""
-    if text is None:
-        return None
-    counts: dict[str, int] = {}
-    for part in re.split(r",(?![^()]*\))", text):  # names such as box(x3,y3) have commas too
-        name, equals, count = (word.strip() for word in part.rpartition("="))
-        if not equals or not name or not re.fullmatch("[0-9]{1,18}", count):
-            raise UserError(f"cannot read {part.strip()!r} in the targets; write NAME=COUNT,…")
-        if name in counts:
-            raise UserError(f"the targets name {name!r} twice")
-        counts[name] = int(count)
-    return counts
-
-
 def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[str, int]]:
     """Turn counts into skills.
 
@@ -282,7 +261,23 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
     return skills
 
 
-def check_skill(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+def make_assignment(
+    space: FactoredSpace, skills: Sequence[Skill], n_skills: int | None
+) -> Assignment:
+    """Return the assignment that skills make.
+
+    Raises:
+        UserError: If another number of them was asked for, or a skill's targets are not valid.
+    """
+    if n_skills is not None and len(skills) != n_skills:
+        raise UserError(
+            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
+            f"one of the two out"
+        )
+    return Assignment(tuple(_check_skill(space, skill) for skill in skills))
+
+
+def _check_skill(space: FactoredSpace, skill: Skill) -> dict[int, int]:
     """Return a skill with variables by number; raise `UserError` unless its targets are valid."""
     if not skill:
         raise UserError("a skill has no target variable; every focused skill needs at least one")

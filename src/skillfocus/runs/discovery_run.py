@@ -32,7 +32,7 @@ from skillfocus.runs.world_kinds import Continuous, Finite
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import fingerprint, has_table
 from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.registry import CONTINUOUS_WORLD_IDS, JAX_WORLD_IDS, WORLD_IDS
+from skillfocus.worlds.registry import WORLD_IDS, is_built_in
 
 PLANNING = Planning()
 """The default learner."""
@@ -122,12 +122,6 @@ class Discovery(Run):
     def assignment(self) -> Assignment:
         """Return which skill targets what, in a finite world."""
         return Finite(self).assignment()
-
-    @staticmethod
-    def is_built_in(world: World) -> bool:
-        """Return whether a world is known by its id, its settings and the package's version."""
-        known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}
-        return type(world) is known.get(world.id)
 
     def check_size(self) -> None:
         """Raise `UserError` now for policies that would be too large to learn."""
@@ -231,7 +225,7 @@ class Discovery(Run):
         For a built-in world, those that differ from its defaults. Any other world may change
         without its name changing, so all settings and a fingerprint of its table.
         """
-        if self.is_built_in(world):
+        if is_built_in(world):
             defaults = cached_world(world.id, "{}").settings
             return {key: value for key, value in world.settings.items() if value != defaults[key]}
         mdp = self.make_mdp()

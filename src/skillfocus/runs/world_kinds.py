@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillfocus.core.influence import uninfluenced
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Problem
 from skillfocus.learners.continuous import ContinuousProblem, make_continuous_problem
-from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.discovery import assign_by_default, make_problem
 from skillfocus.learners.forecast import Forecast
 from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, rows_of, skill_records
 from skillfocus.objectives.skill_layout import ContinuousTargets
-from skillfocus.objectives.target_text import parse_continuous_targets
-from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
-from skillfocus.objectives.targets import Assignment, Targets, parse_targets
+from skillfocus.objectives.target_text import parse_continuous_targets, parse_targets
+from skillfocus.objectives.target_values import reaches_values, value_labels
+from skillfocus.objectives.targets import Assignment, Targets
 from skillfocus.runs.run import Row
 from skillfocus.skills.continuous.choosing import choices
 from skillfocus.skills.continuous.skills import ContinuousSkills
@@ -57,12 +56,10 @@ class Finite:
 
     def assignment(self) -> Assignment:
         """Return the targets of every skill."""
-        run, world, left_out = self.run, self.run.make_world(), ()
-        objective = run.make_objective()
-        if run.targets is None and objective.targeted and not run.is_built_in(world):
-            mdp = run.make_mdp()
-            left_out = () if mdp is None else uninfluenced(mdp)
-        return assign_targets(world, objective, run.skills, self.parsed_targets(), left_out)
+        run = self.run
+        return assign_by_default(
+            run.make_world(), run.make_objective(), run.skills, self.parsed_targets(), run.make_mdp
+        )
 
     def parsed_targets(self) -> Targets | None:
         """Return the targets as an argument of `discover`."""

@@ -14,7 +14,8 @@ import numpy as np
 from skillfocus._internal.memory import require_memory
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, new_stamps, sweep
+from skillfocus.learners.tabular.sweeps import Backup, new_stamps, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK
 
 GAMMA = 0.95
 """Default discount of values that penalties and measures compare."""

@@ -17,6 +17,7 @@ from skillfocus.skills.header import MAX_ENTRIES
 from skillfocus.skills.intrinsic_reward import join_rewards
 from skillfocus.skills.packed_policy import PackedPolicy, Packer
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
+from skillfocus.skills.reached_values import reaches_of
 
 if TYPE_CHECKING:
     from skillfocus.skills.skills import Skills
@@ -184,21 +185,15 @@ def objective_label(info: Mapping[str, object]) -> str:
     return " + ".join(dict.fromkeys(names)) or "?"
 
 
-def _reaches(skills: Skills) -> list[object] | None:
-    """Return what each skill is told to reach; None if `info` does not say it of every skill."""
-    reaches = skills.info.get("reaches")
-    return reaches if isinstance(reaches, list) and len(reaches) == len(skills) else None
-
-
 def _picked_info(skills: Skills, numbers: Sequence[int]) -> dict[str, object]:
-    reaches = _reaches(skills)
+    reaches = reaches_of(skills)
     if reaches is None:
         return skills.info
     return {**skills.info, "reaches": [reaches[z] for z in numbers]}
 
 
 def _joined_info(one: Skills, other: Skills) -> dict[str, object]:
-    mine, others = _reaches(one), _reaches(other)
+    mine, others = reaches_of(one), reaches_of(other)
     both = {} if mine is None or others is None else {"reaches": [*mine, *others]}
     common, also = (
         {key: value for key, value in each.info.items() if key != "reaches"}

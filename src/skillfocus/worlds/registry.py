@@ -164,6 +164,12 @@ def as_world(world: World | str | Path) -> World:
     return world
 
 
+def is_built_in(world: World) -> bool:
+    """Return whether a world is known by its id, its settings and the package's version."""
+    known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}
+    return type(world) is known.get(world.id)
+
+
 def can_remake(world_id: str) -> bool:
     """Return whether a world can be made again from the id and settings in a skills file.
 

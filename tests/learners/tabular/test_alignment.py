@@ -11,7 +11,7 @@ from skillfocus.experiments.presets import skill_targets
 from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.tabular.alignment import _who_stays
 from skillfocus.learners.tabular.problem_builder import tabular_problem
-from skillfocus.objectives.targets import parse_targets
+from skillfocus.objectives.target_text import parse_targets
 from skillfocus.worlds.maps.parser import read_map
 
 KEY_AND_DOOR = """

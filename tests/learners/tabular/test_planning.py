@@ -13,7 +13,8 @@ from skill_sets import target_change
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular import planning
 from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.value_iteration import BLOCK, Model, greedy, new_stamps, sweep
+from skillfocus.learners.tabular.sweeps import greedy, new_stamps, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK, Model
 from skillfocus.objectives.estimates import FunctionEstimate
 from skillfocus.objectives.targets import assign, untargeted
 from skillfocus.worlds.four_rooms import FourRooms

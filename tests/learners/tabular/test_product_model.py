@@ -13,7 +13,8 @@ from skillfocus.core.mdp import TabularMDP
 from skillfocus.learners.tabular import product_model as module
 from skillfocus.learners.tabular.kernels import state_reward
 from skillfocus.learners.tabular.product_model import product_model
-from skillfocus.learners.tabular.value_iteration import TOLERANCE, Model
+from skillfocus.learners.tabular.sweeps import TOLERANCE
+from skillfocus.learners.tabular.value_iteration import Model
 
 SIZES = (2, 3, 2)
 

@@ -16,7 +16,8 @@ from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.tabular import lean_model, problem_builder
 from skillfocus.learners.tabular.parts import independent_parts, part_of_problem
 from skillfocus.learners.tabular.product_model import MANY_OUTCOMES, WIDTH, product_model
-from skillfocus.learners.tabular.value_iteration import BLOCK, Backup, new_stamps, sweep
+from skillfocus.learners.tabular.sweeps import Backup, new_stamps, sweep
+from skillfocus.learners.tabular.value_iteration import BLOCK
 
 if TYPE_CHECKING:
     from skillfocus.learners.tabular.planning import Planning

@@ -9,7 +9,7 @@ independently given state and action, as they do in most RDDL domains:
 
 p_B depends on few variables, so there are few different rows r of it, and U is one matrix product.
 With A empty this is the plain product of all rows with V. All values of a sweep come from those of
-the last one (Jacobi), where the sweeps of `value_iteration.py` use new ones at once.
+the last one (Jacobi); the kernels of `sweeps.py` use new ones at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 
 if TYPE_CHECKING:
-    from skillfocus.learners.tabular.value_iteration import Backup
+    from skillfocus.learners.tabular.sweeps import Backup
 
 MANY_OUTCOMES = 128
 """Actions with fewer outcomes are swept one by one."""
