@@ -8,7 +8,7 @@ import pytest
 
 from paths import ROOT
 from skillfocus.experiments.paper_claims import APPENDIX_CLAIMS, PAPER_CLAIMS
-from skillfocus.experiments.registry import get_experiment, select_experiments
+from skillfocus.experiments.registry import ON_REQUEST, get_experiment, select_experiments
 from skillfocus.experiments.report import build_report
 from skillfocus.experiments.results import load_results
 from skillfocus.report.document import pictures_of
@@ -19,7 +19,7 @@ from skillfocus.report.writing import write_markdown
 @pytest.fixture(scope="module")
 def committed():
     """The report of `results/` and its sections."""
-    experiments = [*select_experiments(["all"]), get_experiment("scale")]
+    experiments = [*select_experiments(["all"]), *map(get_experiment, ON_REQUEST)]
     return build_report(*load_results(ROOT / "results"), experiments)
 
 

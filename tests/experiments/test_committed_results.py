@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -81,24 +82,88 @@ def test_the_readme_quotes_the_results(frame, row):
     assert line in (ROOT / "README.md").read_text()
 
 
-def test_the_page_on_networks_says_what_became_of_the_printer(frame):
+HOUSEHOLD_ROWS = {
+    "thaw olive / fish / date": ("thaw-olive", "thaw-fish", "thaw-date"),
+    "soak rag / clean car / clean rag": ("soak-rag", "clean-car", "clean-rag"),
+    "install printer": ("install-printer",),
+}
+
+
+def scale_mean(frame: pl.DataFrame, agent: str, metric: str, variant: str = "") -> str:
+    """Return a metric of networks at its last step, the mean over seeds, in two decimals."""
     rows = frame.filter(
-        (pl.col("world") == "installing-a-printer") & (pl.col("learner") == "neural")
-    )
-    last = rows.filter(pl.col("step") == rows["step"].max())
+        (pl.col("preset") == "scale") & (pl.col("agent") == agent)
+        & (pl.col("metric") == metric) & (pl.col("variant") == variant)
+    )  # fmt: skip
+    last = rows.filter(pl.col("step").eq_missing(rows["step"].max()))
+    assert last["world"].n_unique() == 1
+    return f"{last['value'].mean():.2f}"
 
-    def final(metric: str) -> dict[str, str]:
-        values = last.filter(pl.col("metric") == f"install-printer/{metric}")
-        return {agent: f"{x:.2f}" for agent, x in values.select("agent", "value").iter_rows()}
 
-    agents = ("focused-vic", "dusdi-vic", "vic", "primitives")
-    assert final("success") == dict.fromkeys(agents, "1.00")
-    expected = dict(zip(agents, ("0.00", "0.99", "0.00", "1.00"), strict=True))
-    assert final("true_success") == expected
+@pytest.mark.parametrize("row", HOUSEHOLD_ROWS)
+def test_the_page_on_networks_quotes_the_success_of_households(frame, row):
+    tasks = HOUSEHOLD_ROWS[row]
+    cells = [
+        " / ".join(scale_mean(frame, agent, f"{task}/success") for task in tasks)
+        for agent in ("focused-vic", "dusdi-vic", "vic", "primitives")
+    ]
+    page = (ROOT / "docs/neural.md").read_text()
+    line = next(each for each in page.splitlines() if each.startswith(f"| {row} |"))
+    assert line.endswith(f"| {' | '.join(cells)} |")
+
+
+def test_the_page_on_networks_quotes_what_household_skills_change(frame):
     text = " ".join((ROOT / "docs/neural.md").read_text().split())
-    assert "success is 1.00 each, SkiLD's 0.93" in text
-    assert "primitive actions (1.00) and DUSDi's skills (0.99)" in text
-    assert "focused and plain ones (0.00)" in text
+    focused, dusdi = (
+        partial(scale_mean, frame, "focused-vic"),
+        partial(scale_mean, frame, "dusdi-vic"),
+    )
+    for world, quoted in (
+        ("thawing-frozen-food", "when thawing ({} against {} variables)"),
+        ("cleaning-a-car", "with the car ({} against {})"),
+    ):
+        own = frame.filter(pl.col("world") == world)
+        pair = (
+            scale_mean(own, agent, "goal/side_effects") for agent in ("focused-vic", "dusdi-vic")
+        )
+        assert quoted.format(*pair) in text
+    fish = "first/fish_position/"
+    assert focused(f"{fish}changes") == dusdi(f"{fish}changes") == "1.00"
+    left = (focused(f"{fish}also/fridge_open"), dusdi(f"{fish}also/fridge_open"))
+    assert "stays open in {} of them with focused skills, and in {} with".format(*left) in text
+    sink = "first/car_stain/also/sink_on"
+    assert f"the sink stays on in {focused(sink)} and in {dusdi(sink)}." in text
+    thawed = (dusdi("first/fish_frozen/changes"), focused("first/fish_frozen/changes"))
+    assert "thaws the fish in {} of the rollouts and the focused one in {};".format(*thawed) in text
+    cleaned = (dusdi("first/car_stain/changes"), focused("first/car_stain/changes"))
+    assert "the car gets clean in {} and {}.".format(*cleaned) in text
+
+
+def test_the_page_on_networks_quotes_true_success(frame):
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    focused, dusdi = (
+        partial(scale_mean, frame, "focused-vic"),
+        partial(scale_mean, frame, "dusdi-vic"),
+    )
+    car = "clean-car/true_success"
+    assert f"succeeds in {focused(car)} with focused skills and {dusdi(car)} with DUSDi's" in text
+    fish = "thaw-fish/true_success"
+    assert focused(fish) == dusdi(fish) == "0.00"
+    assert f"in {scale_mean(frame, 'primitives', fish)} with primitive actions." in text
+    printer = "install-printer/true_success"
+    assert f"primitive actions ({scale_mean(frame, 'primitives', printer)})" in text
+    assert focused(printer) == scale_mean(frame, "vic", printer) == "0.00"
+    rows = frame.filter((pl.col("metric") == printer) & (pl.col("agent") == "dusdi-vic"))
+    last = rows.filter(pl.col("step") == rows["step"].max())["value"].sort()
+    assert [round(value) for value in last] == [0, 1], "with DUSDi's in one of two seeds"
+
+
+def test_the_page_on_networks_quotes_what_held_rewards_are_worth(frame):
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    control = partial(scale_mean, frame.filter(pl.col("world") == "four-rooms"), "focused-vic")
+    with_it, without = control("goal/control"), control("goal/control", "rewards not held")
+    assert f"{without} of the fair starts without held rewards, instead of {with_it}" in text
+    assert control("goal/control", "no earlier starts") == with_it
 
 
 def test_the_page_on_safety_says_how_many_seeds_there_are(frame):

@@ -29,6 +29,7 @@ def test_numbers_in_words():
     assert format_count({0: 0.9, 1: 0.2}) == "1 of 2 (0.03 to 0.97)"
     assert agent_name("scattered-focused-vic-on-two") == "scattered focused VIC, two targets each"
     assert agent_name("dusdi-diayn") == "DUSDi DIAYN"
+    assert agent_name("focused-metra") == "focused METRA"
     assert format_range([2, 1]) == "1 to 2"
     assert format_range([3, 3]) == "3"
 

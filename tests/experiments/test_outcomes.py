@@ -2,9 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.experiments.claims import DIRECTION_ONLY, NOT_REPRODUCED, REPRODUCED, Claim
+from skillfocus.experiments.claims import (
+    DIRECTION_ONLY,
+    MISSED,
+    NOT_REPRODUCED,
+    REACHED,
+    REPRODUCED,
+    UNDECIDED,
+    Claim,
+)
 from skillfocus.experiments.outcomes import (
     ablation_outcome,
+    aims_outcome,
     coverage_outcome,
     default_outcome,
     downstream_outcome,
@@ -23,6 +32,10 @@ def claim(name: str, ours: float = 0.0, paper: float | None = None, verdict: str
     [
         (default_outcome, [claim("a"), claim("b", verdict=NOT_REPRODUCED)],
          "1 of 2 claims show at least the claimed direction."),
+        (aims_outcome, [claim("a", verdict=REACHED), claim("b", verdict=MISSED)],
+         "1 of 2 aims of our own are reached."),
+        (aims_outcome, [claim("a", verdict=REACHED), claim("b", verdict=UNDECIDED)],
+         "1 of 2 aims of our own are reached, and 1 undecided with one seed."),
         (side_effects_outcome,
          [claim("effects-w-a"), claim("effects-w-b", verdict=NOT_REPRODUCED),
           claim("effects-w-c", verdict=DIRECTION_ONLY)],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from frames import claims_by_id, make_results
@@ -7,7 +8,7 @@ from skillfocus.core.progress import no_progress
 from skillfocus.experiments import scale
 from skillfocus.experiments.cases import FURTHER_SETUPS
 from skillfocus.experiments.claims import MISSED, REACHED
-from skillfocus.experiments.household_runs import HouseholdSkills
+from skillfocus.experiments.household_runs import HouseholdSkills, first_state_rows, household
 from skillfocus.experiments.mud_runs import TreasureSkills
 from skillfocus.learners.neural.learner import Neural
 
@@ -120,6 +121,67 @@ def test_mud_and_tasks_are_judged_by_their_aims():
     ]
 
 
+def test_households_are_judged_by_the_side_effects_of_dusdi():
+    world = "thawing-frozen-food"
+    rows: list[tuple] = [
+        (world, "focused-vic", "", "goal/control", None, [0.6, 0.8]),
+        (world, "focused-vic", "", "goal/side_effects", None, [0.8, 0.9]),
+        (world, "dusdi-vic", "", "goal/side_effects", None, [1.7, 1.8]),
+        (world, "vic", "", "any/side_effects", None, [3.0, 4.0]),
+    ]
+    analysis = scale.analyze(results(rows))
+    claim = claims_by_id(analysis)[f"scale-effects-{world}"]
+    assert (claim.ours.estimate, claim.verdict) == (pytest.approx(-0.9), REACHED)
+    assert [row[1] for row in analysis.tables[0].rows] == ["focused VIC", "DUSDi VIC", "VIC"]
+    assert analysis.tables[0].rows[0][2].startswith("0.700")
+    worse = [(*row[:5], [2.0, 1.6]) if row[1] == "focused-vic" else row for row in rows[1:]]
+    assert claims_by_id(scale.analyze(results(worse)))[f"scale-effects-{world}"].verdict == MISSED
+
+
+def test_the_first_state_lists_what_often_changes_along():
+    world = "thawing-frozen-food"
+    rows = [
+        (world, agent, "", f"first/fish_position/{metric}", None, values)
+        for agent, metric, values in (
+            ("focused-vic", "changes", [1.0, 0.8]),
+            ("focused-vic", "also/agent", [1.0, 0.9]),
+            ("focused-vic", "also/fridge_open", [0.0, 0.08]),
+            ("dusdi-vic", "changes", [1.0, 1.0]),
+            ("dusdi-vic", "also/fridge_open", [0.9, 1.0]),
+        )
+    ]
+    (row,) = scale.analyze(results(rows)).tables[0].rows
+    assert row[:2] == [world, "`fish_position`"]
+    assert row[2].startswith("0.90")
+    assert (row[3], row[5]) == ("`agent` 0.95", "`fridge_open` 0.95")
+
+
+class ScriptedSkills:
+    """Three skills: the second switches the printer on more often than the first."""
+
+    targets = (("printer_on",), ("printer_on",), ())
+
+    def run(self, skills, starts, rng):
+        del rng
+        ends = starts.copy()
+        world = household("installing-a-printer", "{}")
+        on, agent = (world.space.index(name) for name in ("printer_on", "agent"))
+        share = (0.25, 0.5, 1.0)[skills[0]]
+        ends[: int(share * len(ends)), on] += 1
+        ends[: len(ends) // 4, agent] += 1
+        return np.stack([starts, ends], axis=1), np.ones(len(starts))
+
+
+def test_the_first_state_is_judged_by_the_best_skill_of_each_variable():
+    pytest.importorskip("jax")
+    rows = first_state_rows(household("installing-a-printer", "{}"), ScriptedSkills(), 0)  # pyright: ignore[reportArgumentType]
+    by_metric = {metric: value for metric, _, value in rows}
+    assert by_metric.pop("first/printer_on/changes") == 0.5
+    assert by_metric.pop("first/printer_on/also/agent") == 0.5
+    assert set(by_metric.values()) == {0.0}
+    assert "first/printer_on/also/table_clean" in by_metric
+
+
 def test_without_results_there_is_nothing_to_say():
     analysis = scale.analyze(results([("four-rooms", "vic", "", "auc", None, [1.0])]))
     assert not analysis.claims
@@ -135,7 +197,7 @@ def test_runs_measure_what_the_analysis_reads():
     )
     metrics = {row[0] for row in run.execute(no_progress).rows}
     assert {"changes_target", "install-printer/success", "install-printer/true_success"} <= metrics
-    assert "install-printer/held/table untouched" in metrics
+    assert {"install-printer/held/table untouched", "first/printer_on/changes"} <= metrics
 
 
 def test_the_best_of_the_treasure_s_skills_is_judged(monkeypatch):

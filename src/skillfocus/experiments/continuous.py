@@ -25,6 +25,7 @@ from skillfocus.experiments.claims import Analysis, Claim, aim_claim
 from skillfocus.experiments.continuous_runs import ContinuousStudy
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_mean
+from skillfocus.experiments.outcomes import aims_outcome
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.report.document import Table
 
@@ -224,5 +225,6 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
 
 
 EXPERIMENT = Experiment(
-    "continuous", "Continuous worlds", cases, analyze, presets=(PRESET,), least_seeds=1
-)
+    "continuous", "Continuous worlds", cases, analyze, presets=(PRESET,), least_seeds=1,
+    outcome=aims_outcome,
+)  # fmt: skip

@@ -69,7 +69,7 @@ def format_range(numbers: Iterable[int]) -> str:
 def agent_name(agent: str) -> str:
     """Return the printed name of an agent: `focused-vic` is `focused VIC`."""
     words = agent.removesuffix(TWO_TARGETS).removesuffix(WITH_MEMORY).split("-")
-    names = {"vic": "VIC", "diayn": "DIAYN", "lsd": "LSD", "dusdi": "DUSDi"}
+    names = {"vic": "VIC", "diayn": "DIAYN", "lsd": "LSD", "metra": "METRA", "dusdi": "DUSDi"}
     name = " ".join(names.get(word, word) for word in words)
     name = "primitives only" if agent == PRIMITIVES else name
     if agent.endswith(WITH_MEMORY):

@@ -7,12 +7,20 @@ task and the number of training steps as the step:
     T/success        success rate as the benchmark counts it
     T/true_success   rate of successes in which all side conditions hold as well
     T/held/C         among successes, how often the side condition C held at the end
+
+From the first state of the benchmark's episodes, for each variable V and the skill that changes it
+most often:
+
+    first/V/changes  share of rollouts in which V changes
+    first/V/also/W   among these, how often the variable W changes as well
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.errors import UserError
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
 
 VARIED = '{"starts": "varied"}'
 """World settings for discovery: from a single first state, most states are never visited."""
+ROLLOUTS = 256
+"""Rollouts of each skill from the benchmark's first state."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class HouseholdSkills(Discovery):
         """Return the rows of the discovery and of the tasks."""
         rows = super().measure(skills, progress)
         world = household(self.world, self.world_settings)
+        rows += first_state_rows(world, skills, self.seed)
         return rows + task_rows(
             world, skills, self.task_steps, self.seed, part_of(progress, 0.85, 1.0)
         )
@@ -91,6 +102,37 @@ def task_rows(
             rows.append((f"{name}/true_success", learned, rates.true_success.estimate))
         for condition, rate in solution.final.side_conditions.items():
             rows.append((f"{name}/held/{condition}", None, rate and rate.estimate))
+    return rows
+
+
+def first_state_rows(world: RoomWorld, skills: Skills, seed: int) -> list[Row]:
+    """Run every skill from the benchmark's first state, and return what the best ones change.
+
+    Args:
+        world: The world.
+        skills: Skills with at most one target each; those without are left out.
+        seed: Seed of the rollouts.
+    """
+    names, rng = world.space.names, np.random.default_rng(seed)
+    starts = np.tile(np.array(world.task_start, np.int32), (ROLLOUTS, 1))
+    changed: dict[str, np.ndarray] = {}
+    for skill, targets in enumerate(skills.targets):
+        if not targets:
+            continue
+        paths, _ = skills.run(np.full(ROLLOUTS, skill), starts, rng)
+        (target,) = targets
+        mine, before = paths[:, -1] != starts, changed.get(target)
+        own = names.index(target)
+        if before is None or mine[:, own].sum() > before[:, own].sum():
+            changed[target] = mine
+    rows: list[Row] = []
+    for target, best in changed.items():
+        own = names.index(target)
+        rows.append((f"first/{target}/changes", None, float(best[:, own].mean())))
+        for j, name in enumerate(names):
+            if j != own and best[:, own].any():
+                also = float(best[best[:, own], j].mean())
+                rows.append((f"first/{target}/also/{name}", None, also))
     return rows
 
 

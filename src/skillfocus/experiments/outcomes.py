@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skillfocus.experiments.claims import DIRECTION_ONLY, REPRODUCED, Claim
+from skillfocus.experiments.claims import DIRECTION_ONLY, REACHED, REPRODUCED, UNDECIDED, Claim
 from skillfocus.experiments.formatting import agent_name, format_number, join_words
 from skillfocus.experiments.presets import WORLD_NAMES, WORLDS
 
@@ -19,6 +19,17 @@ def default_outcome(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
     return f"{_shown(claims)} of {len(claims)} claims show at least the claimed direction."
+
+
+def aims_outcome(claims: Sequence[Claim]) -> str:
+    """Return how many of our own aims are reached, and how many have too few seeds to tell."""
+    if not claims:
+        return ""
+    reached, undecided = (
+        sum(claim.verdict == verdict for claim in claims) for verdict in (REACHED, UNDECIDED)
+    )
+    open_ones = f", and {undecided} undecided with one seed" if undecided else ""
+    return f"{reached} of {len(claims)} aims of our own are reached{open_ones}."
 
 
 def side_effects_outcome(claims: Sequence[Claim]) -> str:
