@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from skillfocus.experiments.continuous import SINGLE
 from skillfocus.experiments.numbers_page import numbers_page
 from skillfocus.experiments.pipeline import Pipeline
 from skillfocus.experiments.reading_study import distance, measured_readings
@@ -164,6 +165,58 @@ def test_the_page_on_networks_quotes_what_held_rewards_are_worth(frame):
     with_it, without = control("goal/control"), control("goal/control", "rewards not held")
     assert f"{without} of the fair starts without held rewards, instead of {with_it}" in text
     assert control("goal/control", "no earlier starts") == with_it
+
+
+FOOD_POISON = tuple(f"food-poison-{level}" for level in ("easy", "mid", "hard"))
+GUNNER = ("gunner-unlimited", "gunner-limited")
+CONTINUOUS_ROWS = {
+    "gunner | focused DIAYN": ("gunner", "focused-diayn", "", GUNNER),
+    "gunner | DUSDi": ("gunner", "dusdi-diayn", "", GUNNER),
+    "gunner | DUSDi, one target at a time": ("gunner", "dusdi-diayn", SINGLE, GUNNER),
+    "particles | DUSDi": ("particles", "dusdi-diayn", "", FOOD_POISON),
+    "two-rooms | focused VIC": ("two-rooms", "focused-vic", "", ("carry-box",)),
+    "two-rooms | DUSDi's VIC, one target at a time": (
+        "two-rooms", "dusdi-vic", SINGLE, ("carry-box",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", CONTINUOUS_ROWS)
+def test_the_page_on_continuous_worlds_quotes_the_results(frame, row):
+    world, agent, variant, tasks = CONTINUOUS_ROWS[row]
+    own = frame.filter(
+        (pl.col("learner") == "neural-large") & (pl.col("world") == world)
+        & (pl.col("agent") == agent) & (pl.col("variant") == variant)
+    )  # fmt: skip
+
+    def mean(metric: str) -> float:
+        return own.filter(pl.col("metric") == metric)["value"].mean()  # pyright: ignore[reportReturnType]
+
+    page = (ROOT / "docs/continuous.md").read_text()
+    line = next(each for each in page.splitlines() if each.startswith(f"| {row} |"))
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[2] == f"{mean('from_random/target_change'):.2f}"
+    assert cells[3] == f"{mean('from_random/side_effects'):.2f}"
+    assert cells[5] == " / ".join(f"{mean(f'{task}/return'):.1f}" for task in tasks)
+    assert cells[7] == str(own["seed"].n_unique())
+
+
+def test_the_page_on_continuous_worlds_quotes_true_returns(frame):
+    large = frame.filter((pl.col("learner") == "neural-large") & (pl.col("preset") == "scale"))
+    text = " ".join((ROOT / "docs/continuous.md").read_text().split())
+    true = {
+        agent: rows["value"].mean()
+        for (agent,), rows in large.filter(pl.col("metric") == "carry-box/true_return").group_by(
+            "agent"
+        )
+    }
+    assert f"all of its return counts ({true['focused-vic']:.1f})" in text
+    assert f"({true['dusdi-vic']:.1f} of 3.1 count)" in text
+    settled = large.filter(
+        (pl.col("world") == "gunner") & (pl.col("agent") == "dusdi-diayn")
+        & (pl.col("variant") == "") & (pl.col("metric") == "from_settled/side_effects")
+    )  # fmt: skip
+    assert f"settled ({settled['value'].item():.2f} instead of 1.08)" in text
 
 
 def test_the_page_on_safety_says_how_many_seeds_there_are(frame):
