@@ -46,7 +46,8 @@ class Neural(Learner):
         learning_rate: Initial learning rate of Adam.
         last_rate: Final learning rate, reached by cosine decay.
         slow_rate: Step size of the target network, which also acts.
-        step_cost: Cost of a step, in units of the reward.
+        step_cost: Cost of a step, in units of the reward. Below the network's error, skills
+            wander until their limit; times the steps of an errand, it must stay below the reward.
         temperature: Temperature of the softmax over costs that actions are sampled from, in units
             of the reward; 0 acts greedily. Used only in deterministic worlds, where a greedy skill
             can loop. With hundreds of actions, their small probabilities add up.
@@ -76,7 +77,7 @@ class Neural(Learner):
     learning_rate: float = 3e-3
     last_rate: float = 1e-4
     slow_rate: float = 0.05
-    step_cost: float = 0.025
+    step_cost: float = 0.05
     temperature: float = field(default=0.0, metadata={"stored": "unless default"})
     gamma: float = 0.99
     advantage: float = 0.8
@@ -172,6 +173,6 @@ def large_neural(**settings: object) -> Neural:
     """
     large: dict[str, object] = {
         "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
-        "learning_rate": 1e-3, "slow_rate": 0.02, "name": LARGE,
+        "learning_rate": 1e-3, "slow_rate": 0.02, "step_cost": 0.025, "name": LARGE,
     }  # fmt: skip
     return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]
