@@ -34,8 +34,8 @@ HELD = 1.0
 """Rewards are held fixed to the end where errands are long. A discriminator that is released before
 a skill has learned its errand learns that the skill stays at home, and then rewards it for that."""
 HOUSEHOLD_COST = 0.05
-"""Cost of a step in households, twice a GPU's default: turns are steps too, and more paths have
-nearly equal lengths."""
+"""Cost of a step in households, twice the default: turns are steps too, and more paths have nearly
+equal lengths."""
 HOUSEHOLD_TEMPERATURE = 0.1
 """Households are deterministic, and greedy skills loop between actions of nearly equal cost."""
 HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
@@ -72,7 +72,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
                 learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
                 run = Discovery("four-rooms", "focused-vic", seed, learner)
                 add("four-rooms", "focused-vic", variant, seed, run)
-            small = Neural(hold=HELD, temperature=HOUSEHOLD_TEMPERATURE)
+            small = Neural(hold=HELD, step_cost=HOUSEHOLD_COST, temperature=HOUSEHOLD_TEMPERATURE)
             add_households(HOUSEHOLDS[:1], seed, small)
             continue
         add_rooms("tool-rooms", seed, large_neural())
