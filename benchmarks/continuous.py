@@ -216,6 +216,7 @@ def main() -> None:
     parser.add_argument("--environments", type=int)
     parser.add_argument("--entropy", type=float)
     parser.add_argument("--persistence", type=float)
+    parser.add_argument("--credit", type=float)
     parser.add_argument("--task-rounds", type=int, default=120)
     parser.add_argument("--rollouts", type=int, default=256)
     parser.add_argument("--peer-frames", action="store_true", help="train for DUSDi's 4 M frames")
@@ -230,7 +231,7 @@ def main() -> None:
         )
     changes = {
         name: getattr(arguments, name)
-        for name in ("rounds", "environments", "entropy", "persistence")
+        for name in ("rounds", "environments", "entropy", "persistence", "credit")
         if getattr(arguments, name) is not None
     }
     actor = replace(actor, **changes)

@@ -128,11 +128,11 @@ def scaled_values(space: ContinuousSpace, values: Any) -> Any:
     return (values - middle) / half_widths(space)
 
 
-def log_probability(u: Any, mean: Any, log_std: Any) -> Any:
-    """Return the log density of u under N(mean, std^2), summed over dimensions, [n]."""
+def log_densities(u: Any, mean: Any, log_std: Any) -> Any:
+    """Return the log density of each dimension of u under N(mean, std^2), [n, n_action_dims]."""
     xp = array_namespace(u)
     scaled = (u - mean) / xp.exp(log_std)
-    return (-0.5 * scaled**2 - log_std - 0.5 * math.log(2 * math.pi)).sum(axis=-1)
+    return -0.5 * scaled**2 - log_std - 0.5 * math.log(2 * math.pi)
 
 
 def log_squashing(u: Any) -> Any:

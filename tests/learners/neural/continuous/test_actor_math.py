@@ -27,7 +27,7 @@ from skillfocus.learners.neural.continuous.prototypes import choose_prototypes, 
 from skillfocus.learners.neural.continuous.rewards import RewardRule
 from skillfocus.learners.neural.continuous.state import Fixed
 from skillfocus.objectives.skill_layout import Sphere, lay_out
-from skillfocus.skills.continuous.actor import log_probability, log_squashing
+from skillfocus.skills.continuous.actor import log_densities, log_squashing
 from skillfocus.skills.continuous.estimates import (
     SkillEstimates,
     log_density_on_sphere,
@@ -63,7 +63,7 @@ def test_density_of_actions():
         np.array([[0.0, math.log(2)]]),
     )
     by_hand = -math.log(2 * math.pi) - math.log(2) - 0.5 * 0.25
-    assert log_probability(u, mean, log_std) == pytest.approx([by_hand])
+    assert log_densities(u, mean, log_std).sum(axis=-1) == pytest.approx([by_hand])
     assert log_squashing(u) == pytest.approx(np.log(1 - np.tanh(u) ** 2).sum(axis=1))
 
 
@@ -83,7 +83,7 @@ def test_density_on_a_sphere_is_von_mises_fisher(dimensions):
 
 
 def fixed(strength=4.0, prototypes=None):
-    return Fixed(jnp.zeros(3), jnp.ones(3), prototypes or {}, jnp.float32(strength))
+    return Fixed(jnp.zeros(3), jnp.ones(3), prototypes or {}, jnp.float32(strength), jnp.ones(()))
 
 
 def walk() -> tuple[jnp.ndarray, jnp.ndarray]:

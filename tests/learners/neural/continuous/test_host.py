@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 import skillfocus as sf
 from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
+from skillfocus.errors import UserError
 from skillfocus.learners.continuous import make_continuous_problem
 from skillfocus.learners.neural.continuous.host import HostEnvironments
 from skillfocus.learners.neural.continuous.state import Fixed
@@ -58,7 +59,7 @@ def test_what_follows_an_episode_s_end_does_not_count():
     problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
     trainer = make_trainer(sf.Actor(environments=2, hidden=4), problem)
     actor = init_network([trainer.model.n_inputs, 4, 4, 2], np.random.default_rng(0))
-    fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0))
+    fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0), jnp.ones(()))
     with HostEnvironments(trainer, np.random.default_rng(0)) as environments:
         done = environments.round(jax.random.key(0), actor, fixed)
         assert done.values[:, 0, 0].tolist() == [0, 1, 2, 3, 3, 3]
@@ -73,7 +74,7 @@ def test_what_follows_an_episode_s_end_does_not_count():
 
 def test_the_noise_of_actions_persists():
     problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
-    fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0))
+    fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0), jnp.ones(()))
     correlation = []
     for persistence in (0.0, 0.9):
         actor = sf.Actor(environments=200, hidden=4, persistence=persistence)
@@ -117,3 +118,9 @@ def test_a_gymnasium_environment_trains():
         one, rng=np.random.default_rng(0), n=4, settled=True
     )
     assert [each.target for each in effects] == ["angle", "angle", "velocity", "velocity"]
+
+
+def test_credit_needs_a_world_in_jax():
+    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    with pytest.raises(UserError, match="Counting-v0 is stepped outside JAX, so the influence"):
+        train(sf.Actor(credit=1.0), problem, [np.random.default_rng(0)], lambda *_: None)

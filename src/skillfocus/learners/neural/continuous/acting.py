@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from skillfocus._internal.pytrees import where
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Fixed, Round
-from skillfocus.skills.continuous.actor import ActorModel, log_probability
+from skillfocus.skills.continuous.actor import ActorModel, log_densities
 from skillfocus.worlds.jax.continuous import ContinuousWorld
 
 
@@ -77,7 +77,7 @@ class Acting:
             keys = jax.random.split(key_step, n)
             state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
             after = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            return (state, after, noise), (inputs, u, log_probability(u, mean, log_std), after)
+            return (state, after, noise), (inputs, u, log_densities(u, mean, log_std), after)
 
         times = jnp.arange(self.n_steps) / self.n_steps
         keys = jax.random.split(key_steps, self.n_steps)
@@ -86,7 +86,7 @@ class Acting:
             step, (state, start, noise), (keys, times)
         )
         values = jnp.concatenate([start[None], after])
-        return state, Round(inputs, u, log_prob, values, kind, z, jnp.ones_like(log_prob))
+        return state, Round(inputs, u, log_prob, values, kind, z, jnp.ones(log_prob.shape[:2]))
 
     def act(
         self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
@@ -99,7 +99,7 @@ class Acting:
         mean, log_std = self.model.distribution(actor, inputs)
         noise = self._next_noise(key, noise)
         u = mean + jnp.exp(log_std) * noise
-        return inputs, u, log_probability(u, mean, log_std), self.model.action(u), noise
+        return inputs, u, log_densities(u, mean, log_std), self.model.action(u), noise
 
     def _next_noise(self, key: jax.Array, noise: jax.Array) -> jax.Array:
         """Return the action noise of the next step.

@@ -5,7 +5,7 @@ Importing this module does not import JAX.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skillfocus._internal.checks import check_fields
 from skillfocus.errors import UserError
@@ -34,6 +34,8 @@ class Actor:
         clip: Clip range of the probability ratio.
         entropy: Weight of the entropy bonus, per action dimension.
         persistence: Correlation of the action noise between consecutive steps.
+        credit: How much each action dimension follows the components that it has most influence
+            on, instead of their sum; 0 for the sum (see `credit.py`). Needs a world in JAX.
         hold: Share of training during which fixed prototypes supply the rewards of discriminators.
         free: Share of training without a penalty, in which skills find out what they can change.
         rise: Share of training after that over which the penalty rises to its full strength. It
@@ -56,6 +58,7 @@ class Actor:
     clip: float = 0.2
     entropy: float = 0.01
     persistence: float = 0.0
+    credit: float = field(default=0.0, metadata={"stored": "unless default"})
     hold: float = 0.6
     free: float = 0.1
     rise: float = 0.35
@@ -79,8 +82,9 @@ class Actor:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
         if not 0 <= self.persistence < 1:
             raise UserError(f"persistence is {self.persistence}; it must be 0 or more and below 1")
-        if not 0 <= self.entropy < float("inf"):
-            raise UserError(f"entropy is {self.entropy}; it must be 0 or more and finite")
+        for name in ("entropy", "credit"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise UserError(f"{name} is {getattr(self, name)}; it must be 0 or more and finite")
 
 
 def large_actor(**settings: object) -> Actor:

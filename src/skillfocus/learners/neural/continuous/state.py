@@ -13,7 +13,7 @@ class Round(NamedTuple):
     Attributes:
         inputs: The actor's inputs, [n_steps, n, n_inputs].
         u: Sampled actions before the tanh, [n_steps, n, n_action_dims].
-        log_prob: Log density of u, [n_steps, n].
+        log_prob: Log density of each dimension of u, [n_steps, n, n_action_dims].
         values: Values of the variables, first ones included, [n_steps + 1, n, size].
         kind: Kinds of the skills, int32 [n].
         z: Their components, [n, layout.width].
@@ -65,9 +65,11 @@ class Fixed(NamedTuple):
         scale: Divides them, [observation_size].
         prototypes: Parameters of the fixed discriminators, see `prototypes.py`.
         strength: Strength of the penalty.
+        credit: Weights of action dimensions and heads, [n_action_dims, n_heads], see `credit.py`.
     """
 
     shift: jax.Array
     scale: jax.Array
     prototypes: Any
     strength: jax.Array
+    credit: jax.Array

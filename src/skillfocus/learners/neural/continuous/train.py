@@ -17,6 +17,7 @@ from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import ContinuousProblem
 from skillfocus.learners.neural.checkpoint import Checkpoint, generator_states
+from skillfocus.learners.neural.continuous.credit import action_influence, credit_weights
 from skillfocus.learners.neural.continuous.judging import init_vectors, normalise
 from skillfocus.learners.neural.continuous.prototypes import choose_prototypes
 from skillfocus.learners.neural.continuous.settings import Actor
@@ -81,6 +82,11 @@ def train(
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
     if isinstance(problem.world, HostWorld):
+        if settings.credit:
+            raise UserError(
+                f"{problem.world.id} is stepped outside JAX, so the influence of actions cannot be "
+                f"measured: train with credit=0"
+            )
         if checkpoint_path is not None:
             raise UserError(
                 f"{problem.world.id} is stepped outside JAX, so its state cannot be saved: train "
@@ -232,9 +238,13 @@ def prepare(
         for _ in range(10):
             judges, vectors = normalise(judges, vectors)
     carry = initial_carry(trainer, key, nets, judges, vectors, state)
+    influence = np.ones((model.world.n_action_dims, len(model.space)), np.float32)
+    if settings.credit:
+        influence = action_influence(model, jax.random.fold_in(key, 1))
+    credit = credit_weights(influence, model.layout, settings.credit)
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
-        jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength),
+        jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength), jnp.asarray(credit),
     )  # fmt: skip
     return carry, fixed
 

@@ -5,6 +5,8 @@ per head (`advantages.py`), and the actor follows their sum by PPO:
 
     maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
 
+With `Actor.credit`, every action dimension has its own ratio and advantage (`credit.py`).
+
 The returns of heads differ in scale, so the critic predicts them divided by their running root mean
 square. Its inputs include the time.
 """
@@ -24,7 +26,7 @@ from skillfocus.learners.neural.continuous.judging import JudgeBatch, judge_upda
 from skillfocus.learners.neural.continuous.rewards import RewardRule
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Carry, Fixed, Round
-from skillfocus.skills.continuous.actor import ActorModel, log_probability, log_squashing
+from skillfocus.skills.continuous.actor import ActorModel, log_densities, log_squashing
 from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.neural.network import apply_network
 
@@ -100,10 +102,11 @@ class Trainer:
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
         spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
         spread = jnp.maximum(spread, 1e-3)
-        total = advantage.sum(axis=2)
-        total = (total - total.mean()) / (total.std() + 1e-6)
+        total = self._credited(advantage, fixed)
+        total = (total - total.mean(axis=(0, 1))) / (total.std(axis=(0, 1)) + 1e-6)
+        log_prob = self._joined(done.log_prob)
         data = (
-            done.inputs, critic_inputs, done.u, done.log_prob, total, returns / spread, done.counts,
+            done.inputs, critic_inputs, done.u, log_prob, total, returns / spread, done.counts,
         )  # fmt: skip
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
         rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
@@ -123,6 +126,16 @@ class Trainer:
             vectors=vectors, log_dual=log_dual, spread=spread, rounds=carry.rounds + 1,
         )  # fmt: skip
         return carry, report
+
+    def _credited(self, advantage: jax.Array, fixed: Fixed) -> jax.Array:
+        """Return the advantages of all dimensions at once, [..., 1], or of each, by its credit."""
+        if not self.settings.credit:
+            return advantage.sum(axis=2, keepdims=True)
+        return advantage @ fixed.credit.T
+
+    def _joined(self, log_densities: jax.Array) -> jax.Array:
+        """Return log densities as the advantages are: of all dimensions at once, or of each."""
+        return log_densities if self.settings.credit else log_densities.sum(-1, keepdims=True)
 
     def _critic_inputs(self, done: Round) -> jax.Array:
         n = done.inputs.shape[1]
@@ -163,11 +176,12 @@ class Trainer:
         inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
         settings = self.settings
         mean, log_std = self.model.distribution(nets["actor"], inputs)
-        ratio = jnp.exp(log_probability(u, mean, log_std) - log_prob)
+        ratio = jnp.exp(self._joined(log_densities(u, mean, log_std)) - log_prob)
         clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
-        surrogate = (counts * jnp.minimum(ratio * advantage, clipped * advantage)).mean()
+        surrogate = jnp.minimum(ratio * advantage, clipped * advantage).sum(axis=-1)
+        surrogate = (counts * surrogate).mean()
         sample = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
-        entropy = -log_probability(sample, mean, log_std) + log_squashing(sample)
+        entropy = -log_densities(sample, mean, log_std).sum(axis=-1) + log_squashing(sample)
         entropy = entropy.mean() / mean.shape[1]
         missed = apply_network(nets["critic"], critic_inputs) - returns
         value_loss = jnp.mean(counts[:, None] * missed**2)

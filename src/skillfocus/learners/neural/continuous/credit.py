@@ -1,0 +1,99 @@
+"""Credit: which components of a skill each action dimension follows.
+
+Policy gradients multiply the noise of every action dimension by the advantage of the whole skill.
+With several components at once, one that is learned already drowns the others: its advantage still
+varies with the noise in its own dimensions. So dimension i may follow the components that it has
+most influence on:
+
+    A_i = sum over components h of w_ih A_h + A_penalty
+    w_ih = (c_ih / max over h of c_ih)^credit
+
+c_ih is the share of dimension i in the influence on the variable of component h: how far the
+variable ends elsewhere if only this dimension's action is drawn again, divided by the sum over
+dimensions. With credit = 0, all weights are 1: every dimension follows the sum.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from skillfocus.objectives.skill_layout import SkillLayout
+from skillfocus.skills.continuous.actor import ActorModel
+from skillfocus.worlds.jax.continuous import ContinuousWorld
+
+SAMPLES = 2048
+"""Environments in which influence is measured."""
+STEPS = 10
+"""Steps for which an action is repeated."""
+NEGLIGIBLE = 1e-6
+"""Influence below this is rounding, relative to the scales."""
+
+
+def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
+    """Measure how far each action dimension moves each variable, [n_action_dims, n_variables].
+
+    From a state that random actions reach, an action is repeated, once as it is and once with one
+    dimension drawn again; all other randomness is the same.
+    """
+    world = model.world
+    assert isinstance(world, ContinuousWorld)
+    n_dims = world.n_action_dims
+    key_reset, key_before, key_first, key_other, key_steps = jax.random.split(key, 5)
+
+    def repeat(keys: jax.Array, state: object, u: jax.Array) -> object:
+        actions = model.action(u)
+
+        def step(state: object, number: jax.Array) -> tuple[object, None]:
+            now = jax.vmap(jax.random.fold_in, in_axes=(0, None))(keys, number)
+            return jax.vmap(world.step)(now, state, actions), None
+
+        return jax.lax.scan(step, state, jnp.arange(STEPS))[0]
+
+    def drawn(key: jax.Array) -> jax.Array:
+        uniform = jax.random.uniform(key, (SAMPLES, n_dims), minval=-0.999, maxval=0.999)
+        return jnp.arctanh(uniform)
+
+    @jax.jit
+    def measured() -> jax.Array:
+        state = jax.vmap(world.reset)(jax.random.split(key_reset, SAMPLES))
+        keys_before, keys = (jax.random.split(k, SAMPLES) for k in (key_before, key_steps))
+        state = repeat(keys_before, state, drawn(jax.random.fold_in(key_before, 1)))
+        first, other = drawn(key_first), drawn(key_other)
+        values = jax.vmap(world.values)
+        end = values(repeat(keys, state, first))
+
+        def moved(i: jax.Array) -> jax.Array:
+            mine = jnp.where(jnp.arange(n_dims) == i, other, first)
+            return world.space.change(end, values(repeat(keys, state, mine))).mean(axis=0)
+
+        return jax.lax.map(moved, jnp.arange(n_dims))
+
+    influence = np.asarray(measured())
+    return np.where(influence > NEGLIGIBLE, influence, 0.0)
+
+
+def credit_weights(influence: np.ndarray, layout: SkillLayout, credit: float) -> np.ndarray:
+    """Return the weights w of every action dimension and head, [n_action_dims, n_heads].
+
+    Components that belong to no single variable, the penalty, and dimensions without influence on
+    any component have weight 1.
+
+    Args:
+        influence: See `action_influence`.
+        layout: The skills' layout.
+        credit: The exponent.
+    """
+    n_dims = len(influence)
+    total = influence.sum(axis=0)
+    shares = np.divide(influence, total, out=np.zeros_like(influence), where=total > 0)
+    weights = np.ones((n_dims, len(layout.slots) + 1), np.float32)
+    owned = {k: slot.variable for k, slot in enumerate(layout.slots) if slot.variable is not None}
+    if not owned:
+        return weights
+    mine = shares[:, list(owned.values())]
+    most = mine.max(axis=1, keepdims=True)
+    relative = np.divide(mine, most, out=np.ones_like(mine), where=most > 0)
+    weights[:, list(owned)] = relative**credit
+    return weights
