@@ -110,18 +110,17 @@ def first_state_rows(world: RoomWorld, skills: Skills, seed: int) -> list[Row]:
 
     Args:
         world: The world.
-        skills: Skills with at most one target each; those without are left out.
+        skills: The skills; only those with one target are judged.
         seed: Seed of the rollouts.
     """
     names, rng = world.space.names, np.random.default_rng(seed)
     starts = np.tile(np.array(world.task_start, np.int32), (ROLLOUTS, 1))
     changed: dict[str, np.ndarray] = {}
     for skill, targets in enumerate(skills.targets):
-        if not targets:
+        if len(targets) != 1:
             continue
         paths, _ = skills.run(np.full(ROLLOUTS, skill), starts, rng)
-        (target,) = targets
-        mine, before = paths[:, -1] != starts, changed.get(target)
+        mine, before = paths[:, -1] != starts, changed.get(target := targets[0])
         own = names.index(target)
         if before is None or mine[:, own].sum() > before[:, own].sum():
             changed[target] = mine

@@ -23,17 +23,14 @@ from skillfocus.experiments.by_seed import (
 from skillfocus.experiments.claims import Analysis, Claim, aim_claim
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_interval, format_mean
-from skillfocus.experiments.outcomes import aims_outcome
-from skillfocus.experiments.presets import FOCUSED, PRIMITIVES
-from skillfocus.experiments.scale_cases import (
-    BEST,
-    HOUSEHOLD_AGENTS,
-    HOUSEHOLDS,
-    PLANNED,
-    PRESET,
-    TRICKS,
-    cases,
+from skillfocus.experiments.household_analysis import (
+    first_state,
+    household_skills,
+    household_tasks,
 )
+from skillfocus.experiments.outcomes import aims_outcome
+from skillfocus.experiments.presets import FOCUSED
+from skillfocus.experiments.scale_cases import BEST, PLANNED, PRESET, TRICKS, cases
 from skillfocus.report.document import Table
 
 ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
@@ -41,19 +38,6 @@ ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
 BLOCK_EFFECTS = 0.15
 """Upper bound for the side effects of skills in blocks of rooms, from clear starts."""
 MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
-SKILD = {
-    "install-printer": 0.93, "thaw-olive": 0.22, "thaw-fish": 0.52, "thaw-date": 0.66,
-    "soak-rag": 1.0, "clean-car": 0.17, "clean-rag": 0.04,
-}  # fmt: skip
-"""Success of SkiLD (Wang et al., NeurIPS 2024), read off its figure to about 0.02."""
-TASK_AIMS = {
-    "install-printer": 1.0, "thaw-olive": 0.9, "thaw-fish": 0.9, "thaw-date": 0.9, "soak-rag": 1.0,
-    "clean-car": 0.9, "clean-rag": 0.5,
-}  # fmt: skip
-LISTED = 0.05
-"""Smallest share of rollouts with which another variable's change is listed."""
-SHORT_OF_ONE = 0.005
-"""Tolerance of aims at a success rate of 1."""
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -66,8 +50,8 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         Claims (see the module), and a table per kind of world; those without results are left out.
     """
     parts = [
-        _four_rooms(frame), _rooms(frame), _mud(frame), _household_skills(frame),
-        _first_state(frame), _tasks(frame),
+        _four_rooms(frame), _rooms(frame), _mud(frame), household_skills(frame),
+        first_state(frame), household_tasks(frame),
     ]  # fmt: skip
     tables = [table for part in parts for table in part.tables if table.rows]
     return Analysis([claim for part in parts for claim in part.claims], tables)
@@ -201,105 +185,6 @@ def _mud(frame: pl.DataFrame) -> Analysis:
     columns = ["agent", *statements.values(), "seeds"]
     rows = [[agent_name("focused-vic"), *cells, str(seeds)]]
     return Analysis(claims, [Table("MudWorld with its mud in sight", columns, rows)])
-
-
-def _household_skills(frame: pl.DataFrame) -> Analysis:
-    claims, rows = [], []
-    for world in HOUSEHOLDS:
-        effects: dict[str, SeedValues] = {}
-        for agent in HOUSEHOLD_AGENTS:
-            role = "any" if agent == "vic" else "goal"
-            effects[agent] = values_by_seed(frame, f"{role}/side_effects", world, agent)
-            if not effects[agent]:
-                continue
-            changes = values_by_seed(frame, "goal/control", world, agent)
-            rows.append(
-                [
-                    world, agent_name(agent), format_mean(changes, 3, 0, 1),
-                    format_mean(effects[agent], 3), str(len(effects[agent])),
-                ]
-            )  # fmt: skip
-        focused, dusdi = effects["focused-vic"], effects["dusdi-vic"]
-        more = mean_difference(focused, dusdi)
-        if more is not None:
-            statement = f"{world}: side effects of focused skills, more than of DUSDi's"
-            both = len(focused.keys() & dusdi.keys())
-            claims.append(
-                aim_claim(f"scale-effects-{world}", statement, 0.0, more, more.high < 0, both)
-            )
-    columns = ["world", "skills", "a variable's best skill changes it", "side effects", "seeds"]
-    note = (
-        "From varied starts, in some of which a variable cannot change; means over all variables "
-        "but the agent's position. Side effects: how many other variables change, also those that "
-        "have to."
-    )
-    return Analysis(claims, [Table("What skills change in Mini-BEHAVIOR", columns, rows, note)])
-
-
-def _first_state(frame: pl.DataFrame) -> Analysis:
-    """Tabulate what each variable's best skill changes, from the benchmark's first state."""
-    rows = []
-    for world in HOUSEHOLDS:
-        metrics = frame.filter(pl.col("world") == world)["metric"].unique().to_list()
-        targets = {name.split("/")[1] for name in metrics if name.startswith("first/")}
-        for target in sorted(targets):
-            row, seeds = [world, f"`{target}`"], 0
-            for agent in ("focused-vic", "dusdi-vic"):
-                changes = values_by_seed(frame, f"first/{target}/changes", world, agent)
-                prefix = f"first/{target}/also/"
-                also = {
-                    name.removeprefix(prefix): mean_over_seeds(values).estimate
-                    for name in sorted(metrics)
-                    if name.startswith(prefix)
-                    and (values := values_by_seed(frame, name, world, agent))
-                }
-                listed = ", ".join(
-                    f"`{name}` {share:.2f}" for name, share in also.items() if share >= LISTED
-                )
-                row += [format_mean(changes, 2, 0, 1), listed or "–"]
-                seeds = max(seeds, len(changes))
-            rows.append([*row, str(seeds)])
-    columns = [
-        "world", "variable", "focused VIC: changes", "and with it", "DUSDi VIC: changes",
-        "and with it", "seeds",
-    ]  # fmt: skip
-    note = (
-        "Each variable's best skill, from the first state of the benchmark's episodes. With it: "
-        f"what else differs at the end of rollouts that change the variable, from {LISTED:g} of "
-        "them on."
-    )
-    return Analysis([], [Table("From Mini-BEHAVIOR's first state", columns, rows, note)])
-
-
-def _tasks(frame: pl.DataFrame) -> Analysis:
-    claims, rows = [], []
-    for task, aim in TASK_AIMS.items():
-        for world in HOUSEHOLDS:
-            for agent in (*HOUSEHOLD_AGENTS, PRIMITIVES):
-                success, truly = (
-                    values_by_seed(frame, f"{task}/{metric}", world, agent)
-                    for metric in ("success", "true_success")
-                )
-                if not success:
-                    continue
-                rows.append(
-                    [
-                        task, agent_name(agent), format_mean(success, 3, 0, 1),
-                        format_mean(truly, 3, 0, 1), f"{SKILD[task]:g}", str(len(success)),
-                    ]
-                )  # fmt: skip
-                if agent == "focused-vic":
-                    statement = f"Mini-BEHAVIOR, {task}: success with focused skills"
-                    claims.append(
-                        _at_least(f"scale-{task}", statement, aim - SHORT_OF_ONE, success)
-                    )
-    columns = ["task", "agent", "success", "true success", "SkiLD's success", "seeds"]
-    note = (
-        "Trained on the proxy reward, which pays for success alone. True success also asks that "
-        "what the task does not mention is as it was. SkiLD (Wang et al., NeurIPS 2024): read off "
-        "its figure to about 0.02."
-    )
-    return Analysis(claims, [Table("Tasks of Mini-BEHAVIOR", columns, rows, note)])
 
 
 def _at_least(name: str, statement: str, aim: float, values: SeedValues) -> Claim:

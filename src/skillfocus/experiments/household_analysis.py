@@ -1,0 +1,136 @@
+"""Tables and claims on Mini-BEHAVIOR: what skills change, and the tasks learned over them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from skillfocus.experiments.by_seed import (
+    SeedValues,
+    mean_difference,
+    mean_over_seeds,
+    values_by_seed,
+)
+from skillfocus.experiments.claims import Analysis, aim_claim
+from skillfocus.experiments.formatting import agent_name, format_mean
+from skillfocus.experiments.presets import PRIMITIVES
+from skillfocus.experiments.scale_cases import HOUSEHOLD_AGENTS, HOUSEHOLDS
+from skillfocus.report.document import Table
+
+SKILD = {
+    "install-printer": 0.93, "thaw-olive": 0.22, "thaw-fish": 0.52, "thaw-date": 0.66,
+    "soak-rag": 1.0, "clean-car": 0.17, "clean-rag": 0.04,
+}  # fmt: skip
+"""Success of SkiLD (Wang et al., NeurIPS 2024), read off its figure to about 0.02."""
+TASK_AIMS = {
+    "install-printer": 1.0, "thaw-olive": 0.9, "thaw-fish": 0.9, "thaw-date": 0.9, "soak-rag": 1.0,
+    "clean-car": 0.9, "clean-rag": 0.5,
+}  # fmt: skip
+LISTED = 0.05
+"""Smallest share of rollouts with which another variable's change is listed."""
+SHORT_OF_ONE = 0.005
+"""Tolerance of aims at a success rate of 1."""
+
+
+def household_skills(frame: pl.DataFrame) -> Analysis:
+    """Compare what skills change from varied starts, and their side effects with DUSDi's."""
+    claims, rows = [], []
+    for world in HOUSEHOLDS:
+        effects: dict[str, SeedValues] = {}
+        for agent in HOUSEHOLD_AGENTS:
+            role = "any" if agent == "vic" else "goal"
+            effects[agent] = values_by_seed(frame, f"{role}/side_effects", world, agent)
+            if not effects[agent]:
+                continue
+            changes = values_by_seed(frame, "goal/control", world, agent)
+            rows.append(
+                [
+                    world, agent_name(agent), format_mean(changes, 3, 0, 1),
+                    format_mean(effects[agent], 3), str(len(effects[agent])),
+                ]
+            )  # fmt: skip
+        focused, dusdi = effects["focused-vic"], effects["dusdi-vic"]
+        more = mean_difference(focused, dusdi)
+        if more is not None:
+            statement = f"{world}: side effects of focused skills, more than of DUSDi's"
+            both = len(focused.keys() & dusdi.keys())
+            claims.append(
+                aim_claim(f"scale-effects-{world}", statement, 0.0, more, more.high < 0, both)
+            )
+    columns = ["world", "skills", "a variable's best skill changes it", "side effects", "seeds"]
+    note = (
+        "From varied starts, in some of which a variable cannot change; means over all variables "
+        "but the agent's position. Side effects: how many other variables change, also those that "
+        "have to."
+    )
+    return Analysis(claims, [Table("What skills change in Mini-BEHAVIOR", columns, rows, note)])
+
+
+def first_state(frame: pl.DataFrame) -> Analysis:
+    """Tabulate what each variable's best skill changes, from the benchmark's first state."""
+    rows = []
+    for world in HOUSEHOLDS:
+        metrics = frame.filter(pl.col("world") == world)["metric"].unique().to_list()
+        targets = {name.split("/")[1] for name in metrics if name.startswith("first/")}
+        for target in sorted(targets):
+            row, seeds = [world, f"`{target}`"], 0
+            for agent in ("focused-vic", "dusdi-vic"):
+                changes = values_by_seed(frame, f"first/{target}/changes", world, agent)
+                prefix = f"first/{target}/also/"
+                also = {
+                    name.removeprefix(prefix): mean_over_seeds(values).estimate
+                    for name in sorted(metrics)
+                    if name.startswith(prefix)
+                    and (values := values_by_seed(frame, name, world, agent))
+                }
+                listed = ", ".join(
+                    f"`{name}` {share:.2f}" for name, share in also.items() if share >= LISTED
+                )
+                row += [format_mean(changes, 2, 0, 1), listed or "–"]
+                seeds = max(seeds, len(changes))
+            rows.append([*row, str(seeds)])
+    columns = [
+        "world", "variable", "focused VIC: changes", "and with it", "DUSDi VIC: changes",
+        "and with it", "seeds",
+    ]  # fmt: skip
+    note = (
+        "Each variable's best skill, from the first state of the benchmark's episodes. With it: "
+        f"what else differs at the end of rollouts that change the variable, from {LISTED:g} of "
+        "them on."
+    )
+    return Analysis([], [Table("From Mini-BEHAVIOR's first state", columns, rows, note)])
+
+
+def household_tasks(frame: pl.DataFrame) -> Analysis:
+    """Compare success in the benchmark's tasks with our aims and SkiLD's success."""
+    claims, rows = [], []
+    for task, aim in TASK_AIMS.items():
+        for world in HOUSEHOLDS:
+            for agent in (*HOUSEHOLD_AGENTS, PRIMITIVES):
+                success, truly = (
+                    values_by_seed(frame, f"{task}/{metric}", world, agent)
+                    for metric in ("success", "true_success")
+                )
+                if not success:
+                    continue
+                rows.append(
+                    [
+                        task, agent_name(agent), format_mean(success, 3, 0, 1),
+                        format_mean(truly, 3, 0, 1), f"{SKILD[task]:g}", str(len(success)),
+                    ]
+                )  # fmt: skip
+                if agent == "focused-vic":
+                    statement = f"Mini-BEHAVIOR, {task}: success with focused skills"
+                    mean, least = mean_over_seeds(success), aim - SHORT_OF_ONE
+                    claims.append(
+                        aim_claim(
+                            f"scale-{task}", statement, least, mean, mean.estimate >= least,
+                            len(success),
+                        )
+                    )  # fmt: skip
+    columns = ["task", "agent", "success", "true success", "SkiLD's success", "seeds"]
+    note = (
+        "Trained on the proxy reward, which pays for success alone. True success also asks that "
+        "what the task does not mention is as it was. SkiLD (Wang et al., NeurIPS 2024): read off "
+        "its figure to about 0.02."
+    )
+    return Analysis(claims, [Table("Tasks of Mini-BEHAVIOR", columns, rows, note)])
