@@ -53,20 +53,32 @@ def test_influence_is_measured_by_intervention():
     assert found[0, 2] == found[1, 0] == 0.0  # everything else is drawn alike
 
 
+INFLUENCE = np.array([[0.3, 0.1, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 0.2]], np.float32)
+
+
 def test_weights_by_hand():
-    influence = np.array([[0.3, 0.1, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 0.0]], np.float32)
     layout = lay_out(Sliders.space, DUSDI, TARGETS)
     # shares of the first dimension: 1 of a and 1/4 of b; of the second: 3/4 of b
-    weights = credit_weights(influence, layout, 2.0)
-    assert weights[0].tolist() == pytest.approx([1.0, 1 / 16, 0.0, 1.0])
-    assert weights[1].tolist() == pytest.approx([0.0, 1.0, 0.0, 1.0])
-    assert weights[2].tolist() == [1.0] * 4  # it influences nothing
-    assert not (credit_weights(influence, layout, 0.0) - 1).any()
+    (weights,) = credit_weights(INFLUENCE, layout, np.zeros((1, 3)), 2.0)
+    assert weights[0].tolist() == pytest.approx([1.0, 1 / 16, 0.0, 0.0])
+    assert weights[1].tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert weights[2].tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_a_dimension_minds_the_penalty_for_what_it_influences():
+    objective = sf.focused(sf.diayn())
+    layout = lay_out(Sliders.space, objective, {"a": 2, "b": 2})
+    assert layout.kinds == ((0,), (1,))
+    watched = np.array([[0, 1, 1], [1, 0, 1]])
+    of_a, of_b = credit_weights(INFLUENCE, layout, watched, 2.0)
+    assert of_a.tolist() == [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+    assert of_b.tolist() == [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
 
 def test_components_of_no_single_variable_are_everybody_s():
     layout = lay_out(Sliders.space, sf.diayn(), None, n_skills=4)
-    assert credit_weights(np.eye(3, dtype=np.float32), layout, 2.0).tolist() == [[1.0, 1.0]] * 3
+    found = credit_weights(INFLUENCE, layout, np.zeros((1, 3)), 2.0)
+    assert found.tolist() == [[[1.0, 0.0]] * 3]
 
 
 def test_a_dimension_learns_from_its_own_advantages():
@@ -85,9 +97,10 @@ def test_a_dimension_learns_from_its_own_advantages():
     of_means = np.abs(gradient["actor"]["b2"][:3])
     assert of_means[1] > 0
     assert of_means[0] == of_means[2] == 0.0
-    credited = trainer._credited(jnp.ones((1, 1, 4)).at[..., 2].set(5.0), fixed)
+    kind = jnp.zeros(1, jnp.int32)
+    credited = trainer._credited(jnp.ones((1, 1, 4)).at[..., 2].set(5.0), fixed, kind)
     assert credited.shape == (1, 1, 3)
-    assert float(credited[0, 0, 2]) == pytest.approx(5.0 + 1.0)  # c's own, and the penalty
+    assert float(credited[0, 0, 2]) == pytest.approx(5.0)  # c's own; DUSDi has no penalty
 
 
 def test_training_with_credit_repeats_itself_and_differs():

@@ -5,12 +5,14 @@ With several components at once, one that is learned already drowns the others: 
 varies with the noise in its own dimensions. So dimension i may follow the components that it has
 most influence on:
 
-    A_i = sum over components h of w_ih A_h + A_penalty
+    A_i = sum over components h of w_ih A_h + v_i A_penalty
     w_ih = (c_ih / max over h of c_ih)^credit
 
 c_ih is the share of dimension i in the influence on the variable of component h: how far the
 variable ends elsewhere if only this dimension's action is drawn again, divided by the sum over
-dimensions. With credit = 0, all weights are 1: every dimension follows the sum.
+dimensions. The components are those of the skill that runs. v_i is 1 if the dimension influences
+any variable that the skill is penalized for, and 0 otherwise. Components that belong to no single
+variable count for all dimensions.
 """
 
 from __future__ import annotations
@@ -74,26 +76,27 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
     return np.where(influence > NEGLIGIBLE, influence, 0.0)
 
 
-def credit_weights(influence: np.ndarray, layout: SkillLayout, credit: float) -> np.ndarray:
-    """Return the weights w of every action dimension and head, [n_action_dims, n_heads].
-
-    Components that belong to no single variable, the penalty, and dimensions without influence on
-    any component have weight 1.
+def credit_weights(
+    influence: np.ndarray, layout: SkillLayout, watched: np.ndarray, credit: float
+) -> np.ndarray:
+    """Return the weights of every kind, action dimension and head, [n_kinds, n_dims, n_heads].
 
     Args:
         influence: See `action_influence`.
         layout: The skills' layout.
+        watched: Which variables each kind is penalized for, [n_kinds, n_variables].
         credit: The exponent.
     """
-    n_dims = len(influence)
     total = influence.sum(axis=0)
     shares = np.divide(influence, total, out=np.zeros_like(influence), where=total > 0)
-    weights = np.ones((n_dims, len(layout.slots) + 1), np.float32)
-    owned = {k: slot.variable for k, slot in enumerate(layout.slots) if slot.variable is not None}
-    if not owned:
-        return weights
-    mine = shares[:, list(owned.values())]
-    most = mine.max(axis=1, keepdims=True)
-    relative = np.divide(mine, most, out=np.ones_like(mine), where=most > 0)
-    weights[:, list(owned)] = relative**credit
+    weights = np.zeros((len(layout.kinds), len(influence), len(layout.slots) + 1), np.float32)
+    for mine, kind, watching in zip(weights, layout.kinds, watched, strict=True):
+        variables = {k: v for k in kind if (v := layout.slots[k].variable) is not None}
+        mine[:, [k for k in kind if k not in variables]] = 1.0
+        if variables:
+            own = shares[:, list(variables.values())]
+            most = own.max(axis=1, keepdims=True)
+            relative = np.divide(own, most, out=np.zeros_like(own), where=most > 0)
+            mine[:, list(variables)] = relative**credit
+        mine[:, -1] = (influence[:, watching > 0] > 0).any(axis=1)
     return weights

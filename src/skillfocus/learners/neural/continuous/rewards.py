@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from skillfocus.learners.neural.continuous.prototypes import prototype_outputs
 from skillfocus.learners.neural.continuous.state import Fixed
@@ -115,14 +116,15 @@ class RewardRule(NamedTuple):
         return size[1:] - size[:-1]
 
     @property
-    def watched(self) -> Any:
+    def watched(self) -> np.ndarray:
         """Variables that each kind of skill is penalized for, float [n_kinds, n_variables]."""
         penalty, layout = self.objective.penalty, self.estimates.layout
-        assert penalty is not None
+        if penalty is None:
+            return np.zeros((len(layout.kinds), layout.n_variables), np.float32)
         rows = [
             [layout.slots[k].variable for k in kind if layout.slots[k].variable is not None]
             for kind in layout.kinds
         ]
-        return jnp.stack(
-            [jnp.asarray(penalty.watched(row, layout.n_variables), jnp.float32) for row in rows]  # pyright: ignore[reportArgumentType]
+        return np.stack(
+            [np.asarray(penalty.watched(row, layout.n_variables), np.float32) for row in rows]  # pyright: ignore[reportArgumentType]
         )

@@ -65,7 +65,8 @@ class Fixed(NamedTuple):
         scale: Divides them, [observation_size].
         prototypes: Parameters of the fixed discriminators, see `prototypes.py`.
         strength: Strength of the penalty.
-        credit: Weights of action dimensions and heads, [n_action_dims, n_heads], see `credit.py`.
+        credit: Weights of action dimensions and heads by kind, [n_kinds, n_action_dims, n_heads],
+            see `credit.py`; [] without `Actor.credit`.
     """
 
     shift: jax.Array

@@ -238,10 +238,10 @@ def prepare(
         for _ in range(10):
             judges, vectors = normalise(judges, vectors)
     carry = initial_carry(trainer, key, nets, judges, vectors, state)
-    influence = np.ones((model.world.n_action_dims, len(model.space)), np.float32)
+    credit = np.ones((), np.float32)
     if settings.credit:
         influence = action_influence(model, jax.random.fold_in(key, 1))
-    credit = credit_weights(influence, model.layout, settings.credit)
+        credit = credit_weights(influence, model.layout, trainer.rule.watched, settings.credit)
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
         jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength), jnp.asarray(credit),

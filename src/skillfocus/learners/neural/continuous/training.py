@@ -102,7 +102,7 @@ class Trainer:
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
         spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
         spread = jnp.maximum(spread, 1e-3)
-        total = self._credited(advantage, fixed)
+        total = self._credited(advantage, fixed, done.kind)
         total = (total - total.mean(axis=(0, 1))) / (total.std(axis=(0, 1)) + 1e-6)
         log_prob = self._joined(done.log_prob)
         data = (
@@ -127,11 +127,11 @@ class Trainer:
         )  # fmt: skip
         return carry, report
 
-    def _credited(self, advantage: jax.Array, fixed: Fixed) -> jax.Array:
+    def _credited(self, advantage: jax.Array, fixed: Fixed, kind: jax.Array) -> jax.Array:
         """Return the advantages of all dimensions at once, [..., 1], or of each, by its credit."""
         if not self.settings.credit:
             return advantage.sum(axis=2, keepdims=True)
-        return advantage @ fixed.credit.T
+        return jnp.einsum("tnh,ndh->tnd", advantage, fixed.credit[kind])
 
     def _joined(self, log_densities: jax.Array) -> jax.Array:
         """Return log densities as the advantages are: of all dimensions at once, or of each."""
