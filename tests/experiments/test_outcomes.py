@@ -35,7 +35,7 @@ def claim(name: str, ours: float = 0.0, paper: float | None = None, verdict: str
         (aims_outcome, [claim("a", verdict=REACHED), claim("b", verdict=MISSED)],
          "1 of 2 aims of our own are reached."),
         (aims_outcome, [claim("a", verdict=REACHED), claim("b", verdict=UNDECIDED)],
-         "1 of 2 aims of our own are reached, and 1 undecided with one seed."),
+         "1 of 2 aims of our own are reached; undecided with one seed: 1."),
         (side_effects_outcome,
          [claim("effects-w-a"), claim("effects-w-b", verdict=NOT_REPRODUCED),
           claim("effects-w-c", verdict=DIRECTION_ONLY)],

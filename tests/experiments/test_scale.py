@@ -157,16 +157,16 @@ def test_the_first_state_lists_what_often_changes_along():
 
 
 class ScriptedSkills:
-    """Three skills: the second switches the printer on more often than the first."""
+    """Three skills that switch the printer on, the second most often, and one without a target."""
 
-    targets = (("printer_on",), ("printer_on",), ())
+    targets = (("printer_on",), ("printer_on",), ("printer_on",), ())
 
     def run(self, skills, starts, rng):
         del rng
         ends = starts.copy()
         world = household("installing-a-printer", "{}")
         on, agent = (world.space.index(name) for name in ("printer_on", "agent"))
-        share = (0.25, 0.5, 1.0)[skills[0]]
+        share = (0.25, 0.5, 0.25, 1.0)[skills[0]]
         ends[: int(share * len(ends)), on] += 1
         ends[: len(ends) // 4, agent] += 1
         return np.stack([starts, ends], axis=1), np.ones(len(starts))

@@ -10,6 +10,7 @@ target at a time. Claims are aims of our own:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -159,18 +160,23 @@ def _effects(frame: pl.DataFrame) -> Analysis:
             }
             if not by_metric["random", "side_effects"]:
                 continue
-            cells = [format_mean(values, 3) for values in by_metric.values()]
+            cells = [
+                format_mean(values, 3, 0, 1 if name == "exceeds" else math.inf)
+                for (_, name), values in by_metric.items()
+            ]
             seeds = str(len(by_metric["random", "side_effects"]))
             rows.append([world, agent_name(agent), variant, *cells, seeds])
         if world in SINGLE_TARGETS:
             claims += _effects_claim(frame, world)
     columns = [
-        "world", "agent", "variant", "random states: target change", "side effects", "above 0.1",
-        "settled states: target change", "side effects", "above 0.1", "seeds",
+        "world", "agent", "variant", "random states: target change", "side effects",
+        "share above 0.1", "settled states: target change", "side effects", "share above 0.1",
+        "seeds",
     ]  # fmt: skip
     note = (
         "Changes relative to each variable's scale; side effects are those of all other variables, "
-        "added up. DUSDi's skills on all variables at once are judged by one component at a time: "
+        "added up. Share above 0.1: rollouts in which another variable changes by more than 0.1 of "
+        "its scale. DUSDi's skills on all variables at once are judged by one component at a time: "
         "in settled states the others stay as they were in the skill before."
     )
     return Analysis(claims, [Table("What skills change", columns, rows, note)])
@@ -184,7 +190,7 @@ def _effects_claim(frame: pl.DataFrame, world: str) -> list[Claim]:
     less = mean_difference(focused, dusdi)
     if less is None:
         return []
-    statement = f"{world}: side effects of focused skills, more than of DUSDi's"
+    statement = f"{world}: side effects, focused minus DUSDi's skills, one target at a time"
     both = len(focused.keys() & dusdi.keys())
     return [aim_claim(f"continuous-effects-{world}", statement, 0.0, less, less.high < 0, both)]
 
@@ -201,7 +207,7 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
                 continue
             base = agent.removeprefix("focused-")
             peer = {"dusdi-diayn": "DUSDi", "metra": "METRA", "diayn": "DIAYN"}.get(base, "")
-            known = published.get(peer) if agent == base else None
+            known = published.get(peer) if agent == base and variant != SINGLE else None
             rows.append(
                 [
                     task, agent_name(agent), variant, format_mean(told, 1), format_mean(truly, 1),
@@ -218,8 +224,9 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
                 )  # fmt: skip
     columns = ["task", "agent", "variant", "return", "true return", "published", "seeds"]
     note = (
-        "Returns of an agent that chooses a skill every 50 steps (two-rooms: 60) and takes the "
-        "likeliest. Published: DUSDi (Hu et al., NeurIPS 2024), read off its figures."
+        "Returns of an agent that chooses a skill every 50 steps (two-rooms: 60), greedily when "
+        "evaluated. True return: counts only while the vase is whole. Published: DUSDi (Hu et al., "
+        "NeurIPS 2024), read off its figures."
     )
     return Analysis(claims, [Table("Tasks over continuous skills", columns, rows, note)])
 

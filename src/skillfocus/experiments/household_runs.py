@@ -5,7 +5,7 @@ actions, from the proxy reward; `HouseholdPrimitives` uses primitive actions onl
 task and the number of training steps as the step:
 
     T/success        success rate as the benchmark counts it
-    T/true_success   rate of successes in which all side conditions hold as well
+    T/true_success   share of episodes that end with success and all side conditions
     T/held/C         among successes, how often the side condition C held at the end
 
 From the first state of the benchmark's episodes, for each variable V and the skill that changes it

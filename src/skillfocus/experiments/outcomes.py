@@ -28,7 +28,7 @@ def aims_outcome(claims: Sequence[Claim]) -> str:
     reached, undecided = (
         sum(claim.verdict == verdict for claim in claims) for verdict in (REACHED, UNDECIDED)
     )
-    open_ones = f", and {undecided} undecided with one seed" if undecided else ""
+    open_ones = f"; undecided with one seed: {undecided}" if undecided else ""
     return f"{reached} of {len(claims)} aims of our own are reached{open_ones}."
 
 

@@ -87,7 +87,7 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
             claims.append(
                 aim_claim(
                     f"scale-effects-{agent}",
-                    f"FourRooms, {name}: side effects of tool skills, more than with planning",
+                    f"FourRooms, {name}: side effects of tool skills, networks minus planning",
                     0.02, more, more.estimate <= 0.02, len(effects),
                 )
             )  # fmt: skip
@@ -96,8 +96,8 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
         "planned", "difference", "seeds",
     ]  # fmt: skip
     note = (
-        "Exact, over fair starts: of networks, the policy in every state and first state. A row "
-        "that names a part of training leaves it out, at equal numbers of steps."
+        "Exact, over fair starts; networks are evaluated in every pair of first and current state. "
+        "A row that names a part of training leaves it out, at equal numbers of steps."
     )
     return Analysis(claims, [Table("FourRooms from its table", columns, rows, note)])
 
@@ -106,7 +106,7 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
     for world, (least, margin) in ROOM_AIMS.items():
         best = {kind: _over_tools(frame, f"{kind}/tool_effects", world, BEST) for kind in KINDS}
-        best_changes = _over_tools(frame, "all/changes", world, BEST)
+        best_changes = _over_tools(frame, "fair/changes", world, BEST)
         if best_changes:
             rows.append([world, BEST, *_changes(frame, world, BEST), *_effects(best), "1"])
         mine = {kind: _over_tools(frame, f"{kind}/tool_effects", world, "") for kind in KINDS}
@@ -117,14 +117,14 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
         worst = _over_tools(frame, "fair/changes", world, "", least=True)
         claims.append(
             _at_least(
-                f"scale-changes-{world}", f"{world}: the tool that changes least does, from fair "
-                "starts", least, worst,
+                f"scale-changes-{world}", f"{world}: the worst tool changes, from fair starts",
+                least, worst,
             )
         )  # fmt: skip
         if margin is not None and best["all"]:
             reference = next(iter(best["all"].values()))
             more = {seed: value - reference for seed, value in mine["all"].items()}
-            statement = f"{world}: side effects, more than of the best possible skills"
+            statement = f"{world}: side effects, networks minus the best possible"
             claims.append(_at_most(f"scale-effects-{world}", statement, margin, more))
         if margin is None:
             statement = f"{world}: side effects from clear starts"
@@ -132,8 +132,8 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
                 _at_most(f"scale-effects-{world}", statement, BLOCK_EFFECTS, mine["clear"])
             )
     columns = [
-        "world", "skills", "tools change: mean", "worst tool", "side effects: all starts", "fair",
-        "clear", "seeds",
+        "world", "skills", "tools change, fair starts: mean", "worst tool",
+        "side effects: all starts", "fair", "clear", "seeds",
     ]  # fmt: skip
     note = (
         "Best possible: value iteration with the true dynamics. Fair starts leave a quarter of the "
@@ -147,7 +147,7 @@ KINDS = ("all", "fair", "clear")
 
 def _changes(frame: pl.DataFrame, world: str, variant: str) -> list[str]:
     return [
-        format_mean(_over_tools(frame, "all/changes", world, variant, least), 3, 0, 1)
+        format_mean(_over_tools(frame, "fair/changes", world, variant, least), 3, 0, 1)
         for least in (False, True)
     ]
 

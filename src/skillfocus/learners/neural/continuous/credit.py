@@ -8,11 +8,13 @@ most influence on:
     A_i = sum over components h of w_ih A_h + v_i A_penalty
     w_ih = (c_ih / max over h of c_ih)^credit
 
-c_ih is the share of dimension i in the influence on the variable of component h: how far the
-variable ends elsewhere if only this dimension's action is drawn again, divided by the sum over
-dimensions. The components are those of the skill that runs. v_i is 1 if the dimension influences
-any variable that the skill is penalized for, and 0 otherwise. Components that belong to no single
-variable count for all dimensions.
+The influence of a dimension on a variable is how far the variable's value moves when only this
+dimension of a random, repeated action is resampled; c_ih is its share of the influence of all
+dimensions on the variable of component h. The components are those of the skill that runs. v_i is 1
+if the dimension influences any variable that the skill is penalized for, and 0 otherwise.
+
+Components of no single variable, or of one that no dimension was seen to move, count for all
+dimensions.
 """
 
 from __future__ import annotations
@@ -36,13 +38,13 @@ NEGLIGIBLE = 1e-6
 def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
     """Measure how far each action dimension moves each variable, [n_action_dims, n_variables].
 
-    From a state that random actions reach, an action is repeated, once as it is and once with one
-    dimension drawn again; all other randomness is the same.
+    From a state that random actions reach, a random action is repeated, once as it is and once with
+    one dimension resampled; all other randomness is the same.
     """
     world = model.world
     assert isinstance(world, ContinuousWorld)
     n_dims = world.n_action_dims
-    key_reset, key_before, key_first, key_other, key_steps = jax.random.split(key, 5)
+    key_reset, key_before, key_walk, key_first, key_other, key_steps = jax.random.split(key, 6)
 
     def repeat(keys: jax.Array, state: object, u: jax.Array) -> object:
         actions = model.action(u)
@@ -60,8 +62,8 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
     @jax.jit
     def measured() -> jax.Array:
         state = jax.vmap(world.reset)(jax.random.split(key_reset, SAMPLES))
-        keys_before, keys = (jax.random.split(k, SAMPLES) for k in (key_before, key_steps))
-        state = repeat(keys_before, state, drawn(jax.random.fold_in(key_before, 1)))
+        keys_walk, keys = (jax.random.split(k, SAMPLES) for k in (key_walk, key_steps))
+        state = repeat(keys_walk, state, drawn(key_before))
         first, other = drawn(key_first), drawn(key_other)
         values = jax.vmap(world.values)
         end = values(repeat(keys, state, first))
@@ -91,12 +93,15 @@ def credit_weights(
     shares = np.divide(influence, total, out=np.zeros_like(influence), where=total > 0)
     weights = np.zeros((len(layout.kinds), len(influence), len(layout.slots) + 1), np.float32)
     for mine, kind, watching in zip(weights, layout.kinds, watched, strict=True):
-        variables = {k: v for k in kind if (v := layout.slots[k].variable) is not None}
+        variables = {
+            k: v for k in kind if (v := layout.slots[k].variable) is not None and total[v] > 0
+        }
         mine[:, [k for k in kind if k not in variables]] = 1.0
         if variables:
             own = shares[:, list(variables.values())]
             most = own.max(axis=1, keepdims=True)
             relative = np.divide(own, most, out=np.zeros_like(own), where=most > 0)
             mine[:, list(variables)] = relative**credit
-        mine[:, -1] = (influence[:, watching > 0] > 0).any(axis=1)
+        penalized = watching > 0
+        mine[:, -1] = (influence[:, penalized] > 0).any(axis=1) | (total[penalized] == 0).any()
     return weights

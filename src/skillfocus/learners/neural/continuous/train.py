@@ -237,11 +237,12 @@ def prepare(
     if estimates.is_lipschitz:
         for _ in range(10):
             judges, vectors = normalise(judges, vectors)
-    carry = initial_carry(trainer, key, nets, judges, vectors, state)
     credit = np.ones((), np.float32)
     if settings.credit:
-        influence = action_influence(model, jax.random.fold_in(key, 1))
+        key, key_influence = jax.random.split(key)
+        influence = action_influence(model, key_influence)
         credit = credit_weights(influence, model.layout, trainer.rule.watched, settings.credit)
+    carry = initial_carry(trainer, key, nets, judges, vectors, state)
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
         jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength), jnp.asarray(credit),

@@ -5,7 +5,7 @@ per head (`advantages.py`), and the actor follows their sum by PPO:
 
     maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
 
-With `Actor.credit`, every action dimension has its own ratio and advantage (`credit.py`).
+With `Actor.credit`, every action dimension has its own ratio and its own A (`credit.py`).
 
 The returns of heads differ in scale, so the critic predicts them divided by their running root mean
 square. Its inputs include the time.
@@ -102,9 +102,9 @@ class Trainer:
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
         spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
         spread = jnp.maximum(spread, 1e-3)
-        total = self._credited(advantage, fixed, done.kind)
+        total = self._policy_advantages(advantage, fixed, done.kind)
         total = (total - total.mean(axis=(0, 1))) / (total.std(axis=(0, 1)) + 1e-6)
-        log_prob = self._joined(done.log_prob)
+        log_prob = self._policy_log_probs(done.log_prob)
         data = (
             done.inputs, critic_inputs, done.u, log_prob, total, returns / spread, done.counts,
         )  # fmt: skip
@@ -127,15 +127,15 @@ class Trainer:
         )  # fmt: skip
         return carry, report
 
-    def _credited(self, advantage: jax.Array, fixed: Fixed, kind: jax.Array) -> jax.Array:
-        """Return the advantages of all dimensions at once, [..., 1], or of each, by its credit."""
+    def _policy_advantages(self, advantage: jax.Array, fixed: Fixed, kind: jax.Array) -> jax.Array:
+        """Return advantages [n_steps, n, 1], or [n_steps, n, n_action_dims] with credit."""
         if not self.settings.credit:
             return advantage.sum(axis=2, keepdims=True)
         return jnp.einsum("tnh,ndh->tnd", advantage, fixed.credit[kind])
 
-    def _joined(self, log_densities: jax.Array) -> jax.Array:
-        """Return log densities as the advantages are: of all dimensions at once, or of each."""
-        return log_densities if self.settings.credit else log_densities.sum(-1, keepdims=True)
+    def _policy_log_probs(self, per_dimension: jax.Array) -> jax.Array:
+        """Return joint log densities, [..., 1], or those of each dimension with credit."""
+        return per_dimension if self.settings.credit else per_dimension.sum(-1, keepdims=True)
 
     def _critic_inputs(self, done: Round) -> jax.Array:
         n = done.inputs.shape[1]
@@ -176,7 +176,7 @@ class Trainer:
         inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
         settings = self.settings
         mean, log_std = self.model.distribution(nets["actor"], inputs)
-        ratio = jnp.exp(self._joined(log_densities(u, mean, log_std)) - log_prob)
+        ratio = jnp.exp(self._policy_log_probs(log_densities(u, mean, log_std)) - log_prob)
         clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
         surrogate = jnp.minimum(ratio * advantage, clipped * advantage).sum(axis=-1)
         surrogate = (counts * surrogate).mean()
