@@ -134,6 +134,13 @@ def test_the_page_on_networks_quotes_what_household_skills_change(frame):
     assert "stays open in {} of them with focused skills, and in {} with".format(*left) in text
     sink = "first/car_stain/also/sink_on"
     assert f"the sink stays on in {focused(sink)} and in {dusdi(sink)}." in text
+    for world, quoted in (
+        ("thawing-frozen-food", "variable in {} of the rollouts against {} when thawing"),
+        ("cleaning-a-car", "and in {} against {} with the car."),
+    ):
+        own = frame.filter(pl.col("world") == world)
+        pair = (scale_mean(own, agent, "goal/control") for agent in ("focused-vic", "dusdi-vic"))
+        assert quoted.format(*pair) in text
     thawed = (dusdi("first/fish_frozen/changes"), focused("first/fish_frozen/changes"))
     assert "thaws the fish in {} of the rollouts and the focused one in {};".format(*thawed) in text
     cleaned = (dusdi("first/car_stain/changes"), focused("first/car_stain/changes"))
@@ -147,12 +154,15 @@ def test_the_page_on_networks_quotes_true_success(frame):
         partial(scale_mean, frame, "dusdi-vic"),
     )
     car = "clean-car/true_success"
-    assert f"succeeds in {focused(car)} with focused skills and {dusdi(car)} with DUSDi's" in text
-    fish = "thaw-fish/true_success"
-    assert focused(fish) == dusdi(fish) == "0.00"
-    assert f"in {scale_mean(frame, 'primitives', fish)} with primitive actions." in text
+    assert f"cleaning the car ({focused(car)} against {dusdi(car)})" in text
+    others = ("thaw-olive", "thaw-fish", "thaw-date", "soak-rag", "clean-rag")
+    most = max(float(each(f"{task}/true_success")) for each in (focused, dusdi) for task in others)
+    assert f"at most {most:.2f} with either in the other tasks" in text
+    fish = scale_mean(frame, "primitives", "thaw-fish/true_success")
+    assert f"thaw the fish without any side effect ({fish})" in text
     printer = "install-printer/true_success"
     assert f"primitive actions ({scale_mean(frame, 'primitives', printer)})" in text
+    assert f"lower for the printer ({focused(printer)} against {dusdi(printer)})" in text
     assert focused(printer) == scale_mean(frame, "vic", printer) == "0.00"
     rows = frame.filter((pl.col("metric") == printer) & (pl.col("agent") == "dusdi-vic"))
     last = rows.filter(pl.col("step") == rows["step"].max())["value"].sort()
@@ -163,7 +173,7 @@ def test_the_page_on_networks_quotes_what_held_rewards_are_worth(frame):
     text = " ".join((ROOT / "docs/neural.md").read_text().split())
     control = partial(scale_mean, frame.filter(pl.col("world") == "four-rooms"), "focused-vic")
     with_it, without = control("goal/control"), control("goal/control", "rewards not held")
-    assert f"{without} of the fair starts without held rewards, instead of {with_it}" in text
+    assert f"from {without} (0.50 to 1.00) of the fair starts instead of {with_it}" in text
     assert control("goal/control", "no earlier starts") == with_it
 
 
@@ -217,6 +227,18 @@ def test_the_page_on_continuous_worlds_quotes_true_returns(frame):
         & (pl.col("variant") == "") & (pl.col("metric") == "from_settled/side_effects")
     )  # fmt: skip
     assert f"settled ({settled['value'].item():.2f} instead of 1.08)" in text
+    small = frame.filter((pl.col("learner") == "neural") & (pl.col("world") == "two-rooms"))
+
+    def carried(agent: str, variant: str, metric: str) -> str:
+        rows = small.filter(
+            (pl.col("agent") == agent) & (pl.col("variant") == variant)
+            & (pl.col("metric") == f"carry-box/{metric}")
+        )  # fmt: skip
+        return f"{rows['value'].mean():.1f}"
+
+    counted = carried("focused-vic", "", "true_return"), carried("focused-vic", "", "return")
+    assert "breaks ({} of {} count)".format(*counted) in text
+    assert f"hardly carried ({carried('dusdi-vic', SINGLE, 'return')})" in text
 
 
 def test_the_page_on_safety_says_how_many_seeds_there_are(frame):
