@@ -16,13 +16,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from skillfocus.experiments.by_seed import (
-    mean_difference,
-    mean_over_seeds,
-    values_by_seed,
-)
+from skillfocus.experiments.aims import aim_at_fewer, aim_at_least
+from skillfocus.experiments.by_seed import values_by_seed
 from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.claims import Analysis, Claim, aim_claim
+from skillfocus.experiments.claims import Analysis, Claim
 from skillfocus.experiments.continuous_runs import ContinuousStudy
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_mean
@@ -187,12 +184,8 @@ def _effects_claim(frame: pl.DataFrame, world: str) -> list[Claim]:
     metric = "from_random/side_effects"
     focused = values_by_seed(frame, metric, world, JUDGED[world])
     dusdi = values_by_seed(frame, metric, world, SINGLE_TARGETS[world][0], SINGLE)
-    less = mean_difference(focused, dusdi)
-    if less is None:
-        return []
     statement = f"{world}: side effects, focused minus DUSDi's skills, one target at a time"
-    both = len(focused.keys() & dusdi.keys())
-    return [aim_claim(f"continuous-effects-{world}", statement, 0.0, less, less.high < 0, both)]
+    return aim_at_fewer(f"continuous-effects-{world}", statement, focused, dusdi)
 
 
 def _tasks(frame: pl.DataFrame) -> Analysis:
@@ -215,13 +208,8 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
                 ]
             )  # fmt: skip
             if agent == JUDGED[world] and not variant:
-                mean = mean_over_seeds(told)
-                claims.append(
-                    aim_claim(
-                        f"continuous-{task}", f"{task}: return with {agent_name(agent)} skills",
-                        aim, mean, mean.estimate >= aim, len(told),
-                    )
-                )  # fmt: skip
+                statement = f"{task}: return with {agent_name(agent)} skills"
+                claims.append(aim_at_least(f"continuous-{task}", statement, aim, told))
     columns = ["task", "agent", "variant", "return", "true return", "published", "seeds"]
     note = (
         "Returns of an agent that chooses a skill every 50 steps (two-rooms: 60), greedily when "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from skillfocus.experiments.aims import aim_at_fewer, aim_at_least
 from skillfocus.experiments.by_seed import (
     SeedValues,
-    mean_difference,
     mean_over_seeds,
     values_by_seed,
 )
-from skillfocus.experiments.claims import Analysis, aim_claim
+from skillfocus.experiments.claims import Analysis
 from skillfocus.experiments.formatting import agent_name, format_mean
 from skillfocus.experiments.presets import PRIMITIVES
 from skillfocus.experiments.scale_cases import HOUSEHOLD_AGENTS, HOUSEHOLDS
@@ -48,14 +48,10 @@ def household_skills(frame: pl.DataFrame) -> Analysis:
                     format_mean(effects[agent], 3), str(len(effects[agent])),
                 ]
             )  # fmt: skip
-        focused, dusdi = effects["focused-vic"], effects["dusdi-vic"]
-        more = mean_difference(focused, dusdi)
-        if more is not None:
-            statement = f"{world}: side effects, focused minus DUSDi's skills"
-            both = len(focused.keys() & dusdi.keys())
-            claims.append(
-                aim_claim(f"scale-effects-{world}", statement, 0.0, more, more.high < 0, both)
-            )
+        claims += aim_at_fewer(
+            f"scale-effects-{world}", f"{world}: side effects, focused minus DUSDi's skills",
+            effects["focused-vic"], effects["dusdi-vic"],
+        )  # fmt: skip
     columns = ["world", "skills", "a variable's best skill changes it", "side effects", "seeds"]
     note = (
         "From varied starts, in some of which a variable cannot change; means over all variables "
@@ -120,14 +116,8 @@ def household_tasks(frame: pl.DataFrame) -> Analysis:
                 )  # fmt: skip
                 if agent == "focused-vic":
                     statement = f"Mini-BEHAVIOR, {task}: success with focused skills"
-                    mean = mean_over_seeds(success)
                     least = aim - SHORT_OF_ONE if aim == 1 else aim
-                    claims.append(
-                        aim_claim(
-                            f"scale-{task}", statement, least, mean, mean.estimate >= least,
-                            len(success),
-                        )
-                    )  # fmt: skip
+                    claims.append(aim_at_least(f"scale-{task}", statement, least, success))
     columns = ["task", "agent", "success", "true success", "SkiLD's success", "seeds"]
     note = (
         "The reward pays for success alone: the task's condition holds at some step. True success: "

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import polars as pl
 
+from skillfocus.experiments.aims import aim_at_least, aim_at_most
 from skillfocus.experiments.by_seed import (
     SeedValues,
     mean_difference,
-    mean_over_seeds,
     metric_rows,
     values_by_seed,
 )
-from skillfocus.experiments.claims import Analysis, Claim, aim_claim
+from skillfocus.experiments.claims import Analysis, aim_claim
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_interval, format_mean
 from skillfocus.experiments.household_analysis import (
@@ -82,7 +82,7 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
         if variant:
             continue
         statement = f"FourRooms, {name}: tools change"
-        claims.append(_at_least(f"scale-changes-{agent}", statement, 0.99, changes))
+        claims.append(aim_at_least(f"scale-changes-{agent}", statement, 0.99, changes))
         if more is not None:
             claims.append(
                 aim_claim(
@@ -116,7 +116,7 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
         rows.append([world, "networks", *_changes(frame, world, ""), *_effects(mine), seeds])
         worst = _over_tools(frame, "fair/changes", world, "", least=True)
         claims.append(
-            _at_least(
+            aim_at_least(
                 f"scale-changes-{world}", f"{world}: the worst tool changes, from fair starts",
                 least, worst,
             )
@@ -125,11 +125,11 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
             reference = next(iter(best["all"].values()))
             more = {seed: value - reference for seed, value in mine["all"].items()}
             statement = f"{world}: side effects, networks minus the best possible"
-            claims.append(_at_most(f"scale-effects-{world}", statement, margin, more))
+            claims.append(aim_at_most(f"scale-effects-{world}", statement, margin, more))
         if margin is None:
             statement = f"{world}: side effects from clear starts"
             claims.append(
-                _at_most(f"scale-effects-{world}", statement, BLOCK_EFFECTS, mine["clear"])
+                aim_at_most(f"scale-effects-{world}", statement, BLOCK_EFFECTS, mine["clear"])
             )
     columns = [
         "world", "skills", "tools change, fair starts: mean", "worst tool",
@@ -176,7 +176,7 @@ def _mud(frame: pl.DataFrame) -> Analysis:
         values = values_by_seed(frame, f"treasure/{name}", "visible-mud", "focused-vic")
         if not values:
             return Analysis()
-        judged = _at_least if sign == ">=" else _at_most
+        judged = aim_at_least if sign == ">=" else aim_at_most
         claims.append(
             judged(f"scale-mud-{name}", f"MudWorld in sight: {statements[name]}", aim, values)
         )
@@ -185,16 +185,6 @@ def _mud(frame: pl.DataFrame) -> Analysis:
     columns = ["agent", *statements.values(), "seeds"]
     rows = [[agent_name("focused-vic"), *cells, str(seeds)]]
     return Analysis(claims, [Table("MudWorld with its mud in sight", columns, rows)])
-
-
-def _at_least(name: str, statement: str, aim: float, values: SeedValues) -> Claim:
-    mean = mean_over_seeds(values)
-    return aim_claim(name, statement, aim, mean, mean.estimate >= aim, len(values))
-
-
-def _at_most(name: str, statement: str, aim: float, values: SeedValues) -> Claim:
-    mean = mean_over_seeds(values)
-    return aim_claim(name, statement, aim, mean, mean.estimate <= aim, len(values))
 
 
 EXPERIMENT = Experiment(
