@@ -1,6 +1,7 @@
 """Speed of networks: environment steps and skill samples a second, one set of skills and several.
 
     python benchmarks/neural.py [--world tool-rooms] [--small] [--sets 1 8] [--json FILE] [--quick]
+        [--environments 16384] [--precision bfloat16]
 
 Every transition that is learned from trains every skill with two first states, so an update of a
 batch makes 2 × batch × skills skill samples. Sets that train together are one compiled program
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,13 @@ import numpy as np
 import skillfocus as sf
 from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.neural.learner import Neural, large_neural
-from skillfocus.learners.neural.train import SkillSet, jax_world, make_model, stack
+from skillfocus.learners.neural.train import (
+    SkillSet,
+    jax_world,
+    make_model,
+    matmul_precision,
+    stack,
+)
 from skillfocus.learners.neural.training import Trainer
 
 
@@ -32,19 +40,24 @@ def measure(world: str, settings: Neural, n_sets: int, seconds: float) -> dict[s
     model = make_model(problem)
     trainer = Trainer(jax_world(problem), model, settings, problem.step_limit)
     sets = [SkillSet(trainer, np.random.default_rng(seed), 2.5) for seed in range(n_sets)]
+
+    def stretch(carry: Any, weights: Any) -> Any:
+        return trainer.run(carry, weights, settings.stretch)
+
     carry, weights = (
-        stack([getter(each) for each in sets])
-        for getter in (lambda each: each.carry, SkillSet.weights)
+        trees[0] if n_sets == 1 else stack(trees)
+        for trees in ([each.carry for each in sets], [each.weights() for each in sets])
     )
-    run = jax.jit(jax.vmap(lambda c, w: trainer.run(c, w, settings.stretch)), donate_argnums=0)
+    run = jax.jit(stretch if n_sets == 1 else jax.vmap(stretch), donate_argnums=0)
     began = time.perf_counter()
-    carry, loss, _ = run(carry, weights)
-    jax.block_until_ready(loss)
-    compiled, updates = time.perf_counter(), 0
-    while time.perf_counter() - compiled < seconds:
+    with matmul_precision(settings):
         carry, loss, _ = run(carry, weights)
         jax.block_until_ready(loss)
-        updates += settings.stretch * n_sets
+        compiled, updates = time.perf_counter(), 0
+        while time.perf_counter() - compiled < seconds:
+            carry, loss, _ = run(carry, weights)
+            jax.block_until_ready(loss)
+            updates += settings.stretch * n_sets
     rate = updates / (time.perf_counter() - compiled)
     return {
         "device": jax.devices()[0].device_kind,
@@ -63,6 +76,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--world", default="tool-rooms")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--environments", type=int)
+    parser.add_argument("--precision", default="default")
     parser.add_argument("--sets", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--json", type=Path)
@@ -72,6 +87,9 @@ def main() -> None:
     if options.quick:
         settings = Neural(environments=8, batch=8, hidden=8, memory=64, stretch=2)
         options.seconds = 0.1
+    settings = replace(settings, precision=options.precision)
+    if options.environments:
+        settings = replace(settings, environments=options.environments)
     rows = [measure(options.world, settings, n, options.seconds) for n in options.sets]
     alone = rows[0]["updates/s"]
     for row in rows:

@@ -165,3 +165,24 @@ def test_a_penalty_on_whole_states_is_refused():
 
 def test_large_settings_can_be_changed():
     assert sf.large_neural(hidden=64) == replace(sf.large_neural(), hidden=64)
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"), [("default", None), ("bfloat16", "BF16_BF16_F32")]
+)
+def test_training_is_compiled_with_the_precision_asked_for(monkeypatch, precision, expected):
+    seen, run = [], training.Trainer.run
+
+    def recording(*args):
+        seen.append(jax.config.jax_default_matmul_precision)
+        return run(*args)
+
+    monkeypatch.setattr(training.Trainer, "run", recording)
+    learner = replace(TINY, precision=precision)
+    sf.discover(tiny_mud(), sf.vic(), seed=0, n_skills=2, learner=learner)
+    assert set(seen) == {expected}
+
+
+def test_another_precision_is_refused():
+    with pytest.raises(UserError, match=r"unknown precision 'half' \(known: default, bfloat16\)"):
+        sf.Neural(precision="half")

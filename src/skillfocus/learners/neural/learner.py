@@ -14,7 +14,7 @@ import numpy as np
 from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 from skillfocus.learners.base import Learned, Learner, Problem
 from skillfocus.learners.continuous import ContinuousProblem
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
@@ -23,6 +23,7 @@ from skillfocus.worlds.jax.world import require_jax
 
 LARGE = "neural-large"
 """Name of the learner with settings for a GPU."""
+PRECISIONS = ("default", "bfloat16")
 
 
 @explain_calls
@@ -62,6 +63,8 @@ class Neural(Learner):
         earlier_starts: Earlier first states kept per environment, as additional contexts to train
             with; 0 trains with the skill's own only.
         stretch: Updates between two estimator updates.
+        precision: `bfloat16` rounds the factors of matrix products to 8 bits, which is faster on a
+            GPU (see docs/neural.md); `default` leaves it to JAX. A CPU ignores it.
         checkpoint: File to write the training state to and to resume from.
         actor: Settings for continuous worlds, where all of the above but the checkpoint are ignored
             (default: `Actor()`, or `large_actor()` for `large_neural`; see docs/continuous.md).
@@ -89,6 +92,7 @@ class Neural(Learner):
     reset_share: float = 0.2
     earlier_starts: int = 4
     stretch: int = 100
+    precision: str = field(default="default", metadata={"stored": "unless default"})
     checkpoint: str | Path | None = field(default=None, metadata={"stored": "never"})
     actor: Actor | None = field(
         default=None, metadata={"stored": "unless default", "prefix": "actor_"}
@@ -113,6 +117,8 @@ class Neural(Learner):
         ):  # fmt: skip
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
+        if self.precision not in PRECISIONS:
+            raise unknown("precision", self.precision, PRECISIONS)
         if not 0 <= self.temperature < float("inf"):
             raise UserError(f"temperature is {self.temperature}; it must be 0 or more and finite")
         for name in ("learning_rate", "last_rate", "step_cost"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def train(
             f"update {number * settings.stretch:,} of {settings.updates:,}{speed}",
         )
         weights = [each.weights() for each in sets]
-        carry, loss, ends = run(carry, weights[0] if alone else stack(weights))
+        with matmul_precision(settings):
+            carry, loss, ends = run(carry, weights[0] if alone else stack(weights))
         if not np.isfinite(np.asarray(loss)).all():
             raise _diverged(settings, number)
         for i, each in enumerate(sets):
@@ -94,6 +96,13 @@ def train(
         Learned(NeuralPolicy(model, each.final_weights(one), problem.modes, world.mdp))
         for each, one in zip(sets, carries, strict=True)
     ]
+
+
+def matmul_precision(settings: Neural) -> AbstractContextManager[None]:
+    """Return a context in which programs are compiled with the precision of the settings."""
+    if settings.precision == "default":
+        return nullcontext()
+    return jax.default_matmul_precision("BF16_BF16_F32")
 
 
 def jax_world(problem: Problem) -> JaxWorld:
