@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from frames import make_costs, sample_results
+from frames import make_costs, make_results, sample_results
 from paths import ROOT
 from skillfocus.experiments.cases import Setup
 from skillfocus.experiments.deviations import DEVIATIONS
@@ -129,6 +129,22 @@ def test_experiments_of_no_figure_are_linked(report):
     text = to_markdown(report_of(frame, "controls").blocks, "", {"controls": "report/controls.md"})
     assert "- [Controls](report/controls.md): 0 of 3 claims show at least" in text
     assert "More experiments" not in to_markdown(report_of(frame, "coverage").blocks, "")
+
+
+def test_networks_for_a_cpu_and_for_a_gpu_are_both_summed_up():
+    metric = ("gunner", "focused-diayn", "", "gunner-limited/return", 100)
+    frame = pl.concat(
+        make_results([(*metric, returns)], preset="scale", learner=learner)
+        for learner, returns in (("neural", [9.0, 10.0]), ("neural-large", [39.0, 38.0]))
+    )
+    text = to_markdown(
+        report_of(frame, "continuous").blocks, "", {"continuous": "report/continuous.md"}
+    )
+    summary = (
+        "Networks for a CPU: 0 of 1 aims of our own are reached. "
+        "Networks for a GPU: 1 of 1 aims of our own are reached."
+    )
+    assert f"- [Continuous worlds](report/continuous.md): {summary}" in text
 
 
 # -------------------------------------------------------------------- the appendix

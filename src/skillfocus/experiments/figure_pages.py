@@ -14,7 +14,7 @@ import polars as pl
 
 from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress, no_progress
-from skillfocus.experiments.cases import SEED_SHARES, SETUPS, Setup
+from skillfocus.experiments.cases import FURTHER_SETUPS, SEED_SHARES, SETUPS, Setup
 from skillfocus.experiments.claim_blocks import claim_table
 from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import capitalize, setup_name
@@ -68,9 +68,21 @@ class DrawnPage:
         if not told:
             return None
         section = _preferred(told)
-        claims = section.analysis.claims
-        special = section.experiment.outcome(claims) if section.experiment.outcome else ""
-        return section.setup, special or default_outcome(claims)
+        return section.setup, _sentence(section)
+
+    def summary(self) -> str:
+        """What comes out, in one sentence, or one per setup for networks; empty without claims."""
+        networks = [s for s in self.sections if s.setup in FURTHER_SETUPS and s.analysis.claims]
+        if networks:
+            named = [f"{setup_name(s.setup)}: {_sentence(s)}" for s in networks]
+            return " ".join(map(capitalize, named))
+        told = self.outcome()
+        return told[1] if told else ""
+
+
+def _sentence(section: Section) -> str:
+    claims, outcome = section.analysis.claims, section.experiment.outcome
+    return (outcome(claims) if outcome else "") or default_outcome(claims)
 
 
 def _preferred(sections: list[Section]) -> Section:

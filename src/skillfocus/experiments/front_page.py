@@ -124,7 +124,6 @@ def other_pages(pages: Sequence[DrawnPage]) -> list[Block]:
     items = []
     for page in pages:
         if page.name not in figures:
-            told = page.outcome()
-            summary = f": {told[1]}" if told else ""
+            summary = f": {told}" if (told := page.summary()) else ""
             items.append(f"[{page.title}](page:{page.name}){summary}")
     return [Heading("More experiments"), Listing(items)] if items else []
