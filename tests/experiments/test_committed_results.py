@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 from skillfocus.experiments.continuous import SINGLE
 from skillfocus.experiments.numbers_page import numbers_page
 from skillfocus.experiments.pipeline import Pipeline
+from skillfocus.experiments.presets import FOCUSED
 from skillfocus.experiments.reading_study import distance, measured_readings
 from skillfocus.experiments.results import load_results, saved_version
 from skillfocus.experiments.safety_runs import SMALL_WORLDS
+from skillfocus.experiments.scale_cases import BEST, MORE, PLANNED
 from skillfocus.report.markdown import to_markdown
 
 ROOT = Path(__file__).parents[2]
@@ -83,11 +86,16 @@ def test_the_readme_quotes_the_results(frame, row):
     assert line in (ROOT / "README.md").read_text()
 
 
+TARGETED = ("focused-vic", "dusdi-vic")
+AGENTS = (*TARGETED, "vic", "primitives")
+THAWED, CLEANED = ("thaw-olive", "thaw-fish", "thaw-date"), ("soak-rag", "clean-car", "clean-rag")
 HOUSEHOLD_ROWS = {
-    "thaw olive / fish / date": ("thaw-olive", "thaw-fish", "thaw-date"),
-    "soak rag / clean car / clean rag": ("soak-rag", "clean-car", "clean-rag"),
-    "install printer": ("install-printer",),
-}
+    "thaw olive / fish / date": (THAWED, "success", "", AGENTS),
+    "soak rag / clean car / clean rag": (CLEANED, "success", "", AGENTS),
+    "install printer": (("install-printer",), "success", "", AGENTS),
+    "olive / fish / date / all thawed": ((*THAWED, "thaw-all"), "success", MORE, TARGETED),
+    "rag soaked / car clean / rag clean": (CLEANED, "success", MORE, TARGETED),
+}  # fmt: skip
 
 
 def scale_mean(frame: pl.DataFrame, agent: str, metric: str, variant: str = "") -> str:
@@ -103,142 +111,244 @@ def scale_mean(frame: pl.DataFrame, agent: str, metric: str, variant: str = "") 
 
 @pytest.mark.parametrize("row", HOUSEHOLD_ROWS)
 def test_the_page_on_networks_quotes_the_success_of_households(frame, row):
-    tasks = HOUSEHOLD_ROWS[row]
+    tasks, metric, variant, agents = HOUSEHOLD_ROWS[row]
     cells = [
-        " / ".join(scale_mean(frame, agent, f"{task}/success") for task in tasks)
-        for agent in ("focused-vic", "dusdi-vic", "vic", "primitives")
+        " / ".join(scale_mean(frame, agent, f"{task}/{metric}", variant) for task in tasks)
+        for agent in agents
     ]
     page = (ROOT / "docs/neural.md").read_text()
     line = next(each for each in page.splitlines() if each.startswith(f"| {row} |"))
-    assert line.endswith(f"| {' | '.join(cells)} |")
-
-
-def test_the_page_on_networks_quotes_what_household_skills_change(frame):
-    text = " ".join((ROOT / "docs/neural.md").read_text().split())
-    focused, dusdi = (
-        partial(scale_mean, frame, "focused-vic"),
-        partial(scale_mean, frame, "dusdi-vic"),
-    )
-    for world, quoted in (
-        ("thawing-frozen-food", "when thawing ({} against {} variables)"),
-        ("cleaning-a-car", "with the car ({} against {})"),
-    ):
-        own = frame.filter(pl.col("world") == world)
-        pair = (
-            scale_mean(own, agent, "goal/side_effects") for agent in ("focused-vic", "dusdi-vic")
-        )
-        assert quoted.format(*pair) in text
-    fish = "first/fish_position/"
-    assert focused(f"{fish}changes") == dusdi(f"{fish}changes") == "1.00"
-    left = (focused(f"{fish}also/fridge_open"), dusdi(f"{fish}also/fridge_open"))
-    assert "stays open in {} of them with focused skills, and in {} with".format(*left) in text
-    sink = "first/car_stain/also/sink_on"
-    assert f"the sink stays on in {focused(sink)} and in {dusdi(sink)}." in text
-    for world, quoted in (
-        ("thawing-frozen-food", "variable in {} of the rollouts against {} when thawing"),
-        ("cleaning-a-car", "and in {} against {} with the car."),
-    ):
-        own = frame.filter(pl.col("world") == world)
-        pair = (scale_mean(own, agent, "goal/control") for agent in ("focused-vic", "dusdi-vic"))
-        assert quoted.format(*pair) in text
-    thawed = (dusdi("first/fish_frozen/changes"), focused("first/fish_frozen/changes"))
-    assert "thaws the fish in {} of the rollouts and the focused one in {};".format(*thawed) in text
-    cleaned = (dusdi("first/car_stain/changes"), focused("first/car_stain/changes"))
-    assert "the car gets clean in {} and {}.".format(*cleaned) in text
+    assert f"| {' | '.join(cells)} |" in line
 
 
 def test_the_page_on_networks_quotes_true_success(frame):
     text = " ".join((ROOT / "docs/neural.md").read_text().split())
-    focused, dusdi = (
-        partial(scale_mean, frame, "focused-vic"),
-        partial(scale_mean, frame, "dusdi-vic"),
+
+    def rates(agent: str, tasks: Sequence[str], variant: str = MORE) -> list[str]:
+        return [scale_mean(frame, agent, f"{task}/true_success", variant) for task in tasks]
+
+    for tasks, row in (
+        ((*THAWED, "thaw-all"), "olive / fish / date / all thawed"),
+        (CLEANED, "rag soaked / car clean / rag clean"),
+    ):
+        line = text.partition(f"| {row} |")[2]
+        cells = [" / ".join(rates(agent, tasks)) for agent in TARGETED]
+        assert f"| {' | '.join(cells)} |" in line.partition(" | rag ")[0]
+    every = (*THAWED, "thaw-all", *CLEANED)
+    focused, dusdi = (dict(zip(every, rates(agent, every), strict=True)) for agent in TARGETED)
+    kept = [task for task in every if float(focused[task]) > 0.1]
+    assert kept == ["thaw-date", "clean-car", "clean-rag"]
+    assert (
+        "three of the seven tasks at 262 million steps (date thawed, car clean, rag clean)" in text
     )
-    car = "clean-car/true_success"
-    assert f"cleaning the car ({focused(car)} against {dusdi(car)})" in text
-    others = ("thaw-olive", "thaw-fish", "thaw-date", "soak-rag", "clean-rag")
-    most = max(float(each(f"{task}/true_success")) for each in (focused, dusdi) for task in others)
-    assert f"at most {most:.2f} with either in the other tasks" in text
-    fish = scale_mean(frame, "primitives", "thaw-fish/true_success")
-    assert f"thaw the fish without any side effect ({fish})" in text
-    printer = "install-printer/true_success"
-    assert f"primitive actions ({scale_mean(frame, 'primitives', printer)})" in text
-    assert f"lower for the printer ({focused(printer)} against {dusdi(printer)})" in text
-    assert focused(printer) == scale_mean(frame, "vic", printer) == "0.00"
-    rows = frame.filter((pl.col("metric") == printer) & (pl.col("agent") == "dusdi-vic"))
-    last = rows.filter(pl.col("step") == rows["step"].max())["value"].sort()
-    assert [round(value) for value in last] == [0, 1], "with DUSDi's in one of two seeds"
+    assert f"hold in at least {min(focused[task] for task in kept)} of its episodes" in text
+    assert f"over DUSDi's skills, in at most {max(dusdi.values())}." in text
+    (fish,) = rates("primitives", ["thaw-fish"], "")
+    assert f"thaw the fish and keep all conditions ({fish})" in text
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    quoted = f"in {focused['clean-car']} of its episodes with focused skills, and in {dusdi['clean-car']} with"
+    assert quoted in readme
 
 
-def test_the_page_on_networks_quotes_what_held_rewards_are_worth(frame):
+def test_the_page_on_networks_quotes_the_printer_s_table(frame):
     text = " ".join((ROOT / "docs/neural.md").read_text().split())
-    control = partial(scale_mean, frame.filter(pl.col("world") == "four-rooms"), "focused-vic")
-    with_it, without = control("goal/control"), control("goal/control", "rewards not held")
-    assert f"from {without} (0.50 to 1.00) of the fair starts instead of {with_it}" in text
-    assert control("goal/control", "no earlier starts") == with_it
+    rows = frame.filter(pl.col("metric") == "install-printer/true_success")
+    last = rows.filter(pl.col("step") == rows["step"].max())
+    cleaned = {
+        agent: [value < 0.5 for value in mine["value"]] for (agent,), mine in last.group_by("agent")
+    }
+    assert all(cleaned["focused-vic"])
+    assert all(cleaned["vic"])
+    assert (sum(cleaned["dusdi-vic"]), len(cleaned["dusdi-vic"])) == (2, 3)
+    assert not any(cleaned["primitives"])
+    assert (
+        "those over DUSDi's in two of three seeds, and those with primitive actions never" in text
+    )
+
+
+def test_the_page_on_networks_quotes_what_household_skills_change(frame):
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    for metric, variant, first, second in (
+        ("goal/side_effects", MORE, "{} other variables change against {} when thawing", "{} against {} with the car."),
+        ("goal/control", "", "in {} of the rollouts against {} when thawing", "and in {} against {} with the car."),
+        ("goal/control", MORE, "it is {} against {} and", "and {} against {}, but"),
+    ):  # fmt: skip
+        for world, quoted in (("thawing-frozen-food", first), ("cleaning-a-car", second)):
+            own = frame.filter(pl.col("world") == world)
+            pair = [scale_mean(own, agent, metric, variant) for agent in TARGETED]
+            assert quoted.format(*pair) in text
+    focused, dusdi = (partial(scale_mean, frame, agent, variant=MORE) for agent in TARGETED)
+    for variable in ("car_stain", "bucket_soaped", "fish_position"):
+        name = f"first/{variable}/changes"
+        assert focused(name) == dusdi(name) == "1.00"
+    sink, fridge = "first/car_stain/also/sink_on", "first/fish_position/also/fridge_open"
+    assert f"The sink is left on in {dusdi(sink)} of the rollouts" in text
+    assert f"leaves the fridge open in {dusdi(fridge)} of them, the focused one in none." in text
+    assert focused(sink) == focused(fridge) == "0.00"
+    soap = "soak-rag/held/bucket without soap"
+    assert f"soap in {focused(soap)} of the episodes against {dusdi(soap)}." in text
+    names = [f"first/{each}/changes" for each in ("olive_frozen", "date_frozen", "bucket_soaped")]
+    for agent in TARGETED:
+        assert {scale_mean(frame, agent, name) for name in names} == {"0.00"}
+    least = min(each(name) for each in (focused, dusdi) for name in names)
+    assert f"After 262 million, all do in at least {least} of the rollouts." in text
+
+
+def test_the_page_on_networks_quotes_four_rooms(frame):
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    own = frame.filter((pl.col("world") == "four-rooms") & (pl.col("learner") == "neural"))
+
+    def mean(agent: str, metric: str, variant: str = "") -> float:
+        rows = own.filter((pl.col("agent") == agent) & (pl.col("variant") == variant))
+        return rows.filter(pl.col("metric") == metric)["value"].mean()  # pyright: ignore[reportReturnType]
+
+    least = min(mean(agent, "goal/control") for agent in FOCUSED)
+    more = [
+        mean(agent, "goal/side_effects") - mean(agent, "goal/side_effects", PLANNED)
+        for agent in FOCUSED
+    ]
+    assert f"from at least {least:.3f} of the fair starts" in text
+    assert f"with {min(more):.3f} to {max(more):.3f} more side effects" in text
+    vic = partial(mean, "focused-vic", "goal/control")
+    quoted = f"from {vic('rewards not held'):.2f} of the fair starts instead of {vic():.2f}"
+    assert quoted in text
+    assert abs(vic("no earlier starts") - vic()) < 0.005
+    effects = [f"{mean(agent, 'goal/side_effects'):.3f}" for agent in FOCUSED]
+    assert "are {}, {} and {} for focused VIC, DIAYN and LSD".format(*effects) in text
+    lsd = mean("focused-lsd", "goal/control")
+    assert f"LSD's tools change from {lsd:.2f} instead of 0.98" in text
+
+
+@pytest.mark.parametrize(
+    ("world", "quoted"),
+    [
+        ("tool-rooms", "from at least {worst:.2f} of the fair starts, and in four"),
+        ("room-blocks", "states, from at least {worst:.2f} ({mean:.2f} on average;"),
+    ],
+)
+def test_the_page_on_networks_quotes_rooms(frame, world, quoted):
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    own = frame.filter((pl.col("world") == world) & (pl.col("agent") == "focused-vic"))
+
+    def values(metric: str, variant: str = "") -> pl.Series:
+        return own.filter((pl.col("metric") == metric) & (pl.col("variant") == variant))["value"]
+
+    fair = values("fair/changes")
+    assert quoted.format(worst=fair.min(), mean=fair.mean()) in text
+    effects = (values("all/tool_effects").mean(), values("all/tool_effects", BEST).mean())
+    assert "{:.2f} against {:.2f} at strength".format(*effects) in text
+
+
+def test_the_page_on_networks_quotes_mud(frame):
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    own = frame.filter(pl.col("world") == "visible-mud")
+    changes, muddy, cells = (
+        own.filter(pl.col("metric") == f"treasure/{name}")["value"].item()
+        for name in ("changes", "muddy", "tracked")
+    )
+    quoted = f"in {changes:.2f} of the rollouts; in {muddy:.2f} the agent ends muddy, and {cells:.1f} cells"
+    assert quoted in text
 
 
 FOOD_POISON = tuple(f"food-poison-{level}" for level in ("easy", "mid", "hard"))
 GUNNER = ("gunner-unlimited", "gunner-limited")
-CONTINUOUS_ROWS = {
+LARGE_ROWS = {
     "gunner | focused DIAYN": ("gunner", "focused-diayn", "", GUNNER),
     "gunner | DUSDi": ("gunner", "dusdi-diayn", "", GUNNER),
     "gunner | DUSDi, one target at a time": ("gunner", "dusdi-diayn", SINGLE, GUNNER),
+    "gunner | METRA": ("gunner", "metra", "", GUNNER),
     "particles | DUSDi": ("particles", "dusdi-diayn", "", FOOD_POISON),
     "two-rooms | focused VIC": ("two-rooms", "focused-vic", "", ("carry-box",)),
     "two-rooms | DUSDi's VIC, one target at a time": (
         "two-rooms", "dusdi-vic", SINGLE, ("carry-box",),
     ),
 }  # fmt: skip
+SMALL_ROWS = {
+    "gunner | focused DIAYN": ("gunner", "focused-diayn", "", GUNNER),
+    "gunner | DUSDi": ("gunner", "dusdi-diayn", "", GUNNER),
+    "gunner | DUSDi, one target at a time": ("gunner", "dusdi-diayn", SINGLE, GUNNER),
+    "gunner | DIAYN, 125 skills": ("gunner", "diayn", "", GUNNER),
+    "gunner | METRA": ("gunner", "metra", "", GUNNER),
+    "particles | DUSDi": ("particles", "dusdi-diayn", "", FOOD_POISON),
+    "particles | METRA": ("particles", "metra", "", FOOD_POISON),
+}
 
 
-@pytest.mark.parametrize("row", CONTINUOUS_ROWS)
-def test_the_page_on_continuous_worlds_quotes_the_results(frame, row):
-    world, agent, variant, tasks = CONTINUOUS_ROWS[row]
-    own = frame.filter(
-        (pl.col("learner") == "neural-large") & (pl.col("world") == world)
-        & (pl.col("agent") == agent) & (pl.col("variant") == variant)
+def continuous_section(heading: str) -> str:
+    """Return a section of the page on continuous skills."""
+    text = (ROOT / "docs/continuous.md").read_text()
+    return text.split(f"\n### {heading}\n")[1].split("\n## ")[0].split("\n### ")[0]
+
+
+def continuous_mean(frame: pl.DataFrame, of: tuple, metric: str, learner: str) -> float:
+    """Return the mean of a metric over the seeds of a world, an agent and a variant."""
+    world, agent, variant = of[:3]
+    rows = frame.filter(
+        (pl.col("learner") == learner) & (pl.col("world") == world) & (pl.col("agent") == agent)
+        & (pl.col("variant") == variant) & (pl.col("metric") == metric)
     )  # fmt: skip
+    return rows["value"].mean()  # pyright: ignore[reportReturnType]
 
-    def mean(metric: str) -> float:
-        return own.filter(pl.col("metric") == metric)["value"].mean()  # pyright: ignore[reportReturnType]
 
-    page = (ROOT / "docs/continuous.md").read_text()
-    line = next(each for each in page.splitlines() if each.startswith(f"| {row} |"))
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
+def cells_of(section: str, row: str) -> list[str]:
+    line = next((each for each in section.splitlines() if each.startswith(f"| {row} |")), None)
+    assert line is not None, f"no row {row}"
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("row", LARGE_ROWS)
+def test_the_page_on_continuous_worlds_quotes_results_of_a_gpu(frame, row):
+    mean = partial(continuous_mean, frame, LARGE_ROWS[row], learner="neural-large")
+    cells = cells_of(continuous_section("On a GPU"), row)
     assert cells[2] == f"{mean('from_random/target_change'):.2f}"
     assert cells[3] == f"{mean('from_random/side_effects'):.2f}"
-    assert cells[5] == " / ".join(f"{mean(f'{task}/return'):.1f}" for task in tasks)
-    assert cells[7] == str(own["seed"].n_unique())
+    assert cells[5] == " / ".join(f"{mean(f'{task}/return'):.1f}" for task in LARGE_ROWS[row][3])
 
 
-def test_the_page_on_continuous_worlds_quotes_true_returns(frame):
-    large = frame.filter((pl.col("learner") == "neural-large") & (pl.col("preset") == "scale"))
-    text = " ".join((ROOT / "docs/continuous.md").read_text().split())
-    true = {
-        agent: rows["value"].mean()
-        for (agent,), rows in large.filter(pl.col("metric") == "carry-box/true_return").group_by(
-            "agent"
-        )
-    }
-    assert f"all of its return counts ({true['focused-vic']:.1f})" in text
-    assert f"({true['dusdi-vic']:.1f} of 3.1 count)" in text
-    settled = large.filter(
-        (pl.col("world") == "gunner") & (pl.col("agent") == "dusdi-diayn")
-        & (pl.col("variant") == "") & (pl.col("metric") == "from_settled/side_effects")
-    )  # fmt: skip
-    assert f"settled ({settled['value'].item():.2f} instead of 1.08)" in text
-    small = frame.filter((pl.col("learner") == "neural") & (pl.col("world") == "two-rooms"))
+@pytest.mark.parametrize("row", SMALL_ROWS)
+def test_the_page_on_continuous_worlds_quotes_results_of_a_cpu(frame, row):
+    mean = partial(continuous_mean, frame, SMALL_ROWS[row], learner="neural")
+    cells = cells_of(continuous_section("On a CPU"), row)
+    assert cells[3] == " / ".join(f"{mean(f'{task}/return'):.1f}" for task in SMALL_ROWS[row][3])
 
-    def carried(agent: str, variant: str, metric: str) -> str:
-        rows = small.filter(
-            (pl.col("agent") == agent) & (pl.col("variant") == variant)
-            & (pl.col("metric") == f"carry-box/{metric}")
+
+@pytest.mark.parametrize(
+    ("heading", "learner", "rows"),
+    [("On a GPU", "neural-large", LARGE_ROWS), ("On a CPU", "neural", SMALL_ROWS)],
+)
+def test_the_page_on_continuous_worlds_says_how_many_seeds_there_are(frame, heading, learner, rows):
+    for row, (world, agent, variant, _) in rows.items():
+        own = frame.filter(
+            (pl.col("learner") == learner) & (pl.col("world") == world)
+            & (pl.col("agent") == agent) & (pl.col("variant") == variant)
         )  # fmt: skip
-        return f"{rows['value'].mean():.1f}"
+        assert cells_of(continuous_section(heading), row)[-1] == str(own["seed"].n_unique())
 
-    counted = carried("focused-vic", "", "true_return"), carried("focused-vic", "", "return")
-    assert "breaks ({} of {} count)".format(*counted) in text
-    assert f"hardly carried ({carried('dusdi-vic', SINGLE, 'return')})" in text
+
+def test_the_page_on_continuous_worlds_quotes_what_else_was_measured(frame):
+    gpu, cpu = (" ".join(continuous_section(name).split()) for name in ("On a GPU", "On a CPU"))
+    focused, dusdi = ("two-rooms", "focused-vic", ""), ("two-rooms", "dusdi-vic", SINGLE)
+    both = ("gunner", "dusdi-diayn", "")
+
+    def mean(of: tuple, metric: str, learner: str = "neural-large") -> float:
+        return continuous_mean(frame, of, metric, learner)
+
+    told, true = "carry-box/return", "carry-box/true_return"
+    assert f"all of its return counts ({mean(focused, true):.1f})" in gpu
+    assert mean(focused, told) == pytest.approx(mean(focused, true))
+    assert f"({mean(dusdi, true):.1f} of {mean(dusdi, told):.1f} count)" in gpu
+    random, settled = (f"from_{start}/side_effects" for start in ("random", "settled"))
+    assert f"({mean(both, settled):.2f} instead of {mean(both, random):.2f})" in gpu
+    item = ("gunner", "focused-diayn", "")
+    assert f"focused ones have {mean(item, settled):.2f}." in gpu
+    single = ("gunner", "dusdi-diayn", SINGLE)
+    fewer = (mean(item, random, "neural"), mean(single, random, "neural"))
+    assert "side effects ({:.2f} against {:.2f}; the intervals".format(*fewer) in cpu
+    less = [mean(of, "from_random/target_change", "neural") for of in (item, single)]
+    assert "({:.2f} of the scale against {:.2f} with DUSDi's".format(*less) in cpu
+    broken = (mean(focused, true, "neural"), mean(focused, told, "neural"))
+    assert "breaks ({:.1f} of {:.1f} count)".format(*broken) in cpu
+    assert f"hardly carried ({mean(dusdi, told, 'neural'):.1f})" in cpu
 
 
 def test_the_page_on_safety_says_how_many_seeds_there_are(frame):

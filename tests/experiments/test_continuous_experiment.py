@@ -27,15 +27,23 @@ def test_every_case_has_a_label_and_a_run_of_its_own(setup):
     assert len({case.run.id for case in made}) == len(made)
 
 
-def test_the_version_for_a_cpu_is_smaller():
+def test_a_cpu_takes_as_many_steps_in_the_worlds_of_dusdi():
     small, large = (continuous.cases(setup, [0]) for setup in (SMALL, LARGE))
-    assert {case.world for case in small} == {"gunner", "two-rooms"}
-    assert {case.world for case in large} == {"gunner", "particles", "two-rooms"}
-    peers = [case.run for case in large if case.variant == continuous.PEER]
-    for run in peers:
-        limit = 60 if run.world == "two-rooms" else 50
-        steps = run.actor.rounds * run.actor.environments * limit
-        assert 0.99 * continuous.PEER_STEPS < steps <= continuous.PEER_STEPS
+    assert [case.labels[2:] for case in small] == [case.labels[2:] for case in large]
+    for case in small:
+        if case.world != "two-rooms":
+            actor = case.run.actor
+            assert actor.rounds * actor.environments * 50 == continuous.PEER_STEPS
+
+
+@pytest.mark.parametrize("setup", FURTHER_SETUPS, ids=lambda setup: setup.learner)
+def test_only_components_of_a_variable_are_given_credit(setup):
+    credit = {case.labels[2:5]: case.run.actor.credit for case in continuous.cases(setup, [0])}
+    assert credit["gunner", "focused-diayn", ""] == credit["gunner", "dusdi-diayn", ""] == 4
+    assert credit["gunner", "dusdi-diayn", continuous.SINGLE] == 4
+    assert credit["particles", "dusdi-diayn", ""] == 1
+    assert credit["gunner", "metra", ""] == credit["particles", "diayn", ""] == 0
+    assert credit["two-rooms", "focused-vic", ""] == 0
 
 
 def test_focused_skills_must_disturb_less_than_those_of_dusdi():

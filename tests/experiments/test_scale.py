@@ -10,6 +10,7 @@ from skillfocus.experiments.cases import FURTHER_SETUPS
 from skillfocus.experiments.claims import MISSED, REACHED
 from skillfocus.experiments.household_runs import HouseholdSkills, first_state_rows, household
 from skillfocus.experiments.mud_runs import TreasureSkills
+from skillfocus.experiments.scale_cases import MORE
 from skillfocus.learners.neural.learner import Neural
 
 SMALL, LARGE = FURTHER_SETUPS
@@ -33,19 +34,18 @@ def test_what_needs_a_gpu_is_left_to_one():
     worlds = [{case.world for case in scale.cases(setup, [0])} for setup in (SMALL, LARGE)]
     assert worlds[0] == {"four-rooms", "installing-a-printer"}
     assert worlds[1] == {
-        "tool-rooms", "room-blocks", "visible-mud", "installing-a-printer", "thawing-frozen-food",
-        "cleaning-a-car",
+        "tool-rooms", "room-blocks", "visible-mud", "thawing-frozen-food", "cleaning-a-car",
     }  # fmt: skip
 
 
 def test_skills_in_households_learn_from_as_many_steps_as_skild():
     pytest.importorskip("jax")
-    learners = [
-        case.run.learner
+    steps = {
+        (case.variant, case.run.learner.updates * case.run.learner.environments)
         for case in scale.cases(LARGE, [0])
         if isinstance(case.run, HouseholdSkills)
-    ]
-    assert {learner.updates * learner.environments for learner in learners} == {20_000_000}
+    }
+    assert steps == {("", 20_000_000), (MORE, 262_144_000)}
 
 
 def test_four_rooms_is_judged_by_exact_planning():
@@ -115,9 +115,9 @@ def test_mud_and_tasks_are_judged_by_their_aims():
         "scale-mud-tracked": REACHED,
         "scale-install-printer": REACHED,
     }
-    assert [row[1:3] for row in analysis.tables[1].rows] == [
-        ["focused VIC", "1.000 (1.000 to 1.000)"],
-        ["DUSDi VIC", "0.500 (0.500 to 0.500)"],
+    assert [row[1:4] for row in analysis.tables[1].rows] == [
+        ["focused VIC", "", "1.000 (1.000 to 1.000)"],
+        ["DUSDi VIC", "", "0.500 (0.500 to 0.500)"],
     ]
 
 
@@ -133,7 +133,7 @@ def test_households_are_judged_by_the_side_effects_of_dusdi():
     claim = claims_by_id(analysis)[f"scale-effects-{world}"]
     assert (claim.ours.estimate, claim.verdict) == (pytest.approx(-0.9), REACHED)
     assert [row[1] for row in analysis.tables[0].rows] == ["focused VIC", "DUSDi VIC", "VIC"]
-    assert analysis.tables[0].rows[0][2].startswith("0.700")
+    assert analysis.tables[0].rows[0][3].startswith("0.700")
     worse = [(*row[:5], [2.0, 1.6]) if row[1] == "focused-vic" else row for row in rows[1:]]
     assert claims_by_id(scale.analyze(results(worse)))[f"scale-effects-{world}"].verdict == MISSED
 
@@ -151,9 +151,35 @@ def test_the_first_state_lists_what_often_changes_along():
         )
     ]
     (row,) = scale.analyze(results(rows)).tables[0].rows
-    assert row[:2] == [world, "`fish_position`"]
-    assert row[2].startswith("0.90")
-    assert (row[3], row[5]) == ("`agent` 0.95", "`fridge_open` 0.95")
+    assert row[:3] == [world, "", "`fish_position`"]
+    assert row[3].startswith("0.90")
+    assert (row[4], row[6]) == ("`agent` 0.95", "`fridge_open` 0.95")
+
+
+def test_longer_training_has_rows_and_claims_of_its_own():
+    world = "cleaning-a-car"
+    rows = [
+        (world, agent, variant, metric, step, values)
+        for agent, variant, metric, step, values in (
+            ("focused-vic", "", "first/bucket_soaped/changes", None, [0.0, 0.2]),
+            ("focused-vic", MORE, "first/bucket_soaped/changes", None, [1.0, 0.9]),
+            ("focused-vic", MORE, "goal/side_effects", None, [0.4, 0.5]),
+            ("dusdi-vic", MORE, "goal/side_effects", None, [1.4, 1.5]),
+            ("focused-vic", MORE, "clean-rag/success", 100, [0.4, 0.4]),
+        )
+    ]
+    analysis = scale.analyze(results(rows))
+    verdicts = {name: claim.verdict for name, claim in claims_by_id(analysis).items()}
+    assert verdicts == {
+        "scale-first-bucket_soaped": MISSED,
+        "scale-first-bucket_soaped-more": REACHED,
+        f"scale-effects-{world}-more": REACHED,
+        "scale-clean-rag-more": MISSED,
+    }
+    assert [row[1:4] for row in analysis.tables[1].rows] == [
+        ["", "`bucket_soaped`", "0.10 (0.00 to 0.73)"],
+        [MORE, "`bucket_soaped`", "0.95 (0.63 to 1.00)"],
+    ]
 
 
 class ScriptedSkills:

@@ -1,8 +1,8 @@
 """Continuous worlds: focused skills compared with DUSDi, METRA and plain skills.
 
-The worlds are DUSDi's 2D-Gunner and multi-particle worlds, and `two-rooms`. `neural` is a small
-version for a CPU, `neural-large` the full one for a GPU. Variants: DUSDi's number of steps, and one
-target at a time. Claims are aims of our own:
+The worlds are DUSDi's 2D-Gunner and multi-particle worlds, and `two-rooms`. `neural` is for a CPU;
+in DUSDi's worlds it takes as many steps as DUSDi does. `neural-large` is for a GPU and takes fifty
+times as many there. Claims are aims of our own:
 
     continuous-T           focused skills learn T (in Particles, where focus does not help, DUSDi's)
     continuous-effects-W   in world W, focused skills have fewer side effects than DUSDi's
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -25,12 +24,15 @@ from skillfocus.experiments.experiment import Experiment
 from skillfocus.experiments.formatting import agent_name, format_mean
 from skillfocus.experiments.outcomes import aims_outcome
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
+from skillfocus.objectives.registry import named_objective
 from skillfocus.report.document import Table
 
 PRESET, SMALL = "scale", "neural"
-PEER, SINGLE = "4 M steps", "one target at a time"
-"""Variants: DUSDi's number of steps, and DUSDi with the targets of focused skills."""
+SINGLE = "one target at a time"
+"""Variant: DUSDi with the targets of focused skills."""
 PEER_STEPS = 4_000_000
+"""DUSDi's number of steps."""
+PEER_ROUNDS = PEER_STEPS // (Actor().environments * 50)
 VARIED = '{"starts": "varied"}'
 ITEMS = "base=5,arm=5,view=5"
 DISTANCES = ",".join(f"distance_{i}=5" for i in range(10))
@@ -60,11 +62,19 @@ WORLDS: dict[str, tuple[str, dict[str, str]]] = {
 }  # fmt: skip
 """Settings of each world, and its agents with their targets. Errands in two-rooms lead away and
 back, so VIC is used there, which rewards the last state."""
-EXPLORATION: dict[str, dict[str, object]] = {"gunner": {"entropy": 0.03, "persistence": 0.9}}
+ACTORS: dict[str, dict[str, object]] = {"gunner": {"entropy": 0.03, "persistence": 0.9}}
 """Settings of the actor by world. Gunner's things are small and far apart: noise that lasts finds
 them."""
-LONGER: dict[str, dict[str, object]] = {"two-rooms": {"rounds": 2000}}
-"""More of them on a GPU: a skill that carries the box learns late to go back home."""
+CREDIT = {"gunner": 4.0, "particles": 1.0}
+"""Credit of the actor by world, for skills with a component per variable. In Particles, dimensions
+influence one variable each, and all positive values are the same."""
+ON_CPU: dict[str, dict[str, object]] = {
+    "gunner": {"rounds": PEER_ROUNDS}, "particles": {"rounds": PEER_ROUNDS, "hidden": 256},
+}  # fmt: skip
+"""Further settings on a CPU, for `PEER_STEPS` steps. Ten particles do not fit into the default
+width."""
+ON_GPU: dict[str, dict[str, object]] = {"two-rooms": {"rounds": 2000}}
+"""Further settings on a GPU: a skill that carries the box learns late to go back home."""
 SINGLE_TARGETS = {
     "gunner": ("dusdi-diayn", f"{ITEMS},base"), "two-rooms": ("dusdi-vic", f"{ROOMS},agent"),
 }  # fmt: skip
@@ -91,37 +101,27 @@ STARTS = ("random", "settled")
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the cases of a setup; `neural` has fewer steps and no particles."""
+    """Return the cases of a setup, for a CPU or for a GPU."""
     small = setup.learner == SMALL
     agent: dict[str, int] = {} if small else {"task_environments": 256}
     listed: list[Case] = []
 
-    def add(world: str, name: str, variant: str, seed: int, targets: str, actor: Actor) -> None:
+    def add(world: str, name: str, variant: str, seed: int, targets: str) -> None:
+        settings = {**ACTORS.get(world, {}), **(ON_CPU if small else ON_GPU).get(world, {})}
+        if named_objective(name).targeted:
+            settings["credit"] = CREDIT.get(world, 0.0)
+        actor = Actor(**settings) if small else large_actor(**settings)  # pyright: ignore[reportArgumentType]
         run = ContinuousStudy(world, name, seed, targets, WORLDS[world][0], actor=actor, **agent)
         listed.append(Case(PRESET, setup.learner, world, name, variant, seed, run))
 
     for seed in seeds:
         for world, (_, agents) in WORLDS.items():
-            if small and world == "particles":
-                continue
-            own = EXPLORATION.get(world, {})
-            actor = Actor(**own) if small else large_actor(**own, **LONGER.get(world, {}))  # pyright: ignore[reportArgumentType]
             for name, targets in agents.items():
-                add(world, name, "", seed, targets, actor)
-                if not small:
-                    few = peer_actor(actor, 60 if world == "two-rooms" else 50)
-                    add(world, name, PEER, seed, targets, few)
+                add(world, name, "", seed, targets)
             if world in SINGLE_TARGETS:
                 name, targets = SINGLE_TARGETS[world]
-                add(world, name, SINGLE, seed, targets, actor)
+                add(world, name, SINGLE, seed, targets)
     return listed
-
-
-def peer_actor(actor: Actor, step_limit: int) -> Actor:
-    """Return settings with DUSDi's number of steps: few environments, many rounds."""
-    environments = 64
-    rounds = PEER_STEPS // (environments * step_limit)
-    return replace(actor, environments=environments, rounds=rounds, batch=32 * step_limit, epochs=4)
 
 
 # -------------------------------------------------------------------- analysis
@@ -142,7 +142,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 
 def _labels(world: str) -> list[tuple[str, str]]:
-    agents = [(name, variant) for name in WORLDS[world][1] for variant in ("", PEER)]
+    agents = [(name, "") for name in WORLDS[world][1]]
     return [*agents, *([(SINGLE_TARGETS[world][0], SINGLE)] if world in SINGLE_TARGETS else [])]
 
 

@@ -6,7 +6,9 @@ Claims are aims of our own:
     scale-changes-W, scale-effects-W   rooms W: every tool is fetched, nearly as cleanly as possible
     scale-mud-…                        the treasure is fetched, without mud on agent and floor
     scale-effects-W                    household W: fewer side effects than with DUSDi's skills
+    scale-first-V                      Mini-BEHAVIOR: V changes from the benchmark's first state
     scale-T                            Mini-BEHAVIOR: focused skills learn task T
+    …-more                             the same after more steps
 """
 
 from __future__ import annotations

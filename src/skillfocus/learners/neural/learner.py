@@ -80,7 +80,7 @@ class Neural(Learner):
     learning_rate: float = 3e-3
     last_rate: float = 1e-4
     slow_rate: float = 0.05
-    step_cost: float = 0.025
+    step_cost: float = 0.05
     temperature: float = field(default=0.0, metadata={"stored": "unless default"})
     gamma: float = 0.99
     advantage: float = 0.8
@@ -179,6 +179,6 @@ def large_neural(**settings: object) -> Neural:
     """
     large: dict[str, object] = {
         "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
-        "learning_rate": 1e-3, "slow_rate": 0.02, "name": LARGE,
+        "learning_rate": 1e-3, "slow_rate": 0.02, "step_cost": 0.025, "name": LARGE,
     }  # fmt: skip
     return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]
