@@ -165,6 +165,24 @@ def test_what_is_avoidable_is_told_only_if_the_start_is_compared_with(settings, 
     assert ("1 of 1 skills have side effects" in capsys.readouterr().err) == (not settings)
 
 
+def test_networks_are_told_to_learn_longer(capsys):
+    """Neither walls nor another seed is why they miss."""
+    skill = {
+        "skill": 1, "targets": ["tool_1"], "starts": 9, "avoidable": 0.5, "changes_target": 0.1,
+        "best_possible": 0.9,
+    }  # fmt: skip
+    record = {
+        "skills": [skill], "settings": {"rate": 0.1}, "objective": "focused-vic", "seed": 0
+    }  # fmt: skip
+    for learner, advised in (("neural", True), ("planning", False)):
+        options = Discover(world="four-rooms", objective="focused-vic", learner=learner)
+        options._advise([record])
+        notes = " ".join(capsys.readouterr().err.split())
+        assert notes.count("networks become more precise with more --updates") == 2 * advised
+        assert ("path-norm knows walls" in notes) != advised
+        assert ("another seed" in notes) != advised
+
+
 def test_the_settings_of_a_run_name_another_baseline():
     """They are what the command goes by."""
     assert "baseline" not in Discovery("train", "focused-vic", 0, baseline="start").settings()

@@ -62,7 +62,7 @@ def test_states_by_their_values():
     assert state == (0, 2)
     assert hash(state) == hash((0, 2))
     assert state.labels == {"a": 0, "b": "z"}
-    with pytest.raises(sf.UserError, match="'b' has no value 'q'"):
+    with pytest.raises(sf.UserError, match="b has no value 'q'"):
         world.state(b="q")
 
 

@@ -57,6 +57,21 @@ def test_sampled_effects_have_their_interval():
     assert "sampled, 90 % intervals" in " ".join(shown.split())
 
 
+def test_continuous_skills_have_columns_of_their_own():
+    one = skill(
+        0, ["lamp"], 0.9, 0.25, 60.0, exact=False, side_effects_interval=(0.2, 0.3), exceeds=0.4
+    )
+    shown = text_of(next(effects_tables([run_of(0, one, unusual={"actor_rounds": 2})])))
+    assert "by planning, actor_rounds=2, seed 0" in shown
+    assert "how often the target moves by more than 0.1 of its scale" in shown
+    assert "Equation 1" not in shown
+    assert "alone" not in shown
+    row = next(line for line in shown.splitlines() if "lamp" in line)
+    assert row.split() == [
+        "0", "lamp", "0.900", "0.250", "±0.050", "0.400", "60.0", "9", "position", "0.250",
+    ]  # fmt: skip
+
+
 def test_several_seeds_are_shown_target_by_target():
     """By hand: the better skill changes the tool in 0.8 and 0.6 of its starts, 0.7 in the mean."""
     runs = [
@@ -80,7 +95,7 @@ def test_settings_that_differ_have_tables_of_their_own():
     titles = [text_of(made).splitlines()[0] for made in effects_tables(runs)]
     assert len(titles) == 2
     assert "strength 4, 2 seeds" in titles[0]
-    assert "strength 10, 1 seeds" in titles[1]
+    assert "strength 10, 1 seed," in titles[1]
 
 
 def test_a_target_without_starts_says_so():

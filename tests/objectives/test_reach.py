@@ -65,7 +65,7 @@ def test_values_are_named_as_the_world_names_them():
         ({"targets": {"dial": 4}}, "dial has 3 values, so it can have 1 to 3 skills, not 4"),
         ({"targets": {"lamp+dial": 2}}, "reach counts values of single variables"),
         ({"targets": [{"lamp": "dim"}]}, "lamp has no value 'dim'; it has 'off', 'on'"),
-        ({"n_skills": 1}, "1 skills are too few"),
+        ({"n_skills": 1}, "1 skill is too few"),
         ({"n_skills": 9}, "9 skills are too many"),
         ({"n_skills": 3, "targets": {"dial": 2}}, "but the targets given make 2"),
     ],

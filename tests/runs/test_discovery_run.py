@@ -168,6 +168,14 @@ def test_non_default_settings_are_in_the_label():
     assert Discovery("four-rooms", "focused-vic", 7, strength=4).non_default_settings() == {}
 
 
+def test_only_what_differs_in_nested_settings_is_in_the_label():
+    learner = sf.Neural(actor=sf.Actor(rounds=2))
+    run = Discovery("two-rooms", "focused-vic", 0, learner, targets="agent=2")
+    named = run.non_default_settings()
+    assert named.pop("actor_rounds") == 2
+    assert not any(name.startswith("actor_") for name in named)
+
+
 def test_with_settings_reaches_the_learner():
     run = Discovery("four-rooms", "focused-vic", 0).with_settings({"gamma": 0.9, "skills": 18})
     assert (run.learner.gamma, run.skills) == (0.9, 18)

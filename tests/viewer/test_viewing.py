@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+import skillfocus as sf
+from probes import RandomWorld
 from skillfocus.errors import UserError
 from skillfocus.viewer import viewing
 from skillfocus.viewer.page import read_asset
@@ -46,6 +48,17 @@ def test_task_and_coverage_are_added_when_asked(focused_vic, tmp_path, shown):
     assert (full.task.name, full.reward, len(full.coverage)) == ("tools", "proxy", 5)
     assert full.solution.q.shape[0] == focused_vic.mdp.n_states
     assert reported == [0.0, 1.0]
+
+
+def test_without_a_task_there_is_no_agent_to_watch(tmp_path):
+    skills = sf.discover(RandomWorld(0), sf.vic(), seed=0, n_skills=2)
+    with pytest.raises(UserError, match=r"no agent to watch: leave task \(--task\) out"):
+        view(skills, tmp_path / "page.html", task="true")
+
+
+def test_skills_are_shown_on_a_page_alone(focused_vic, tmp_path):
+    with pytest.raises(UserError, match=r"page.png: use a name that ends in .html"):
+        focused_vic.view(tmp_path / "page.png")
 
 
 def test_a_file_that_is_not_a_page_is_overwritten_only_if_it_is_named(focused_vic, tmp_path, shown):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
@@ -100,6 +100,11 @@ def wrong(name: str, what: str, value: object) -> UserError:
     if isinstance(value, str) and "number" in what and name.isidentifier() and _is_numeral(value):
         advice = f"; try {name}={value.strip()}"
     return UserError(f"{name} must be {what}, got {shown(value)}{advice}")
+
+
+def listed(values: Sequence[object], most: int = 8) -> str:
+    """Return values as text for an error message, the first few of them."""
+    return ", ".join(map(repr, values[:most])) + (", …" if len(values) > most else "")
 
 
 def shown(value: object) -> str:

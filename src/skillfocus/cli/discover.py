@@ -24,6 +24,7 @@ NOTABLE = 0.01
 RARELY = 0.75
 """Skills change their target rarely if all together do so less often than this part of what one
 could (skills for different values each change it from some of the starts)."""
+MORE_UPDATES = "networks become more precise with more --updates"
 STEADY_RATE = 0.05
 """A weight of VIC's discriminator that averages over many runs (docs/vic.md)."""
 MAX_FILES_LISTED = 3
@@ -129,16 +130,24 @@ class Discover(JobOptions, DiscoveryOptions):
         compares_with_start = not any("baseline" in record["settings"] for record in records)
         if wasteful and compares_with_start:  # as what is avoidable does
             worst = max(wasteful, key=lambda s: s["avoidable"])
-            found = "no strength tried avoids them"
-            finds = "--strength auto finds a strength, and --penalty path-norm knows walls"
+            advice = "--strength auto finds a strength, and --penalty path-norm knows walls"
+            if self.strength == "auto":
+                advice = "no strength tried avoids them"
+            if self._learns_networks:
+                advice = MORE_UPDATES
             say(
                 f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
                 f"avoided (skill {worst['skill']}, {' + '.join(worst['targets'])}: "
-                f"{worst['avoidable']:.2f} more than the best possible); "
-                f"{found if self.strength == 'auto' else finds}"
+                f"{worst['avoidable']:.2f} more than the best possible); {advice}"
             )
         for record in records:
-            _point_out_idle_skills(record)
+            _point_out_idle_skills(record, MORE_UPDATES if self._learns_networks else "")
+
+    @property
+    def _learns_networks(self) -> bool:
+        from skillfocus.learners.neural.learner import Neural
+
+        return isinstance(self.make_learner(), Neural)
 
 
 def _keep_search(curve: StrengthCurve, runs: Sequence[Discovery], store: Store) -> None:
@@ -155,13 +164,19 @@ def _keep_search(curve: StrengthCurve, runs: Sequence[Discovery], store: Store) 
             store.replace_skills(run, skills.to_bytes())
 
 
-def _point_out_idle_skills(record: dict) -> None:
-    """Say which targets all skills of a run together change much less often than one could."""
+def _point_out_idle_skills(record: dict, advice: str) -> None:
+    """Say which targets all skills of a run together change much less often than one could.
+
+    Args:
+        record: Record of the run.
+        advice: What to try; what is usual if empty.
+    """
     skills, rate = record["skills"], record["settings"]["rate"]
     if any("reaches" in skill for skill in skills):
         _point_out_missed_values(record)
         return
     steady = f"--rate {STEADY_RATE}, " if "vic" in record["objective"] and rate > 0.2 else ""
+    advice = advice or f"try {steady}another seed, or focused-change"
     for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
         mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
         possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
@@ -170,7 +185,7 @@ def _point_out_idle_skills(record: dict) -> None:
             say(
                 f"note: the skills for {' + '.join(target)} of seed {record['seed']} change it "
                 f"from at most {max(changes):.2f} of the starts, though it can be changed alone "
-                f"with probability {possible:.2f}; try {steady}another seed, or focused-change"
+                f"with probability {possible:.2f}; {advice}"
             )
 
 

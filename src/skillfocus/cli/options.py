@@ -143,9 +143,15 @@ class DiscoveryOptions:
         """Make the world, showing progress if that takes long, and print notes about it."""
         from skillfocus.cli.output import say
         from skillfocus.metrics.world_summary import remarks
+        from skillfocus.objectives.registry import objective_names
         from skillfocus.runs.world_cache import cached_mdp, cached_world
         from skillfocus.skills.tables import has_table
 
+        if self.world in objective_names():
+            raise UserError(
+                f"{self.world} is an objective, and the world comes first: {self.objective} "
+                f"{self.world}"
+            )
         with shown_exploration():
             world = cached_world(self.world, self.world_settings)
             mdp = cached_mdp(self.world, self.world_settings) if has_table(world) else None

@@ -70,7 +70,7 @@ class Solve(WorldOptions):
              f"{r['proxy_return']:.3f}", f"{r['true_return']:.3f}"]
             for r in runs
         ]  # fmt: skip
-        columns = ["world", "skills", "seed", "learner's", "steps", "optimum", "proxy", "true"]
+        columns = ["world", "skills", "seed", "agent's\nseed", "steps", "optimum", "proxy", "true"]
         print_table(f"{self._title(runs)}: steps and returns", columns, rows)
 
     def _title(self, runs: list[dict]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
 from skillfocus._internal.calls import explain_calls
-from skillfocus._internal.checks import is_number, is_whole, shown
+from skillfocus._internal.checks import is_number, is_whole, listed, shown
 from skillfocus._internal.memory import require_memory
 from skillfocus.errors import UserError, unknown
 
@@ -279,7 +279,7 @@ class FactoredSpace:
             variable = self.index(name)
             values = self.variables[variable].values
             if label not in values:
-                raise UserError(f"variable {name!r} has no value {label!r}")
+                raise UserError(f"{name} has no value {label!r}; it has {listed(values)}")
             indices[variable] = values.index(label)
         return tuple(indices)
 

@@ -56,6 +56,8 @@ def _unusual(run: dict) -> str:
 
 
 def _one_run(run: dict) -> Table:
+    if "exceeds" in run["skills"][0]:
+        return _one_continuous_run(run)
     rows = []
     for skill in run["skills"]:
         everywhere = skill["all_starts"]
@@ -107,6 +109,34 @@ def _one_run(run: dict) -> Table:
     return table(title, columns[:shown], [row[:shown] for row in rows])
 
 
+def _one_continuous_run(run: dict) -> Table:
+    from skillfocus.metrics.continuous import THRESHOLD
+
+    rows = []
+    for skill in run["skills"]:
+        name, change = max(
+            skill["side_effects_by_variable"].items(), key=lambda item: item[1] or 0.0
+        )
+        rows.append(
+            [
+                str(skill["skill"]), _goal(skill) or "–", _number(skill["changes_target"]),
+                _effects(skill), _number(skill["exceeds"]), _number(skill["steps"], 1),
+                f"{skill['starts']:,}", f"{name} {change:.3f}" if change else "none",
+            ]
+        )  # fmt: skip
+    title = (
+        f"{run['objective']} in {run['world']} by {run['learner']}{_unusual(run)}, "
+        f"seed {run['seed']}\n"
+        f"Changes: how often the target moves by more than {THRESHOLD:g} of its scale.\n"
+        f"Side effects: how far all other variables move, added up (sampled)."
+    )
+    columns = [
+        "", "target", "changes", "side effects", f"one above\n{THRESHOLD:g}", "steps", "starts",
+        "most disturbed",
+    ]  # fmt: skip
+    return table(title, columns, rows)
+
+
 def _over_seeds(title: str, runs: list[dict]) -> Table:
     """Per target: how often its best skill changes it, and the side effects of all its skills."""
     rows = []
@@ -138,7 +168,8 @@ def _over_seeds(title: str, runs: list[dict]) -> Table:
         "target", "best skill changes it\n(worst seed)", _alone(told), "best\npossible",
         "side effects\nper skill", "worst\nskill", "steps", "starts",
     ]  # fmt: skip
-    return table(f"{title}, {len(runs)} seeds, from starts within reach", columns, rows)
+    seeds = f"{len(runs)} seeds" if len(runs) > 1 else "1 seed"
+    return table(f"{title}, {seeds}, from starts within reach", columns, rows)
 
 
 def _alone(told: bool) -> str:

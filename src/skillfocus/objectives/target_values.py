@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from skillfocus._internal.checks import shown, whole
+from skillfocus._internal.checks import listed, shown, whole
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -145,8 +145,9 @@ def default_value_counts(
         rest = n_skills - sum(counts[name] for name in goals)
         most = sizes[default_target]
         if not 0 <= rest <= most:
+            skills = "1 skill is" if n_skills == 1 else f"{n_skills} skills are"
             raise UserError(
-                f"{n_skills} skills are too {'few' if rest < 0 else 'many'}: {world.id}'s goals "
+                f"{skills} too {'few' if rest < 0 else 'many'}: {world.id}'s goals "
                 f"take {n_skills - rest}, one per value, and {default_target} up to {most}; "
                 f"give your own targets"
             )
@@ -184,8 +185,7 @@ def _spread(space: FactoredSpace, name: str, count: int) -> list[dict[str, int]]
 def _value_index(space: FactoredSpace, name: str, value: object) -> int:
     values = space.variables[space.index(name)].values
     if value not in values:
-        shown = ", ".join(map(repr, values[:8])) + (", …" if len(values) > 8 else "")
-        raise UserError(f"{name} has no value {value!r}; it has {shown}")
+        raise UserError(f"{name} has no value {value!r}; it has {listed(values)}")
     return values.index(value)
 
 

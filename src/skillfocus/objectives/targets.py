@@ -145,9 +145,10 @@ def default_counts(
     least = 2 * len(goals)
     wanted = max(N_SKILLS, least + 2) if n_skills is None else n_skills
     if wanted < max(least, 1):
+        few = "1 skill is too few" if wanted == 1 else f"{wanted} skills are too few"
         raise UserError(
-            f"{wanted} skills are too few: {world.id} has {len(goals)} goals with two skills "
-            f"each, so ask for {least} or more, or give your own targets"
+            f"{few}: every goal of {world.id} needs two, so ask for {least} or more, or give your "
+            f"own targets"
         )
     counts[default_target] = min(wanted - least, sizes[default_target])
     left = wanted - sum(counts.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 import polars as pl
 
@@ -234,8 +234,10 @@ class Discovery(Run):
 
     def non_default_settings(self) -> dict[str, Setting]:
         """Return the settings that differ from the defaults of world, objective and learner."""
+        values = ((field.name, getattr(self.learner, field.name)) for field in fields(self.learner))  # pyright: ignore[reportArgumentType]
+        nested = {name: type(value)() for name, value in values if is_dataclass(value)}
         default = Discovery(
-            self.world, self.objective, self.seed, type(self.learner)(),
+            self.world, self.objective, self.seed, type(self.learner)(**nested),
             world_settings=self.world_settings,
         )  # fmt: skip
         own, defaults = settings_of(self), settings_of(default)

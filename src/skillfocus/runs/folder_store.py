@@ -67,6 +67,8 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = file_path(folder)
+        if self.folder.is_file():
+            raise UserError(f"{self.folder} is a file; name a folder for the runs (--out)")
         self._lock_file: int | None = None
 
     def __repr__(self) -> str:

@@ -30,7 +30,10 @@ def cached_world(name: str, settings: str) -> World:
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
-        raise UserError(f"world_settings is {shorten(settings)!r}; it must be a JSON object")
+        raise UserError(
+            f"world_settings is {shorten(settings)!r}; it must be a JSON object, such as "
+            f"'{{\"slip\": 0.0}}'"
+        )
     return make(name, **arguments)
 
 

@@ -125,6 +125,8 @@ class Continuous:
     def check(self) -> None:
         """Raise `UserError` if world, objective and targets are incompatible."""
         self._problem()
+        if not hasattr(self.run.learner, "learn_continuous"):
+            self.world.refuse_tables()
         if self.run.coverage:
             raise UserError("coverage counts states, and continuous worlds have too many")
 

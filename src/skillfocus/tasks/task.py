@@ -247,8 +247,7 @@ def task_of(world: World, mdp: TabularMDP) -> Task:
 
 def world_task(world: World) -> WorldTask:
     """Return a world's own task before it is applied to an MDP; see `task_of`."""
-    ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
-    known = next((world_id for world_id in ids if world_id in TASKS), None)
+    known = _known_task(world)
     if known is None:
         variable = world.space.variables[0]
         raise UserError(
@@ -256,6 +255,17 @@ def world_task(world: World) -> WorldTask:
             f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
         )
     return TASKS[known]
+
+
+def has_task(world: World) -> bool:
+    """Return whether a world has a task of its own."""
+    return _known_task(world) is not None
+
+
+def _known_task(world: World) -> str | None:
+    """Return the id under which a world's task is in `TASKS`: its own, or a parent's."""
+    ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
+    return next((world_id for world_id in ids if world_id in TASKS), None)
 
 
 def _all_goals_in_corner(world: World) -> Condition:

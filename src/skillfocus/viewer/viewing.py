@@ -18,7 +18,7 @@ from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, load_source
 from skillfocus.tasks.smdp_q_learning import solve
-from skillfocus.tasks.task import task_of
+from skillfocus.tasks.task import has_task, task_of
 from skillfocus.viewer.page import default_labels, is_page, write_page
 from skillfocus.viewer.payload import SkillSetView
 
@@ -116,6 +116,11 @@ def _prepare(skills: Skills, label: str, task: str, coverage: bool) -> SkillSetV
     curve = measure_coverage(skills, rng=np.random.default_rng(0)).curve if coverage else None
     if task == "none":
         return SkillSetView(skills, label, coverage=curve)
+    if not has_task(skills.world):
+        raise UserError(
+            f"{skills.world.id} has no task of its own, so there is no agent to watch: leave task "
+            f"(--task) out"
+        )
     goal = task_of(skills.world, skills.mdp)
     solution = solve(skills.mdp, goal, skills, seed=0, reward=task)
     return SkillSetView(skills, label, coverage=curve, task=goal, solution=solution, reward=task)

@@ -34,7 +34,14 @@ def check_settings(
     try:
         signature.bind(*args, **settings)
     except TypeError as error:
-        raise UserError(f"{name} does not take these settings: {error}") from None
+        known = ", ".join(
+            parameter.name
+            for parameter in signature.parameters.values()
+            if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        )
+        raise UserError(
+            f"{name} does not take these settings: {error} (it takes: {known or 'none'})"
+        ) from None
     for setting, value in settings.items():
         parameter = signature.parameters.get(setting)
         declared = None if parameter is None else parameter.annotation
