@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from frames import claims_by_id, make_results
+from paths import ROOT
 from skillfocus.core.progress import no_progress
 from skillfocus.experiments import scale
 from skillfocus.experiments.cases import FURTHER_SETUPS
@@ -46,6 +49,26 @@ def test_skills_in_households_learn_from_as_many_steps_as_skild():
         if isinstance(case.run, HouseholdSkills)
     }
     assert steps == {("", 20_000_000), (MORE, 262_144_000)}
+
+
+def test_only_skills_with_targets_learn_from_more_steps():
+    pytest.importorskip("jax")
+    more = {(case.world, case.agent) for case in scale.cases(LARGE, [0]) if case.variant == MORE}
+    worlds, agents = ("thawing-frozen-food", "cleaning-a-car"), ("focused-vic", "dusdi-vic")
+    assert more == set(itertools.product(worlds, agents))
+
+
+def test_rooms_are_learned_as_the_page_on_networks_says():
+    pytest.importorskip("jax")
+    text = " ".join((ROOT / "docs/neural.md").read_text().split())
+    runs = {(case.world, case.variant): case.run for case in scale.cases(LARGE, [0, 1])}
+    expected = {"tool-rooms": (2.5, 24_000), "room-blocks": (5.0, 60_000)}
+    for world, (strength, updates) in expected.items():
+        run = runs[world, ""]
+        assert (run.strength, run.learner.updates) == (strength, updates)
+        assert runs[world, scale.BEST].strength == strength
+        assert f"at strength {strength:g}" in text
+    assert "60,000 updates instead of 24,000" in text
 
 
 def test_four_rooms_is_judged_by_exact_planning():
