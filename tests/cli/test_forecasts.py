@@ -38,13 +38,21 @@ def run(lines, reports, memory: int | None = 1_240_000_000):
 
 
 def test_a_long_job_is_announced_once_it_can_be_extrapolated(lines):
-    assert run(lines, [(0, 0.0), (1, 0.05), (4, 0.0), (5, 0.1), (9, 0.5)]) == [0, 0, 0, 1, 1]
-    assert lines == ["forecast: about 50 seconds in all, about 1.2 GB of memory"]
+    reports = [(0, 0.0), (1, 0.1), (3, 0.15), (4, 0.0), (5, 0.2), (9, 0.5)]
+    assert run(lines, reports) == [0, 0, 0, 0, 1, 1]
+    # a tenth in a second, and the other nine tenths at a tenth in four seconds
+    assert lines == ["forecast: about 37 seconds in all, about 1.2 GB of memory"]
+
+
+def test_what_comes_before_the_first_part_is_not_extrapolated(lines):
+    """After ten seconds of compiling, a hundredth takes a tenth of a second."""
+    run(lines, [(0, 0.0), (10, 0.01), (13, 0.31), (20, 1.0)])
+    assert lines == []
 
 
 def test_memory_that_is_not_known(lines):
-    run(lines, [(0, 0.0), (5, 0.1)], memory=None)
-    assert lines == ["forecast: about 50 seconds in all"]
+    run(lines, [(0, 0.0), (0, 0.1), (5, 0.2)], memory=None)
+    assert lines == ["forecast: about 45 seconds in all"]
 
 
 def test_a_short_job_is_not(lines):

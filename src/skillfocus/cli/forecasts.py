@@ -48,18 +48,28 @@ class Forecaster:
     ) -> None:
         self._report, self._clock, self._memory = report, clock, memory
         self._began = clock()
+        self._first: tuple[float, float] | None = None
         self._told = False
 
     def __call__(self, fraction: float, activity: str) -> None:
-        """Show progress, and extrapolate it once there is enough."""
+        """Show progress, and extrapolate it once there is enough.
+
+        What is extrapolated is the progress since its first report: before that, the job has loaded
+        files and compiled kernels, which it does once.
+        """
         from skillfocus.learners.forecast import NOTABLE_SECONDS, extrapolate, show_duration
 
         self._report(fraction, activity)
-        elapsed = self._clock() - self._began
-        if self._told or fraction <= 0 or elapsed < WATCHED_SECONDS:
+        if self._told or fraction <= 0:
+            return
+        now = self._clock()
+        if self._first is None:
+            self._first = now, fraction
+        since, done = self._first
+        if now - since < WATCHED_SECONDS or fraction <= done:
             return
         self._told = True
-        total = extrapolate(elapsed, fraction)
+        total = since - self._began + extrapolate(now - since, fraction - done) * (1 - done)
         if total > NOTABLE_SECONDS:
             peak = self._memory()
             memory = "" if peak is None else f", about {peak / 1e9:.1f} GB of memory"
