@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from skillfocus.experiments.continuous import SINGLE
+from skillfocus.experiments.formatting import format_number
 from skillfocus.experiments.household_analysis import SKILD
 from skillfocus.experiments.numbers_page import numbers_page
 from skillfocus.experiments.pipeline import Pipeline
@@ -269,6 +270,8 @@ SMALL_ROWS = {
     "gunner | DIAYN, 125 skills": ("gunner", "diayn", "", GUNNER),
     "gunner | METRA": ("gunner", "metra", "", GUNNER),
     "particles | DUSDi": ("particles", "dusdi-diayn", "", FOOD_POISON),
+    "particles | focused DIAYN": ("particles", "focused-diayn", "", FOOD_POISON),
+    "particles | DIAYN, 50 skills": ("particles", "diayn", "", FOOD_POISON),
     "particles | METRA": ("particles", "metra", "", FOOD_POISON),
 }
 
@@ -301,14 +304,18 @@ def test_the_page_on_continuous_worlds_quotes_results_of_a_gpu(frame, row):
     cells = cells_of(continuous_section("On a GPU"), row)
     assert cells[2] == f"{mean('from_random/target_change'):.2f}"
     assert cells[3] == f"{mean('from_random/side_effects'):.2f}"
-    assert cells[5] == " / ".join(f"{mean(f'{task}/return'):.1f}" for task in LARGE_ROWS[row][3])
+    assert cells[5] == " / ".join(
+        format_number(mean(f"{task}/return"), 1) for task in LARGE_ROWS[row][3]
+    )
 
 
 @pytest.mark.parametrize("row", SMALL_ROWS)
 def test_the_page_on_continuous_worlds_quotes_results_of_a_cpu(frame, row):
     mean = partial(continuous_mean, frame, SMALL_ROWS[row], learner="neural")
     cells = cells_of(continuous_section("On a CPU"), row)
-    assert cells[3] == " / ".join(f"{mean(f'{task}/return'):.1f}" for task in SMALL_ROWS[row][3])
+    assert cells[3] == " / ".join(
+        format_number(mean(f"{task}/return"), 1) for task in SMALL_ROWS[row][3]
+    )
 
 
 @pytest.mark.parametrize(

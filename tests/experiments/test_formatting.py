@@ -37,6 +37,7 @@ def test_numbers_in_words():
 def test_missing_and_infinite_numbers():
     assert format_number(-np.inf) == "−∞"
     assert format_number(-0.5, 1) == "−0.5"
+    assert format_number(-0.001) == "0.00"
     assert format_interval(None) == format_mean({}) == format_count({}) == "–"
     assert format_range([]) == "0"
 

@@ -27,10 +27,10 @@ MISSING = "–"
 
 
 def format_number(value: float, digits: int = 2) -> str:
-    """Format a number with fixed digits, a typographic minus, and `∞` for infinity."""
+    """Format a number with fixed digits, a typographic minus (none for zero), and `∞`."""
     if not np.isfinite(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def format_interval(interval: Interval | None, digits: int = 2) -> str:
