@@ -56,11 +56,15 @@ print(f"{2**LAMPS:,} states")
 #
 # Two skills for each of three lamps. The call is the same as for a table; only the learner differs.
 # The defaults are 24,000 updates of networks with 256 units; these are 1,000 with 64.
+#
+# A target is worth at least 3.9 nats, and the default strength, 4, is what one more changed lamp
+# costs: too close to call. A strength of 6 is clear.
 
 # %%
 learner = sf.Neural(updates=1000, environments=64, batch=64, hidden=64)
 targets = {"lamp_23": 2, "lamp_22": 2, "lamp_10": 2}
-skills = sf.discover(world, sf.focused(sf.vic()), seed=0, targets=targets, learner=learner)
+objective = sf.focused(sf.vic(), strength=6.0)
+skills = sf.discover(world, objective, seed=0, targets=targets, learner=learner)
 print(skills)
 
 # %% [markdown]
@@ -82,10 +86,9 @@ for number, effects in enumerate(
 # %% [markdown]
 # One skill of each pair leaves its lamp alone, as it should. Of the others:
 #
-# - **Lamp 23** is changed from about three quarters of the starts, with almost no side effects. One
-#   press would do; 1.00 is possible.
-# - **Lamp 22** too, with side effects of about 0.1: the skill has learned to press 22 and then 23,
-#   but not from everywhere.
+# - **Lamp 23** is changed from nearly all starts, with almost no side effects. One press would do;
+#   1.00 is possible.
+# - **Lamp 22** too: the skill has learned to press 22 and then 23.
 # - **Lamp 10** is left alone. To change it alone takes 14 presses, and a skill has 6. Doing nothing
 #   is right.
 #

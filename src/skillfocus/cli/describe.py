@@ -74,7 +74,7 @@ class Describe:
         print_table("Variables", columns, rows)
         print_text(
             f"alone: the highest probability that it changes and nothing else does, within "
-            f"{description['step_limit']} steps\n"
+            f"{description['step_limit']} steps, averaged over all starts\n"
         )
         for note in description["notes"]:
             print_text(f"- {note}")
