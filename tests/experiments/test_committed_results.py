@@ -252,24 +252,23 @@ def test_the_page_on_networks_quotes_mud(frame):
 
 FOOD_POISON = tuple(f"food-poison-{level}" for level in ("easy", "mid", "hard"))
 GUNNER = ("gunner-unlimited", "gunner-limited")
-LARGE_ROWS = {
+COMMON_ROWS = {
     "gunner | focused DIAYN": ("gunner", "focused-diayn", "", GUNNER),
     "gunner | DUSDi": ("gunner", "dusdi-diayn", "", GUNNER),
     "gunner | DUSDi, one target at a time": ("gunner", "dusdi-diayn", SINGLE, GUNNER),
     "gunner | METRA": ("gunner", "metra", "", GUNNER),
     "particles | DUSDi": ("particles", "dusdi-diayn", "", FOOD_POISON),
+}
+LARGE_ROWS = {
+    **COMMON_ROWS,
     "two-rooms | focused VIC": ("two-rooms", "focused-vic", "", ("carry-box",)),
     "two-rooms | DUSDi's VIC, one target at a time": (
         "two-rooms", "dusdi-vic", SINGLE, ("carry-box",),
     ),
 }  # fmt: skip
 SMALL_ROWS = {
-    "gunner | focused DIAYN": ("gunner", "focused-diayn", "", GUNNER),
-    "gunner | DUSDi": ("gunner", "dusdi-diayn", "", GUNNER),
-    "gunner | DUSDi, one target at a time": ("gunner", "dusdi-diayn", SINGLE, GUNNER),
+    **COMMON_ROWS,
     "gunner | DIAYN, 125 skills": ("gunner", "diayn", "", GUNNER),
-    "gunner | METRA": ("gunner", "metra", "", GUNNER),
-    "particles | DUSDi": ("particles", "dusdi-diayn", "", FOOD_POISON),
     "particles | focused DIAYN": ("particles", "focused-diayn", "", FOOD_POISON),
     "particles | DIAYN, 50 skills": ("particles", "diayn", "", FOOD_POISON),
     "particles | METRA": ("particles", "metra", "", FOOD_POISON),

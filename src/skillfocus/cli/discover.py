@@ -141,7 +141,7 @@ class Discover(JobOptions, DiscoveryOptions):
                 f"{worst['avoidable']:.2f} more than the best possible); {advice}"
             )
         for record in records:
-            _point_out_idle_skills(record, MORE_UPDATES if self._learns_networks else "")
+            _point_out_idle_skills(record, self._learns_networks)
 
     @property
     def _learns_networks(self) -> bool:
@@ -164,19 +164,14 @@ def _keep_search(curve: StrengthCurve, runs: Sequence[Discovery], store: Store) 
             store.replace_skills(run, skills.to_bytes())
 
 
-def _point_out_idle_skills(record: dict, advice: str) -> None:
-    """Say which targets all skills of a run together change much less often than one could.
-
-    Args:
-        record: Record of the run.
-        advice: What to try; what is usual if empty.
-    """
+def _point_out_idle_skills(record: dict, networks: bool) -> None:
+    """Say which targets all skills of a run together change much less often than one could."""
     skills, rate = record["skills"], record["settings"]["rate"]
     if any("reaches" in skill for skill in skills):
         _point_out_missed_values(record)
         return
     steady = f"--rate {STEADY_RATE}, " if "vic" in record["objective"] and rate > 0.2 else ""
-    advice = advice or f"try {steady}another seed, or focused-change"
+    advice = MORE_UPDATES if networks else f"try {steady}another seed, or focused-change"
     for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
         mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
         possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)

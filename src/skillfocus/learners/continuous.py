@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,18 @@ def _check_objective(objective: Objective) -> None:
         )
 
 
+def continuous_method(world: ContinuousBase, learner: Learner) -> Callable[..., dict[str, Any]]:
+    """Return the method with which a learner learns in continuous worlds.
+
+    Raises:
+        UserError: If it has none.
+    """
+    learn = getattr(learner, "learn_continuous", None)
+    if learn is None:
+        world.refuse_tables()
+    return learn
+
+
 def discover_continuous(
     world: ContinuousBase,
     objective: Objective,
@@ -101,9 +114,7 @@ def discover_continuous(
     Raises:
         UserError: If the learner needs a table, or an argument is wrong.
     """
-    learn = getattr(learner, "learn_continuous", None)
-    if learn is None:
-        world.refuse_tables()
+    learn = continuous_method(world, learner)
     problem = make_continuous_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit
     )

@@ -13,7 +13,11 @@ import numpy as np
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Problem
-from skillfocus.learners.continuous import ContinuousProblem, make_continuous_problem
+from skillfocus.learners.continuous import (
+    ContinuousProblem,
+    continuous_method,
+    make_continuous_problem,
+)
 from skillfocus.learners.discovery import assign_by_default, make_problem
 from skillfocus.learners.forecast import Forecast
 from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
@@ -125,8 +129,7 @@ class Continuous:
     def check(self) -> None:
         """Raise `UserError` if world, objective and targets are incompatible."""
         self._problem()
-        if not hasattr(self.run.learner, "learn_continuous"):
-            self.world.refuse_tables()
+        continuous_method(self.world, self.run.learner)
         if self.run.coverage:
             raise UserError("coverage counts states, and continuous worlds have too many")
 

@@ -374,10 +374,7 @@ class Skills:
         for other in beside:
             if not isinstance(other, Skills):
                 raise UserError(f"only skills can be shown beside skills, got {shown(other)}")
-        page = file_path(path)
-        if page.suffix not in (".html", ".htm"):
-            raise UserError(f"cannot write a page to {page}: use a name that ends in .html")
-        return display.hook("page")([self, *beside], page)
+        return display.hook("page")([self, *beside], file_path(path))
 
     def _repr_html_(self) -> str | None:
         if not self.has_table:

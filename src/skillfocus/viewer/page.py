@@ -14,8 +14,9 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from skillfocus._internal.atomic_io import write_atomically
+from skillfocus._internal.atomic_io import shorten, write_atomically
 from skillfocus.core.progress import Progress, no_progress, part_of
+from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin
 from skillfocus.skills.skills import Skills
 from skillfocus.viewer.bundle import bundle
@@ -44,10 +45,20 @@ def write_page(
 
     Returns:
         The path.
+
+    Raises:
+        UserError: If the file's name does not end in .html.
     """
     path = Path(path)
+    check_page_name(path)
     write_atomically(path, page_html(sets, title, report).encode())
     return path
+
+
+def check_page_name(path: Path) -> None:
+    """Raise `UserError` unless a file's name ends in .html."""
+    if path.suffix not in (".html", ".htm"):
+        raise UserError(f"cannot write a page to {shorten(path)}: use a name that ends in .html")
 
 
 def is_page(path: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skillfocus._internal.atomic_io import check_file_path, require_writable_folder, shorten
+from skillfocus._internal.atomic_io import check_file_path, require_writable_folder
 from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
@@ -19,7 +19,7 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, load_source
 from skillfocus.tasks.smdp_q_learning import solve
 from skillfocus.tasks.task import has_task, task_of
-from skillfocus.viewer.page import default_labels, is_page, write_page
+from skillfocus.viewer.page import check_page_name, default_labels, is_page, write_page
 from skillfocus.viewer.payload import SkillSetView
 
 
@@ -102,8 +102,7 @@ def page_path(out: str | Path | None, default: Path | None) -> Path:
     page = default if out is None else Path(out)
     if page is None:
         raise UserError("skills in memory have no file to put the page beside; give out=…")
-    if page.suffix not in (".html", ".htm"):
-        raise UserError(f"cannot write a page to {shorten(page)}: use a name that ends in .html")
+    check_page_name(page)
     require_writable_folder(page.parent)
     check_file_path(page)
     if out is None and page.exists() and not is_page(page):
