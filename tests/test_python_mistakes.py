@@ -1,7 +1,5 @@
-"""Plausible mistakes with the Python interface: each is one sentence, or simply works.
+"""Plausible mistakes with the Python interface: each is one sentence, or simply works."""
 
-Calls of the wrong form (a missing argument, an unknown keyword) are in tests/_internal/test_calls.py.
-"""
 
 # pyright: reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIncompatibleMethodOverride=false, reportIncompatibleVariableOverride=false
@@ -333,7 +331,6 @@ MISTAKES = [
     ('best_focus restore', lambda: BEST(M, [1], [0], 5, "none"), "unknown kind of restoring 'none' (known: all, reversible)"),
     ('best_focus value', lambda: BEST(M, [1], [0], 5, values=1), 'values must be a list with one value per target, got 1'),
     ('best_focus value text', lambda: BEST(M, [1], [0], 5, values=["on"]), "the value of tool_1 must be a whole number, got 'on'"),
-    ('best_focus no limit', lambda: BEST(M, [1], [0]), 'best_focus: missing a required argument'),
     ('best_plan state', lambda: sf.metrics.best_plan(M, [1], (0, 0), 5), 'start must be the number of a state, as mdp.number(state)'),
     ('best_plan high', lambda: sf.metrics.best_plan(M, [1], 99, 5), 'starts must be numbers of states, 0 to 9'),
     ('plan state', lambda: sf.metrics.best_plan(M, [1], 0, 5).action(99, 0), 'states are numbered 0 to 9, got 99'),

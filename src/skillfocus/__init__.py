@@ -16,9 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from skillfocus._internal import command_start  # noqa: F401  before what takes long to import
-from skillfocus._internal.deprecated import warn
 from skillfocus._internal.gymnasium_ids import register
-from skillfocus._internal.old_modules import install
 from skillfocus.core import display
 
 if TYPE_CHECKING:
@@ -147,7 +145,6 @@ _SUBPACKAGES = {
     "metrics": "metrics",
     "testing": "testing",
 }
-_RENAMED = {"Table": "TabularMDP", "Hierarchy": "SMDPQLearning"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [*_HOME_OF, *_SUBPACKAGES]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -157,9 +154,6 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("skillfocus")
-    if name in _RENAMED:
-        warn(f"sf.{name} is deprecated; use sf.{_RENAMED[name]}")
-        name = _RENAMED[name]
     if name in _SUBPACKAGES:
         return import_module(f"skillfocus.{_SUBPACKAGES[name]}")
     if name not in _HOME_OF:
@@ -172,7 +166,6 @@ def __dir__() -> list[str]:
 
 
 register()
-install()
 display.register("state", "skillfocus.render.svg:state_html")
 display.register("trajectory", "skillfocus.render.svg:trajectory_html")
 display.register("skills", "skillfocus.viewer.page:frame_html")

@@ -100,43 +100,5 @@ def test_repr_of_a_world_that_is_not_initialized():
     assert "Late object at" in Late().early
 
 
-def test_reading_roams_warns():
-    with pytest.warns(DeprecationWarning, match="roams is now named default_target"):
-        assert Pair().roams == "b"
-    with pytest.warns(DeprecationWarning, match="default_target"):
-        assert sf.make("four-rooms").roams == "position"
-
-
-def test_overriding_roams_warns_and_works():
-    with pytest.warns(DeprecationWarning, match="Old overrides roams, .* default_target"):
-
-        class Old(Pair):
-            @property
-            def roams(self):
-                return self.space.names[0]
-
-    world = Old()
-    assert (world.default_target, world.goals) == ("a", ("b",))
-    with pytest.warns(DeprecationWarning, match="roams is now named"):
-        assert world.roams == "a"
-    with pytest.warns(DeprecationWarning, match="overrides roams"):
-
-        class Attribute(Pair):
-            roams = "a"  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
-
-    assert Attribute().default_target == "a"
-    assert sf.testing.check_world(Attribute()).n_states == 6
-
-
-def test_default_target_wins_over_roams():
-    with pytest.warns(DeprecationWarning, match="overrides roams"):
-
-        class Both(Pair):
-            roams = "a"  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
-            default_target = "b"  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
-
-    assert Both().default_target == "b"
-
-
 def test_outcomes_default_to_no_mark():
     assert sf.Outcome(1.0, (0,)) == (1.0, (0,), -1, None)

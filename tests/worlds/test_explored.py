@@ -224,26 +224,6 @@ def test_tabulate_checks_what_was_explored():
         sf.tabulate(row(), limit=5)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("final", "final_states"), ("every_state", "all_states"), ("original", "simulator"),
-     ("left_out", "constant_variables"), ("names_found", "model_variables")],
-)  # fmt: skip
-def test_old_names_warn(old, new):
-    world = row()
-    with pytest.warns(DeprecationWarning, match=f"{old} is now named {new}"):
-        assert getattr(world, old) == getattr(world, new)
-
-
-def test_old_methods_warn():
-    world = row()
-    with pytest.warns(DeprecationWarning, match="find is now named state_of"):
-        state = world.find((1, True))  # pyright: ignore[reportCallIssue]
-    assert state == (1, 1)
-    with pytest.raises(AttributeError, match="no attribute 'finals'"):
-        _ = world.finals
-
-
 def test_repr_shows_states_without_tabulating():
     assert repr(row()) == "<Row: 2 actions, cell (3) × lamp (2), 6 states (2 final)>"
     endless = row(model=lambda v, a: [ModelOutcome(1.0, v)])

@@ -16,7 +16,6 @@ from numbers import Real
 import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import is_number, is_whole, listed, shown
 from skillfocus._internal.memory import require_memory
 from skillfocus.errors import UserError, unknown
@@ -27,7 +26,6 @@ State = tuple[int, ...]
 """A state: the index of each variable's value, in the order of the variables."""
 
 
-@explain_calls
 @dataclass(frozen=True)
 class Variable:
     """A named variable with finitely many values.

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.factored import FactoredSpace, State
 from skillfocus.errors import UserError
 
@@ -188,9 +187,6 @@ class TabularMDP:
                 never_entered = np.arange(len(change)) == 0
             columns.append(never_entered[self.values[:, j]])
         return np.stack(columns, axis=1)
-
-    left_for_good = renamed_attribute("left_for_good", "irrecoverable_values")
-    untouched = renamed_attribute("untouched", "pristine")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import is_whole, whole
 from skillfocus.core.enumeration import StateGraph, Successor, Transition, enumerate_states
 from skillfocus.core.factored import State
@@ -21,7 +20,6 @@ _LIMIT_ADVICE = (
 )
 
 
-@explain_calls
 def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     """Enumerate the reachable states of a world and return its dynamics as arrays.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
@@ -150,19 +149,6 @@ class World(ABC):
     """States and transitions, if they were enumerated when the world was made; `tabulate` then uses
     them instead of calling `states` and `transition`."""
 
-    def __init_subclass__(cls, **kwargs: object) -> None:
-        """Accept `roams`, the old name of `default_target`, in subclasses."""
-        super().__init_subclass__(**kwargs)
-        if "roams" in cls.__dict__:
-            warnings.warn(
-                f"{cls.__name__} overrides roams, which is now named default_target",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            if "default_target" not in cls.__dict__:
-                setattr(cls, "default_target", cls.__dict__["roams"])  # noqa: B010
-            delattr(cls, "roams")
-
     @abstractmethod
     def states(self) -> Iterable[State]:
         """Return the states where skills may start.
@@ -188,12 +174,6 @@ class World(ABC):
         changing = [v for v in self.space.variables if v.name not in self.fixed]
         candidates = changing or self.space.variables
         return max(candidates, key=lambda variable: len(variable.values)).name
-
-    @property
-    def roams(self) -> str:
-        """Deprecated name of `default_target`."""
-        warnings.warn("roams is now named default_target", DeprecationWarning, stacklevel=2)
-        return self.default_target
 
     @property
     def goals(self) -> tuple[str, ...]:

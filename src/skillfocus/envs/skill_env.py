@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import number
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
 from skillfocus.envs.goal import Start
@@ -17,7 +16,6 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import check_skills
 
 
-@explain_calls
 class SkillEnv(SingleEpisodeEnv):
     """Skills as the actions of a Gymnasium environment.
 

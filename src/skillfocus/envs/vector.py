@@ -13,7 +13,6 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus.core.seeds import check_seed
 from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
@@ -26,7 +25,6 @@ from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
 
 
-@explain_calls
 class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
     """A batch of `SkillEnv` episodes, stepped by one compiled kernel.
 

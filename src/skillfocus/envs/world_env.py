@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillfocus._internal.calls import explain_calls
-from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World, check_declared
@@ -17,8 +15,6 @@ from skillfocus.tasks.task import Task
 from skillfocus.worlds.registry import make
 
 
-@explain_calls
-@renamed_arguments(table="mdp")
 class WorldEnv(SingleEpisodeEnv):
     """A world as a Gymnasium environment, one primitive action per step.
 

@@ -19,7 +19,6 @@ from skillfocus._internal.atomic_io import (
     shorten,
     write_atomically,
 )
-from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
 from skillfocus.experiments.cases import FURTHER_SETUPS, SETUPS, Setup
@@ -83,7 +82,6 @@ class Reproduction:
         return judge_paper_claims(self.sections)
 
 
-@explain_calls
 def reproduce(
     experiments: Sequence[str] | str = ("all",),
     *,

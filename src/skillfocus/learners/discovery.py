@@ -11,9 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
-from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.environment_info import package_versions
 from skillfocus.core.influence import uninfluenced
 from skillfocus.core.mdp import TabularMDP
@@ -118,8 +116,6 @@ def discover(
 ) -> Skills: ...  # fmt: skip
 
 
-@explain_calls
-@renamed_arguments(table="mdp")
 def discover(
     world: World | str | Path,
     objective: Objective | str,
@@ -194,7 +190,6 @@ def discover(
     )
 
 
-@explain_calls
 def discover_many(
     world: World | str | Path,
     objective: Objective | str,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -108,7 +107,6 @@ class FoundStrength:
         return self.curve.chosen.strength
 
 
-@explain_calls
 def find_strength(
     world: World | str,
     objective: Objective | str,

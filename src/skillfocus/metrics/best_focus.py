@@ -22,7 +22,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus._internal.compilation import njit
 from skillfocus.core.mdp import TabularMDP
@@ -88,7 +87,6 @@ def backup_certain(successors, v, done, out):
     return changed
 
 
-@explain_calls
 def best_focus(
     mdp: TabularMDP,
     targets: Sequence[int | str],

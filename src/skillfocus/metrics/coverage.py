@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus._internal.compilation import njit
 from skillfocus.core.rollout import Options, draw_context, follow, mdp_arrays, reset_marks
@@ -87,7 +86,6 @@ def check_countable(skills: Skills) -> None:
         )
 
 
-@explain_calls
 def coverage(
     skills: Skills,
     lengths: int = LENGTHS,

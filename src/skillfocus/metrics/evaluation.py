@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown, whole
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import check_seed
@@ -23,7 +22,6 @@ from skillfocus.skills.sources import SkillSource, list_sources, load_any, sourc
 from skillfocus.worlds.registry import CONTINUOUS_WORLD_IDS, JAX_WORLD_IDS, WORLD_IDS
 
 
-@explain_calls
 def evaluate(
     skills: SkillSource | Iterable[SkillSource],
     *,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import is_whole, shown, whole
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
@@ -51,7 +50,6 @@ class FocusedPlan:
         return None if action == STOP else int(action)
 
 
-@explain_calls
 def best_plan(
     mdp: TabularMDP,
     targets: Sequence[int | str],

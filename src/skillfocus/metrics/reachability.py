@@ -15,7 +15,6 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import likeliest_successors
@@ -61,7 +60,6 @@ def sample_starts(starts: np.ndarray, mdp: TabularMDP) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(starts, size=size, replace=False))
 
 
-@explain_calls
 def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
     """Return the fewest steps between states if every action has its likeliest outcome.
 
@@ -82,7 +80,6 @@ def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
     return dijkstra(graph, indices=sources, unweighted=True)
 
 
-@explain_calls
 def round_trips(mdp: TabularMDP, targets: Sequence[int | str], sources: np.ndarray) -> np.ndarray:
     """Return the length of the shortest round trip from each first state.
 
@@ -195,7 +192,6 @@ def possible_starts(mdp: TabularMDP, targets: Sequence[int], default_target: int
     return fresh[~mdp.absorbing[fresh]]
 
 
-@explain_calls
 def fair_starts(
     mdp: TabularMDP, targets: Sequence[int | str], step_limit: int, default_target: int | str
 ) -> np.ndarray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import whole
 from skillfocus._internal.memory import require_memory
 from skillfocus._internal.threads import map_on_cores
@@ -46,7 +45,6 @@ AT_ONCE = 4096
 """Rollouts that are run at once in a world without a table."""
 
 
-@explain_calls
 def side_effects(
     skills: Skills,
     starts: str | np.ndarray = "fair",

@@ -9,14 +9,11 @@ return another. Learners see only this type.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown
-from skillfocus._internal.deprecated import translate_arguments
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import Decomposition, PerTarget, WholeState
-from skillfocus.objectives.estimates import FunctionEstimate, no_parameters
 from skillfocus.objectives.reward import Reward
 
 if TYPE_CHECKING:
@@ -25,32 +22,6 @@ if TYPE_CHECKING:
     from skillfocus.objectives.targets import Assignment
 
 
-def _identity(value):
-    return value
-
-
-def _from_functions(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Translate the fields that `Objective` had up to 0.5 into the present ones."""
-    estimate = FunctionEstimate(
-        arguments.pop("reward"), arguments.pop("update", None),
-        arguments.pop("init", no_parameters), arguments.pop("rate", 0.0),
-        arguments.pop("discriminates", False),
-    )  # fmt: skip
-    reward = Reward(
-        arguments["name"], _identity, estimate,
-        timing="step" if arguments.pop("every_step", False) else "final",
-        uses_start=arguments.pop("uses_start", True),
-        penalty_strength=arguments.pop("strength", 4.0),
-    )  # fmt: skip
-    return {**arguments, "reward": reward}
-
-
-@explain_calls
-@translate_arguments(
-    lambda arguments: callable(arguments.get("reward")),
-    _from_functions,
-    "Objective(name, reward=function, update=…, init=…) is deprecated: pass reward=Reward(…)",
-)
 @dataclass(frozen=True)
 class Objective:
     """What skills are rewarded for.

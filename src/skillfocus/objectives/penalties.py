@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from skillfocus._internal.array_namespace import array_namespace
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import UserError, unknown
@@ -36,7 +35,6 @@ StateMeasure = Callable[["TabularMDP", np.ndarray, np.ndarray, np.ndarray], np.n
 [n_variables]."""
 
 
-@explain_calls
 @dataclass(frozen=True)
 class Penalty:
     """What it costs to change variables that are no target.
@@ -184,7 +182,6 @@ def _path_norm(
     return np.sqrt(squares)
 
 
-@explain_calls
 def weighted_norm(strength: float = 4.0) -> Penalty:
     """Return the paper's penalty: the 2-norm of the changes, each relative to its variable's scale.
 
@@ -194,7 +191,6 @@ def weighted_norm(strength: float = 4.0) -> Penalty:
     return Penalty("weighted-norm", strength, _norm)
 
 
-@explain_calls
 def path_norm(strength: float = 4.0) -> Penalty:
     """Return the 2-norm of the ways back, each relative to its variable's longest way.
 
@@ -209,7 +205,6 @@ def path_norm(strength: float = 4.0) -> Penalty:
     return PathPenalty("path-norm", strength, _path_norm)
 
 
-@explain_calls
 def changed_variables(strength: float = 4.0) -> Penalty:
     """Return the penalty that counts watched variables that changed: Equation 1 itself.
 
@@ -219,7 +214,6 @@ def changed_variables(strength: float = 4.0) -> Penalty:
     return Penalty("changed-variables", strength, _changed)
 
 
-@explain_calls
 def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
     """Check Definition 4 on a world, over pairs of states and sets of watched variables.
 

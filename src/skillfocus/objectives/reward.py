@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function
 from skillfocus.errors import UserError
 from skillfocus.objectives.estimates import Discriminator, Estimate, Representation, ValueNumbers
@@ -21,7 +20,6 @@ Timing = Literal["final", "step", "transition"]
 TIMINGS: tuple[Timing, ...] = ("final", "step", "transition")
 
 
-@explain_calls
 @dataclass(frozen=True)
 class Reward:
     """The reward that one copy of an algorithm gives, before decomposition and penalty.

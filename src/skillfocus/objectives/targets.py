@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown, whole
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.world import World, check_declared
@@ -74,7 +73,6 @@ class Assignment:
         return Assignment(tuple(parts)), tuple(modes)
 
 
-@explain_calls
 def assign(
     world: World,
     n_skills: int | None = None,

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 import polars as pl
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
-from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.seeds import check_seed
@@ -38,7 +36,6 @@ PLANNING = Planning()
 """The default learner."""
 
 
-@explain_calls
 @dataclass(frozen=True)
 class Discovery(Run):
     """One discovery of skills: a world, an objective, a learner and a seed.
@@ -277,9 +274,6 @@ class Discovery(Run):
             if "stored_as" in field.metadata
         }
         return stored.get(setting, setting)
-
-    changed = renamed_attribute("changed", "with_settings")
-    unusual = renamed_attribute("unusual", "non_default_settings")
 
     def with_settings(self, changes: Mapping[str, Setting]) -> Discovery:
         """Return a copy with other settings, its own or its learner's, by name.

@@ -6,8 +6,6 @@ import re
 import signal
 from dataclasses import dataclass, field
 
-from skillfocus._internal.deprecated import renamed_attribute
-
 
 @dataclass
 class JobStatus:
@@ -39,9 +37,6 @@ class JobStatus:
     def settled(self) -> int:
         """Number of runs that are no longer pending: done, found or failed."""
         return self.done + self.found + len(self.failures)
-
-    over = renamed_attribute("over", "settled")
-    others = renamed_attribute("others", "waiting_for_others")
 
     @property
     def fraction(self) -> float:

@@ -15,7 +15,6 @@ from typing import Protocol
 
 import numpy as np
 
-from skillfocus._internal.deprecated import warn
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.core.indexing import ContextIndex, index_values
 from skillfocus.core.mdp import TabularMDP
@@ -202,12 +201,6 @@ class TabularPolicy(Policy):
         """Return itself: it is a table already."""
         del mdp
         return self
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
-        """Deprecated: `skills.policies` was this array up to 0.5."""
-        del dtype, copy
-        warn("skills.policies is no array any more; use skills.tabular.flat_actions")
-        return self.flat_actions
 
 
 @dataclass(eq=False)

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from skillfocus._internal.atomic_io import write_atomically
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import file_path, is_whole, shown
-from skillfocus._internal.deprecated import renamed_attribute
 from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
@@ -236,7 +234,6 @@ class Skills:
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
 
-    @explain_calls
     def policy(self, skill: int, rng: np.random.Generator | None = None) -> SkillPolicy:
         """Return one skill as a function from a state to an action, for a loop of your own.
 
@@ -265,7 +262,6 @@ class Skills:
 
     # ------------------------------------------------------------------ rollouts
 
-    @explain_calls
     def rollout(self, skill: int, start: State, rng: np.random.Generator) -> Trajectory:
         """Run a skill from a state until it terminates or reaches its step limit.
 
@@ -283,7 +279,6 @@ class Skills:
         states = map(tuple, paths[0, : steps[0] + 1].tolist())
         return Trajectory(states, self.world, skill, self.targets[skill])
 
-    @explain_calls
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
         """Return the states of a skill if every action has its likeliest outcome.
 
@@ -298,7 +293,6 @@ class Skills:
         states = (self.mdp.state(s) for s in path)
         return Trajectory(states, self.world, skill, self.targets[skill])
 
-    @explain_calls
     def run(
         self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -429,7 +423,6 @@ class Skills:
             return pack(header, {POLICY: compress(content, level=6), **rewards})
         return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
 
-    @explain_calls
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
         path = file_path(path)
@@ -447,7 +440,6 @@ class Skills:
             return Skills.load(path, world)
 
     @staticmethod
-    @explain_calls
     def load(
         path: str | Path, world: World | str | None = None, *, mdp: TabularMDP | None = None
     ) -> Skills:
@@ -487,13 +479,6 @@ class Skills:
             header["info"],
             _read_rewards(Path(path), mdp, header, rewards),
         )
-
-    # ------------------------------------------------------------------ names up to 0.5
-
-    table = renamed_attribute("table", "mdp")
-    remembered = renamed_attribute("remembered", "context_variables")
-    learned = renamed_attribute("learned", "intrinsic_reward")
-    modes = renamed_attribute("modes", "n_modes")
 
 
 def _read_policies(

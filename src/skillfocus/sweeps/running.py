@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown
 from skillfocus._internal.file_names import file_name
 from skillfocus.core.progress import Progress, no_progress, part_of
@@ -74,7 +73,6 @@ class SweepResult:
         }
 
 
-@explain_calls
 def sweep(
     world: str,
     objective: str,

@@ -21,9 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields, shown
-from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.progress import Progress, no_progress
@@ -48,8 +46,6 @@ EPISODES_AT_ONCE = 10_000
 """Episodes between two reports of progress, when Ctrl-C is noticed too."""
 
 
-@explain_calls
-@renamed_arguments(slowing="alpha_decay", decay="epsilon_decay", runs="evaluation_runs")
 @dataclass(frozen=True)
 class SMDPQLearning:
     """Settings of SMDP Q-learning; the defaults are the paper's, which does not say how ties end.
@@ -81,10 +77,6 @@ class SMDPQLearning:
     """Runs per evaluation, except the last."""
     final_runs: int = 1000
     """Runs of the last evaluation."""
-
-    slowing = renamed_attribute("slowing", "alpha_decay")
-    decay = renamed_attribute("decay", "epsilon_decay")
-    runs = renamed_attribute("runs", "evaluation_runs")
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -125,7 +117,6 @@ class Solution:
     """The expected steps of the best policy over primitive actions, see `optimum`."""
 
 
-@explain_calls
 def solve(
     mdp: TabularMDP | Skills,
     task: ShortTask,

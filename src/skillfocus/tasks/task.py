@@ -32,10 +32,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import function, shown, whole
 from skillfocus._internal.compilation import njit
-from skillfocus._internal.deprecated import renamed_arguments, renamed_attribute
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
@@ -50,7 +48,6 @@ Condition = Callable[[dict], bool]
 """Whether a state, given as {variable: value}, accomplishes a task."""
 
 
-@renamed_arguments(cap="max_episode_steps")
 @dataclass(frozen=True, eq=False)
 class Task:
     """A task in one world, by numbered states; `make_task` and `task_of` make them.
@@ -73,8 +70,6 @@ class Task:
     """Whether the reward ends the episode. `solve` and environments always end it there; agents
     that are penalized for side effects (`safety`) go on otherwise, and are paid once."""
 
-    cap = renamed_attribute("cap", "max_episode_steps")
-
     @property
     def kinds(self) -> tuple[str, ...]:
         """The distinct rewards to learn from: "true", and "proxy" if it differs."""
@@ -87,8 +82,6 @@ class Task:
         return self.true if kind == "true" else self.proxy
 
 
-@explain_calls
-@renamed_arguments(cap="max_episode_steps")
 def make_task(
     mdp: TabularMDP,
     name: str,
@@ -229,7 +222,6 @@ TASKS: dict[str, WorldTask] = {
 """Worlds' own tasks by world id."""
 
 
-@explain_calls
 def task_of(world: World, mdp: TabularMDP) -> Task:
     """Return a world's own task, the paper's in its three worlds.
 

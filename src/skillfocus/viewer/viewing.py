@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus._internal.atomic_io import check_file_path, require_writable_folder
-from skillfocus._internal.calls import explain_calls
 from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -23,7 +22,6 @@ from skillfocus.viewer.page import check_page_name, default_labels, is_page, wri
 from skillfocus.viewer.payload import SkillSetView
 
 
-@explain_calls
 def view(
     skills: SkillSource | Iterable[SkillSource],
     out: str | Path | None = None,

@@ -9,7 +9,6 @@ apart.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,14 +24,6 @@ from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
 LOCAL_PREFIX = "environment:"
 """Begins the ids of worlds that hold functions or objects, which only their own program can make
 again."""
-_RENAMED = {
-    "final": "final_states",
-    "original": "simulator",
-    "find": "state_of",
-    "every_state": "all_states",
-    "left_out": "constant_variables",
-    "names_found": "model_variables",
-}
 
 
 class ExploredWorld(World):
@@ -140,13 +131,6 @@ class ExploredWorld(World):
         self.fixed = self._find_fixed()
         self.notes = (*notes, *self._exploration_notes())
 
-    def __getattr__(self, name: str) -> object:
-        """Accept the old names of some attributes."""
-        if name not in _RENAMED:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        warnings.warn(f"{name} is now named {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        return getattr(self, _RENAMED[name])
-
     @property
     def settings(self) -> dict[str, object]:
         """JSON-compatible arguments that make this world again."""
@@ -186,7 +170,6 @@ class ExploredWorld(World):
         start: State,
         seed: int | None = None,
         max_steps: int = 100_000,
-        most: int | None = None,
     ) -> Iterator[State]:
         """Follow a policy in the environment that this world was explored in.
 
@@ -195,7 +178,6 @@ class ExploredWorld(World):
             start: The state to start in.
             seed: Seed of the environment; `None` continues its random numbers.
             max_steps: The most steps to take.
-            most: Deprecated name of `max_steps`.
 
         Yields:
             The states visited, `start` first, until the policy stops or the episode ends.
@@ -203,9 +185,6 @@ class ExploredWorld(World):
         Raises:
             UserError: If there is no environment to play in, or it leaves the explored states.
         """
-        if most is not None:
-            warnings.warn("most is now named max_steps", DeprecationWarning, stacklevel=2)
-            max_steps = most
         if self.simulator is None:
             raise UserError(f"{self.id} was not explored in an environment that can be played")
         self.simulator.reset(self.values_of(start), seed)

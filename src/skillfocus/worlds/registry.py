@@ -22,7 +22,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown
 from skillfocus._internal.own_files import is_own, load_own, own_code
 from skillfocus.core.world import World, check_declared
@@ -119,7 +118,6 @@ SOURCES = {
 """Sources by the prefix of their names."""
 
 
-@explain_calls
 def make(name: str | Path, **settings: Any) -> World:
     """Make a world by its name.
 

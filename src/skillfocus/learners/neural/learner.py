@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError, unknown
@@ -26,7 +25,6 @@ LARGE = "neural-large"
 PRECISIONS = ("default", "bfloat16")
 
 
-@explain_calls
 @dataclass(frozen=True)
 class Neural(Learner):
     """Learn skills as a cost-to-go network (see `skills/neural/model.py`).

@@ -16,9 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
-from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
@@ -46,8 +44,6 @@ from skillfocus.learners.tabular.value_iteration import Model, check_gamma
 from skillfocus.skills.packed_policy import Packer
 
 
-@explain_calls
-@renamed_arguments(teachable="start_where_controllable")
 @dataclass(frozen=True)
 class Planning(Learner):
     """Exact planning, in alternation with updates of the rewards.

@@ -19,9 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numba import typeof
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import check_fields
-from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus._internal.memory import require_memory
 from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
@@ -41,8 +39,6 @@ from skillfocus.learners.tabular.value_iteration import MAX_GAMMA, check_gamma, 
 from skillfocus.objectives.objective import Objective
 
 
-@explain_calls
-@renamed_arguments(teachable="start_where_controllable")
 @dataclass(frozen=True)
 class QLearning(Learner):
     """Tabular Q-learning.

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skillfocus._internal.deprecated import renamed_arguments
 from skillfocus.core.progress import Progress
 from skillfocus.learners.base import Learned, Learner, Problem
 from skillfocus.learners.tabular.problem_builder import tabular_problem
 
 
-@renamed_arguments(teachable="start_where_controllable")
 @dataclass(frozen=True)
 class RandomLearner(Learner):
     """Random policies. They never terminate: every run takes as many steps as it may."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.reward import Reward
 from skillfocus.objectives.rewards.vic import log_ratio
 
 
-@explain_calls
 def diayn(
     rate: float | None = None,
     *,

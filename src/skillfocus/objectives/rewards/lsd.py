@@ -5,7 +5,6 @@ r(s_0, z, s_T) = <phi(s_T) - phi(s_0), z>,   phi 1-Lipschitz
 
 from __future__ import annotations
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus.objectives.estimates import Representation
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.reward import Reward
@@ -16,7 +15,6 @@ def progress_along_z(projection):
     return projection
 
 
-@explain_calls
 def lsd(rate: float | None = None) -> Objective:
     """Return the LSD objective, with a linear phi.
 

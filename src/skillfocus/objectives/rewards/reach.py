@@ -9,7 +9,6 @@ is told which, or one per target. `focused(reach())` leaves everything else as i
 
 from __future__ import annotations
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown
 from skillfocus.errors import UserError
 from skillfocus.objectives.estimates import ValueNumbers
@@ -27,7 +26,6 @@ def unlike_the_start(component, start, value):
     return 0.0 if value == start else 1.0
 
 
-@explain_calls
 def reach(*, change: bool = False) -> Objective:
     """Return the objective whose skills each make their target take one value.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus.objectives.estimates import Discriminator
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.reward import Reward
@@ -18,7 +17,6 @@ def log_ratio(log_q, log_nu):
     return log_q - log_nu
 
 
-@explain_calls
 def vic(
     rate: float | None = None,
     *,

@@ -8,14 +8,12 @@ change: skills that all disturb the others in the same way pay nothing.
 
 from __future__ import annotations
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import number
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
 from skillfocus.objectives.objective import Objective, check_objective_type
 
 
-@explain_calls
 def dusdi(objective: Objective, *, weight: float = 0.1) -> Objective:
     """Return the DUSDi variant of an objective that learns a discriminator.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus._internal.checks import shown, wrong
 from skillfocus.errors import UserError
 from skillfocus.objectives.decomposition import PerTarget
@@ -16,7 +15,6 @@ from skillfocus.objectives.objective import Objective, check_objective_type
 from skillfocus.objectives.penalties import Baseline, Penalty, weighted_norm
 
 
-@explain_calls
 def focused(
     objective: Objective,
     *,

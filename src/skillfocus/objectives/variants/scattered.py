@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skillfocus._internal.calls import explain_calls
 from skillfocus.objectives.estimates import Discriminator, Representation
 from skillfocus.objectives.objective import Objective, check_objective_type
 
@@ -28,7 +27,6 @@ OWNED_SHARE = 0.9
 they paid less than the detour to a second target, it would never reach that one."""
 
 
-@explain_calls
 def scattered(objective: Objective) -> Objective:
     """Return the scattered variant of an objective whose skills have, or will have, targets."""
     check_objective_type(objective, "scattered({})")
