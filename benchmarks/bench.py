@@ -7,6 +7,7 @@ every part once, at a small size, to show that it still works; its figures mean 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import resource
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +23,11 @@ from numba import njit
 from rich.console import Console
 
 import skillfocus as sf
+from skillfocus.cli.printing import table as make_table
 from skillfocus.core.rollout import mdp_arrays, step
-from skillfocus.figures.tables import table as make_table
 from skillfocus.learners.tabular.kernels import state_reward
 from skillfocus.learners.tabular.sweeps import new_stamps, sweep
 from skillfocus.learners.tabular.value_iteration import Model
-from skillfocus.runs.executors import Processes
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from problems import make_problem
@@ -173,7 +174,9 @@ def workers(rows: list[list[str]]) -> None:
         ]
 
         def runs_per_second(workers: int, runs=runs) -> float:
-            with tempfile.TemporaryDirectory() as folder, Processes(workers) as pool:
+            context = multiprocessing.get_context("spawn")
+            pool = ProcessPoolExecutor(workers, mp_context=context)
+            with tempfile.TemporaryDirectory() as folder, pool:
                 sf.run_all([Tiny(0), Tiny(1)], sf.Store(folder), executor=pool)
                 began = time.perf_counter()
                 sf.run_all(runs, sf.Store(folder), executor=pool)

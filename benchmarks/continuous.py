@@ -29,7 +29,6 @@ if importlib.util.find_spec("gymnasium") is None:
     stand_in.register = lambda *_, **__: None  # pyright: ignore[reportAttributeAccessIssue]
     sys.modules["gymnasium"] = stand_in
 
-from skillfocus.core.progress import no_progress
 from skillfocus.learners.continuous import ContinuousProblem, as_skills, make_continuous_problem
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
@@ -38,6 +37,7 @@ from skillfocus.metrics.continuous import continuous_side_effects, summarize
 from skillfocus.metrics.continuous_coverage import coverage_by_variable
 from skillfocus.objectives.registry import make_objective
 from skillfocus.objectives.skill_layout import Sphere
+from skillfocus.progress import no_progress
 from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
 from skillfocus.tasks.neural.continuous_registry import tasks_of
 from skillfocus.worlds.registry import make

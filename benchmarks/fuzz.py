@@ -29,7 +29,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-from fuzz_inputs import KINDS, Material, make_material, run_commands, use_skills
+from fuzz_inputs import KINDS, Material, make_material, material_in, run_commands, use_skills
 
 from skillfocus.errors import UserError
 
@@ -37,7 +37,7 @@ SECONDS = 60
 """An input that takes longer twice counts as a hang."""
 MEMORY = 2 * 1024**3
 """Bytes that a child may allocate."""
-RARE = {"parquet": 400, "command": 40}
+RARE = {"command": 40}
 """One in so many inputs is of this kind: they take the longest."""
 
 
@@ -181,22 +181,22 @@ def fuzz(numbers: range, seed: int, only: str | None, material: Material) -> Rep
 
 
 def _prepare(folder: Path) -> None:
-    material = make_material(folder)
+    make_material(folder)
     os.chdir(folder)
-    run_commands(material)
+    run_commands(material_in(folder))
 
 
 def _warm_up(folder: Path) -> Material:
-    """Write valid files and compile what is needed in a child, as forking after polars has started
-    threads may deadlock, then load most kernels here, so that children have them."""
+    """Write valid files and compile what is needed in a child, as forking after polars or JAX have
+    started threads may deadlock, then load most kernels here, so that children have them."""
     context = multiprocessing.get_context("fork")
     child = context.Process(target=_prepare, args=(folder,))
     child.start()
     child.join()
     if child.exitcode:
         sys.exit("valid input is not accepted; see the traceback above")
-    material = make_material(folder)
-    use_skills(material.skills)
+    material = material_in(folder)
+    use_skills(material.skills[0])
     return material
 
 

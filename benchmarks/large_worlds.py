@@ -27,7 +27,6 @@ QUICK = "--quick" in sys.argv
 
 def measure(name: str) -> dict[str, float | str]:
     import skillfocus as sf
-    from skillfocus.learners.discovery import make_problem
     from skillfocus.learners.tabular import problem_builder
 
     if QUICK:
@@ -37,7 +36,6 @@ def measure(name: str) -> dict[str, float | str]:
     moments = [_now()]
     world = sf.make(name)
     mdp = sf.tabulate(world)
-    forecast = learner.forecast(make_problem(world, sf.focused(sf.vic()), mdp=mdp))
     moments.append(_now())
     skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=learner, mdp=mdp)
     moments.append(_now())
@@ -62,7 +60,6 @@ def measure(name: str) -> dict[str, float | str]:
         "states": mdp.n_states,
         "skills": len(skills),
         "cells": skills.tabular.index.n_entries,
-        "forecast": forecast.seconds,
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
         "file": size / 1e6,
         "load": load,

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
-from skillfocus.experiments.cases import Case, Setup
-from skillfocus.experiments.paper_numbers import paper_numbers
-from skillfocus.experiments.presets import AGENTS, WORLDS
-from skillfocus.experiments.reading_study import distance, distances, measured
-from skillfocus.experiments.readings import PAPER, READING, READINGS, TASK_READINGS
-from skillfocus.experiments.reduce import reduce_results
-from skillfocus.experiments.results import collect_results
-from skillfocus.runs.folder_store import Store
-from skillfocus.runs.job import Job
-from skillfocus.sweeps.seeds import tuning_seeds
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from paper.agents import Case, Setup
+from paper.readings import distance, distances, measured, paper_numbers
+from paper.results import collect_results, reduce_results
+from paper.settings import AGENTS, PAPER, READING, READINGS, TASK_READINGS, WORLDS
+from skillfocus.runs import Store, run_all
+from skillfocus.sweep import tuning_seeds
 
 CHOICES = {
     "memory": ("targets", "none"), "strength": ("appendix", "text"), "prior": ("target", "all"),
@@ -51,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("out/readings"))
-    parser.add_argument("--workers", type=int)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="two choices in one world, for tests")
     arguments = parser.parse_args()
     choices = {"memory": CHOICES["memory"]} if arguments.quick else CHOICES
@@ -70,8 +69,7 @@ def main() -> None:
     store = Store(arguments.out)
     runs = list({case.run.id: case.run for case in cases}.values())
     print(f"{len(runs)} runs", flush=True)
-    with Job(store, workers=arguments.workers) as job:
-        job.execute(runs)
+    run_all(runs, store, workers=arguments.workers)
     frame = reduce_results(collect_results(store, cases), cases)
     found = {}
     for name in names:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from paper.rooms import fair_starts, plan
 from skillfocus.worlds.jax.rooms import RoomBlocks, Rooms, ToolRooms
-from skillfocus.worlds.jax.rooms_planner import fair_starts, plan
 
 QUICK = "--quick" in sys.argv
 WORLDS = {"tool-rooms": ToolRooms, "room-blocks": RoomBlocks}

@@ -93,13 +93,13 @@ def test_the_comparison_quotes_the_results():
 
 def test_the_guide_quotes_the_note_of_discover(capsys):
     """The note of docs/choosing-targets-and-strength.md is what the command prints."""
-    from skillfocus.cli.discover import Discover
+    from skillfocus.cli.commands import Discover
 
     fine = {"skill": 0, "targets": ["position"], "starts": 9, "avoidable": 0.0,
             "best_possible": 1.0, "changes_target": 1.0}  # fmt: skip
     key = {**fine, "skill": 1, "targets": ["key"], "avoidable": 0.09}
     record = {
-        "objective": "focused-vic", "seed": 0, "settings": {"rate": 0.7},
+        "objective": "focused-vic", "seed": 0, "settings": {"rate": 0.7, "baseline": "start"},
         "skills": [key, {**key, "skill": 2, "avoidable": 0.02}, *[fine] * 14],
     }  # fmt: skip
     Discover(world="my-map.txt", objective="focused-vic")._advise([record])

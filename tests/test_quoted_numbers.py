@@ -94,7 +94,7 @@ def test_more_skills_than_the_passenger_supports():
 
 
 def test_the_help_advertises_what_works():
-    from skillfocus.cli.discover import Discover
+    from skillfocus.cli.commands import Discover
 
     assert "Taxi-v4 focused-vic --targets passenger=2" in (Discover.__doc__ or "")
 

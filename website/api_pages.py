@@ -109,28 +109,9 @@ PAGES = (
         ("skillfocus.envs.sb3.SkillVecEnv",),
     ),
     ApiPage(
-        "safety", "Side effects of agents",
-        "[Penalties and measures](../safety.md) of the safety literature, planned exactly.",
-        ("safety",),
-        (
-            "skillfocus.safety.penalized_task.penalize",
-            "skillfocus.safety.penalized_task.PenalizedTask",
-            "skillfocus.safety.distances.deviation", "skillfocus.safety.distances.unreachability",
-            "skillfocus.safety.distances.relative_reachability",
-            "skillfocus.safety.distances.attainable_utility",
-            "skillfocus.safety.distances.Distance",
-            "skillfocus.safety.planning.plan", "skillfocus.safety.planning.Plan",
-            "skillfocus.safety.option_models.option_models",
-            "skillfocus.safety.measures.measures_of", "skillfocus.safety.measures.SafetyMeasures",
-            "skillfocus.safety.measures.two_by_two", "skillfocus.safety.harm.harmed",
-        ),
-    ),
-    ApiPage(
-        "runs", "Runs, sweeps, reproduction",
-        "[Runs](../runs.md) are computed once and stored; sweeps and the reproduction are made of "
-        "them.",
-        ("runs", "sweeps", "experiments"),
-        ("skillfocus.executors.Processes", "skillfocus.executors.Cluster"),
+        "runs", "Runs and sweeps",
+        "[Runs](../runs.md) are computed once and stored; [sweeps](../sweeps.md) are made of them.",
+        ("runs", "sweep", "discovery"),
     ),
     ApiPage(
         "testing", "Testing and errors",
@@ -193,7 +174,7 @@ def _sources() -> griffe.Object:
 
 def _shown(path: str) -> str:
     """Return a name as users write it: `sf.metrics.coverage`, or with the import it needs."""
-    reachable = r"skillfocus\.((?:metrics|adapters|executors|testing)\.\w+)"
+    reachable = r"skillfocus\.((?:metrics|adapters|testing)\.\w+)"
     match = re.fullmatch(reachable, path)
     return f"sf.{match[1]}" if match else path
 

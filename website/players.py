@@ -16,12 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from paper.formatting import agent_name
+from skillfocus.discovery import Discovery
 from skillfocus.errors import UserError
-from skillfocus.experiments.formatting import agent_name
 from skillfocus.learners.tabular.planning import Planning
-from skillfocus.runs.discovery_run import Discovery
-from skillfocus.runs.folder_store import Store
-from skillfocus.runs.scheduler import run_all
+from skillfocus.runs import Store, run_all
 from skillfocus.skills.skills import Skills
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.payload import SkillSetView
@@ -91,7 +90,7 @@ def write_players(folder: Path, pages: Sequence[Player]) -> list[Path]:
 def view(store: Store, run: Discovery) -> SkillSetView:
     """Return a finished run's skills and what they do, for a page."""
     skills = Skills.load(store.skills_path(run), run.make_world(), mdp=run.make_mdp())
-    record: dict = run.record(store.frame([run]))
+    record = store.document(run)
     return SkillSetView(skills, agent_name(run.objective), record["skills"], first=True)
 
 

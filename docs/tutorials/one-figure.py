@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from skillfocus.experiments.results import load_results
+from paper.results import load_results
 
 frame, costs = load_results(Path("results"))
 planned = frame.filter(
@@ -31,8 +31,8 @@ print(areas.select("agent", "seed", "metric", "value").head(3))
 # interval, and ratios from paired seeds.
 
 # %%
-from skillfocus.experiments.by_seed import mean_over_seeds, mean_ratio, values_by_seed
-from skillfocus.experiments.coverage import PAPER, PAPER_RATIOS
+from paper.figure_2 import PAPER, PAPER_RATIOS
+from paper.results import mean_over_seeds, mean_ratio, values_by_seed
 
 by_seed = {agent: values_by_seed(planned, "auc", "four-rooms", agent) for agent in PAPER}
 ours = {agent: mean_over_seeds(values) for agent, values in by_seed.items()}

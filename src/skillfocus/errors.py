@@ -7,7 +7,8 @@ prints that sentence and exits with status 2 instead of showing a traceback.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import reprlib
+from collections.abc import Iterable, Sequence
 
 MAX_LISTED = 30
 """With more known names than this, an error lists only the closest ones."""
@@ -42,3 +43,15 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     listed = options if len(options) <= MAX_LISTED else [*(close or options[:5]), "…"]
     count = "" if len(options) <= MAX_LISTED else f", {len(options)} in all"
     return UserError(f"unknown {kind} {name!r}{hint} (known: {', '.join(listed)}{count})")
+
+
+def join_values(values: Sequence[object], most: int = 8) -> str:
+    """Return values as text for an error message, the first few of them."""
+    return ", ".join(map(repr, values[:most])) + (", …" if len(values) > most else "")
+
+
+def short_repr(value: object) -> str:
+    """Return a value for an error message; functions and classes by their names."""
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the {'class' if isinstance(value, type) else 'function'} {value.__name__}"
+    return reprlib.repr(value)

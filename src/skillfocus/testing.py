@@ -20,7 +20,7 @@ from skillfocus.learners.tabular.compiled import compiled_reward, compiled_updat
 from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
 from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.variants.focused import focused
+from skillfocus.objectives.variants import focused
 from skillfocus.worlds.adapters.validation import validate
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
@@ -198,7 +198,7 @@ def check_objective(objective: Objective) -> None:
         raise UserError(f"{objective!r} is no Objective: make one with skillfocus.Objective(…)")
     world = FourRooms("#######\n#...T.#\n#######", slip=0.0, step_limit=12)
     try:
-        json.dumps(objective.describe())
+        json.dumps(objective.to_dict())
     except TypeError as error:
         raise UserError(f"{objective.name} cannot be described in JSON: {error}") from None
     coordinates = np.ascontiguousarray(world.space.variables[0].coordinates)

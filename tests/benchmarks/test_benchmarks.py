@@ -107,7 +107,6 @@ def test_every_benchmark_is_tested():
         "rooms_planner.py",
         "fuzz.py",
         "fuzz_inputs.py",
-        "fuzz_damage.py",
         "large_worlds.py",
         "neural.py",
         "continuous.py",

@@ -4,10 +4,10 @@ import pytest
 
 import skillfocus as sf
 from commands import command
-from skillfocus.cli.discover import Discover
+from skillfocus.cli.commands import Discover
+from skillfocus.discovery import Discovery
 from skillfocus.errors import UserError
 from skillfocus.learners.registry import LEARNERS, LearnerEntry
-from skillfocus.runs.discovery_run import Discovery
 
 
 def options(**given):

@@ -11,8 +11,8 @@ import skillfocus as sf
 from commands import command
 from forging import rewrite
 from probes import corridor
-from skillfocus._internal.terminal import Terminal
-from skillfocus.runs.progress_bar import ProgressBar
+from skillfocus.progress import ProgressBar
+from skillfocus.terminal import make_console
 
 EVIL = "\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202e\x7f"
 SEEN = "[2J]52;c;aGk=31m"
@@ -57,7 +57,7 @@ def test_names_in_a_header_do_not_either(tmp_path):
         corridor(), sf.focused(sf.vic()), seed=0, n_skills=4, learner=sf.Planning(rounds=1)
     )
     file = skills.save(tmp_path / "a.skills")
-    for name in ("targets", "remembered"):
+    for name in ("targets", "context_variables"):
         rewrite(file, lambda header, arrays, name=name: header[name].__setitem__(0, [EVIL]))
         refused = command("evaluate", "a.skills", cwd=tmp_path)
         assert refused.returncode == 2
@@ -73,11 +73,11 @@ def test_names_in_a_header_do_not_either(tmp_path):
 
 def test_a_terminal_keeps_its_own_colours_and_bars():
     out = io.StringIO()
-    terminal = Terminal(file=out, force_terminal=True, color_system="standard", width=100)
+    terminal = make_console(file=out, force_terminal=True, color_system="standard", width=100)
     terminal.print(Text(f"a{EVIL}b", style="red"))
     assert out.getvalue() == f"\x1b[31ma{SEEN}b\x1b[0m\n"
     with ProgressBar(terminal, f"title{EVIL}") as bar:
-        bar.report(0.5, f"activity{EVIL}")
+        bar(0.5, f"activity{EVIL}")
     shown = out.getvalue()
     assert f"activity{SEEN}" in shown
     assert "\x1b]52" not in shown

@@ -39,7 +39,7 @@ def test_solve_prints_a_table(discovered):
         (["missing.skills"], "there is no file missing.skills"),
         (
             ["four-rooms"],
-            "there is no file four-rooms; name files of skills, as discover writes them",
+            "there is no file four-rooms: name a file of skills",
         ),
         (["missing.skills", "--seeds", "0"], "seeds is 0"),
         (["missing.skills", "--episodes", "0"], "must be at least 1"),

@@ -39,7 +39,7 @@ def test_a_rollout_is_exported(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name at least one file of skills, or --gallery"),
+        ([], "name at least one file of skills"),
         (["focused.skills", "--out", "page.png"], "use a name that ends in .html"),
         (["focused.skills", "--export", "x.gif", "--slips", "-1"], "slips is -1"),
         (["focused.skills", "--export", "x.gif", "--skill", "99"], "numbered 0 to 15"),

@@ -7,8 +7,8 @@ import pytest
 import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.core.influence import uninfluenced
+from skillfocus.discovery import Discovery
 from skillfocus.metrics.world_summary import describe
-from skillfocus.runs.discovery_run import Discovery
 from skillfocus.worlds.registry import WORLDS
 
 

@@ -6,7 +6,7 @@ import sys
 import gymnasium
 
 from skill_sets import walkers
-from skillfocus._internal import gymnasium_ids as registration
+from skillfocus import gymnasium_ids as registration
 from skillfocus.envs import SkillVectorEnv, WorldEnv
 from skillfocus.worlds.registry import WORLD_IDS
 

@@ -41,7 +41,7 @@ def test_a_problem_makes_its_mdp_when_asked():
     transition = world.transition
     world.transition = lambda state, action: calls.append(state) or transition(state, action)
     problem = make_problem(world, sf.focused(sf.vic()), targets={"tool_1": 2})
-    assert (problem.modes, problem.step_limit, problem.rate) == ((1, 1), 6, 0.7)
+    assert (problem.modes, problem.step_limit, problem.rate) == ((1, 1), 6, 0.05)
     assert not calls
     assert problem.mdp.n_states == 6
     assert calls

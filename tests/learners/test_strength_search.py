@@ -121,8 +121,6 @@ def test_what_has_no_strength_to_find():
         sf.find_strength("four-rooms", sf.vic(), seed=0)
     with pytest.raises(UserError, match="strength must be a number or 'auto', got 'high'"):
         sf.focused(sf.vic(), strength="high")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(UserError, match="weighted-norm needs a number to begin with"):
-        sf.weighted_norm("auto")  # pyright: ignore[reportArgumentType]
     stepwise = sf.focused(sf.vic(), strength="auto", baseline="stepwise")
     with pytest.raises(
         UserError, match="against the start, and the baseline is 'stepwise'; give a"

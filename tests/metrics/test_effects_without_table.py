@@ -10,8 +10,8 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from neural_skills import SMALL_ROOM, Tableless, neural_skills, small_room
 from probes import RandomWorld
+from skillfocus.cli.printing import effects_tables
 from skillfocus.errors import UserError
-from skillfocus.figures.tables import effects_tables
 from skillfocus.metrics import coverage, side_effects
 from skillfocus.metrics.drawn_starts import DrawnStarts
 from skillfocus.metrics.evaluation import evaluate

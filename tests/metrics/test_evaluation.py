@@ -8,8 +8,8 @@ import pytest
 import skillfocus as sf
 from probes import corridor
 from skill_sets import random_skills
+from skillfocus.cli.printing import effects_tables
 from skillfocus.errors import UserError
-from skillfocus.figures.tables import effects_tables
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.evaluation import evaluate
 from skillfocus.metrics.summary import skill_records

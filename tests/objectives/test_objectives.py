@@ -16,11 +16,8 @@ from problems import corridor_problem as setup
 from problems import make_problem, reward, with_probability
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.linear_map import MEAN, SUM
-from skillfocus.objectives.decomposition import PerTarget
-from skillfocus.objectives.presets import WORLDS_WITH_RESULTS, learning_rate
 from skillfocus.objectives.registry import make_objective, objective_names
 from skillfocus.objectives.targets import assign
-from skillfocus.worlds.registry import JAX_WORLD_IDS, WORLD_IDS
 
 
 def test_plain_vic_by_hand(rng):
@@ -142,7 +139,7 @@ def test_a_prior_over_all_skills_adds_a_constant(rng):
         UserError, match=r"prior is 1\.5; it must be 'uniform', 'learned' or a prob"
     ):
         sf.vic(prior=1.5)
-    with pytest.raises(UserError, match="lsd has no discriminator, so it takes no prior"):
+    with pytest.raises(UserError, match="lsd takes no prior"):
         make_objective("lsd", prior=0.1)
 
 
@@ -188,22 +185,25 @@ def test_every_name_makes_its_objective(name):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sf.dusdi(sf.lsd()), r"dusdi\(lsd\) has no meaning.*lsd has none"),
+        (
+            lambda: sf.dusdi(sf.lsd()),
+            r"dusdi\(\) needs an objective with a discriminator .*, got lsd",
+        ),
         (lambda: sf.focused(sf.focused(sf.vic())), "already gives skills targets"),
         (lambda: sf.dusdi(sf.focused(sf.vic())), "already gives skills targets"),
         (lambda: sf.focused(sf.dusdi(sf.vic())), "already gives skills targets"),
-        (lambda: sf.focused(sf.vic(), strength=-1.0), "strength is -1.0"),
-        (lambda: sf.focused(sf.vic(), strength=float("nan")), "strength is nan"),
-        (lambda: sf.dusdi(sf.vic(), weight=-0.1), "weight is -0.1"),
-        (lambda: sf.dusdi(sf.vic(), weight=float("inf")), "finite"),
+        (lambda: sf.focused(sf.vic(), strength=-1.0), "strength must be 0 to 1e.30, got -1.0"),
+        (lambda: sf.focused(sf.vic(), strength=float("nan")), "strength must be 0 to .*, got nan"),
+        (lambda: sf.dusdi(sf.vic(), weight=-0.1), "weight must be 0 or more and finite, got -0.1"),
+        (lambda: sf.dusdi(sf.vic(), weight=float("inf")), "got inf"),
         (lambda: sf.dusdi(sf.vic(prior="learned")), "no learned prior"),
-        (lambda: sf.vic(1.5), "above 0 and at most 1"),
+        (lambda: sf.vic(1.5), r"must be in \(0, 1\], got 1.5"),
         (lambda: sf.vic(prior="guess"), "'uniform', 'learned' or a probability"),  # pyright: ignore[reportArgumentType]
-        (lambda: sf.diayn(0.0), "above 0"),
+        (lambda: sf.diayn(0.0), r"must be in \(0, 1\]"),
         (lambda: sf.lsd(-0.1), "positive"),
         (lambda: make_objective("focused-vix"), "did you mean 'focused-vic'"),
         (lambda: make_objective("vic", strength=2.0), "try focused-vic"),
-        (lambda: make_objective("focused-vic", weight=0.1), "no DUSDi weight"),
+        (lambda: make_objective("focused-vic", weight=0.1), "takes no weight; try dusdi-vic"),
     ],
 )
 def test_combinations_without_meaning_are_refused(make, message):
@@ -211,19 +211,7 @@ def test_combinations_without_meaning_are_refused(make, message):
         make()
 
 
-def test_the_paper_s_weights():
-    assert learning_rate(sf.vic(), "FourRooms-v0") == 0.7
-    assert learning_rate(sf.vic(), "ForageWorld-v0") == 0.5
-    assert learning_rate(sf.focused(sf.vic()), "ForageWorld-v0") == 0.5
-    assert learning_rate(sf.vic(0.3), "ForageWorld-v0") == 0.3
-    assert learning_rate(sf.focused(sf.vic()), "Train-v0") == 0.7
-    assert learning_rate(sf.focused(sf.vic()), "maze.txt") == 0.05
-    assert learning_rate(sf.focused(sf.vic(0.3)), "maze.txt") == 0.3
-    assert learning_rate(sf.vic(), "maze.txt") == learning_rate(sf.dusdi(sf.vic()), "x") == 0.7
-    assert learning_rate(sf.focused(sf.lsd()), "maze.txt") == 0.1
-    assert {*WORLD_IDS, *JAX_WORLD_IDS} >= WORLDS_WITH_RESULTS
-    assert learning_rate(sf.diayn(), "ForageWorld-v0") == 0.05
-    assert learning_rate(sf.lsd(), "FourRooms-v0") == 0.1
-    strengths = [sf.focused(o()).penalty.strength for o in (sf.vic, sf.diayn, sf.lsd)]
+def test_strengths_follow_the_scale_of_the_reward():
+    strengths = [sf.focused(make()).penalty.strength for make in (sf.vic, sf.diayn, sf.lsd)]
     assert strengths == [4.0, 4.0, 2.0]
-    assert sf.dusdi(sf.vic()).decomposition == PerTarget(others_weight=0.1)
+    assert sf.dusdi(sf.vic()).weight == 0.1

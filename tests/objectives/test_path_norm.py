@@ -106,7 +106,7 @@ def test_penalties_by_name():
     assert made.penalty == sf.changed_variables(7.0)
     with pytest.raises(UserError, match="unknown penalty 'path'"):
         make_objective("focused-vic", penalty="path")
-    with pytest.raises(UserError, match="vic has no penalty to choose; try focused-vic"):
+    with pytest.raises(UserError, match="vic takes no penalty; try focused-vic"):
         make_objective("vic", penalty="path-norm")
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 import skillfocus as sf
 from commands import command
 from skill_sets import CORRIDOR
-from skillfocus.errors import UserError
-from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.registry import ALGORITHMS, make_objective, objective_names
 
 
@@ -52,9 +48,3 @@ def test_one_entry_adds_an_algorithm_everywhere(monkeypatch, tmp_path):
     rows = {(m, s): v for m, s, v in run.execute(lambda *_: None).rows}
     assert rows["changes_target", 1] > 0.9
     assert rows["changes_target", 0] == 0.0
-
-
-def test_a_reward_without_a_rate_needs_a_known_name():
-    nameless = sf.Objective("own", sf.Reward("own", lambda q, nu: q - nu, sf.vic().reward.estimate))
-    with pytest.raises(UserError, match="own has no learning rate, and the paper has none"):
-        learning_rate(nameless, "FourRooms-v0")

@@ -180,7 +180,7 @@ def test_packed_sets_stay_packed(tools, places):
 
 
 def test_sets_too_large_for_a_table_are_packed(monkeypatch, tools):
-    monkeypatch.setattr("skillfocus.skills.joining.MAX_ENTRIES", 2 * tools.tabular.index.n_entries)
+    monkeypatch.setattr("skillfocus.skills.joining.MAX_UNPACKED", 2 * tools.tabular.index.n_entries)
     assert not isinstance((tools + tools).policies, PackedPolicy)
     assert isinstance((tools + tools + tools).policies, PackedPolicy)
 

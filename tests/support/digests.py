@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from paper.settings import discovery_settings
 from skillfocus.objectives.registry import make_objective, objective_names
 
 FILE = Path(__file__).parent.parent / "digests" / "digests.json"
@@ -46,9 +47,9 @@ def digest(*arrays: np.ndarray) -> str:
 
 def measure(world: str, objective: str, learner: str) -> dict[str, object]:
     """Discover skills with seed 0, and measure their side effects and coverage."""
-    skills = sf.discover(
-        sf.make(world), make_objective(objective), seed=0, learner=LEARNERS[learner]
-    )
+    settings = discovery_settings("paper", world, objective)
+    made = make_objective(objective, **settings)
+    skills = sf.discover(sf.make(world), made, seed=0, learner=LEARNERS[learner])
     effects = sf.metrics.side_effects(skills, rng=np.random.default_rng(0))
     arrays = [
         array

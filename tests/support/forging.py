@@ -12,14 +12,16 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 import skillfocus as sf
+from skillfocus.cli.printing import effects_tables
 from skillfocus.envs import SkillEnv
 from skillfocus.errors import UserError
-from skillfocus.figures.tables import effects_tables
+from skillfocus.files import seal
 from skillfocus.metrics.evaluation import evaluate
-from skillfocus.skills.serialization import pack, read
+from skillfocus.skills.files import read
 from skillfocus.tasks.solving import solve_all
 from skillfocus.viewer.rollout_export import export_rollout
 from skillfocus.viewer.viewing import view
@@ -28,9 +30,20 @@ WRONG = (0, -1, 2**31, 2**62, 2**63 - 1, 10**30, float("nan"), "text", [], None)
 """What a number in a header is forged to."""
 
 
+def open_file(file: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the header of a file as plain JSON, and its arrays."""
+    header, arrays = read(file.read_bytes(), str(file))
+    return json.loads(msgspec.json.encode(header)), arrays
+
+
+def pack(header: dict, arrays: dict[str, np.ndarray]) -> bytes:
+    """Seal a header of any form, as a tamperer would."""
+    return seal(header, arrays, compress=1)  # pyright: ignore[reportArgumentType]
+
+
 def rewrite(file: Path, change: Callable[[dict, dict], object]) -> None:
     """Change the header and the arrays of a file, and mend its digest, as a tamperer would."""
-    arrays, header = read(file)
+    header, arrays = open_file(file)
     change(header, arrays)
     file.write_bytes(pack(header, arrays))
 
@@ -95,7 +108,7 @@ def main(folder: Path) -> None:
     was made of each number."""
     outcomes = {}
     for original in sorted(folder.glob("*.skills")):
-        arrays, header = read(original)
+        header, arrays = open_file(original)
         numbers = [(place, was) for place, was in leaves(header) if type(was) in (int, float)]
         forged = original.with_suffix(".forged")
         for place, was in numbers:

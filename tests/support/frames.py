@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from skillfocus.experiments.presets import STEP_LIMITS
-from skillfocus.experiments.results import COSTS, LABELS, RESULTS
+from paper.results import COSTS, LABELS, RESULTS
+from paper.settings import STEP_LIMITS
 
 
 def make_results(rows, preset="paper", learner="planning") -> pl.DataFrame:

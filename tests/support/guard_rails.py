@@ -19,7 +19,7 @@ import numpy as np
 
 import skillfocus as sf
 from commands import command
-from skillfocus.objectives.registry import make_objective
+from skillfocus.objectives import registry
 
 FILE = Path(__file__).parent.parent / "data" / "guard_rails.json"
 ROOM = "######\n#...T#\n#.#..#\n#T...#\n######"
@@ -49,6 +49,12 @@ PENALTIES = [
     for penalty in ("weighted-norm", "path-norm", "changed-variables")
     for baseline in ("start", "inaction", "stepwise")
 ]
+
+
+def make_objective(name: str, **settings: Any) -> sf.Objective:
+    """Return the objective of a name with the paper's rate for VIC."""
+    rate = {"rate": 0.7} if name.endswith("vic") else {}
+    return registry.make_objective(name, **rate, **settings)
 
 
 def digest(*arrays: np.ndarray) -> str:
@@ -201,9 +207,8 @@ def actor() -> dict[str, Any]:
 
 def flat_agents() -> dict[str, Any]:
     """Return the value of planned penalized agents with and without skills."""
-    from skillfocus.safety.distances import deviation
-    from skillfocus.safety.penalized_task import penalize
-    from skillfocus.safety.planning import plan
+    from paper.safety.penalties import deviation, penalize
+    from paper.safety.planning import plan
 
     world = sf.make("vase")
     mdp = sf.tabulate(world)
@@ -253,7 +258,6 @@ def documents() -> dict[str, Any]:
         run("view", "view", *files, "--no-open")
         run("sweep", "sweep", "room.txt", "focused-vic", *quick, "--over", "strength=1,4",
             "--seeds", "2")  # fmt: skip
-    del found["list"]["experiments"], found["list"]["sweeps"]
     return found
 
 

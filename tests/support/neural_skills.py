@@ -7,9 +7,13 @@ import numpy as np
 import skillfocus as sf
 from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.neural.rewards import NetworkReward, make_rewards
+from skillfocus.objectives.skill_layout import lay_out
+from skillfocus.skills.continuous.actor import ActorModel
+from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.neural.model import SkillModel
 from skillfocus.skills.neural.network import init_network
 from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.rooms import Rooms
 from skillfocus.worlds.jax.table import TableWorld, from_table
 
@@ -69,5 +73,27 @@ def neural_skills(
     first = np.cumsum((0, *problem.modes[:-1]))
     names = world.space.names
     chosen = tuple(tuple(names[i] for i in problem.assignment.targets(z)) for z in first)
-    info = {"objective": objective.describe(), "learner": {"name": "neural"}, "seed": seed}
+    info = {"objective": objective.to_dict(), "learner": {"name": "neural"}, "seed": seed}
     return sf.Skills(world, policies, chosen, problem.step_limit, info)
+
+
+ACTOR_TARGETS = [{"agent": 3}, {"box": sf.Sphere(2)}, {"agent": 3, "box": sf.Sphere(2)}, {}]
+
+
+def untrained_actor(objective=None, targets=ACTOR_TARGETS, world="two-rooms", **more):
+    """Skills of an actor with random weights, in a continuous world."""
+    made, rng = sf.make(world), np.random.default_rng(0)
+    assert isinstance(made, ContinuousBase)
+    objective = objective or sf.focused(sf.metra())
+    layout = lay_out(made.space, objective, targets, **more)
+    model, estimates = (
+        ActorModel(made, objective, layout, 5),
+        SkillEstimates(made.space, objective, layout),
+    )
+    weights = {
+        "actor": init_network([model.n_inputs, 8, 8, model.n_outputs], rng),
+        "judges": estimates.init(4, rng),
+        "shift": np.zeros(made.observation_size, np.float32),
+        "scale": np.ones(made.observation_size, np.float32),
+    }
+    return sf.ContinuousSkills(made, objective, layout, weights, 5, {"seed": 0})

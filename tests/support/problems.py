@@ -10,13 +10,14 @@ import skillfocus as sf
 from probes import corridor
 from skillfocus.learners.tabular.kernels import state_reward, update_estimates
 from skillfocus.learners.tabular.problem_builder import build_problem
-from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.targets import assign, untargeted
 
 
 def make_problem(mdp, objective, assignment, *, step_limit, world_id, **options):
-    """A tabular problem with the objective's rate in a world."""
-    rate = learning_rate(objective, world_id)
+    """A tabular problem; VIC has the paper's rate."""
+    del world_id
+    reward = objective.reward
+    rate = 0.7 if reward.name == "vic" else reward.estimate.rate
     return build_problem(mdp, objective, assignment, step_limit=step_limit, rate=rate, **options)
 
 

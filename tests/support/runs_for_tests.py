@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skillfocus.runs.folder_store import Store
-from skillfocus.runs.run import Result, Run
-from skillfocus.runs.scheduler import run_all
-from skillfocus.runs.status import Interrupted
+from skillfocus.runs import Interrupted, Result, Run, Store, run_all
 
 
 @dataclass(frozen=True)
@@ -28,10 +25,7 @@ class Tiny(Run):
     seed: int
     scale: float = 1.0
     seconds: float = 0.0
-    log: str = field(default="", compare=False)
-
-    def settings(self):
-        return {"scale": self.scale, "seconds": self.seconds, "seed": self.seed}
+    log: str = field(default="", metadata={"volatile": True})
 
     @property
     def label(self) -> str:
@@ -46,7 +40,8 @@ class Tiny(Run):
         if self.log:
             with open(self.log, "a") as file:
                 file.write(f"{self.seed} {os.getpid()}\n")
-        return Result([*rows, ("nothing", None, None)], b"skills" * (self.seed % 3) or None)
+        skills = b"skills" * (self.seed % 3) or None
+        return Result([*rows, ("nothing", None, None)], skills, {"seed": self.seed})
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 import skillfocus as sf
 from probes import corridor
+from skillfocus.discovery import Discovery
 from skillfocus.metrics.side_effects import SkillEffects
-from skillfocus.runs.discovery_run import Discovery
 from skillfocus.skills.policy import TabularPolicy
 from skillfocus.worlds.four_rooms import FourRooms
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.cli.view import View
+from skillfocus.cli.commands import View
 from skillfocus.errors import UserError
 from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
@@ -153,8 +153,7 @@ def test_starts_in_words(focused_vic):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "name at least one file"),
-        ({"gallery": True, "files": ("a",)}, "--gallery makes its own"),
+        ({"files": ()}, "name at least one file"),
         ({"files": ("a",), "skill": 1}, "what to --export"),
         ({"files": ("a", "b"), "export": "x.gif"}, "takes one file"),
         ({"files": ("a",), "out": "x.png"}, "ends in .html"),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import zlib
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus._internal import cache_folder
 from skillfocus.core.packed_transitions import PackedTransitions, pack_transitions
 from skillfocus.errors import UserError
+from skillfocus.files import seal, unseal
 from skillfocus.worlds import exploration_cache
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.model import ModelOutcome
@@ -95,7 +94,7 @@ def test_other_versions_and_other_code_are_other_entries(folder, monkeypatch):
     calls()
     monkeypatch.setattr(exploration_cache, "version", lambda name: f"99 of {name}")
     assert calls()[0] > 0
-    monkeypatch.setattr(exploration_cache, "_code_digest", lambda: "other")
+    monkeypatch.setattr(exploration_cache, "code_version", lambda: "other")
     assert calls()[0] > 0
     assert len(list(folder.iterdir())) == 3
 
@@ -124,22 +123,14 @@ def test_damage_is_noticed_and_mended(folder):
     ("probabilities", lambda a: a - 1), ("begins", lambda a: a + 1), ("values", lambda a: a + 50),
     ("values", lambda a: a - 9), ("ended", lambda a: a[:-1]), ("successors", lambda a: a[:-1]),
 ])  # fmt: skip
-def test_what_does_not_fit_together_is_missing(folder, monkeypatch, name, change):
+def test_what_does_not_fit_together_is_missing(folder, name, change):
     """An entry whose digest is right, as a tamperer would write it."""
     calls()
     (entry,) = folder.iterdir()
     whole = entry.read_bytes()
-    read = exploration_cache._unpack
-
-    def unpack(header, packed, n_actions):
-        kind = exploration_cache._DTYPES.get(name, "u1")
-        array = np.frombuffer(zlib.decompress(packed[name].tobytes()), kind)
-        forged = np.ascontiguousarray(change(array).astype(kind))
-        header["sizes"][name] = forged.size
-        stream = np.frombuffer(zlib.compress(forged.tobytes()), np.uint8)
-        return read(header, {**packed, name: stream}, n_actions)
-
-    monkeypatch.setattr(exploration_cache, "_unpack", unpack)
+    header, arrays = unseal(whole, exploration_cache.Header)
+    forged = np.ascontiguousarray(change(arrays[name]).astype(arrays[name].dtype))
+    entry.write_bytes(seal(header, {**arrays, name: forged}))
     assert calls()[0] > 0
     assert entry.read_bytes() == whole
 
@@ -175,9 +166,9 @@ def test_a_world_that_is_wrong_is_left_to_tabulate(folder):
 def test_it_can_be_off_and_read_only(tmp_path, monkeypatch):
     for word in ("off", "0", "", "OFF"):
         monkeypatch.setenv("SKILLFOCUS_CACHE", word)
-        assert cache_folder.cache_folder() is None
+        assert exploration_cache.cache_folder() is None
         assert calls()[0] > 0
-        assert cache_folder.cache_size() == (0, 0)
+        assert exploration_cache.describe_cache() == "off (SKILLFOCUS_CACHE)"
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     monkeypatch.setenv("SKILLFOCUS_CACHE", str(blocked))
@@ -189,31 +180,31 @@ def test_it_lies_where_the_system_keeps_such_files(monkeypatch, tmp_path):
     monkeypatch.delenv("SKILLFOCUS_CACHE")
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder.cache_folder() == tmp_path / "skillfocus"
+    assert exploration_cache.cache_folder() == tmp_path / "skillfocus"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert str(cache_folder.cache_folder()).endswith(os.path.join(".cache", "skillfocus"))
+    assert str(exploration_cache.cache_folder()).endswith(os.path.join(".cache", "skillfocus"))
     monkeypatch.setattr("sys.platform", "darwin")
-    assert "Library" in str(cache_folder.cache_folder())
+    assert "Library" in str(exploration_cache.cache_folder())
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert cache_folder.cache_folder() == tmp_path / "local" / "skillfocus"
+    assert exploration_cache.cache_folder() == tmp_path / "local" / "skillfocus"
 
 
 def test_the_least_recently_used_entries_go_first(folder, monkeypatch):
-    monkeypatch.setattr(cache_folder, "MAX_BYTES", 250)
-    for age, name in enumerate("abc"):
-        cache_folder.store_entry(name, bytes(100))
-        path = cache_folder.entry_path(name)
-        assert path is not None
-        os.utime(path, (1000 + age, 1000 + age))
-        if name == "b":
-            used = cache_folder.entry_path("a")
-            assert used is not None
-            cache_folder.mark_used(used)
-    assert sorted(path.stem for path in folder.iterdir()) == ["a", "c"]
-    assert cache_folder.cache_size() == (2, 200)
-    cache_folder.store_entry("large", bytes(251))
-    assert cache_folder.cache_size() == (2, 200)
+    size = 0
+    for age, world_id in enumerate(("minigrid:A", "minigrid:B")):
+        calls(world_id=world_id)
+        newest = max(folder.iterdir(), key=lambda path: path.stat().st_mtime)
+        os.utime(newest, (1000 + age, 1000 + age))
+        size = newest.stat().st_size
+    calls(world_id="minigrid:A")  # used again, so newer than B
+    monkeypatch.setattr(exploration_cache, "MAX_BYTES", 5 * size // 2)
+    calls(world_id="minigrid:C")
+    assert [calls(world_id=f"minigrid:{name}")[0] > 0 for name in "AC"] == [False, False]
+    assert "2 explored worlds" in exploration_cache.describe_cache()
+    monkeypatch.setattr(exploration_cache, "MAX_BYTES", 10)
+    calls(world_id="minigrid:D")
+    assert "2 explored worlds" in exploration_cache.describe_cache()
 
 
 def test_packed_transitions_are_lists_of_transitions():

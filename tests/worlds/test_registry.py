@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus._internal import gymnasium_ids
+from skillfocus import discovery, gymnasium_ids
 from skillfocus.core.world import World
-from skillfocus.runs import world_cache
 from skillfocus.worlds import registry
 from skillfocus.worlds.adapters import from_object
 from skillfocus.worlds.registry import SOURCES, WORLD_IDS, WORLDS, can_remake, make
@@ -118,7 +117,7 @@ def test_worlds_in_jax_are_made_by_name():
     ):
         make("tool-rooms", tools=1.5)
     with pytest.raises(sf.UserError, match="has no table of its states"):
-        world_cache.cached_mdp("visible-mud", "{}")
+        discovery.cached_mdp("visible-mud", "{}")
 
 
 def test_jax_is_named_where_it_is_missing(monkeypatch):
@@ -131,8 +130,8 @@ def test_jax_is_named_where_it_is_missing(monkeypatch):
 
 def test_jax_is_imported_for_worlds_that_need_it_only():
     code = (
-        "import sys, skillfocus as sf; sf.make('four-rooms'); from skillfocus.cli import listing; "
-        "listing.List().run(); assert 'jax' not in sys.modules"
+        "import sys, skillfocus as sf; sf.make('four-rooms'); from skillfocus.cli.commands import List; "
+        "List().run(); assert 'jax' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
@@ -281,13 +280,13 @@ def stops(): sys.exit("no")
 def test_what_an_own_world_raises_is_one_sentence(name, settings, sentence, tmp_path):
     (tmp_path / "raising.py").write_text(BROKEN)
     with pytest.raises(sf.UserError, match=sentence):
-        world_cache.cached_mdp(f"{tmp_path}/raising.py:{name}", settings)
+        discovery.cached_mdp(f"{tmp_path}/raising.py:{name}", settings)
 
 
 @pytest.mark.parametrize("settings", ["[]", "{", "9" * 5000, "[" * 100_000])
 def test_world_settings_are_a_json_object(settings):
     with pytest.raises(sf.UserError, match="must be a JSON object"):
-        world_cache.cached_world("four-rooms", settings)
+        discovery.cached_world("four-rooms", settings)
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + ".txt", "a" * 300 + ".py:X", "", "a\0b"])
@@ -321,8 +320,8 @@ def test_a_run_knows_when_a_world_of_the_same_name_has_changed(file):
     assert set(settings) == {"fingerprint"}
     assert run.non_default_settings() == {"skills": 2, "targets": '{"lamp": 2}'}
     file.write_text(FILE.replace('{**state, "lamp": "on"}', '{**state, "lamp": "on", "hand": 0}'))
-    world_cache.cached_world.cache_clear()
-    world_cache.cached_mdp.cache_clear()
+    discovery.cached_world.cache_clear()
+    discovery.cached_mdp.cache_clear()
     assert sf.Discovery(f"{file}:Lamps", "focused-vic", 0, targets="lamp=2").id != before
 
 

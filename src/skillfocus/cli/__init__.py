@@ -19,8 +19,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skillfocus._internal.control_characters import drop_controls
 from skillfocus.errors import UserError
+from skillfocus.terminal import drop_controls
 
 MIN_WIDTH, MAX_WIDTH = 40, 1000
 """Columns that are printed at least and at most, however wide the terminal says that it is."""
@@ -28,9 +28,11 @@ _ANSI_COLOURS = r"\x1b\[[0-9;]*m"
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM, which batch systems send."""
+    """SIGTERM, which batch systems send, or SIGHUP, when the terminal closes."""
 
-    signal_number = signal.SIGTERM
+    def __init__(self, signal_number: int) -> None:
+        super().__init__()
+        self.signal_number = signal_number
 
 
 def main() -> None:
@@ -40,11 +42,18 @@ def main() -> None:
         SystemExit: With status 1 if a run failed, 2 for a usage error, 130 if interrupted, 143 if
             terminated.
     """
+    with guarded():
+        _run()
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn what a command raises into one line on standard error and an exit status."""
     try:
-        with _raise_on_sigterm():
+        with _raise_on_termination():
             _prepare_output()
             try:
-                _run()
+                yield
             finally:
                 sys.stdout.flush()
     except UserError as error:
@@ -79,23 +88,25 @@ def _run() -> None:
 
 
 @contextmanager
-def _raise_on_sigterm() -> Iterator[None]:
-    """Raise `_Terminated` on the first SIGTERM, so that everything is closed as after Ctrl-C."""
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
+def _raise_on_termination() -> Iterator[None]:
+    """Raise `_Terminated` on the first SIGTERM or SIGHUP, so that all is closed as after Ctrl-C."""
 
     def handle(number: int, frame: object) -> None:
         del frame
         signal.signal(number, signal.SIG_IGN)
-        raise _Terminated
+        raise _Terminated(number)
 
-    signal.signal(signal.SIGTERM, handle)
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    handled = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _prepare_output() -> None:
@@ -139,13 +150,13 @@ def _messages_on_stderr() -> Iterator[None]:
 
 class _LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        from skillfocus.cli.output import say
+        from skillfocus.cli.printing import say
 
         say(record.getMessage())
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    from skillfocus.cli.output import say
+    from skillfocus.cli.printing import say
 
     del category, filename, lineno, file, line
     say(f"skillfocus: warning: {re.sub(_ANSI_COLOURS, '', str(message))}")

@@ -1,24 +1,772 @@
-"""All commands, and how their options are parsed."""
+"""The commands: each is a dataclass of options with a method `run`.
+
+A command calls the library function of the same name and prints the result; it does nothing that
+Python code could not do. Heavy imports happen inside `run`, so that `--help` answers at once.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import fields
-from typing import Annotated
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from tyro.conf import subcommand
+from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
-from skillfocus.cli.describe import Describe
-from skillfocus.cli.discover import Discover
-from skillfocus.cli.doctor import Doctor
-from skillfocus.cli.evaluate import Evaluate
-from skillfocus.cli.listing import List
-from skillfocus.cli.reproduce import Reproduce
-from skillfocus.cli.solve import Solve
-from skillfocus.cli.sweep import Sweep
-from skillfocus.cli.view import View
+from skillfocus.cli.options import (
+    DiscoveryOptions,
+    JobOptions,
+    OptionalInt,
+    OptionalPath,
+    OptionalStr,
+    SkillFiles,
+    WorldOptions,
+    shown_exploration,
+)
+from skillfocus.cli.printing import (
+    err,
+    list_variables,
+    print_json,
+    print_table,
+    print_text,
+    progress_on_stderr,
+    say,
+    shorten_names,
+    show_count,
+    show_range,
+    show_runs,
+)
 from skillfocus.errors import UserError
+from skillfocus.learners.registry import LEARNERS
+
+if TYPE_CHECKING:
+    from skillfocus.discovery import Discovery
+    from skillfocus.learners.strength_search import StrengthCurve
+    from skillfocus.runs import JobStatus, Store
+    from skillfocus.sweep import Score, SweepResult
+    from skillfocus.worlds.continuous import ContinuousBase
+    from skillfocus.worlds.jax.world import JaxWorld
+
+# -------------------------------------------------------------------- worlds
+
+
+@dataclass(frozen=True)
+class List:
+    """List the worlds, objectives and learners that other commands accept."""
+
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        """Print the names."""
+        from skillfocus.objectives.registry import objective_names
+        from skillfocus.worlds.registry import CONTINUOUS_WORLDS, JAX_WORLDS, WORLDS
+
+        worlds = []
+        for name, kind in {**WORLDS, **JAX_WORLDS}.items():
+            world = kind()  # pyright: ignore[reportCallIssue]
+            variables = dict(zip(world.space.names, world.space.sizes, strict=True))
+            worlds.append(
+                {"name": name, "id": world.id, "combinations": world.space.size,
+                 "variables": variables,
+                 "table": name in WORLDS, "continuous": False}
+            )  # fmt: skip
+        for name, kind in CONTINUOUS_WORLDS.items():
+            world = kind()
+            variables = {v.name: v.size for v in world.space.variables}
+            worlds.append(
+                {"name": name, "id": world.id, "combinations": None, "variables": variables,
+                 "table": False, "continuous": True}
+            )  # fmt: skip
+        names = {"objectives": list(objective_names()), "learners": list(LEARNERS)}
+        if self.json:
+            print_json({"worlds": worlds, **names})
+            return
+        rows = [
+            [w["name"], w["id"], show_count(w["combinations"]), list_variables(w["variables"])]
+            for w in worlds
+            if not w["continuous"]
+        ]  # fmt: skip
+        print_table("Worlds", ["name", "id", "combinations", "variables (values)"], rows)
+        print_text("combinations of values; skillfocus describe counts the states within reach\n")
+        rows = [
+            [w["name"], w["id"], list_variables(w["variables"])] for w in worlds if w["continuous"]
+        ]
+        print_table("Continuous worlds", ["name", "id", "variables (numbers)"], rows)
+        without = [w["name"] for w in worlds if not w["table"] and not w["continuous"]]
+        print_text(f"Too large for tables, for networks only: {', '.join(without)}")
+        for title, members in names.items():
+            print_text(f"{title.capitalize() + ':':<12} {', '.join(members)}")
+        print_text("\nOther worlds: my-map.txt, gymnasium:Taxi-v4, minigrid:DoorKey-5x5,")
+        print_text("rddl:DOMAIN/INSTANCE, my_world.py:NAME; see skillfocus describe --help")
+        print_text("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
+        print_text("Try: skillfocus discover four-rooms focused-vic")
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Describe a world: its variables, actions and states, and what may be surprising about it.
+
+    Use it before `discover` to see what skills can target and what can change alone.
+
+    Examples: skillfocus describe four-rooms, skillfocus describe minigrid:DoorKey-5x5
+    """
+
+    world: Annotated[Positional[str], arg(metavar="WORLD")]
+    """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
+    world_settings: str = "{}"
+    """The world's settings as JSON, such as '{"step_limit": 30}'."""
+    check: bool = False
+    """Also run every check of skillfocus.testing.check_world (check_jax_world and
+    check_continuous_world for worlds of those kinds)."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        """Describe the world and print the description."""
+        from skillfocus import testing
+        from skillfocus.discovery import cached_mdp, cached_world
+        from skillfocus.metrics import world_summary
+        from skillfocus.worlds.continuous import ContinuousBase
+        from skillfocus.worlds.jax.world import JaxWorld
+
+        check: Callable[[Any], object]
+        show: Callable[[Any, dict[str, Any]], None]
+        with shown_exploration():
+            world: Any = cached_world(self.world, self.world_settings)
+            if isinstance(world, JaxWorld) and world.mdp is None:
+                description = world_summary.describe_without_table(world)
+                check, show = testing.check_jax_world, _show_without_table
+            elif isinstance(world, ContinuousBase):
+                description = world_summary.describe_continuous(world)
+                check, show = testing.check_continuous_world, _show_continuous
+            else:
+                mdp = cached_mdp(self.world, self.world_settings)
+                description = world_summary.describe(world, mdp)
+                check, show = testing.check_world, _show_table
+        if self.check:
+            check(world)
+        if self.json:
+            print_json(description)
+            return
+        show(world, description)  # pyright: ignore[reportArgumentType]
+        if self.check:
+            print_text("\nEvery check passed.")
+
+
+def _show_table(world: Any, description: dict[str, Any]) -> None:
+    """Print the description of a world with a table."""
+    actions = description["actions"]
+    print_text(f"{description['world']}: {description['states']:,} states, {len(actions)} actions")
+    print_text(f"Actions: {', '.join(actions)}")
+    print_text(f"A skill may take up to {description['step_limit']} steps.\n")
+    rows = [
+        [v["name"], str(v["values"]), v["listed"], v["changes"],
+         "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
+        for v in description["variables"]
+    ]  # fmt: skip
+    columns = ["variable", "values", "such as", "changes", "alone", "skills by default"]
+    print_table("Variables", columns, rows)
+    print_text(
+        f"alone: the highest probability that it changes and nothing else does, within "
+        f"{description['step_limit']} steps, averaged over starts\n"
+    )
+    for note in description["notes"]:
+        print_text(f"- {note}")
+    print_text(f"\nOne state:\n{world.draw(next(iter(world.states())))}")
+
+
+def _show_without_table(world: JaxWorld, description: dict[str, Any]) -> None:
+    """Print the description of a world in JAX: variables that are alike are shown together."""
+    print_text(
+        f"{description['world']}: {show_count(description['combinations'])} combinations of "
+        f"values, {len(description['actions'])} actions"
+    )
+    print_text(f"Actions: {', '.join(description['actions'])}")
+    print_text(f"Goals: {shorten_names(description['goals'])}")
+    print_text(f"A skill may take up to {description['step_limit']} steps.\n")
+    rows = []
+    for alike, group in itertools.groupby(
+        description["variables"], lambda v: (v["listed"], v["changes"], v["skills"])
+    ):
+        variables = list(group)
+        names = shorten_names([v["name"] for v in variables])
+        each = " each" if len(variables) > 1 else ""
+        rows.append([names, f"{variables[0]['values']}{each}", *alike[:2], f"{alike[2]}{each}"])
+    columns = ["variable", "values", "such as", "changes", "skills by default"]
+    print_table("Variables", columns, rows)
+    for note in description["notes"]:
+        print_text(f"- {note}")
+    print_text(f"\nOne state:\n{world.draw(tuple([0] * len(world.space)))}")
+
+
+def _show_continuous(world: ContinuousBase, description: dict[str, Any]) -> None:
+    """Print the description of a world with continuous variables."""
+    actions = description["actions"]
+    print_text(
+        f"{description['world']}: {world.space.size} numbers in {len(world.space)} variables, "
+        f"{len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
+        f"{description['observations']} observations"
+    )
+    shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
+    print_text(f"Actions: {', '.join(shown) if len(shown) <= 8 else shorten_names(shown)}")
+    print_text(
+        f"A skill may take up to {description['step_limit']} steps, an episode "
+        f"{description['episode_steps']:,}.\n"
+    )
+    rows = []
+    for alike, group in itertools.groupby(
+        description["variables"],
+        lambda v: (v["numbers"], show_range(v), f"{v['scale']:.3g}", v["changes"]),
+    ):
+        variables = list(group)
+        each = " each" if len(variables) > 1 else ""
+        names = [v["name"] for v in variables]
+        listed = ", ".join(names) if len(names) <= 4 else shorten_names(names)
+        rows.append([listed, f"{alike[0]}{each}", *alike[1:]])
+    print_table("Variables", ["variable", "numbers", "range", "scale", "changes"], rows)
+    print_text("scale: the distance that counts as a change of 1\n")
+    for note in description["notes"]:
+        print_text(f"- {note}")
+
+
+# -------------------------------------------------------------------- discover
+
+NOTABLE = 0.01
+"""Avoidable side effects of focused skills above this are pointed out."""
+RARELY = 0.75
+"""Skills change their target rarely if all together do so less often than this part of what one
+could (skills for different values each change it from some of the starts)."""
+MORE_UPDATES = "networks become more precise with more --updates"
+STEADY_RATE = 0.05
+"""A weight of VIC's discriminator that averages over many runs (docs/vic.md)."""
+MAX_FILES_LISTED = 3
+
+
+@dataclass(frozen=True)
+class Discover(JobOptions, DiscoveryOptions):
+    """Discover skills in a world, print what each one changes, and save them to files.
+
+    Interrupted or repeated, the same command only executes the seeds that are missing in --out.
+
+    Examples: skillfocus discover four-rooms focused-vic --seeds 5,
+    skillfocus discover gymnasium:Taxi-v4 focused-vic --targets passenger=2
+    """
+
+    seed: int = 0
+    """First seed."""
+    seeds: int = 1
+    """Number of seeds; each gives an independent set of skills."""
+    coverage: bool = False
+    """Also measure the coverage of chains of 1 to 5 skills."""
+    draw: OptionalPath = None
+    """Also draw the first seed's skills to this .png, .svg or .pdf file."""
+    strength: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
+        float | Literal["auto"] | None, arg(metavar="FLOAT|auto", help_behavior_hint="")
+    ] = None
+    """Strength lambda of the penalty for side effects (default: 4, for LSD 2); auto raises it until
+    side effects cannot fall further or targets suffer, and shows the curve."""
+
+    def run(self) -> None:
+        """Execute the discoveries and print their results."""
+        from skillfocus.core.seeds import seed_range
+        from skillfocus.runs import Store, run_all
+
+        seeds = seed_range(self.seeds, self.seed)
+        self.explore_world()
+        runs = self._runs(seeds, None if self.strength == "auto" else self.strength)
+        if self.draw:
+            from skillfocus.figures.trajectories import check_drawable
+
+            check_drawable(runs[0].make_world(), self.draw)
+        store, curve = Store(self.out), None
+        with progress_on_stderr(f"{self.world} {self.objective}") as bar:
+            if self.strength == "auto":
+                curve = self._find_strength(runs[0], seeds, store, bar)
+                runs = self._runs(seeds, curve.chosen.strength)
+            status = run_all(runs, store, progress=bar, **self.job_arguments())
+        report_job(status, self.out)
+        records = _records(runs, store)
+        show_runs(list(records.values()), self.json, curve and curve.as_json())
+        self._advise(list(records.values()))
+        for run in list(records)[:MAX_FILES_LISTED]:
+            say(f"saved: {store.skills_path(run)}")
+        if len(records) > MAX_FILES_LISTED:
+            say(f"… and {len(records) - MAX_FILES_LISTED} more in {store.folder}")
+        if self.draw and runs[0] in records:
+            from skillfocus.figures.trajectories import draw_skills
+            from skillfocus.skills.skills import Skills
+
+            draw_skills(Skills.load(store.skills_path(runs[0]), runs[0].make_world()), self.draw)
+            say(f"drawn: {self.draw}")
+        exit_if_failed(status)
+
+    def _runs(self, seeds: Sequence[int], strength: float | None) -> list[Discovery]:
+        from skillfocus.discovery import Discovery
+
+        learner = self.make_learner()
+        settings: dict[str, Any] = {**self.settings(), "strength": strength}
+        return [
+            Discovery(self.world, self.objective, seed, learner, coverage=self.coverage, **settings)
+            for seed in seeds
+        ]
+
+    def _find_strength(
+        self, first: Discovery, seeds: Sequence[int], store: Store, progress: Any
+    ) -> StrengthCurve:
+        """Raise the strength; every point is stored like any other run."""
+        from skillfocus.learners.strength_search import first_strength, search_strength
+        from skillfocus.runs import run_all
+
+        def measure(strength: float) -> list[list[dict]]:
+            runs = self._runs(seeds, strength)
+            exit_if_failed(run_all(runs, store, progress=progress, **self.job_arguments()))
+            return [record["skills"] for record in _records(runs, store).values()]
+
+        return search_strength(measure, first_strength(first.make_world(), first.make_objective()))
+
+    def _advise(self, records: list[dict]) -> None:
+        """Say what to try if focused skills disturb more than they need to, or do nothing."""
+        if "focused" not in self.objective:
+            return
+        skills = [skill for record in records for skill in record["skills"]]
+        wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
+        compares_with_start = all(r["settings"]["baseline"] == "start" for r in records)
+        if wasteful and compares_with_start:  # as what is avoidable does
+            worst = max(wasteful, key=lambda s: s["avoidable"])
+            advice = "--strength auto finds a strength, and --penalty path-norm knows walls"
+            if self.strength == "auto":
+                advice = "no strength tried avoids them"
+            if self._learns_networks:
+                advice = MORE_UPDATES
+            say(
+                f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
+                f"avoided (skill {worst['skill']}, {' + '.join(worst['targets'])}: "
+                f"{worst['avoidable']:.2f} more than the best possible); {advice}"
+            )
+        for record in records:
+            _point_out_idle_skills(record, self._learns_networks)
+
+    @property
+    def _learns_networks(self) -> bool:
+        from skillfocus.learners.neural.learner import Neural
+
+        return isinstance(self.make_learner(), Neural)
+
+
+def _point_out_idle_skills(record: dict, networks: bool) -> None:
+    """Say which targets all skills of a run together change much less often than one could."""
+    skills = record["skills"]
+    if any("reaches" in skill for skill in skills):
+        _point_out_missed_values(record)
+        return
+    coarse = "vic" in record["objective"] and record["settings"]["rate"] > STEADY_RATE
+    steady = f"--rate {STEADY_RATE}, " if coarse else ""
+    advice = MORE_UPDATES if networks else f"try {steady}another seed, or focused-change"
+    for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
+        mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
+        possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)
+        changes = [s["changes_target"] for s in mine]
+        if possible > 0.5 and sum(changes) < RARELY * possible:
+            say(
+                f"note: the skills for {' + '.join(target)} of seed {record['seed']} change it "
+                f"from at most {max(changes):.2f} of the starts, though it can be changed alone "
+                f"with probability {possible:.2f}; {advice}"
+            )
+
+
+def _point_out_missed_values(record: dict) -> None:
+    """Say how many skills of a run reach their value alone much less often than one could."""
+    possible = [s for s in record["skills"] if s["starts"] and (s.get("best_possible") or 0) > 0]
+    missed = [s for s in possible if s["changes_alone"] < RARELY * s["best_possible"]]
+    if not missed:
+        return
+    worst = min(missed, key=lambda s: s["changes_alone"] - s["best_possible"])
+    say(
+        f"note: {len(missed)} of {len(record['skills'])} skills of seed {record['seed']} reach "
+        f"their value alone much less often than is possible (skill {worst['skill']}, "
+        f"{worst['reaches']}: {worst['changes_alone']:.2f}, possible {worst['best_possible']:.2f})"
+        f"; try a longer --step-limit, or --strength auto"
+    )
+
+
+def _records(runs: Sequence[Discovery], store: Store) -> dict[Discovery, dict]:
+    """Return the records of the runs that are finished."""
+    documents = {run: store.document(run) for run in runs}
+    return {
+        run: {**document, "file": str(store.skills_path(run))}
+        for run, document in documents.items()
+        if document is not None
+    }
+
+
+def report_job(status: JobStatus, out: Path) -> None:
+    """Print how a job went: a summary, failed runs, and where their tracebacks are."""
+    say(status.summary(out))
+    for run, error in status.failures.items():
+        say(f"failed: {run}: {error}")
+    if status.failures:
+        say(f"tracebacks are in {out / 'failed'}; --retry-failed tries again")
+
+
+def exit_if_failed(status: JobStatus) -> None:
+    """End the command with status 1 if a run failed."""
+    if status.failures:
+        raise SystemExit(1)
+
+
+# -------------------------------------------------------------------- saved skills
+
+
+@dataclass(frozen=True)
+class Evaluate(WorldOptions):
+    """Measure what saved skills change: their targets, and everything else (side effects).
+
+    Values are exact where the world allows it, else sampled.
+
+    Example: skillfocus evaluate out/*.skills --coverage
+    """
+
+    files: SkillFiles
+    """Files of skills, as `discover` writes them."""
+    coverage: bool = False
+    """Also measure the fraction of states that chains of 1 to 5 skills can end in, and its area."""
+    sample: OptionalInt = None
+    """Sample this many rollouts per skill, even where values could be exact."""
+    seed: int = 0
+    """Seed of the samples."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        """Evaluate the files and print the results."""
+        from skillfocus.metrics.evaluation import evaluate
+
+        if not self.files:
+            raise UserError("name at least one file of skills")
+        world = self.make_world()
+        with progress_on_stderr("evaluating") as bar:
+            runs = evaluate(
+                self.files, coverage=self.coverage, sample=self.sample, seed=self.seed,
+                world=world, progress=bar,
+            )  # fmt: skip
+        show_runs(runs, self.json)
+
+
+@dataclass(frozen=True)
+class Solve(WorldOptions):
+    """Learn a task with saved skills and primitive moves, and, for comparison, with the moves
+    alone: the paper's task of a world, or your own.
+
+    Examples: skillfocus solve out/*.skills --intra-option,
+    skillfocus solve out/*.skills --task key=1,door=open --start position=(1,1)
+    """
+
+    files: SkillFiles
+    """Files of skills, as `discover` writes them."""
+    task: Annotated[str, arg(metavar="TASK")] = "true"
+    """The paper's task by its reward: true, or proxy, which ignores side effects. Your own: values
+    to reach, such as key=1,door=open, or a function of a state in a file, my.py:goal. A household's
+    or a continuous world's by name, such as install-printer or carry-box."""
+    start: OptionalStr = None
+    """Where episodes start, such as key=0,position=(1,1); variables left out have their first value
+    (default: the task's start, or the world's first state)."""
+    max_steps: OptionalInt = None
+    """Steps after which an episode ends (default: the task's, or eight times the step limit)."""
+    episodes: int = 20_000
+    """Number of training episodes."""
+    steps: OptionalInt = None
+    """Number of training steps in households and continuous worlds, which count no episodes
+    (default: a million, and those of 7,680 episodes)."""
+    intra_option: bool = False
+    """Let steps inside skills also update the values of the primitive moves."""
+    decay: float = 0.001
+    """Decay of exploration: epsilon is exp(-decay n) after n episodes."""
+    seed: int = 0
+    """First seed of learning."""
+    seeds: int = 1
+    """Number of seeds."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        """Learn the tasks and print how well each agent does."""
+        from skillfocus.tasks.solving import solve_all
+
+        world = self.make_world()
+        with progress_on_stderr(f"learning the task {self.task}") as bar:
+            runs = solve_all(
+                self.files, task=self.task, start=self.start,
+                max_episode_steps=self.max_steps, steps=self.steps, episodes=self.episodes,
+                decay=self.decay, intra_option=self.intra_option, seed=self.seed,
+                seeds=self.seeds, world=world, progress=bar,
+            )  # fmt: skip
+        if self.json:
+            print_json({"runs": runs})
+            return
+        rows = [
+            [r["world"], r["objective"], "–" if r["seed"] is None else str(r["seed"]),
+             str(r["learning_seed"]), f"{r['steps']:.1f}",
+             "–" if r["optimum_steps"] is None else f"{r['optimum_steps']:.1f}",
+             f"{r['proxy_return']:.3f}", f"{r['true_return']:.3f}"]
+            for r in runs
+        ]  # fmt: skip
+        columns = ["world", "skills", "seed", "agent's\nseed", "steps", "optimum", "proxy", "true"]
+        print_table(f"{self._title(runs)}: steps and returns", columns, rows)
+
+    def _title(self, runs: list[dict]) -> str:
+        if learned := {r["learned_steps"] for r in runs if "learned_steps" in r}:
+            return f"Task {runs[0]['task']}, learned in {max(learned):,} steps"
+        about = f"Task {self.task}, learned"
+        if self.task in ("true", "proxy"):
+            about = f"Learned from the {self.task} reward"
+        return f"{about} in {self.episodes:,} episodes"
+
+
+@dataclass(frozen=True)
+class View(WorldOptions):
+    """Watch skills: write one page that needs nothing but a browser, and open it.
+
+    Examples: skillfocus view out/plain.skills out/focused.skills
+              skillfocus view out/focused.skills --task true       (an agent's choices too)
+              skillfocus view out/focused.skills --export fetch.gif --skill 1 --slips 3
+    """
+
+    files: SkillFiles
+    """Files of skills; up to four are shown side by side, the others can be selected."""
+    out: OptionalPath = None
+    """The page (default: beside the first file)."""
+    task: Literal["none", "true", "proxy"] = "none"
+    """Also learn the world's task from this reward with each skill set, to watch the agent."""
+    coverage: bool = False
+    """Also compute the expected coverage of skill chains."""
+    export: OptionalPath = None
+    """Write one rollout to this .gif or .svg file instead of a page."""
+    skill: OptionalInt = None
+    """The skill to export (default: the one that changes its targets with fewest side effects)."""
+    start: OptionalStr = None
+    """Start state of the export, such as 'position=(6, 9), tool_1=1'; variables left out are as on
+    the page."""
+    slips: int = 0
+    """Seed of the export's slips, as on the page."""
+    no_open: bool = False
+    """Do not open the page in a browser."""
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        """Write the page, or the exported rollout."""
+        if not self.files:
+            raise UserError("name at least one file of skills")
+        if self.export is None and (self.skill is not None or self.start or self.slips):
+            raise UserError(
+                "--skill, --start and --slips say what to --export; a page has them all"
+            )
+        if self.export is not None and (self.out or self.task != "none" or self.coverage):
+            raise UserError("--out, --task and --coverage are for a page, not for --export")
+        if self.export is not None and len(self.files) != 1:
+            raise UserError(f"--export takes one file of skills, and {len(self.files)} are named")
+        if self.export is not None:
+            self._export(self.export)
+            return
+        from skillfocus.viewer.viewing import view
+
+        world = self.make_world()
+        with progress_on_stderr("writing the page") as bar:
+            page = view(
+                self.files, self.out, task=self.task, coverage=self.coverage, world=world,
+                progress=bar,
+            )  # fmt: skip
+        size = page.stat().st_size
+        if self.json:
+            print_json({"page": str(page), "bytes": size})
+        else:
+            say(f"page: {page} ({size / 1e6:.1f} MB)")
+        if not self.no_open and err.is_terminal:
+            import webbrowser
+
+            webbrowser.open(page.resolve().as_uri())
+
+    def _export(self, path: Path) -> None:
+        from skillfocus.viewer.rollout_export import export_rollout
+
+        exported = export_rollout(
+            self.files[0], path, skill=self.skill, start=self.start or "", slips=self.slips,
+            world=self.make_world(),
+        )  # fmt: skip
+        if self.json:
+            print_json({"file": str(path), "steps": exported.steps, "skill": exported.skill})
+        else:
+            say(f"exported: {path}, skill {exported.skill}, {exported.steps} steps")
+
+
+# -------------------------------------------------------------------- sweep
+
+
+@dataclass(frozen=True)
+class Sweep(JobOptions, DiscoveryOptions):
+    """Compare settings: every point of a grid, or a search with Optuna, on tuning seeds.
+
+    Prints all points, best first, and draws the metric against each setting. Other options are
+    those of `discover` and the same for all points.
+
+    Example: skillfocus sweep four-rooms focused-vic --over strength=1,2,4,8 --report 5
+    """
+
+    over: UseAppendAction[tuple[str, ...]] = ()
+    """A setting and its values, strength=1,2,4; with --trials also a range, strength=1..20 or
+    strength=1..20:log. Repeat for several settings."""
+    seed: int = 1000
+    """First tuning seed; seeds below 1000 are for reporting and refused here."""
+    seeds: int = 3
+    """Number of tuning seeds per point."""
+    report: int = 0
+    """Run the best point on this many reporting seeds too, from 0 up."""
+    metric: str = "focus"
+    """What to compare by: focus (control minus side effects), control, mean_side_effects, auc (of
+    coverage; takes longer), steps, or any other metric of a run, averaged."""
+    minimize: bool = False
+    """Smaller values of the metric are better."""
+    trials: OptionalInt = None
+    """Search with this many Optuna trials instead of running the whole grid."""
+    plot: OptionalPath = None
+    """The sensitivity plot (.png, .svg or .pdf; default: a .png in --out)."""
+
+    def run(self) -> None:
+        """Execute the sweep and print its points."""
+        from skillfocus.sweep import parse_axis, sweep
+
+        axes = [parse_axis(text) for text in self.over]
+        for name in {axis.setting for axis in axes} & set(self.learner_options()):
+            raise UserError(f"{name} is swept over, so --{name} has no effect; leave it out")
+        with progress_on_stderr(f"{self.world} {self.objective}") as bar:
+            result = sweep(
+                self.world, self.objective, over=axes, seed=self.seed, seeds=self.seeds,
+                report=self.report, metric=self.metric, minimize=self.minimize,
+                trials=self.trials, plot=self.plot, out=self.out, learner=self.make_learner(),
+                progress=bar, **self.job_arguments(), **self.settings(),
+            )  # fmt: skip
+        report_job(result.status, self.out)
+        if result.best is None:
+            say("no point of the sweep has all its runs, so there is nothing to show")
+            raise SystemExit(1)
+        if self.json:
+            print_json(result.as_json())
+        else:
+            _print_points(result, result.best)
+        say(f"drawn: {result.plot}")
+        exit_if_failed(result.status)
+
+
+def _print_points(result: SweepResult, best: Score) -> None:
+    """Print all points, best first, and how the best one does on the reporting seeds."""
+    columns = [axis.setting for axis in result.axes]
+    columns += [result.metric, "90 % interval", "seeds", ""]
+    rows = [
+        [*_row(score), "best" if score is best else ""]
+        for score in sorted(result.scores, key=lambda s: s.mean, reverse=not result.minimize)
+    ]
+    tuned = result.tuning_seeds
+    plural = "s" if len(tuned) > 1 else ""
+    title = f"{result.title}, {len(tuned)} tuning seed{plural} from {min(tuned)} up"
+    print_table(title, columns, rows)
+    if result.report:
+        title = f"The best point on reporting seeds 0 to {result.reporting_seeds[-1]}"
+        print_table(title, columns[:-1], [_row(result.report)])
+
+
+def _row(score: Score) -> list[str]:
+    settings = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in score.point.values()]
+    interval = f"{score.low:.3f} to {score.high:.3f}" if len(score.values) > 1 else "–"
+    return [*settings, f"{score.mean:.3f}", interval, str(len(score.values))]
+
+
+# -------------------------------------------------------------------- doctor
+
+REQUIRED = (
+    "skillfocus", "numpy", "numba", "scipy", "polars", "safetensors", "msgspec", "matplotlib",
+    "gymnasium", "tyro", "rich",
+)  # fmt: skip
+EXTRAS = {
+    "distributed": "cluster", "optuna": "sweep", "minigrid": "minigrid", "pyRDDLGym": "rddl",
+    "rddlrepository": "rddl", "stable-baselines3": "sb3", "jax": "neural", "optax": "neural",
+}  # fmt: skip
+"""Optional packages, and the extra that installs each."""
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Check the installation: versions, cores, compiled kernels. Include it in bug reports.
+
+    Exit status 1 if something that is needed does not work.
+    """
+
+    json: bool = False
+    """Print one JSON document."""
+
+    def run(self) -> None:
+        """Check the installation and print the findings."""
+        say("compiling the kernels, which takes up to a minute the first time")
+        findings, healthy = check_installation()
+        if self.json:
+            print_json({"healthy": healthy, **findings})
+        else:
+            rows = [[name, str(value)] for name, value in findings.items()]
+            print_table("skillfocus doctor", ["what", "found"], rows)
+        if not healthy:
+            raise SystemExit(1)
+
+
+def check_installation() -> tuple[dict[str, object], bool]:
+    """Return versions, cores and whether kernels compile, and whether everything needed works."""
+    from skillfocus.worlds.exploration_cache import describe_cache
+
+    findings: dict[str, object] = {
+        "python": platform.python_version(), "system": platform.platform(),
+    }  # fmt: skip
+    healthy = True
+    for name in REQUIRED:
+        try:
+            findings[name] = version(name)
+        except PackageNotFoundError:
+            findings[name] = "missing: reinstall skillfocus"
+            healthy = False
+    for name, extra in EXTRAS.items():
+        try:
+            findings[name] = version(name)
+        except PackageNotFoundError:
+            findings[name] = f"not installed; pip install 'skillfocus[{extra}]' if you need it"
+    findings["cores"] = os.cpu_count()
+    findings["world cache"] = describe_cache()
+    try:
+        findings["compiled kernels"] = _check_kernels()
+    except Exception as error:  # whatever is broken is what the user wants to know
+        findings["compiled kernels"] = f"failed: {error}"
+        healthy = False
+    return findings, healthy
+
+
+def _check_kernels() -> str:
+    """Compile the kernels, and return how long that took and where they are cached."""
+    start = time.perf_counter()
+    from skillfocus.learners.discovery import compile_kernels
+    from skillfocus.learners.tabular import sweeps
+
+    compile_kernels()
+    seconds = time.perf_counter() - start
+    folder = sweeps.sweep.stats.cache_path  # pyright: ignore[reportFunctionMemberAccess]
+    cache = f"cached in {folder}" if folder else "not cached: no writable folder"
+    return f"work ({seconds:.1f} s), {cache}"
+
+
+# -------------------------------------------------------------------- parsing
 
 Command = (
     Annotated[List, subcommand("list")]
@@ -28,10 +776,9 @@ Command = (
     | Annotated[Solve, subcommand("solve")]
     | Annotated[View, subcommand("view")]
     | Annotated[Sweep, subcommand("sweep")]
-    | Annotated[Reproduce, subcommand("reproduce")]
     | Annotated[Doctor, subcommand("doctor")]
 )
-"""All commands: each is a dataclass of options with a method `run`."""
+"""All commands."""
 
 
 def parse_command() -> Command:
@@ -52,5 +799,5 @@ def parse_command() -> Command:
         value = getattr(command, field.name)
         if isinstance(value, float) and not math.isfinite(value):
             option = field.name.replace("_", "-")
-            raise UserError(f"--{option} is {value}; it must be a finite number")
+            raise UserError(f"--{option} must be a finite number, got {value}")
     return command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -63,15 +64,14 @@ class DiscoveryOptions:
     """What the penalty compares variables with that move by themselves: start (the default),
     inaction or stepwise (docs/focused.md)."""
     rate: OptionalFloat = None
-    """Weight of the discriminator's moving average, or LSD's step size (default: the paper's; for
-    focused VIC 0.05 in worlds that are not built in). Q-learning
-    scales it down (docs/q-learning.md)."""
+    """Weight of the discriminator's moving average, or LSD's step size (default: 0.05, for LSD
+    0.1). Q-learning scales it down (docs/q-learning.md)."""
     weight: OptionalFloat = None
     """DUSDi's weight on the variables that are not targets (default: 0.1)."""
     step_limit: OptionalInt = None
     """Maximum number of steps of a skill (default: the world's)."""
     world_settings: str = "{}"
-    """The world's settings as JSON, such as '{"slip": 0.0}' or '{"is_rainy": true}'."""
+    """The world's settings as JSON, such as '{"step_limit": 30}' or '{"is_rainy": true}'."""
     learner: LearnerName = "planning"
     """How skills are learned: exact planning, Q-learning, Q-learning by the letter of the paper, or
     networks, with settings for a CPU (neural) or a GPU (neural-large)."""
@@ -99,6 +99,11 @@ class DiscoveryOptions:
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
+    def learner_options(self) -> dict[str, Any]:
+        """Return the options of learners that were given."""
+        names = ("gamma", *(option for entry in LEARNERS.values() for option in entry.options))
+        return {name: getattr(self, name) for name in dict.fromkeys(names) if self._given(name)}
+
     def make_learner(self) -> Learner:
         """Return the learner with its options.
 
@@ -118,7 +123,7 @@ class DiscoveryOptions:
         return make_learner(self.learner, paper=self.preset == "paper", gamma=self.gamma, **own)
 
     def _is_continuous(self) -> bool:
-        from skillfocus.runs.world_cache import cached_world
+        from skillfocus.discovery import cached_world
         from skillfocus.worlds.continuous import ContinuousBase
 
         return isinstance(cached_world(self.world, self.world_settings), ContinuousBase)
@@ -141,10 +146,10 @@ class DiscoveryOptions:
 
     def explore_world(self) -> None:
         """Make the world, showing progress if that takes long, and print notes about it."""
-        from skillfocus.cli.output import say
+        from skillfocus.cli.printing import say
+        from skillfocus.discovery import cached_mdp, cached_world
         from skillfocus.metrics.world_summary import remarks
         from skillfocus.objectives.registry import objective_names
-        from skillfocus.runs.world_cache import cached_mdp, cached_world
         from skillfocus.skills.tables import has_table
 
         if self.world in objective_names():
@@ -164,6 +169,29 @@ def _with_preset() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class JobOptions:
+    """How a command executes runs, and the folder of its store."""
+
+    out: Path = Path("out")
+    """Folder for the results. Runs that are already there are not executed again."""
+    workers: OptionalInt = None
+    """Number of worker processes for several runs (default: one per core)."""
+    cluster: OptionalStr = None
+    """Address of a Dask scheduler to execute the runs instead, such as tcp://10.0.0.1:8786."""
+    retry_failed: bool = False
+    """Execute runs again that failed before."""
+    json: bool = False
+    """Print one JSON document; everything else goes to standard error."""
+
+    def job_arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of `run_all`."""
+        if self.cluster is not None and self.workers is not None:
+            raise UserError("--workers are processes of this machine, and a --cluster has its own")
+        workers = (os.cpu_count() or 1) if self.workers is None else self.workers
+        return {"workers": workers, "cluster": self.cluster, "retry_failed": self.retry_failed}
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorldOptions:
     """The world of skills files that cannot name it themselves."""
 
@@ -174,7 +202,7 @@ class WorldOptions:
 
     def make_world(self) -> World | None:
         """Return the world; None if each file names its own."""
-        from skillfocus.runs.world_cache import cached_mdp, cached_world
+        from skillfocus.discovery import cached_mdp, cached_world
         from skillfocus.skills.tables import has_table
 
         if self.world is None:
@@ -189,7 +217,7 @@ class WorldOptions:
 @contextmanager
 def shown_exploration() -> Iterator[None]:
     """Show the progress of explorations in this block, if they take long."""
-    from skillfocus.cli.output import err, say
+    from skillfocus.cli.printing import err, say
     from skillfocus.worlds.model import exploration_progress
 
     due, status = time.monotonic() + SILENT_SECONDS, None

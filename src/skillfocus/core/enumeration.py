@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.errors import UserError
+from skillfocus.progress import Progress, no_progress
 
 Key = TypeVar("Key", bound=Hashable)
 Successor = tuple[float, Key, int, Key | None]

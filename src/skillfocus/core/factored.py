@@ -11,14 +11,12 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
-from skillfocus._internal.array_namespace import array_namespace
-from skillfocus._internal.checks import is_number, is_whole, listed, shown
-from skillfocus._internal.memory import require_memory
-from skillfocus.errors import UserError, unknown
+from skillfocus.errors import UserError, join_values, short_repr, unknown
+from skillfocus.machine import array_namespace, require_memory
 
 NAMES_DISTANCE = float(np.sqrt(2 * (1 / np.sqrt(2)) ** 2))
 """The distance between any two values that are not points: 1, as `coordinates` are rounded."""
@@ -66,7 +64,7 @@ class Variable:
             raise UserError(f"variable {self.name!r} has the value NaN, which no state can name")
         if len(set(values)) != len(values):
             raise UserError(f"variable {self.name!r} lists a value twice")
-        if self.scale is not None and not (is_number(self.scale) and 0 < self.scale < math.inf):
+        if self.scale is not None and not 0 < self.scale < math.inf:
             raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
 
     @cached_property
@@ -153,12 +151,6 @@ class FactoredSpace:
     """The variables, with different names."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.variables, list | tuple) or not all(
-            isinstance(variable, Variable) for variable in self.variables
-        ):
-            raise UserError(
-                f"a FactoredSpace takes a tuple of Variables, got {shown(self.variables)}"
-            )
         object.__setattr__(self, "variables", tuple(self.variables))
         names = [variable.name for variable in self.variables]
         if not names:
@@ -194,6 +186,10 @@ class FactoredSpace:
             raise unknown("variable", str(name), self.names)
         return self.names.index(name)
 
+    def indices(self, names: Sequence[str | int]) -> tuple[int, ...]:
+        """Return the indices of variables given by name, or by index."""
+        return tuple(self.index(name) if isinstance(name, str) else int(name) for name in names)
+
     def as_state(self, state: Iterable[int] | Mapping[str, Hashable]) -> State:
         """Return a state from value indices, or from values by name, as `state` takes them.
 
@@ -203,13 +199,13 @@ class FactoredSpace:
         if isinstance(state, Mapping):
             return self.state(**{str(name): value for name, value in state.items()})
         if not isinstance(state, Iterable) or isinstance(state, str):
-            raise UserError(f"{shown(state)} is not a state: {self._state_form()}")
+            raise UserError(f"{short_repr(state)} is not a state: {self._state_form()}")
         values = tuple(state)
         if len(values) != len(self) or not all(
-            is_whole(index) and 0 <= index < size
+            isinstance(index, Integral) and 0 <= index < size
             for index, size in zip(values, self.sizes, strict=True)
         ):
-            plain = tuple(int(value) if is_whole(value) else value for value in values)
+            plain = tuple(int(value) if isinstance(value, Integral) else value for value in values)
             raise UserError(f"{plain} is not a state: {self._state_form()}")
         return tuple(map(int, values))
 
@@ -277,7 +273,7 @@ class FactoredSpace:
             variable = self.index(name)
             values = self.variables[variable].values
             if label not in values:
-                raise UserError(f"{name} has no value {label!r}; it has {listed(values)}")
+                raise UserError(f"{name} has no value {label!r}; it has {join_values(values)}")
             indices[variable] = values.index(label)
         return tuple(indices)
 

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from skillfocus._internal.memory import require_memory
 from skillfocus.core.mdp import TabularMDP
+from skillfocus.machine import require_memory
 
 _known: WeakKeyDictionary[TabularMDP, dict[int, np.ndarray]] = WeakKeyDictionary()
 """Distances that were computed, by variable."""

@@ -21,7 +21,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 
 import numpy as np
 
-from skillfocus._internal.checks import is_whole, whole
 from skillfocus.core.enumeration import StateGraph, Successor, Transition, enumerate_states
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
@@ -32,7 +32,7 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
             a state out of range, probabilities that do not sum to 1, a mark beyond `n_marks`.
     """
     check_declared(world)
-    limit = world.limit if limit is None else whole("limit", limit, at_least=1)
+    limit = world.limit if limit is None else limit
     if not 1 <= len(world.actions) <= MAX_ACTIONS:
         raise UserError(
             f"{world.id} has {len(world.actions)} actions; it needs between 1 and {MAX_ACTIONS}"
@@ -107,7 +107,7 @@ def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
 def _check_state(world: World, state: State) -> None:
     sizes = world.space.sizes
     if len(state) != len(sizes) or not all(
-        is_whole(i) and 0 <= i < n for i, n in zip(state, sizes, strict=True)
+        isinstance(i, Integral) and 0 <= i < n for i, n in zip(state, sizes, strict=True)
     ):
         raise UserError(
             f"{world.id}: {state} is not a state; a state has {len(sizes)} value indices below "

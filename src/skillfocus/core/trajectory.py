@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import SupportsIndex, overload
 
-from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.world import World, WorldState, can_pickle
 
@@ -93,7 +93,7 @@ class Trajectory(list[State]):
         return Trajectory, (states, self.world, self.skill, self.targets)
 
     def _repr_html_(self) -> str:
-        return display.html("trajectory", self)
+        return import_module("skillfocus.render.svg").trajectory_html(self)
 
 
 def join_names(names: Sequence[str]) -> str:

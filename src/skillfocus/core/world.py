@@ -5,14 +5,13 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
+from importlib import import_module
 from typing import NamedTuple
 
-from skillfocus._internal.checks import is_whole, shown
-from skillfocus.core import display
 from skillfocus.core.continuous import ContinuousSpace
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, short_repr
 
 STATE_LIMIT = 200_000
 """The most states a world may have unless it sets a higher `limit`."""
@@ -25,7 +24,7 @@ _MAX_VARIABLES_SHOWN = 5
 
 def check_step_limit(step_limit: int) -> None:
     """Raise a `UserError` unless skills may have this step limit."""
-    if not is_whole(step_limit) or not 1 <= step_limit <= MAX_STEPS:
+    if not 1 <= step_limit <= MAX_STEPS:
         raise UserError(
             f"the step limit is {step_limit}; it must be a whole number from 1 to {MAX_STEPS:,}"
         )
@@ -38,7 +37,7 @@ def check_declared(world: object) -> None:
     if not isinstance(world, World):
         named = "; sf.make makes one from a name" if isinstance(world, str) else ""
         raise UserError(
-            f"{shown(world)} is not a World{named}: subclass skillfocus.World, or use "
+            f"{short_repr(world)} is not a World{named}: subclass skillfocus.World, or use "
             f"skillfocus.adapters.from_object"
         )
     declared = (("id", str, "str"), ("space", FactoredSpace | ContinuousSpace, "FactoredSpace"))
@@ -96,7 +95,7 @@ class WorldState(tuple[int, ...]):
         return self
 
     def _repr_html_(self) -> str:
-        return display.html("state", self)
+        return import_module("skillfocus.render.svg").state_html(self)
 
 
 class World(ABC):

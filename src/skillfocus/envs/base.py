@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from skillfocus._internal.checks import whole
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
 from skillfocus.envs.making import AnyEpisodes
@@ -120,7 +119,7 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
         now = self._episodes
         if np.ndim(action) == 0 and isinstance(action, np.ndarray):
             action = action[()]
-        now.step(np.array([whole("an action", action)]), np.ones(1, dtype=bool), [self.np_random])
+        now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
         return (
             self._encoder.encode(now.values[0]),
             float(now.rewards[0]),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import apply_action, draw, draw_context, follow, reset_marks
 from skillfocus.envs.goal import Goal

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from skillfocus._internal.own_files import is_own
 from skillfocus.core.factored import State
 from skillfocus.core.world import World
 from skillfocus.envs.episode import check_choices
 from skillfocus.envs.goal import NEVER, Start
 from skillfocus.envs.making import AnyTask
 from skillfocus.errors import UserError, unknown
+from skillfocus.own_files import is_own
 from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from skillfocus._internal.checks import is_whole
 from skillfocus.envs.goal import Start
 from skillfocus.envs.making import AnyTask
 from skillfocus.envs.vector import SkillVectorEnv
@@ -185,4 +184,4 @@ class SkillVecEnv(VecEnv):
     def _chosen(self, indices: int | Sequence[int] | None) -> Sequence[int]:
         if indices is None:
             return range(self.num_envs)
-        return [int(indices)] if is_whole(indices) else list(indices)  # pyright: ignore
+        return [indices] if isinstance(indices, int) else list(indices)  # pyright: ignore

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.checks import number
 from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
 from skillfocus.envs.goal import Start
 from skillfocus.envs.making import AnyTask, episodes_of
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import check_skills
 
 
 class SkillEnv(SingleEpisodeEnv):
@@ -104,12 +102,11 @@ def load_skills(skills: Skills | str | Path) -> Skills:
     """Return `skills`, read from a file if it is a path."""
     if isinstance(skills, str | Path):
         return Skills.load(skills)
-    check_skills(skills)
     return skills
 
 
 def discounts(skills: Skills, gamma: float) -> np.ndarray:
     """Return float64 [step_limit + 1]: gamma to the power of the number of steps."""
-    if not 0 < number("gamma", gamma) <= 1:
+    if not 0 < gamma <= 1:
         raise UserError(f"gamma must be in (0, 1], got {gamma}")
     return gamma ** np.arange(skills.step_limit + 1, dtype=np.float64)

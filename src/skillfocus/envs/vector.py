@@ -13,7 +13,6 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skillfocus._internal.checks import whole
 from skillfocus.core.seeds import check_seed
 from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
 from skillfocus.envs.goal import Start
@@ -82,7 +81,6 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         Raises:
             UserError: If an argument is unknown or does not fit the world.
         """
-        num_envs = whole("num_envs", num_envs, at_least=1)
         check_render_mode(render_mode)
         self.skills = skills = load_skills(skills)
         self.num_envs, self.render_mode = num_envs, render_mode
@@ -161,8 +159,6 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             raise UserError(
                 f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
             )
-        if chosen.dtype.kind not in "iu":
-            raise UserError(f"actions must be whole numbers, got an array of {chosen.dtype}")
         chosen = chosen.astype(np.int64)
         now.step(chosen, active, self._generators)
         for i in range(self.num_envs):

@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillfocus._internal.atomic_io import check_file_path, shorten, write_atomically
 from skillfocus.errors import UserError
+from skillfocus.files import check_file_path, shorten, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,20 +16,18 @@ everything behind it know no more than this, so a learner of your own works ever
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.progress import Progress
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World
-from skillfocus.learners.forecast import Forecast
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.presets import learning_rate
 from skillfocus.objectives.targets import Assignment
+from skillfocus.progress import Progress
 from skillfocus.skills.intrinsic_reward import IntrinsicReward
 from skillfocus.skills.policy import Policy
 
@@ -62,8 +60,8 @@ class Problem:
 
     @property
     def rate(self) -> float:
-        """Learning rate of the objective's estimate in this world."""
-        return learning_rate(self.objective, self.world.id)
+        """Learning rate of the objective's estimate."""
+        return self.objective.reward.estimate.rate
 
 
 class Learned(NamedTuple):
@@ -90,11 +88,6 @@ class Learner(Protocol):
     def check(self, problem: Problem) -> None:
         """Validate a problem before learning; raise `UserError` if it cannot be learned."""
 
-    def forecast(self, problem: Problem) -> Forecast | None:
-        """Return what learning a problem will cost; None if that is not known."""
-        del problem
-        return None
-
     @abstractmethod
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Learn the skills of a problem.
@@ -112,15 +105,10 @@ def learner_settings(learner: Learner) -> dict[str, object]:
     if not is_dataclass(learner):
         return {"name": learner.name}
     return {
-        field.name: _plain(getattr(learner, field.name))
-        for field in fields(learner)
-        if not _is_left_out(field, getattr(learner, field.name))
+        each.name: _plain(getattr(learner, each.name))
+        for each in fields(learner)
+        if not each.metadata.get("volatile")
     }
-
-
-def _is_left_out(field: Field, value: object) -> bool:
-    stored = field.metadata.get("stored")
-    return stored == "never" or (stored == "unless default" and value == field.default)
 
 
 def _plain(value: object) -> object:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.environment_info import package_versions
-from skillfocus.core.progress import Progress
 from skillfocus.core.world import check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learner, learner_settings
@@ -17,7 +15,9 @@ from skillfocus.objectives.estimates import Discriminator, Representation, Tempo
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.penalties import PathPenalty, StatePenalty
 from skillfocus.objectives.skill_layout import SkillLayout, lay_out
+from skillfocus.progress import Progress
 from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.versions import package_versions
 from skillfocus.worlds.continuous import ContinuousBase
 
 
@@ -127,7 +127,7 @@ def as_skills(
 ) -> ContinuousSkills:
     """Return learned weights as skills that know where they came from."""
     info: dict[str, object] = {
-        "objective": problem.objective.describe(),
+        "objective": problem.objective.to_dict(),
         "learner": learner_settings(learner),
         "seed": int(seed),
         "versions": package_versions(),

@@ -11,11 +11,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from skillfocus._internal.checks import function, shown, whole
-from skillfocus._internal.environment_info import package_versions
 from skillfocus.core.influence import uninfluenced
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.tabulation import tabulate
 from skillfocus.core.world import World, check_step_limit
@@ -27,11 +24,18 @@ from skillfocus.learners.tabular.planning import Planning
 from skillfocus.objectives.estimates import TemporalRepresentation
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
-from skillfocus.objectives.target_values import assign_targets, reaches_values, value_labels
-from skillfocus.objectives.targets import Assignment, Targets
+from skillfocus.objectives.targets import (
+    Assignment,
+    Targets,
+    assign_targets,
+    reaches_values,
+    value_labels,
+)
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import has_table, table_of
+from skillfocus.versions import package_versions
 from skillfocus.worlds.continuous import ContinuousBase, require_finite
 from skillfocus.worlds.registry import as_world, is_built_in
 
@@ -150,8 +154,6 @@ def discover(
     world, objective = as_world(world), as_objective(objective)
     learner = Planning() if learner is None else as_learner(learner)
     check_seed(seed)
-    if progress is not None:
-        function("progress", progress, "(fraction, activity) -> None")
     if isinstance(world, ContinuousBase):
         return discover_continuous(
             world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
@@ -180,7 +182,7 @@ def discover(
         tuple(tuple(names[i] for i in problem.assignment.targets(z)) for z in first_modes),
         problem.step_limit,
         {
-            "objective": objective.describe(),
+            "objective": objective.to_dict(),
             "learner": learner_settings(learner),
             "seed": int(seed),
             **reached,
@@ -212,13 +214,10 @@ def discover_many(
     Yields:
         Skills. Leaving the iteration early stops the runs in flight.
     """
-    if not isinstance(seeds, Sequence):
-        raise UserError(f"seeds must be a list or a range, such as range(5), got {shown(seeds)}")
     for seed in seeds:
         check_seed(seed)
     if len(set(seeds)) != len(seeds):
         raise UserError(f"a seed is given twice in {list(seeds)}")
-    workers = whole("workers", workers, at_least=1)
     made, objective = as_world(world), as_objective(objective)
     mdp = tabulate(made)
     stop = Event()
@@ -246,3 +245,16 @@ def discover_many(
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def compile_kernels() -> None:
+    """Compile what tabular discoveries need: learn and measure in a corridor, with every kind of
+    reward and both learners."""
+    from skillfocus.learners.tabular.q_learning import QLearning
+    from skillfocus.metrics.side_effects import side_effects
+    from skillfocus.worlds.four_rooms import FourRooms
+
+    world = FourRooms("#####\n#..T#\n#####")
+    for objective in ("focused-vic", "focused-lsd", "dusdi-vic"):
+        for learner in (Planning(rounds=2), QLearning(episodes=100)):
+            side_effects(discover(world, objective, seed=0, n_skills=4, learner=learner))

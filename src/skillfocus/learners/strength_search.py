@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import discover
 from skillfocus.metrics.summary import skill_records
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
+from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import has_table
 from skillfocus.worlds.registry import as_world

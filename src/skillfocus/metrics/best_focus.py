@@ -22,11 +22,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skillfocus._internal.checks import whole
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.projection import Projection, project
-from skillfocus.metrics.arguments import check_table, start_numbers
 from skillfocus.metrics.focused_change import Change, Restore, make_change, restored_variables
 
 BLOCK = 256
@@ -115,8 +113,7 @@ def best_focus(
     Raises:
         UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    check_table("best_focus", mdp)
-    starts, step_limit = start_numbers(mdp, starts), whole("step_limit", step_limit, at_least=0)
+    starts = np.asarray(starts, dtype=np.int64)
     change = make_change(mdp, targets, restore, values)
     key = (change, step_limit)
     known = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.core.seeds import check_generator
 from skillfocus.errors import UserError
 from skillfocus.metrics.statistics import Interval, bootstrap_interval, success_interval
 from skillfocus.objectives.skill_layout import SkillLayout
@@ -111,7 +110,6 @@ def continuous_side_effects(
         threshold: Changes above this count, relative to the scale.
         noise: Factor of the policy's standard deviation; 0 takes the mean action.
     """
-    check_generator(rng)
     layout, space, found = skills.layout, skills.world.space, []
     for k, slot in enumerate(layout.slots):
         for value in choices(slot.component, directions):

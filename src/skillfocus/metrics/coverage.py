@@ -20,15 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from skillfocus._internal.checks import whole
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.rollout import Options, draw_context, follow, mdp_arrays, reset_marks
-from skillfocus.core.seeds import check_generator
 from skillfocus.errors import UserError
 from skillfocus.metrics.last_states import Dynamics, SkillMode, SparseRows, transition_matrix
 from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import check_skills
 
 LENGTHS = 5
 """Chain lengths of the paper's figure."""
@@ -109,10 +106,8 @@ def coverage(
         UserError: If `lengths` or `sample` is below 1, if sampling has no `rng`, or if the world
             has too many states for exact coverage.
     """
-    lengths = whole("lengths", lengths, at_least=1)
-    check_skills(skills)
-    if rng is not None:
-        check_generator(rng)
+    if lengths < 1:
+        raise UserError(f"lengths must be at least 1, got {lengths}")
     check_countable(skills)
     mdp = skills.mdp
     default_target = mdp.space.index(skills.world.default_target)

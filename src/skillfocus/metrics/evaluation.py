@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from skillfocus._internal.checks import shown, whole
-from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import check_seed
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
@@ -16,6 +14,7 @@ from skillfocus.metrics.continuous import continuous_records
 from skillfocus.metrics.coverage import check_countable
 from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.summary import origin, skill_records
+from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
@@ -52,10 +51,8 @@ def evaluate(
     Raises:
         UserError: If a file cannot be loaded `sample` is below 2, or `seed` is no seed.
     """
-    if sample is not None and whole("sample", sample) < 2:
+    if sample is not None and sample < 2:
         raise UserError(f"sample is {sample}; it must be at least 2")
-    if not isinstance(coverage, bool | np.bool_):
-        raise UserError(f"coverage must be True or False, got {shown(coverage)}")
     check_seed(seed)
     sources = list_sources(skills)
     records = []

@@ -12,10 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from skillfocus._internal.checks import shown, whole
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError, unknown
-from skillfocus.metrics.arguments import target_numbers
 
 Restore = Literal["all", "reversible"]
 """What a focused change restores: all variables but the targets, or those that can be changed back;
@@ -82,18 +80,16 @@ def make_change(
     Raises:
         UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    numbers = target_numbers(mdp, targets)
+    numbers = mdp.space.indices(targets)
     if restore not in RESTORES:
         raise unknown("kind of restoring", str(restore), RESTORES)
     restored = restored_variables(mdp, numbers, restore)
     if values is None:
         return Change(numbers, restored)
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-        raise UserError(f"values must be a list with one value per target, got {shown(values)}")
     if len(values) != len(numbers):
         raise UserError(f"values must have one value per target, {len(numbers)}, got {len(values)}")
     for j, k in zip(numbers, values, strict=True):
-        if not 0 <= whole(f"the value of {mdp.space.names[j]}", k) < mdp.space.sizes[j]:
+        if not 0 <= k < mdp.space.sizes[j]:
             raise UserError(
                 f"{mdp.space.names[j]} has no value number {k}; they are numbered 0 to "
                 f"{mdp.space.sizes[j] - 1}"

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillfocus._internal.checks import is_whole, shown, whole
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.errors import UserError
-from skillfocus.metrics.arguments import check_table, start_number
 from skillfocus.metrics.best_focus import backup
 from skillfocus.metrics.focused_change import Restore, make_change
 
@@ -36,16 +33,7 @@ class FocusedPlan:
     actions: np.ndarray
 
     def action(self, state: int, steps: int) -> int | None:
-        """Return what to do in a state after so many steps; None to stop.
-
-        Raises:
-            UserError: If there is no such state, or `steps` is negative.
-        """
-        whole("steps", steps, at_least=0)
-        if not is_whole(state) or not 0 <= state < self.actions.shape[1]:
-            raise UserError(
-                f"states are numbered 0 to {self.actions.shape[1] - 1}, got {shown(state)}"
-            )
+        """Return what to do in a state after so many steps; None to stop."""
         action = self.actions[steps, state] if steps < len(self.actions) else STOP
         return None if action == STOP else int(action)
 
@@ -73,8 +61,6 @@ def best_plan(
     Raises:
         UserError: If an argument is not what it must be, such as a value that there is not.
     """
-    check_table("best_plan", mdp)
-    start, step_limit = start_number(mdp, start), whole("step_limit", step_limit, at_least=0)
     change = make_change(mdp, targets, restore, values)
     done = change.done(mdp.values, mdp.values[[start]])
     v = done.astype(np.float64)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 
 NEGLIGIBLE = 1e-9
 """Less probability than this is not propagated further but counted where it is. Most states a skill

@@ -15,10 +15,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from skillfocus._internal.checks import whole
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import likeliest_successors
-from skillfocus.metrics.arguments import check_table, start_numbers, target_numbers
 from skillfocus.metrics.best_focus import best_focus, products_per_start
 
 FAIR_PROBABILITY = 0.9
@@ -70,8 +68,7 @@ def shortest_steps(mdp: TabularMDP, sources: np.ndarray) -> np.ndarray:
     Returns:
         float64 [n_sources, n_states]; infinite where there is no path.
     """
-    check_table("shortest_steps", mdp)
-    sources = start_numbers(mdp, sources)
+    sources = np.asarray(sources, dtype=np.int64)
     origins = np.repeat(np.arange(mdp.n_states), mdp.n_actions)
     graph = csr_array(
         (np.ones(len(origins), dtype=np.int8), (origins, likeliest_successors(mdp).ravel())),
@@ -94,8 +91,7 @@ def round_trips(mdp: TabularMDP, targets: Sequence[int | str], sources: np.ndarr
     Returns:
         float64 [n_sources]: steps; infinite where there is no round trip.
     """
-    check_table("round_trips", mdp)
-    targets, sources = target_numbers(mdp, targets, at_least=0), start_numbers(mdp, sources)
+    targets, sources = mdp.space.indices(targets), np.asarray(sources, dtype=np.int64)
     restored = [j for j in np.flatnonzero(mdp.reversible).tolist() if j not in targets]
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // mdp.n_states)
@@ -211,11 +207,7 @@ def fair_starts(
     Returns:
         int64 [n]: numbered states, ascending.
     """
-    check_table("fair_starts", mdp)
-    targets, (default_target,) = (
-        target_numbers(mdp, names, at_least=0) for names in (targets, [default_target])
-    )
-    whole("step_limit", step_limit, at_least=0)
+    targets, (default_target,) = mdp.space.indices(targets), mdp.space.indices([default_target])
     known, key = _found.setdefault(mdp, {}), (targets, step_limit, default_target)
     if key not in known:
         known[key] = _find_fair_starts(mdp, targets, step_limit, default_target)

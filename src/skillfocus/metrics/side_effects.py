@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skillfocus._internal.checks import whole
-from skillfocus._internal.memory import require_memory
-from skillfocus._internal.threads import map_on_cores
-from skillfocus.core.progress import Progress, no_progress
-from skillfocus.core.seeds import check_generator, check_seed
+from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
+from skillfocus.machine import map_on_cores, require_memory
 from skillfocus.metrics.best_focus import best_focus
 from skillfocus.metrics.drawn_starts import DrawnStarts
 from skillfocus.metrics.effects import SkillEffects, StartAverages
@@ -33,9 +30,9 @@ from skillfocus.metrics.reachability import (
     possible_starts,
     sample_starts,
 )
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.reached_values import told_values
 from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import check_skills
 
 DEFAULT_SAMPLE = 4000
 """Rollouts per skill in worlds with hidden marks or without a table."""
@@ -72,11 +69,6 @@ def side_effects(
     Raises:
         UserError: If `starts` or `sample` is not valid, or sampling has no `rng`.
     """
-    check_skills(skills)
-    if rng is not None:
-        check_generator(rng)
-    if sample is not None:
-        sample = whole("sample", sample)
     if sample is None and (not skills.has_table or skills.mdp.n_marks):
         sample = DEFAULT_SAMPLE
     if sample is not None and rng is None:

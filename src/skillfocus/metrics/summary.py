@@ -1,16 +1,16 @@
 """JSON records of what skills do, and the same numbers as rows of a result table.
 
 The records are what `discover --json` and `evaluate --json` print, so programs rely on their
-fields. `rows_of` and `records_of` are inverse to each other.
+fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.rows import Row
 from skillfocus.metrics.side_effects import fair_and_all_effects
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.joining import objective_label
 from skillfocus.skills.skills import Skills
@@ -102,64 +102,6 @@ def _leaves(tree: dict, prefix: str = "") -> Iterable[tuple[str, float | None]]:
             yield from _leaves(value, f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", None if value is None else float(value)
-
-
-EFFECTS = frozenset(
-    {
-        "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
-        "side_effects_interval", "side_effects_by_variable", "mean_change_by_variable", "steps",
-        "starts", "exact",
-    }
-)  # fmt: skip
-"""What `SkillEffects.summary` holds. Not every skill has all of it: a target's own change is no
-side effect."""
-
-
-def records_of(rows: Iterable[Row], targets: Sequence[Sequence[str]]) -> list[dict]:
-    """Return the records that `rows_of` took apart.
-
-    Args:
-        rows: The rows, in any order. Ignored are rows without a step, and metrics of another
-            kind, whose steps are not the skills (coverage by chain length, learning curves).
-        targets: The target variables of each skill, which rows cannot hold.
-    """
-    records: list[dict] = [{"skill": z, "targets": list(t)} for z, t in enumerate(targets)]
-    by_metric: dict[str, dict[int, float | None]] = {}
-    for metric, step, value in rows:
-        if step is not None:
-            by_metric.setdefault(metric, {})[step] = value
-    per_skill = {
-        metric: values
-        for metric, values in by_metric.items()
-        if _within(metric)[1].partition("/")[0] in EFFECTS
-        or values.keys() == set(range(len(records)))
-    }
-    for metric, skill, value in (
-        (metric, skill, value)
-        for metric, values in per_skill.items()
-        for skill, value in values.items()
-    ):
-        group, path = _within(metric)
-        summary = records[skill].setdefault(group, {}) if group else records[skill]
-        name, nested, key = path.partition("/")
-        if nested:
-            summary.setdefault(name, {})[key] = value
-        else:
-            kind = {"starts": int, "exact": bool}.get(name, float)
-            summary[name] = None if value is None else kind(value)
-    for record in records:
-        for summary in (record, record["all_starts"], record.get("settled", {})):
-            if interval := summary.get("side_effects_interval"):
-                summary["side_effects_interval"] = list(interval.values())
-    return records
-
-
-def _within(metric: str) -> tuple[str, str]:
-    """Return the starts that a metric is about, "" for fair ones, and its name."""
-    for group in ("all_starts", "settled"):
-        if metric.startswith(f"{group}/"):
-            return group, metric.removeprefix(f"{group}/")
-    return "", metric
 
 
 def overall(records: list[dict]) -> list[Row]:

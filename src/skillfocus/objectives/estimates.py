@@ -19,7 +19,6 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from skillfocus._internal.checks import check_fields, number
 from skillfocus.errors import UserError
 
 
@@ -27,8 +26,9 @@ class Estimate(Protocol):
     """What a learner needs to know about an estimate before it supplies one."""
 
     @property
-    def rate(self) -> float | None:
-        """Learning rate; None takes the paper's rate for the reward and the world."""
+    def rate(self) -> float:
+        """Learning rate."""
+        ...
 
     @property
     def discriminates(self) -> bool:
@@ -46,23 +46,21 @@ class Discriminator:
     """A skill discriminator q(z | s_t, s_0), and the prior nu(z | s_0) it is compared with.
 
     Attributes:
-        rate: Weight of a new observation in the moving average; None takes the paper's.
+        rate: Weight of a new observation in the moving average.
         prior: "uniform" over the skills that share the target, fixed as in the paper's
             experiments; "learned" (its Algorithm 1); or the probability of a skill as a number,
             such as 1/16 for a prior that is uniform over all sixteen skills.
         random_init: Start from a random q. A uniform q never breaks the symmetry between skills.
-        owned_share: Smallest initial probability of the skill that a value is dealt to.
+        owned_share: Smallest initial probability of the skill that a value is assigned to.
     """
 
-    rate: float | None = None
+    rate: float
     prior: Literal["uniform", "learned"] | float = "uniform"
     random_init: bool = True
     owned_share: float = 0.5
     discriminates = True
 
     def __post_init__(self) -> None:
-        if self.rate is not None:
-            number("rate", self.rate)
         known = self.prior in ("uniform", "learned")
         if not known and not (isinstance(self.prior, float) and 0 < self.prior <= 1):
             raise UserError(
@@ -70,10 +68,8 @@ class Discriminator:
             )
         if not 0 <= self.owned_share <= 1:
             raise UserError(f"owned_share is {self.owned_share}; it must be between 0 and 1")
-        if self.rate is not None and not 0 < self.rate <= 1:
-            raise UserError(
-                f"a discriminator's weight must be above 0 and at most 1, not {self.rate}"
-            )
+        if not 0 < self.rate <= 1:
+            raise UserError(f"a discriminator's rate must be in (0, 1], got {self.rate}")
 
     @property
     def learns_prior(self) -> bool:
@@ -86,56 +82,49 @@ class Representation:
     """A 1-Lipschitz linear map phi of a variable's features, and a direction z per skill.
 
     Attributes:
-        rate: Step size of stochastic gradient ascent; None takes the paper's.
+        rate: Step size of stochastic gradient ascent.
         from_mean: Whether changes are measured from the mean of all values instead of the start.
         features: "coordinates" of the values, as in the paper, or their "indicators": phi is then
             a table of the values, and may be largest in any of them.
     """
 
-    rate: float | None = None
+    rate: float
     from_mean: bool = False
     features: Literal["coordinates", "indicators"] = "coordinates"
     discriminates = False
     learns_prior = False
 
     def __post_init__(self) -> None:
-        if self.rate is not None:
-            number("rate", self.rate)
         if self.features not in ("coordinates", "indicators"):
             raise UserError(
                 f"features is {self.features!r}; it must be 'coordinates' or 'indicators'"
             )
-        if self.rate is not None and not 0 < self.rate < float("inf"):
-            raise UserError(
-                f"the learning rate of phi must be positive and finite, not {self.rate}"
-            )
+        if not 0 < self.rate < float("inf"):
+            raise UserError(f"the rate of phi must be positive and finite, got {self.rate}")
 
 
 @dataclass(frozen=True)
 class TemporalRepresentation:
     """A network phi under which adjacent states are at most 1 apart, and a direction z per skill.
 
-    The constraint is kept by a dual variable lambda; see `rewards/metra.py`.
+    The constraint is kept by a dual variable lambda; see `rewards.metra`.
 
     Attributes:
-        rate: Step size of the dual ascent on log lambda; None takes `DUAL_RATE`.
+        rate: Step size of the dual ascent on log lambda.
         slack: How much room in the constraint is rewarded.
         first_dual: lambda at first.
     """
 
-    rate: float | None = None
+    rate: float
     slack: float = 1e-3
     first_dual: float = 30.0
     discriminates = False
     learns_prior = False
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        for name in ("slack", "first_dual"):
+        for name in ("rate", "slack", "first_dual"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
-        if self.rate is not None and not 0 < self.rate < float("inf"):
-            raise UserError(f"the rate of the dual is {self.rate}; it must be positive and finite")
+                raise UserError(f"{name} must be positive and finite, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Side-effects penalties (Definition 4): zero where no watched variable changed, else positive.
+"""Penalties on side effects (Definition 4): zero where no watched variable changed, else positive.
 
 A penalty compares two states, row by row. `Penalty` sees the values of the variables; a
 `StatePenalty` sees the whole states and the MDP, for measures that depend on what is reachable.
@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from skillfocus._internal.array_namespace import array_namespace
-from skillfocus._internal.checks import check_fields, function, shown
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import UserError, unknown
+from skillfocus.machine import array_namespace
 
 if TYPE_CHECKING:
     from skillfocus.core.mdp import TabularMDP
@@ -37,7 +36,7 @@ StateMeasure = Callable[["TabularMDP", np.ndarray, np.ndarray, np.ndarray], np.n
 
 @dataclass(frozen=True)
 class Penalty:
-    """What it costs to change variables that are no target.
+    """What it costs to change non-target variables.
 
         penalty = Penalty("changed-variables", 4.0, measure)
         skills = discover(world, focused(vic(), penalty=penalty), seed=0)
@@ -46,8 +45,6 @@ class Penalty:
         name: Name in files and reports.
         strength: Factor lambda of the measure.
         measure: Compares two states; it must be 0 where no watched variable changed.
-        target_offset: The penalty leaves out the variables this many places after the targets: 0
-            for the targets themselves (see `permuted`).
         baseline: What variables that move by themselves are compared with; see `focused`.
         auto: Whether `discover` finds the strength, by raising this one: `focused(…,
             strength="auto")`.
@@ -56,23 +53,15 @@ class Penalty:
     name: str
     strength: float
     measure: Measure
-    target_offset: int = 0
     baseline: Baseline = "start"
     auto: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.strength, str) and self.strength == "auto":
-            raise UserError(
-                f"{self.name} needs a number to begin with; write focused(…, strength='auto', "
-                f"penalty=…) to have it raised"
-            )
-        check_fields(self)
-        function(f"the measure of {self.name}", self.measure, "(space, start, end, watched) -> [n]")
         if self.baseline not in BASELINES:
             raise unknown("baseline", self.baseline, BASELINES)
         if not 0 <= self.strength <= MAX_STRENGTH:
             raise UserError(
-                f"the penalty's strength is {self.strength}; it must be 0 to {MAX_STRENGTH:g}"
+                f"the penalty's strength must be 0 to {MAX_STRENGTH:g}, got {self.strength}"
             )
 
     def __call__(
@@ -89,7 +78,8 @@ class Penalty:
 
     def unpenalized(self, targets: Sequence[int], n_variables: int) -> list[int]:
         """Return the variables that a skill with these targets may change for free."""
-        return [(i + self.target_offset) % n_variables for i in targets]
+        del n_variables
+        return list(targets)
 
     def watched(self, targets: Sequence[int], n_variables: int) -> np.ndarray:
         """Return which variables a skill with these targets must not change, bool [n_variables]."""
@@ -227,8 +217,6 @@ def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
     Raises:
         UserError: With a counterexample.
     """
-    if not hasattr(mdp, "n_states"):
-        raise UserError(f"check_penalty takes the world's table, tabulate(world), got {shown(mdp)}")
     space = mdp.space
     chosen = np.unique(np.linspace(0, mdp.n_states - 1, sample).astype(int))
     start, end = np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen))

@@ -1,152 +1,76 @@
 """Objectives by name: `vic`, `dusdi-diayn`, `focused-lsd`, `scattered-focused-vic`, …
 
-A name is an algorithm with variants in front of it. A new algorithm is one file in `rewards/` and
-one entry in `ALGORITHMS`; it gets `focused-…` and, if it has a discriminator, `dusdi-…` for free.
-Objectives of your own are named by their file, `my.py:rotate`, with the same variants.
+A name is an algorithm with variants in front of it. A new algorithm is a formula and a factory in
+`rewards.py` and an entry in `ALGORITHMS`; it gets `focused-…` and, if it has a discriminator,
+`dusdi-…` for free. Objectives of your own are named by their file, `my.py:rotate`, with the same
+variants.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from skillfocus._internal.checks import shown
-from skillfocus._internal.own_files import is_own, load_own, own_code, own_digest
+import msgspec
+
 from skillfocus.errors import UserError, unknown
-from skillfocus.objectives.controls import oracle, permuted
-from skillfocus.objectives.objective import Objective, check_objective_type
+from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.penalties import Penalty, changed_variables, path_norm, weighted_norm
-from skillfocus.objectives.rewards.diayn import diayn
-from skillfocus.objectives.rewards.lsd import lsd
-from skillfocus.objectives.rewards.metra import metra
-from skillfocus.objectives.rewards.reach import reach
-from skillfocus.objectives.rewards.vic import vic
-from skillfocus.objectives.variants.dusdi import dusdi
-from skillfocus.objectives.variants.focused import focused
-from skillfocus.objectives.variants.scattered import scattered
+from skillfocus.objectives.rewards import diayn, lsd, metra, reach, vic
+from skillfocus.objectives.variants import dusdi, focused, scattered
+from skillfocus.own_files import is_own, load_own, own_code, own_digest
 
-ALGORITHMS: dict[str, Callable[..., Objective]] = {"vic": vic, "diayn": diayn, "lsd": lsd}
-"""Factories of plain objectives; each takes a `rate`."""
-CONTINUOUS: dict[str, Callable[..., Objective]] = {"metra": metra}
-"""The same for objectives of continuous worlds alone."""
-TOLD: dict[str, Callable[..., Objective]] = {"reach": reach, "change": partial(reach, change=True)}
-"""Objectives whose skills are told what to reach; they learn nothing, take no rate, and need
-targets: `focused-reach`, `focused-change`."""
-CONTROLS: dict[str, Callable[..., Objective]] = {"oracle": oracle}
-"""Objectives that serve as controls only; they learn nothing, and take no rate."""
-OUTER_VARIANTS: dict[str, Callable[[Objective], Objective]] = {
-    "scattered": scattered,
-    "permuted": permuted,
-}
-"""Variants of objectives that have targets already, without settings of their own."""
+ALGORITHMS: dict[str, Callable[..., Objective]] = {
+    "vic": vic, "diayn": diayn, "lsd": lsd, "metra": metra,
+    "reach": reach, "change": partial(reach, change=True),
+}  # fmt: skip
+"""Factories of plain objectives."""
+NEEDS_TARGETS = ("reach", "change")
+"""Goal-conditioned algorithms, which have no plain variant."""
+CONTINUOUS_ONLY = ("metra",)
 PENALTIES: dict[str, Callable[..., Penalty]] = {
     "weighted-norm": weighted_norm,
     "path-norm": path_norm,
     "changed-variables": changed_variables,
 }
-"""Penalties of `focused-…` by name; each takes a `strength`."""
+"""Penalties of `focused-…` by name."""
 
 
 def _focused(
-    objective: Objective,
-    *,
-    strength: float | Literal["auto"] | None = None,
-    baseline: Any = None,
-    penalty: str | None = None,
+    objective: Objective, *, strength: Any = None, penalty: str | None = None, baseline: Any = None
 ) -> Objective:
-    """`focused` with a penalty by name."""
-    if penalty is None:
-        return focused(objective, strength=strength, baseline=baseline)
-    check_objective_type(objective, "focused({})")
-    if penalty not in PENALTIES:
-        raise unknown("penalty", penalty, PENALTIES)
-    made = PENALTIES[penalty](objective.reward.penalty_strength)
+    """Apply `focused` with a penalty by name."""
+    made = None
+    if penalty is not None:
+        if penalty not in PENALTIES:
+            raise unknown("penalty", penalty, PENALTIES)
+        made = PENALTIES[penalty](objective.reward.penalty_strength)
     return focused(objective, strength=strength, penalty=made, baseline=baseline)
 
 
-_VARIANTS: dict[str, tuple[Callable[..., Objective], tuple[str, ...]]] = {
-    "focused": (_focused, ("strength", "baseline", "penalty")),
+VARIANTS: dict[str, tuple[Callable[..., Objective], tuple[str, ...]]] = {
+    "focused": (_focused, ("strength", "penalty", "baseline")),
     "dusdi": (dusdi, ("weight",)),
-    **{name: (variant, ()) for name, variant in OUTER_VARIANTS.items()},
+    "scattered": (scattered, ()),
 }
-"""All variants, and the settings of their own that each takes."""
+"""Variants by name, with the settings that each takes."""
 
 
 def objective_names() -> tuple[str, ...]:
-    """Return the names of all algorithms: plain, with DUSDi and focused."""
-    with_discriminator = [
-        name for name, make in ALGORITHMS.items() if make().reward.estimate.discriminates
-    ]
+    """Return the names of the paper's algorithms, plain, with DUSDi and focused, and `reach`'s."""
+    plain = [name for name in ALGORITHMS if name not in (*NEEDS_TARGETS, *CONTINUOUS_ONLY)]
+    dusdis = [name for name in plain if ALGORITHMS[name]().reward.estimate.discriminates]
     return (
-        *ALGORITHMS,
-        *(f"dusdi-{name}" for name in with_discriminator),
-        *(f"focused-{name}" for name in (*ALGORITHMS, *TOLD)),
+        *plain,
+        *(f"dusdi-{name}" for name in dusdis),
+        *(f"focused-{name}" for name in (*plain, *NEEDS_TARGETS)),
     )
 
 
-def make_objective(
-    name: str,
-    *,
-    rate: float | None = None,
-    strength: float | Literal["auto"] | None = None,
-    weight: float | None = None,
-    prior: float | None = None,
-    baseline: str | None = None,
-    penalty: str | None = None,
-) -> Objective:
-    """Make the objective of a name.
-
-    Args:
-        name: Such as "focused-vic".
-        rate: Learning rate of its estimate (default: the paper's).
-        strength: Strength of the penalty, for `focused-…` (default: the paper's), or "auto".
-        weight: DUSDi's weight, for `dusdi-…` (default: 0.1).
-        prior: Probability of each skill under nu, for objectives with a discriminator (default:
-            uniform over the skills that share a target).
-        baseline: What the penalty compares with, for `focused-…` (default: the start).
-        penalty: Name of the penalty, for `focused-…` (default: "weighted-norm").
-
-    Raises:
-        UserError: If the name is unknown, or a setting does not apply to it.
-    """
-    outer, _, inner = name.partition("-")
-    if outer in OUTER_VARIANTS:
-        plain = make_objective(
-            inner, rate=rate, strength=strength, weight=weight, prior=prior, baseline=baseline,
-            penalty=penalty,
-        )  # fmt: skip
-        return OUTER_VARIANTS[outer](plain)
-    factories = {**ALGORITHMS, **CONTINUOUS, **TOLD, **CONTROLS}
-    variant, _, base = name.rpartition("-")
-    if base not in factories or variant not in ("", "focused", "dusdi"):
-        raise unknown("objective", name, objective_names())
-    if strength is not None and variant != "focused":
-        raise UserError(f"{name} has no penalty, so it takes no strength; try focused-{base}")
-    if baseline is not None and variant != "focused":
-        raise UserError(f"{name} has no penalty, so it takes no baseline; try focused-{base}")
-    if penalty is not None and variant != "focused":
-        raise UserError(f"{name} has no penalty to choose; try focused-{base}")
-    if weight is not None and variant != "dusdi":
-        raise UserError(f"{name} takes no DUSDi weight; try dusdi-vic or dusdi-diayn")
-    if rate is not None and base not in {**ALGORITHMS, **CONTINUOUS}:
-        raise UserError(f"{name} learns nothing, so it takes no rate")
-    settings = {
-        key: value for key, value in (("rate", rate), ("prior", prior)) if value is not None
-    }
-    if "prior" in settings and not factories[base]().reward.estimate.discriminates:
-        raise UserError(f"{name} has no discriminator, so it takes no prior")
-    objective = factories[base](**settings)
-    if variant == "focused":
-        return _focused(objective, strength=strength, baseline=baseline, penalty=penalty)
-    if variant == "dusdi":
-        return dusdi(objective) if weight is None else dusdi(objective, weight=weight)
-    return objective
-
-
-def named_objective(name: str, **settings: Any) -> Objective:
+def make_objective(name: str, **settings: Any) -> Objective:
     """Make the objective of a name, which may be `FILE.py:NAME`, with variants in front of it.
 
     `my.py:rotate` is an objective in a file of the user's, or a function that returns one;
@@ -154,20 +78,72 @@ def named_objective(name: str, **settings: Any) -> Objective:
 
     Args:
         name: Such as "focused-vic" or "focused-my.py:rotate".
-        settings: Settings of `make_objective`; None leaves one out.
+        **settings: `strength`, `penalty` (a name) and `baseline` of `focused-…`, `weight` of
+            `dusdi-…`, and the arguments of the algorithm, such as `rate` and `prior`; None leaves
+            one out.
 
     Raises:
         UserError: If there is no such objective, or a setting does not apply to it.
     """
-    if not is_own(name):
-        return make_objective(name, **settings)
     given = {key: value for key, value in settings.items() if value is not None}
+    return _make(name, name, given)
+
+
+class _Described(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What `Objective.to_dict` returns."""
+
+    name: Annotated[str, msgspec.Meta(max_length=200)]
+    rate: float
+    prior: Literal["uniform", "learned"] | float | None = None
+    random_start: bool | None = None
+    strength: Literal["auto"] | float | None = None
+    penalty: str | None = None
+    baseline: str | None = None
+    weight: float | None = None
+
+
+def from_dict(settings: Mapping[str, Any]) -> Objective:
+    """Return the objective whose `to_dict` this is; what a file says may be anything.
+
+    Raises:
+        UserError: If it was made in Python with a reward or a penalty of its own.
+    """
+    try:
+        described = msgspec.convert(settings, _Described)
+    except msgspec.ValidationError as error:
+        raise UserError(f"these are not the settings of an objective: {error}") from None
+    given = msgspec.to_builtins(described)
+    name, rate = given.pop("name"), given.pop("rate")
+    if ".py:" in name:  # what a file says must not run another file
+        raise UserError(f"{name} is defined in a file of your own, which is not run")
+    made = make_objective(name, **given)
+    if rate != made.reward.estimate.rate:
+        made = make_objective(name, rate=rate, **given)
+    return made
+
+
+def _make(whole: str, name: str, settings: dict[str, Any]) -> Objective:
+    """Make an objective by the rest of its name, once the variants before it are stripped."""
     variant, _, inner = name.partition("-")
-    if variant not in _VARIANTS:
-        return _own_objective(name, given)
-    function, names = _VARIANTS[variant]
-    own = {name: given.pop(name) for name in names if name in given}
-    return function(named_objective(inner, **given), **own)
+    if variant in VARIANTS and inner:
+        function, names = VARIANTS[variant]
+        own = {key: settings.pop(key) for key in names if key in settings}
+        return function(_make(whole, inner, settings), **own)
+    if is_own(name):
+        return _own_objective(name, settings)
+    if name not in ALGORITHMS:
+        raise unknown("objective", whole, objective_names())
+    factory = ALGORITHMS[name]
+    for key in settings:
+        if key not in inspect.signature(factory).parameters:
+            raise UserError(f"{whole} takes no {key}{_takers(key, name)}")
+    return factory(**settings)
+
+
+def _takers(setting: str, name: str) -> str:
+    """Return advice on which objective takes a setting."""
+    takers = [variant for variant, (_, names) in VARIANTS.items() if setting in names]
+    return f"; try {takers[0]}-{name}" if takers else ""
 
 
 def own_objective_digest(name: str) -> str | None:
@@ -175,7 +151,7 @@ def own_objective_digest(name: str) -> str | None:
     if not is_own(name):
         return None
     variant, _, inner = name.partition("-")
-    return own_objective_digest(inner) if variant in _VARIANTS else own_digest(name)
+    return own_objective_digest(inner) if variant in VARIANTS else own_digest(name)
 
 
 def _own_objective(name: str, settings: dict[str, Any]) -> Objective:
@@ -193,9 +169,7 @@ def _own_objective(name: str, settings: dict[str, Any]) -> Objective:
         with own_code(name):
             made, settings = definition(**settings), {}
     if not isinstance(made, Objective):
-        raise UserError(
-            f"{name} must be an Objective, or a function that returns one, got {shown(made)}"
-        )
+        raise UserError(f"{name} must be an Objective, or a function that returns one")
     strength = settings.pop("strength", None)
     if strength is not None and made.penalty is not None:
         change = {"auto": True} if strength == "auto" else {"strength": strength}
@@ -208,12 +182,5 @@ def _own_objective(name: str, settings: dict[str, Any]) -> Objective:
 
 
 def as_objective(objective: Objective | str) -> Objective:
-    """Return an objective as it is, or the one of a name.
-
-    Raises:
-        UserError: If it is neither an objective nor a known name.
-    """
-    if isinstance(objective, str):
-        return named_objective(objective)
-    check_objective_type(objective, "discover(world, {})")
-    return objective
+    """Return an objective as it is, or the one of a name."""
+    return make_objective(objective) if isinstance(objective, str) else objective

@@ -22,11 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.checks import is_whole, shown, whole
 from skillfocus.core.continuous import ContinuousSpace
 from skillfocus.errors import UserError
-from skillfocus.objectives.decomposition import Term
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, Term
 
 N_COMPONENTS = 5
 """Values of a component by default, as in DUSDi's experiments."""
@@ -50,7 +48,6 @@ class Sphere:
     dimensions: int
 
     def __post_init__(self) -> None:
-        whole("the dimensions of a Sphere", self.dimensions)
         if not 2 <= self.dimensions <= MAX_COMPONENTS:
             raise UserError(
                 f"a Sphere of {self.dimensions} dimensions has no directions to choose from; take "
@@ -146,9 +143,9 @@ class SkillLayout:
     def terms(self, objective: Objective) -> list[tuple[int, Term]]:
         """Return the copies of the reward that skills can earn, each with its slot's number."""
         if not objective.targeted:
-            return [(0, term) for term in objective.decomposition.terms((), self.n_variables)]
+            return [(0, term) for term in objective.terms((), self.n_variables)]
         variables = [slot.variable for slot in self.slots if slot.variable is not None]
-        terms = objective.decomposition.terms(variables, self.n_variables)
+        terms = objective.terms(variables, self.n_variables)
         return [(variables.index(term.target), term) for term in terms if term.target is not None]
 
     def describe(self, space: ContinuousSpace) -> list[Any]:
@@ -198,7 +195,7 @@ def lay_out(
         )
     if targets is None:
         targets = dict.fromkeys(goals or space.names, N_COMPONENTS)
-    kinds = _kinds(targets, at_once=objective.decomposition.others_weight is not None)
+    kinds = _kinds(targets, at_once=objective.weight is not None)
     components: dict[int, Component] = {}
     for kind in kinds:
         for name, component in kind.items():
@@ -230,31 +227,29 @@ def _plain_layout(
             f"{objective.name} skills have no targets; use focused({objective.name}(…)), or "
             f"targets=Sphere(2) for continuous ones"
         )
-    count = N_PLAIN if n_skills is None else whole("n_skills", n_skills)
+    count = N_PLAIN if n_skills is None else n_skills
     _check_component("the whole state", count, objective)
     return SkillLayout(len(space), (Slot(None, count),), ((0,),))
 
 
 def _kinds(targets: object, at_once: bool) -> list[Mapping[str, Component]]:
-    form = 'write {"agent": 4, "box": Sphere(2)}, or a list of such, one per kind of skill'
+    given: list[Mapping[str, Component]]
     if isinstance(targets, Mapping):
         given = [targets] if at_once else [{name: targets[name]} for name in targets]
     else:
-        given = targets
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise UserError(f"targets cannot be {shown(targets)}: {form}")
-    if not all(isinstance(kind, Mapping) for kind in given):
-        raise UserError(f"targets cannot be {shown(targets)}: {form}")
+        given = list(targets)  # pyright: ignore[reportArgumentType]
     if not any(given):
-        raise UserError(f"no skill has a target: {form}")
-    return list(given)
+        raise UserError(
+            'no skill has a target; write {"agent": 4, "box": Sphere(2)}, or a list of such'
+        )
+    return given
 
 
 def _check_component(name: str, component: object, objective: Objective) -> None:
     if isinstance(component, Sphere):
         return
-    if not is_whole(component) or not 2 <= component <= MAX_COMPONENTS:  # pyright: ignore[reportOperatorIssue]
+    if not 2 <= component <= MAX_COMPONENTS:  # pyright: ignore[reportOperatorIssue]
         raise UserError(
-            f"{name} cannot have {shown(component)} skills of {objective.name}; give it 2 to "
+            f"{name} cannot have {component} skills of {objective.name}; give it 2 to "
             f"{MAX_COMPONENTS:,}, or a Sphere"
         )

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from PIL import Image, ImageColor
 
-from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.core.factored import State
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.errors import UserError
+from skillfocus.files import write_atomically
 from skillfocus.render import svg
 from skillfocus.render.icons import BOX, Point, Shape, agent_icon
 from skillfocus.render.palette import PALETTES

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from skillfocus.core.indexing import ValueIndex, index_values
@@ -25,6 +26,21 @@ from skillfocus.errors import UserError
 
 Terms = tuple[tuple[int, int, float], ...]
 """(group, component, weight), summed."""
+
+
+class GroupHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """A group of a reward in a file, without its tables."""
+
+    variables: list[str]
+    start_variables: list[str]
+    separable: bool
+
+
+class RewardHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """A reward in a file, without its tables."""
+
+    groups: list[GroupHeader]
+    terms: list[list[list[tuple[int, int, float]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +101,14 @@ class IntrinsicReward:
             raise UserError(f"the tables of reward group {place} hold numbers that are not finite")
 
     def _check_term(self, z: int, group: int, component: int, weight: float) -> None:
-        if type(group) is not int or not 0 <= group < len(self.groups):
+        if not 0 <= group < len(self.groups):
             raise UserError(f"skill {z} is rewarded by group {group} of {len(self.groups)}")
         count = len(self.groups[group].tables)
-        if type(component) is not int or not 0 <= component < count:
+        if not 0 <= component < count:
             raise UserError(
                 f"skill {z} is rewarded by component {component} of group {group}, of {count}"
             )
-        if type(weight) is not float or not 0 < weight < float("inf"):
+        if not 0 < weight < float("inf"):
             raise UserError(f"skill {z} has a reward of weight {weight}; it must be positive")
 
     def __eq__(self, other: object) -> bool:
@@ -151,19 +167,13 @@ class IntrinsicReward:
         """How many numbers all tables have."""
         return sum(group.tables.size for group in self.groups)
 
-    def header(self) -> dict[str, object]:
-        """Return everything but the tables, as JSON can hold it."""
-        return {
-            "groups": [
-                {
-                    "variables": list(group.variables),
-                    "start_variables": list(group.start_variables),
-                    "separable": group.separable,
-                }
-                for group in self.groups
-            ],
-            "terms": [[[list(t) for t in mode] for mode in modes] for modes in self.terms],
-        }
+    def header(self) -> RewardHeader:
+        """Return everything but the tables, for a file."""
+        groups = [
+            GroupHeader(list(group.variables), list(group.start_variables), group.separable)
+            for group in self.groups
+        ]
+        return RewardHeader(groups, [[list(mode) for mode in modes] for modes in self.terms])
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the tables by the names they have in a file."""
@@ -200,26 +210,23 @@ def join_rewards(
     return None if mdp is None else IntrinsicReward(mdp, tuple(groups), tuple(joined))
 
 
-def from_file(
-    mdp: TabularMDP, header: Mapping, arrays: Mapping[str, np.ndarray]
+def reward_from_file(
+    mdp: TabularMDP, header: RewardHeader, arrays: Mapping[str, np.ndarray]
 ) -> IntrinsicReward:
-    """Restore a reward from its `header()`, as `skills.header` checks it, and its `arrays()`.
+    """Restore a reward from its `header()` and its `arrays()`.
 
     Raises:
         UserError: If they do not belong together.
     """
-    names = {f"reward.{place}" for place in range(len(header["groups"]))}
+    names = {f"reward.{place}" for place in range(len(header.groups))}
     if names != set(arrays):
         raise UserError(f"the file holds the rewards {sorted(arrays)}, its header {sorted(names)}")
     groups = tuple(
         RewardGroup(
-            tuple(group["variables"]), tuple(group["start_variables"]), arrays[f"reward.{place}"],
-            group["separable"],
+            tuple(group.variables), tuple(group.start_variables), arrays[f"reward.{place}"],
+            group.separable,
         )
-        for place, group in enumerate(header["groups"])
+        for place, group in enumerate(header.groups)
     )  # fmt: skip
-    terms = tuple(  # JSON does not tell 1 from 1.0, so weights may be integers
-        tuple(tuple((g, c, float(weight)) for g, c, weight in mode) for mode in modes)
-        for modes in header["terms"]
-    )
+    terms = tuple(tuple(tuple(mode) for mode in modes) for modes in header.terms)
     return IntrinsicReward(mdp, groups, terms)

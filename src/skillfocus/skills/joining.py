@@ -13,9 +13,8 @@ from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.errors import UserError, unknown
-from skillfocus.skills.header import MAX_ENTRIES
 from skillfocus.skills.intrinsic_reward import join_rewards
-from skillfocus.skills.packed_policy import PackedPolicy, Packer
+from skillfocus.skills.packed_policy import MAX_UNPACKED, PackedPolicy, Packer
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
 from skillfocus.skills.reached_values import reaches_of
 
@@ -246,7 +245,7 @@ def _pick_policies(members: Sequence[tuple[Policy, int]], mdp: TabularMDP | None
     variables = [table.context_variables[z] for table, z in tables]
     modes = [int(table.n_modes[z]) for table, z in tables]
     n_entries = mdp.n_states * sum(int(table.index.widths[z]) for table, z in tables)
-    if n_entries <= MAX_ENTRIES and not any(isinstance(t, PackedPolicy) for t, _ in tables):
+    if n_entries <= MAX_UNPACKED and not any(isinstance(t, PackedPolicy) for t, _ in tables):
         flat = np.concatenate([table.columns(z).ravel() for table, z in tables])
         return TabularPolicy(mdp, variables, flat, modes)
     packer = Packer(mdp.n_actions)

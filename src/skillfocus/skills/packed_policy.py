@@ -13,14 +13,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
-from skillfocus._internal.memory import require_memory
-from skillfocus.core.indexing import ContextIndex
+from skillfocus.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PACKED_COLUMNS, PolicyArrays
 from skillfocus.errors import UserError
+from skillfocus.machine import require_memory
 from skillfocus.skills.policy import TabularPolicy
 
+MAX_UNPACKED = 128_000_000
+"""Policies with more entries stay packed when they are read."""
 WORDS = PACKED_COLUMNS // 8
 """64-bit words of a block."""
 
@@ -174,6 +175,12 @@ class PackedPolicy(TabularPolicy):
         whole = self.blocks[self.numbers_of(skill)].reshape(self.mdp.n_states, -1)
         return np.ascontiguousarray(whole[:, : self.index.widths[skill]])
 
+    def unpacked(self) -> TabularPolicy:
+        """Return the same policies as one plain table, if that is small enough; else itself."""
+        if self.index.n_entries > MAX_UNPACKED:
+            return self
+        return TabularPolicy(self.mdp, self.context_variables, self.flat_actions, self.n_modes)
+
     def _at(self, skill: int, states: np.ndarray, columns: np.ndarray) -> np.ndarray:
         numbers = self.numbers_of(skill)[states, columns // PACKED_COLUMNS]
         return self.blocks[numbers, columns % PACKED_COLUMNS]
@@ -190,38 +197,6 @@ def pack_policy(policy: TabularPolicy) -> PackedPolicy:
         policy.mdp, policy.context_variables, np.concatenate(numbers), packer.blocks.copy(),
         policy.n_modes,
     )  # fmt: skip
-
-
-def policy_bytes(policy: PackedPolicy) -> bytes:
-    """Return the contents of packed policies for a file: numbers, little-endian, then blocks."""
-    return policy.numbers.astype("<u4").tobytes() + policy.blocks.tobytes()
-
-
-def policy_from_bytes(
-    mdp: TabularMDP,
-    context_variables: Sequence[Sequence[str]],
-    content: np.ndarray,
-    n_modes: Sequence[int] = (),
-) -> PackedPolicy:
-    """Restore packed policies from `policy_bytes`, uint8, and what the header says.
-
-    Raises:
-        UserError: If they do not belong together.
-    """
-    variables = [[mdp.space.index(n) for n in names] for names in context_variables]
-    modes = [int(count) for count in n_modes] or [1] * len(variables)
-    if len(modes) != len(variables):
-        raise UserError(f"{len(variables)} skills cannot have the modes {tuple(modes)}")
-    index = ContextIndex(mdp, variables, modes)
-    split = 4 * packed_numbers(mdp.n_states, index.of_skill, modes)
-    if split > len(content) or (len(content) - split) % PACKED_COLUMNS:
-        raise UserError(
-            f"the packed policies have {len(content):,} bytes where {len(variables)} skills need "
-            f"{split:,} and blocks of {PACKED_COLUMNS}"
-        )
-    numbers = content[:split].view("<u4").astype(np.uint32)
-    blocks = content[split:].reshape(-1, PACKED_COLUMNS)
-    return PackedPolicy(mdp, context_variables, numbers, blocks, n_modes)
 
 
 def packed_numbers(n_states: int, indices: Sequence, modes: Sequence[int]) -> int:

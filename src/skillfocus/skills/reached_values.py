@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillfocus.objectives.target_values import read_value_label
+from skillfocus.objectives.targets import read_value_label
 
 if TYPE_CHECKING:
     from skillfocus.skills.skills import Skills

@@ -2,64 +2,36 @@
 
 from __future__ import annotations
 
-import reprlib
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from skillfocus._internal.atomic_io import write_atomically
-from skillfocus._internal.checks import file_path, is_whole, shown
-from skillfocus.core import display
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import PolicyArrays, mdp_arrays, most_likely_path, run_many
-from skillfocus.core.seeds import check_generator
 from skillfocus.core.trajectory import Trajectory
 from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.skills.header import PACKED, WITH_ACTORS, WITH_NETWORKS, WITH_TABLES
-from skillfocus.skills.intrinsic_reward import IntrinsicReward, from_file
+from skillfocus.files import read_bytes, write_atomically
+from skillfocus.skills import files
+from skillfocus.skills.intrinsic_reward import IntrinsicReward
 from skillfocus.skills.joining import Index, Skill, join, numbers_of, objective_label, pick
-from skillfocus.skills.neural.files import (
-    network_arrays,
-    networks_from_file,
-    networks_header,
-    same_networks,
-)
+from skillfocus.skills.neural.files import same_networks
 from skillfocus.skills.neural.policy import NeuralPolicy
-from skillfocus.skills.packed_policy import (
-    PackedPolicy,
-    pack_policy,
-    policy_bytes,
-    policy_from_bytes,
-)
 from skillfocus.skills.policy import Policy, SkillPolicy, TabularPolicy
-from skillfocus.skills.serialization import (
-    FIRST_COMPRESSED,
-    FORMAT,
-    POLICY,
-    compress,
-    decompress,
-    pack,
-    read,
-)
-from skillfocus.skills.tables import fingerprint, has_table, table_of
+from skillfocus.skills.tables import has_table, table_of
 from skillfocus.worlds.jax.world import JaxWorld
-from skillfocus.worlds.registry import as_world
-from skillfocus.worlds.remaking import remake
 
 if TYPE_CHECKING:
+    from skillfocus.skills.continuous.skills import ContinuousSkills
     from skillfocus.skills.jax_rollouts import JaxRunner, Rollouts
 
-PACKED_FROM = 128_000_000
-"""Policies with more entries are packed in files."""
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""
 
@@ -130,12 +102,12 @@ class Skills:
 
     def __radd__(self, other: object) -> Skills:
         """Return this set for `0 + skills`, with which `sum(sets)` begins."""
-        return self if is_whole(other) and other == 0 else NotImplemented
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Skills)
-            and self._header() == other._header()
+            and files.header_of(self) == files.header_of(other)
             and self._same_policies(other)
             and self.intrinsic_reward == other.intrinsic_reward
         )
@@ -242,14 +214,12 @@ class Skills:
             rng: Needed if the skill has several modes: it draws one when it starts.
         """
         self._check_skill(skill)
-        if rng is not None:
-            check_generator(rng)
         return SkillPolicy(
             self.policies, skill, len(self.world.actions), self.step_limit, rng, self.world.space
         )
 
     def _check_skill(self, skill: int) -> None:
-        if not is_whole(skill) or not 0 <= skill < len(self):
+        if isinstance(skill, str) or not 0 <= skill < len(self):
             named = [str(z) for z, names in enumerate(self.targets) if skill in names]
             advice = f" (for {skill}: {', '.join(named)})" if named else ""
             raise UserError(
@@ -257,7 +227,7 @@ class Skills:
             )
 
     def _check_mode(self, skill: int, mode: int) -> None:
-        if not is_whole(mode) or not 0 <= mode < self.n_modes[skill]:
+        if not 0 <= mode < self.n_modes[skill]:
             raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode!r}")
 
     # ------------------------------------------------------------------ rollouts
@@ -308,15 +278,11 @@ class Skills:
             [n_runs, length of the longest + 1, n_variables] if the starts are; and how many steps
             each run took, int32 [n_runs].
         """
-        check_generator(rng)
         skills, starts = np.asarray(skills), np.asarray(starts)
         if len(skills) != len(starts):
             raise UserError(
                 f"{len(skills)} skills cannot run from {len(starts)} starts: give one each"
             )
-        for name, array in (("skills", skills), ("starts", starts)):
-            if len(array) and array.dtype.kind not in "iu":
-                raise UserError(f"{name} must be whole numbers, got an array of {array.dtype}")
         if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
             raise UserError(f"skills are numbered 0 to {len(self) - 1}")
         if starts.ndim == 2:
@@ -365,10 +331,7 @@ class Skills:
             path: The HTML file; it needs nothing but a browser.
             beside: Other sets of skills to compare with.
         """
-        for other in beside:
-            if not isinstance(other, Skills):
-                raise UserError(f"only skills can be shown beside skills, got {shown(other)}")
-        return display.hook("page")([self, *beside], file_path(path))
+        return import_module("skillfocus.viewer.page").write_page([self, *beside], Path(path))
 
     def _repr_html_(self) -> str | None:
         if not self.has_table:
@@ -378,7 +341,7 @@ class Skills:
     @cached_property
     def _frame(self) -> str:
         """The page, for notebook cells. It takes seconds, so it is made once."""
-        return display.html("skills", [self])
+        return import_module("skillfocus.viewer.page").frame_html([self])
 
     def __getstate__(self) -> dict[str, object]:
         made_again = ("_frame", "jax_runner")
@@ -386,58 +349,19 @@ class Skills:
 
     # ------------------------------------------------------------------ files
 
-    def _header(self) -> dict[str, object]:
-        modes = [] if self.n_modes.max(initial=1) == 1 else self.n_modes.tolist()
-        reward = self.intrinsic_reward
-        return {
-            "format": FORMAT,
-            "version": WITH_TABLES,
-            "world": {"id": self.world.id, "settings": self.world.settings},
-            "fingerprint": self.mdp.fingerprint if self.has_table else fingerprint(self.world),
-            "targets": [list(names) for names in self.targets],
-            "remembered": [list(names) for names in self.context_variables],
-            "step_limit": self.step_limit,
-            "info": self.info,
-            **({"modes": modes} if modes else {}),
-            **({} if reward is None else {"learned": reward.header()}),
-        }
-
     def to_bytes(self) -> bytes:
         """Return the contents of a skills file (docs/skills-files.md)."""
-        rewards = {} if self.intrinsic_reward is None else self.intrinsic_reward.arrays()
-        if isinstance(self.policies, NeuralPolicy):
-            networks = networks_header(self.policies)
-            if networks is not None:
-                header = {**self._header(), "version": WITH_NETWORKS, "networks": networks}
-                nothing = np.zeros(0, np.uint8)
-                return pack(header, {POLICY: nothing, **network_arrays(self.policies), **rewards})
-            if not self.has_table:
-                raise UserError(
-                    f"{self.policies.model.objective.name} is a custom objective, which a skills "
-                    f"file cannot describe: pickle the skills instead"
-                )
-        table = self.tabular
-        if isinstance(table, PackedPolicy) or table.index.n_entries > PACKED_FROM:
-            content = policy_bytes(pack_policy(table))
-            header = {**self._header(), "version": PACKED}
-            return pack(header, {POLICY: compress(content, level=6), **rewards})
-        return pack(self._header(), {POLICY: compress(table.flat_actions), **rewards})
+        return files.to_bytes(self)
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
-        path = file_path(path)
-        write_atomically(path, self.to_bytes())
-        return path
+        write_atomically(Path(path), self.to_bytes())
+        return Path(path)
 
     @staticmethod
     def from_bytes(content: bytes, world: World | str | None = None) -> Skills:
         """Restore skills from `to_bytes`, for example out of a database; see `load`."""
-        if not isinstance(content, bytes | bytearray | memoryview):
-            raise UserError(f"from_bytes takes what to_bytes returned, got {shown(content)}")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "content.skills"
-            path.write_bytes(content)
-            return Skills.load(path, world)
+        return _of_a_finite_world(files.from_bytes(content, "these bytes", world), "these bytes")
 
     @staticmethod
     def load(
@@ -452,61 +376,11 @@ class Skills:
                 be given by name, as `make` takes it.
             mdp: The world's tabular MDP, if you have it already.
         """
-        arrays, header = read(file_path(path))
-        if header["version"] == WITH_ACTORS:
-            raise UserError(f"{path} holds skills of a continuous world: use ContinuousSkills.load")
-        origin = header["world"]
-        try:
-            made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)
-            if mdp is None and has_table(made):
-                mdp = table_of(made)
-        except UserError as error:
-            raise UserError(f"{path}: {error}") from None
-        found = fingerprint(made) if mdp is None else mdp.fingerprint
-        if found != header["fingerprint"]:
-            raise UserError(
-                f"{path} holds skills for another world than this {made.id}: they were learned in "
-                f"{origin['id']} with {reprlib.repr(origin['settings'])}"
-            )
-        for name in chain(*header["targets"], *header["remembered"]):
-            made.space.index(name)
-        rewards = {name: arrays.pop(name) for name in [*arrays] if name.startswith("reward.")}
-        return Skills(
-            made,
-            _read_policies(Path(path), made, mdp, header, arrays),
-            tuple(tuple(names) for names in header["targets"]),
-            header["step_limit"],
-            header["info"],
-            _read_rewards(Path(path), mdp, header, rewards),
-        )
+        content = read_bytes(Path(path), "skills")
+        return _of_a_finite_world(files.from_bytes(content, str(path), world, mdp), str(path))
 
 
-def _read_policies(
-    path: Path, world: World, mdp: TabularMDP | None, header: dict, arrays: dict[str, np.ndarray]
-) -> Policy:
-    """Return the policies of a file, whose arrays are those of no reward."""
-    actions = arrays.pop(POLICY)
-    if "networks" in header:
-        try:
-            return networks_from_file(world, mdp, header, arrays)
-        except UserError as error:
-            raise UserError(f"{path} is not a usable skills file: {error}") from None
-    if mdp is None:
-        raise UserError(f"{path} is not a usable skills file: {world.id} has no tables")
-    if header["version"] >= FIRST_COMPRESSED:
-        actions = decompress(actions, path)
-    if header["version"] == PACKED:
-        return policy_from_bytes(mdp, header["remembered"], actions, header.get("modes", ()))
-    return TabularPolicy(mdp, header["remembered"], actions, header.get("modes", ()))
-
-
-def _read_rewards(
-    path: Path, mdp: TabularMDP | None, header: dict, arrays: dict[str, np.ndarray]
-) -> IntrinsicReward | None:
-    if "learned" not in header:
-        if arrays:
-            raise UserError(f"{path} was not written by skillfocus")
-        return None
-    if mdp is None:
-        raise UserError(f"{path} is not a usable skills file: its world has no tables of rewards")
-    return from_file(mdp, header["learned"], arrays)
+def _of_a_finite_world(skills: Skills | ContinuousSkills, name: str) -> Skills:
+    if not isinstance(skills, Skills):
+        raise UserError(f"{name} holds skills of a continuous world: use ContinuousSkills.load")
+    return skills

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from skillfocus._internal.checks import file_path, shown
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.files import read_bytes
 from skillfocus.skills.continuous.skills import ContinuousSkills
-from skillfocus.skills.header import WITH_ACTORS
-from skillfocus.skills.serialization import read
+from skillfocus.skills.files import from_bytes
 from skillfocus.skills.skills import Skills
 
 SkillSource = Skills | ContinuousSkills | str | Path
@@ -27,13 +26,11 @@ def list_sources(
     Raises:
         UserError: If there are none, or a path has no file name.
     """
-    if not isinstance(sources, SkillSource | Iterable):
-        raise UserError(f"skills are Skills or files of them, got {shown(sources)}")
     several = [sources] if isinstance(sources, SkillSource) else list(sources)
     if not several:
         raise UserError("name at least one file of skills")
     paths = [
-        source if isinstance(source, Skills | ContinuousSkills) else file_path(source)
+        source if isinstance(source, Skills | ContinuousSkills) else Path(source)
         for source in several
     ]
     for path in paths:
@@ -46,11 +43,9 @@ def list_sources(
 
 def load_any(source: Source, world: World | None = None) -> Skills | ContinuousSkills:
     """Return skills of either kind as they are, or load them from their file; see `load_source`."""
-    if isinstance(source, ContinuousSkills):
+    if not isinstance(source, Path):
         return source
-    if isinstance(source, Path) and read(source)[1]["version"] == WITH_ACTORS:
-        return ContinuousSkills.load(source, world)  # pyright: ignore[reportArgumentType]
-    return load_source(source, world)
+    return from_bytes(read_bytes(source, "skills"), str(source), world)
 
 
 def load_source(source: Source, world: World | None = None) -> Skills:
@@ -68,10 +63,3 @@ def load_source(source: Source, world: World | None = None) -> Skills:
 def source_file(source: Source) -> str | None:
     """Return the file of a source as text; None for skills in memory."""
     return str(source) if isinstance(source, Path) else None
-
-
-def check_skills(skills: object) -> None:
-    """Raise a `UserError` unless this is a set of skills."""
-    if not isinstance(skills, Skills):
-        advice = "; Skills.load reads a file" if isinstance(skills, str | Path) else ""
-        raise UserError(f"this takes Skills, as discover returns them, got {shown(skills)}{advice}")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.rollout import (
     Options,

@@ -13,12 +13,11 @@ import re
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
-from skillfocus._internal.checks import shown, whole
-from skillfocus._internal.own_files import is_own, load_own, own_code
 from skillfocus.core.factored import FactoredSpace, State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.errors import UserError, unknown
+from skillfocus.own_files import is_own, load_own, own_code
 from skillfocus.tasks.task import TASKS, Condition, Task, make_task, optimum, task_of, world_task
 
 ShortTask = Task | Condition | Mapping[str, Hashable] | str
@@ -111,11 +110,6 @@ def as_condition(
         wanted = {str(name): value for name, value in task.items()}
         space.state(**wanted)  # names and values exist
         return lambda state: all(state[name] == value for name, value in wanted.items())
-    if not callable(task):
-        raise UserError(
-            f"a task is a Task, a condition such as 'key=1' or a function of a state, got "
-            f"{shown(task)}"
-        )
     return task
 
 
@@ -181,6 +175,7 @@ def _changed(
 ) -> Task:
     """Return a task with another start or length, if they are given."""
     steps = task.max_episode_steps if max_episode_steps is None else max_episode_steps
-    steps = whole("max_episode_steps", steps, at_least=1)
+    if steps < 1:
+        raise UserError(f"max_episode_steps must be at least 1, got {steps}")
     number = task.start if start is None else mdp.number(start)
     return Task(task.name, number, steps, task.true, task.proxy)

@@ -21,12 +21,11 @@ from typing import Literal
 
 import numpy as np
 
-from skillfocus._internal.checks import check_fields, shown
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.episodes import (
     Schedule,
@@ -79,7 +78,6 @@ class SMDPQLearning:
     """Runs of the last evaluation."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.ties not in ("first", "random"):
             raise UserError(f"ties must be 'first' or 'random', got {self.ties!r}")
         if self.intra_option and not self.primitives:
@@ -158,11 +156,6 @@ def solve(
         if skills is not None:
             raise UserError("solve takes the skills once: solve(skills, task, seed=0)")
         mdp, skills = mdp.mdp, mdp
-    if not isinstance(mdp, TabularMDP) or not isinstance(skills, Skills | None):
-        raise UserError(
-            f"solve takes skills and a task, solve(skills, task, seed=0), or an MDP, a task and "
-            f"skills, got {shown(mdp)} and {shown(skills)}"
-        )
     task, of_task = as_task(
         task, mdp, None if skills is None else skills.world, start=start,
         max_episode_steps=max_episode_steps,
@@ -170,8 +163,6 @@ def solve(
     )  # fmt: skip
     reward = of_task if reward is None else reward
     settings = settings or SMDPQLearning()
-    if not isinstance(settings, SMDPQLearning):
-        raise UserError(f"settings must be SMDPQLearning(…), got {shown(settings)}")
     if skills is None and not settings.primitives:
         raise UserError("an agent without skills needs primitives=True")
     if skills is not None and skills.mdp.fingerprint != mdp.fingerprint:

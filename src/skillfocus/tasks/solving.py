@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from skillfocus.core.factored import State
-from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.seeds import seed_range
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin
+from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file

@@ -32,8 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus._internal.checks import function, shown, whole
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.factored import State
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
@@ -103,23 +102,21 @@ def make_task(
     Raises:
         UserError: If no state accomplishes the task, or it may take no step.
     """
-    if not isinstance(mdp, TabularMDP):
-        raise UserError(f"make_task takes the MDP, as in skills.mdp, got {shown(mdp)}")
-    steps = whole(f"max_episode_steps of the task {name}", max_episode_steps, at_least=1)
+    if max_episode_steps < 1:
+        raise UserError(f"max_episode_steps must be at least 1, got {max_episode_steps}")
     is_true = _where(mdp, name, true)
     is_proxy = is_true if proxy is None else _where(mdp, name, proxy)
     if not is_true.any() or not is_proxy.any():
         raise UserError(f"no state accomplishes the task {name}: check its conditions")
-    return Task(name, mdp.number(start), steps, is_true, is_proxy)
+    return Task(name, mdp.number(start), max_episode_steps, is_true, is_proxy)
 
 
 def _where(mdp: TabularMDP, name: str, condition: Condition) -> np.ndarray:
     """Return bool [n_states]: where a condition is true.
 
     Raises:
-        UserError: If it raises, or is no function.
+        UserError: If it raises.
     """
-    function(f"the condition of the task {name}", condition, "lambda state: state['key'] == 1")
     answers = np.empty(mdp.n_states, dtype=bool)
     for number, row in enumerate(mdp.values):
         state = mdp.space.labels(row)

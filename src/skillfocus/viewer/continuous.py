@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skillfocus._internal.atomic_io import write_atomically
 from skillfocus.errors import UserError
+from skillfocus.files import write_atomically
 from skillfocus.render.palette import PALETTES, PLATE_COLOURS
 from skillfocus.viewer.bundle import bundle
 from skillfocus.viewer.packing import pack_array, script_element

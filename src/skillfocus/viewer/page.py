@@ -14,10 +14,10 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from skillfocus._internal.atomic_io import shorten, write_atomically
-from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError
+from skillfocus.files import shorten, write_atomically
 from skillfocus.metrics.summary import origin
+from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.skills import Skills
 from skillfocus.viewer.bundle import bundle
 from skillfocus.viewer.packing import script_element

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import origin, skill_records
+from skillfocus.progress import Progress
 from skillfocus.render.icons import ICONS
 from skillfocus.render.palette import PALETTES
 from skillfocus.skills.skills import Skills

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from skillfocus._internal.atomic_io import check_file_path, require_writable_folder
-from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.files import check_file_path, require_writable_folder
 from skillfocus.metrics.coverage import coverage as measure_coverage
+from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, load_source

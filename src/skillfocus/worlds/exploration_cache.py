@@ -1,36 +1,111 @@
 """Explored worlds on disk, so that `describe`, `discover` and `evaluate` explore once.
 
-An entry is a safetensors file with the states and transitions that exploring found, compressed,
-under the SHA-256 of all that decides them: the world's id, its settings, the versions of the
-packages that step it, and the code of skillfocus that explores. Reading one parses and checks;
-nothing in it is run. An entry that is damaged, or of another form, counts as missing, and is
-written anew. Values of variables that JSON cannot hold are not stored.
+An entry is a sealed file (`files.py`) with the states and transitions that exploring found, under
+the digest of all that decides them: the world's id, its settings, the versions of the packages that
+step it, and the code of skillfocus. An entry that is damaged, or of another form, is set aside and
+made again. Values of variables that JSON cannot hold are not stored.
+
+`SKILLFOCUS_CACHE` names another folder, or is "off". A cache that cannot be read is empty, and one
+that cannot be written stays as it is.
 """
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
-import zlib
+import os
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from skillfocus._internal.cache_folder import entry_path, mark_used, store_entry
 from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.packed_transitions import PackedTransitions, pack_transitions
 from skillfocus.errors import UserError
+from skillfocus.files import digest, make_folder, seal, unseal, write_atomically
+from skillfocus.versions import code_version
 from skillfocus.worlds.model import Key
 
-FORMAT = "skillfocus-explored-1"
-MAX_ITEMS = 1_000_000_000
-"""The most numbers of an array that is unpacked."""
-_CODE = ("core/enumeration.py", "core/packed_transitions.py", "core/factored.py", "worlds")
-_DTYPES = {"values": "<i4", "begins": "<i8", "probabilities": "<f8", "successors": "<i4"}
+VARIABLE = "SKILLFOCUS_CACHE"
+OFF = ("off", "0", "")
+MAX_BYTES = 500_000_000
+"""The most that all entries may take; the least recently used go first."""
+SUFFIX = ".world"
+DTYPES = {
+    "values": "<i4", "begins": "<i8", "probabilities": "<f8", "successors": "<i4", "ended": "|b1",
+}  # fmt: skip
+"""The arrays of an entry."""
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """What an entry holds beside its arrays: the values of each variable, and the starts."""
+
+    listed: list[list[Any]]
+    n_starts: int
+
+
+# -------------------------------------------------------------------- the folder
+
+
+def cache_folder() -> Path | None:
+    """Return where entries are kept; None if the cache is switched off or there is no home."""
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return None if named.strip().lower() in OFF else Path(named)
+    try:
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        else:
+            base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:  # a container's user without a home
+        return None
+    return Path(base) / "skillfocus"
+
+
+def describe_cache() -> str:
+    """Return where explored worlds are kept, and how many there are, for people."""
+    folder = cache_folder()
+    if folder is None:
+        return f"off ({VARIABLE})"
+    sizes = [size for _, size, _ in _entries(folder)]
+    total = sum(sizes) / 1e6
+    return f"{folder}: {len(sizes)} explored worlds, {total:.1f} MB; {VARIABLE} moves it, or off"
+
+
+def _entries(folder: Path) -> list[tuple[float, int, Path]]:
+    """Return when each entry was used last, its size and its path, the oldest first."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in folder.glob(f"*{SUFFIX}"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
+    return sorted(found)
+
+
+def _store(path: Path, content: bytes) -> None:
+    """Write an entry if that is possible, and delete the oldest ones if there are too many."""
+    if len(content) > MAX_BYTES:
+        return
+    with contextlib.suppress(UserError, OSError):
+        make_folder(path.parent)
+        write_atomically(path, content)
+        entries = _entries(path.parent)
+        total = sum(size for _, size, _ in entries)
+        for _, size, old in entries[:-1]:
+            if total <= MAX_BYTES:
+                return
+            old.unlink(missing_ok=True)
+            total -= size
+
+
+# -------------------------------------------------------------------- entries
 
 
 def exploration_key(
@@ -48,31 +123,11 @@ def exploration_key(
         None if the settings do not fit into JSON: then they do not say what decides the world.
     """
     try:
-        versions = {name: version(name) for name in ("skillfocus", "numpy", *packages)}
-        text = json.dumps(
-            [FORMAT, world_id, settings, versions, _code_digest(), decides], sort_keys=True
-        )
+        versions = {name: version(name) for name in packages}
+        text = json.dumps([world_id, settings, versions, code_version(), decides], sort_keys=True)
     except (TypeError, ValueError, PackageNotFoundError):
         return None
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def file_digest(path: str | Path) -> str:
-    """Return the SHA-256 of a file's contents."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-@cache
-def _code_digest() -> str:
-    """Return a digest of the code that explores."""
-    root = Path(__file__).parents[1]
-    folders = [root / name for name in _CODE if not name.endswith(".py")]
-    files = [root / name for name in _CODE if name.endswith(".py")]
-    files += [path for folder in folders for path in folder.rglob("*.py")]
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    return digest(text.encode())
 
 
 def cached_exploration(
@@ -85,24 +140,27 @@ def cached_exploration(
         n_actions: How many actions the world has.
         explore: Explores the world.
     """
-    path = None if key is None else entry_path(key)
-    if key is None or path is None:
+    folder = cache_folder()
+    if key is None or folder is None:
         return explore()
-    known = _read(path, n_actions)
-    if known is not None:
-        mark_used(path)
-        return known
+    path = folder / f"{key}{SUFFIX}"
+    with contextlib.suppress(OSError):
+        content = path.read_bytes()
+        try:
+            graph = _unpack(content, n_actions)
+            os.utime(path)
+            return graph
+        except (UserError, ValueError, TypeError, KeyError, IndexError):
+            path.unlink(missing_ok=True)
     graph = explore()
     content = _pack(graph, n_actions)
     if content is not None:
-        store_entry(key, content)
+        _store(path, content)
     return graph
 
 
 def _pack(graph: StateGraph[Key], n_actions: int) -> bytes | None:
     """Return the contents of an entry; None if it cannot hold the states' values."""
-    from safetensors.numpy import save
-
     columns = list(zip(*(values for values, _ in graph.states), strict=True))
     if not all(_is_plain(value) for column in columns for value in set(column)):
         return None
@@ -119,75 +177,33 @@ def _pack(graph: StateGraph[Key], n_actions: int) -> bytes | None:
     except UserError:  # whoever tabulates the world says what is wrong with it
         return None
     arrays = {
-        "values": np.array(numbers).reshape(len(columns), -1),
+        "values": np.array(numbers, np.int32).reshape(len(columns), -1),
         "begins": moves.begins,
         "probabilities": moves.probabilities,
         "successors": moves.successors,
         "ended": np.array([ended for _, ended in graph.states]),
     }
-    packed, sizes = {}, {}
-    for name, array in arrays.items():
-        content = array.astype(_DTYPES.get(name, "u1")).tobytes()
-        packed[name] = np.frombuffer(zlib.compress(content, 1), np.uint8)
-        sizes[name] = array.size
-    header = json.dumps(
-        {"format": FORMAT, "listed": listed, "n_starts": graph.n_starts, "sizes": sizes}
-    )
-    return save(packed, metadata={"skillfocus": _digest(header, packed) + header})
+    return seal(Header(listed, graph.n_starts), arrays, compress=1)
 
 
-def _digest(header: str, packed: Mapping[str, np.ndarray]) -> str:
-    digest = hashlib.sha256(header.encode())
-    for name in sorted(packed):
-        digest.update(packed[name].tobytes())
-    return digest.hexdigest()
-
-
-def _read(path: Path, n_actions: int) -> StateGraph[Key] | None:
-    """Return what an entry holds; None if there is none, or it is not whole."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            text = (file.metadata() or {})["skillfocus"]
-            packed = {name: file.get_tensor(name) for name in (*_DTYPES, "ended")}
-        digest, header = text[:64], text[64:]
-        if _digest(header, packed) != digest:
-            return None
-        return _unpack(json.loads(header), packed, n_actions)
-    except (
-        OSError, SafetensorError, KeyError, TypeError, ValueError, IndexError, AttributeError,
-        zlib.error, UserError, RecursionError,
-    ):  # fmt: skip
-        return None
-
-
-def _unpack(header: Any, packed: Mapping[str, np.ndarray], n_actions: int) -> StateGraph[Key]:
-    """Return the graph of an entry whose digest is right; anything else about it may be wrong."""
-    if header["format"] != FORMAT:
-        raise ValueError(header["format"])
-    arrays = {}
-    for name, stream in packed.items():
-        kind, size = np.dtype(_DTYPES.get(name, "u1")), int(header["sizes"][name])
-        if not 0 <= size <= MAX_ITEMS:
-            raise ValueError(size)
-        content = zlib.decompressobj().decompress(stream.tobytes(), kind.itemsize * size + 1)
-        if len(content) != kind.itemsize * size:
-            raise ValueError(name)
-        arrays[name] = np.frombuffer(content, kind).astype(kind.newbyteorder("="))
+def _unpack(content: bytes, n_actions: int) -> StateGraph[Key]:
+    """Return the graph of an entry; anything about it may be wrong."""
+    header, arrays = unseal(content, Header)
+    if {name: array.dtype.str for name, array in arrays.items()} != DTYPES:
+        raise ValueError(sorted(arrays))
     moves = PackedTransitions(
         n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"]
     )
-    listed = [[_as_hashable(value) for value in values] for values in header["listed"]]
+    listed = [[_as_hashable(value) for value in values] for values in header.listed]
     numbers = arrays["values"].reshape(len(listed), len(moves))
-    ended, n_starts = arrays["ended"].astype(bool).tolist(), int(header["n_starts"])
-    if len(ended) != len(moves) or not 1 <= n_starts <= len(moves) or numbers.min() < 0:
-        raise ValueError(n_starts)
+    ended = arrays["ended"].tolist()
+    if len(ended) != len(moves) or not 1 <= header.n_starts <= len(moves) or numbers.min() < 0:
+        raise ValueError(header.n_starts)
     columns = [
         [values[i] for i in row.tolist()] for values, row in zip(listed, numbers, strict=True)
     ]
     states = list(zip(zip(*columns, strict=True), ended, strict=True))
-    return StateGraph(states, moves, n_starts)
+    return StateGraph(states, moves, header.n_starts)
 
 
 def _is_plain(value: Hashable) -> bool:
@@ -198,4 +214,8 @@ def _is_plain(value: Hashable) -> bool:
 
 
 def _as_hashable(value: Any) -> Hashable:
-    return tuple(_as_hashable(part) for part in value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(_as_hashable(part) for part in value)
+    if not _is_plain(value):
+        raise ValueError(value)
+    return value

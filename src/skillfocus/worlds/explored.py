@@ -17,7 +17,8 @@ from skillfocus.core.enumeration import StateGraph
 from skillfocus.core.factored import FactoredSpace, State, Variable
 from skillfocus.core.world import STATE_LIMIT, Outcome, World, check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.worlds.exploration_cache import cached_exploration, exploration_key, file_digest
+from skillfocus.files import digest
+from skillfocus.worlds.exploration_cache import cached_exploration, exploration_key
 from skillfocus.worlds.grouping import Groups, constant_variables, sort_values, value_columns
 from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
 
@@ -97,11 +98,11 @@ class ExploredWorld(World):
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
         self.simulator, self.exact, self.model_variables = simulator, exact, tuple(names)
         self.id, self._settings = _storable(world_id, dict(settings or {}))
-        key = None
+        key, digests = None, [digest(Path(file).read_bytes()) for file in files]
         if packages and self.id == world_id:
             key = exploration_key(
                 world_id, self._settings, packages, names=self.model_variables,
-                actions=self.actions, limit=limit, files=[file_digest(file) for file in files],
+                actions=self.actions, limit=limit, files=digests,
             )  # fmt: skip
         graph = cached_exploration(
             key, len(self.actions),

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
 from skillfocus.core.enumeration import StateGraph, Successor, enumerate_states
-from skillfocus.core.progress import Progress, no_progress
+from skillfocus.progress import Progress, no_progress
 
 Values = tuple[Hashable, ...]
 """A state of a model: the value of each of its variables."""

@@ -22,10 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skillfocus._internal.checks import shown
-from skillfocus._internal.own_files import is_own, load_own, own_code
 from skillfocus.core.world import World, check_declared
 from skillfocus.errors import UserError, unknown
+from skillfocus.own_files import is_own, load_own, own_code
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
 from skillfocus.worlds.box import Box
@@ -130,9 +129,6 @@ def make(name: str | Path, **settings: Any) -> World:
     """
     if isinstance(name, Path):
         name = str(name)
-    if not isinstance(name, str):
-        advice = "; it is a world already" if isinstance(name, World) else ""
-        raise UserError(f"a world's name is text, such as 'four-rooms', got {shown(name)}{advice}")
     prefix, colon, rest = name.partition(":")
     if colon and prefix in SOURCES:
         return _call(name, SOURCES[prefix].make, settings, rest)

@@ -111,6 +111,10 @@ class Interrupt(Exception):
 def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     path = tmp_path / "folder" / "training.safetensors"
+
+    def files():
+        return sorted(path.parent.iterdir())
+
     settings = replace(TINY, updates=12, hold=0.3)
     kept = replace(settings, checkpoint=str(path))
 
@@ -127,18 +131,23 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     whole = learn(settings)
     with pytest.raises(Interrupt):
         learn(kept, stop)
-    assert path.exists()
-    with pytest.raises(UserError, match="a checkpoint of another run"):
-        learn(replace(kept, hidden=16))
-    with pytest.raises(UserError, match="a checkpoint of another run"):
-        learn(kept, seed=1)
+    (file,) = files()
+    kept_state = file.read_bytes()
+    for other in ({"seed": 1}, {"learner": replace(kept, hidden=16)}):
+        learn(**{"learner": kept, **other})  # another training, and so another file
+        assert files() == [file]
     resumed = learn(kept)
     assert same(whole, resumed)
     assert whole.info == resumed.info
-    assert not path.exists()
-    path.write_bytes(b"no checkpoint")
-    with pytest.raises(UserError, match="is not a valid checkpoint"):
-        learn(kept)
+    assert files() == []
+    rng = np.random.default_rng(0)
+    flipped = [bytearray(kept_state) for _ in range(10)]
+    for content in flipped:
+        content[rng.integers(len(content))] ^= 1 << rng.integers(8)
+    for content in (b"", b"no checkpoint", kept_state[:-1], *flipped):
+        file.write_bytes(content)
+        with pytest.raises(UserError, match="is not a checkpoint of this training"):
+            learn(kept)
 
 
 @pytest.mark.parametrize(

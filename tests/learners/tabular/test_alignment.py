@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from paper.settings import skill_targets
 from probes import Button
-from skillfocus.experiments.presets import skill_targets
 from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.tabular.alignment import _who_stays
 from skillfocus.learners.tabular.problem_builder import tabular_problem

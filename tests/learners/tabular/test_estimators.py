@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from paper.controls import oracle
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.compiled import compiled_reward, compiled_row, compiled_update
 from skillfocus.learners.tabular.discriminator import DenseDiscriminator
 from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
 from skillfocus.learners.tabular.linear_map import LinearMap
 from skillfocus.learners.tabular.value_map import ValueMap
-from skillfocus.objectives.controls import oracle
 from skillfocus.objectives.estimates import Discriminator, FunctionEstimate, ValueNumbers
 
 POINTS = np.array([[0.0], [1.0], [4.0]])
@@ -110,8 +110,8 @@ def test_a_declaration_that_nothing_supplies_is_an_error_with_a_way_out():
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"rate": 0.0}, "above 0 and at most 1"), ({"rate": 1.1}, "above 0 and at most 1"),
-     ({"prior": "guess"}, "'uniform', 'learned' or a probability")],
+    [({"rate": 0.0}, r"must be in \(0, 1\], got"), ({"rate": 1.1}, r"must be in \(0, 1\], got"),
+     ({"rate": 0.1, "prior": "guess"}, "'uniform', 'learned' or a probability")],
 )  # fmt: skip
 def test_bad_discriminators_are_refused(settings, message):
     with pytest.raises(UserError, match=message):

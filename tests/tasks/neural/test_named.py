@@ -36,7 +36,7 @@ def in_rooms():
     """Skills of an actor that was never trained."""
     world, objective = TwoRooms(), sf.focused(sf.diayn())
     layout = lay_out(world.space, objective, {"agent": 2})
-    info = {"objective": objective.describe(), "seed": 5}
+    info = {"objective": objective.to_dict(), "seed": 5}
     skills = sf.ContinuousSkills(world, objective, layout, {}, 5, info)
     sizes = [skills.model.n_inputs, 4, 4, skills.model.n_outputs]
     n = world.observation_size

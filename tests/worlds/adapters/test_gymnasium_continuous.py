@@ -109,7 +109,6 @@ def test_variables_must_be_named(variables):
         ({"x": [1, 1]}, "it must be an index"),
         ({"x": "first"}, "it must be an index"),
         ({"x": 0, "y": [0, 2]}, "two variables of gymnasium:Pendulum-v1 have number 0"),
-        ({"x": {"at": 0, "scale": "big"}}, "scale of variable 'x' is 'big'"),
     ],
 )
 def test_wrong_slices_are_refused(variables, reason):

@@ -56,6 +56,6 @@ def test_starts_at_rest_anywhere():
 def test_place_and_wrong_numbers_are_refused():
     with pytest.raises(UserError, match="cannot be set"):
         WORLD.place(KEY, jnp.zeros(10))
-    for agents, reason in ((0, "at least 1"), (101, "at most 100")):
+    for agents, reason in ((0, "at least one"), (101, "at most 100")):
         with pytest.raises(UserError, match=reason):
             Particles(agents)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from paper.rooms import STOP, fair_starts, plan
 from skillfocus.metrics import reachability
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.jax.rooms import Rooms, ToolRooms
-from skillfocus.worlds.jax.rooms_planner import STOP, fair_starts, plan
 
 CORRIDOR = "#######\n#T.T..#\n#######"
 

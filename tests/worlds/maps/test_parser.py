@@ -282,7 +282,7 @@ def test_strange_names_are_shown_as_text(tmp_path, capsys):
     """Markup of the terminal and of the figures is not obeyed in names."""
     from rich.console import Console
 
-    from skillfocus.figures.tables import effects_tables
+    from skillfocus.cli.printing import effects_tables
     from skillfocus.figures.trajectories import draw_skills
     from skillfocus.metrics.summary import origin, skill_records
 

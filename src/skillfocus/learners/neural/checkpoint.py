@@ -1,14 +1,13 @@
 """Checkpoints: the full training state, so that training resumes bit for bit.
 
-A checkpoint is a safetensors file: the arrays of the training state, the estimators' parameters,
-and a JSON header with the generators' states. Reading one executes nothing.
+A checkpoint is a sealed file (`files.py`) with the arrays of the training state, the estimators'
+parameters, and the generators' states. Its name ends in a digest of everything that decides the
+training, so that several trainings may share a path, and none resumes another's state.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -16,13 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
+import msgspec
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from skillfocus.errors import UserError
+from skillfocus.files import digest, make_folder, read_bytes, remove_leftovers, seal, unseal
+from skillfocus.files import write_atomically as write_file
 from skillfocus.learners.base import Problem
 from skillfocus.learners.neural.rewards import NetworkReward
+from skillfocus.versions import code_version
 
 if TYPE_CHECKING:
     from skillfocus.learners.neural.learner import Neural
@@ -31,19 +32,32 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
 
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """What a checkpoint holds beside its arrays."""
+
+    training: str
+    """A digest of everything that decides the training."""
+    done: int
+    """How many stretches or rounds are finished."""
+    generators: list[dict[str, Any]] = []
+
+
 class Checkpoint:
-    """A checkpoint file of one training run.
+    """The checkpoint file of one training.
 
     Args:
-        path: The file.
-        decisive: Everything that determines the run. `read` rejects checkpoints of other runs.
+        path: The file's name, to which a digest of the training is added.
+        decides: Everything that decides the training, beside the code, the device and JAX.
     """
 
-    def __init__(self, path: str | Path, decisive: Sequence[object]) -> None:
-        self.path, self._written = Path(path), time.monotonic()
-        device = jax.devices()[0]
-        everything = [*decisive, device.device_kind, jax.__version__]
-        self.digest = hashlib.sha256(json.dumps(everything, default=str).encode()).hexdigest()
+    def __init__(self, path: str | Path, decides: Sequence[object]) -> None:
+        everything = [*decides, code_version(), jax.devices()[0].device_kind, jax.__version__]
+        self.training = digest(json.dumps(everything, default=str).encode())
+        named = Path(path)
+        self.path = named.with_name(f"{named.stem}-{self.training[:8]}{named.suffix}")
+        make_folder(self.path.parent)
+        remove_leftovers(self.path.parent)
+        self._written = time.monotonic()
 
     @property
     def is_due(self) -> bool:
@@ -55,51 +69,52 @@ class Checkpoint:
         return self.path.exists()
 
     def write(
-        self, carry: Any, arrays: Mapping[str, np.ndarray], header: Mapping[str, object]
+        self,
+        carry: Any,
+        arrays: Mapping[str, np.ndarray],
+        done: int,
+        generators: Sequence[dict[str, Any]] = (),
     ) -> None:
-        """Write the training state, further arrays and a header, atomically."""
+        """Write the training state, further arrays and the generators' states."""
         leaves = jax.tree.leaves(_plain_key(carry))
         named = {f"carry/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        text = json.dumps({"digest": self.digest, **header})
-        save_file({**named, **arrays}, unfinished, metadata={"skillfocus": text})
-        os.replace(unfinished, self.path)
+        header = Header(self.training, done, list(generators))
+        write_file(self.path, seal(header, {**named, **arrays}))
         self._written = time.monotonic()
 
-    def read(self, carry: Any) -> tuple[Any, dict[str, np.ndarray], dict[str, Any]]:
+    def read(self, carry: Any) -> tuple[Any, dict[str, np.ndarray], Header]:
         """Return the training state, the further arrays and the header.
 
         Args:
             carry: A training state with the same tree structure.
 
         Raises:
-            UserError: If the file is damaged, or belongs to another run.
+            UserError: If the file is damaged, or another training's.
         """
         try:
-            with safe_open(self.path, "numpy") as file:
-                header = json.loads((file.metadata() or {})["skillfocus"])
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, KeyError, ValueError, OSError) as error:
+            header, arrays = unseal(read_bytes(self.path, "a checkpoint"), Header)
+            if header.training != self.training:
+                raise UserError("it is another training's")
+            plain = _plain_key(carry)
+            leaves = [_like(arrays.pop(f"carry/{i}"), leaf)
+                      for i, leaf in enumerate(jax.tree.leaves(plain))]  # fmt: skip
+        except (UserError, KeyError) as error:
             raise UserError(
-                f"{self.path} is not a valid checkpoint ({error}); delete it to start over"
+                f"{self.path} is not a checkpoint of this training ({error}); delete it to start "
+                f"over"
             ) from None
-        if header.get("digest") != self.digest:
-            raise UserError(
-                f"{self.path} is a checkpoint of another run or device; choose another path, or "
-                f"delete it to start over"
-            )
-        plain = _plain_key(carry)
-        leaves = [arrays.pop(f"carry/{i}") for i in range(len(jax.tree.leaves(plain)))]
-        restored = jax.tree.unflatten(
-            jax.tree.structure(plain), [jax.numpy.asarray(leaf) for leaf in leaves]
-        )
-        restored = restored._replace(key=jax.random.wrap_key_data(restored.key))
-        return restored, arrays, header
+        restored = jax.tree.unflatten(jax.tree.structure(plain), leaves)
+        return restored._replace(key=jax.random.wrap_key_data(restored.key)), arrays, header
 
     def delete(self) -> None:
         """Delete the file, if it exists."""
         self.path.unlink(missing_ok=True)
+
+
+def _like(array: np.ndarray, leaf: Any) -> jax.Array:
+    if (array.shape, array.dtype) != (leaf.shape, leaf.dtype):
+        raise UserError("an array has another size")
+    return jax.numpy.asarray(array)
 
 
 def make_checkpoint(
@@ -108,17 +123,17 @@ def make_checkpoint(
     rngs: Sequence[np.random.Generator],
     strengths: Sequence[float],
 ) -> Checkpoint | None:
-    """Return the checkpoint of a training run, or None if the settings name no file."""
+    """Return the checkpoint of a training, or None if the settings name no file."""
     if settings.checkpoint is None:
         return None
     own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
-    decisive = [
+    decides = [
         own, generator_states(rngs), list(strengths), problem.world.id, problem.world.settings,
-        problem.objective.describe(),
+        problem.objective.to_dict(),
         [sorted(skill.items()) for skill in problem.assignment.skills], problem.modes,
         problem.step_limit,
     ]  # fmt: skip
-    return Checkpoint(settings.checkpoint, decisive)
+    return Checkpoint(settings.checkpoint, decides)
 
 
 def generator_states(rngs: Sequence[np.random.Generator]) -> list[Any]:
@@ -131,7 +146,7 @@ def write_state(
 ) -> None:
     """Write the training state with the estimates and generators of all sets of skills."""
     generators = generator_states([each.rng for each in sets])
-    checkpoint.write(carry, _estimates(sets), {"stretches": stretches, "generators": generators})
+    checkpoint.write(carry, _estimates(sets), stretches, generators)
 
 
 def read_state(checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet]) -> tuple[Any, int]:
@@ -143,10 +158,10 @@ def read_state(checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet]) -> 
     carry, arrays, header = checkpoint.read(carry)
     for name, parameters in _estimates(sets).items():
         parameters[...] = arrays[name]
-    for each, state in zip(sets, header["generators"], strict=True):
+    for each, state in zip(sets, header.generators, strict=True):
         each.rng.bit_generator.state = state
-        each.refresh(header["stretches"])
-    return carry, header["stretches"]
+        each.refresh(header.done)
+    return carry, header.done
 
 
 def _plain_key(carry: Any) -> Any:

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.checks import check_fields
-from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.base import Learned, Learner, Problem
 from skillfocus.learners.continuous import ContinuousProblem
 from skillfocus.learners.neural.continuous.settings import Actor, large_actor
 from skillfocus.objectives.penalties import PathPenalty, StatePenalty
+from skillfocus.progress import Progress
 from skillfocus.worlds.jax.world import require_jax
 
 LARGE = "neural-large"
@@ -73,13 +72,13 @@ class Neural(Learner):
     environments: int = 256
     batch: int = 256
     memory: int = 1 << 18
-    event_share: float = field(default=0.5, metadata={"stored": "unless default"})
+    event_share: float = 0.5
     hidden: int = 256
     learning_rate: float = 3e-3
     last_rate: float = 1e-4
     slow_rate: float = 0.05
     step_cost: float = 0.05
-    temperature: float = field(default=0.0, metadata={"stored": "unless default"})
+    temperature: float = 0.0
     gamma: float = 0.99
     advantage: float = 0.8
     pessimism: float = 4.0
@@ -90,15 +89,12 @@ class Neural(Learner):
     reset_share: float = 0.2
     earlier_starts: int = 4
     stretch: int = 100
-    precision: str = field(default="default", metadata={"stored": "unless default"})
-    checkpoint: str | Path | None = field(default=None, metadata={"stored": "never"})
-    actor: Actor | None = field(
-        default=None, metadata={"stored": "unless default", "prefix": "actor_"}
-    )
+    precision: str = "default"
+    checkpoint: str | Path | None = field(default=None, metadata={"volatile": True})
+    actor: Actor | None = None
     name: str = "neural"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         counts = (
             "updates", "environments", "batch", "memory", "hidden", "observations", "stretch",
         )  # fmt: skip

@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus._internal.jax_cache import keep_compiled_programs
-from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Problem
 from skillfocus.learners.neural.checkpoint import make_checkpoint, read_state, write_state
+from skillfocus.learners.neural.jax_cache import keep_compiled_programs
 from skillfocus.learners.neural.learner import Neural
 from skillfocus.learners.neural.replay import is_deterministic
 from skillfocus.learners.neural.rewards import GroupReward, NetworkReward, make_rewards
 from skillfocus.learners.neural.training import Trainer, with_judges
 from skillfocus.learners.neural.training_state import Carry, Ends
+from skillfocus.progress import Progress
 from skillfocus.skills.neural.model import SkillModel
 from skillfocus.skills.neural.network import init_network
 from skillfocus.skills.neural.policy import NeuralPolicy

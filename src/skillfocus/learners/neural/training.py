@@ -20,10 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus._internal.pytrees import where
 from skillfocus.learners.neural.replay import Replay, Transitions
 from skillfocus.learners.neural.training_state import Carry, Ends, Environments
 from skillfocus.skills.neural.model import SkillModel
+from skillfocus.worlds.jax.pytrees import where
 from skillfocus.worlds.jax.world import JaxWorld
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numba.core.errors import NumbaError
 from numba.core.types import FunctionType
 from numba.core.typing.templates import Signature
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 
 PARAMS = types.Array(types.float32, 3, "C")

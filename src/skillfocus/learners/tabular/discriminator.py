@@ -28,9 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
-from skillfocus._internal.memory import require_memory
+from skillfocus.compilation import njit
 from skillfocus.learners.tabular.compiled import update_function
+from skillfocus.machine import require_memory
 
 LOWEST = 1e-4
 """Smallest probability of a skill, so that log q stays finite."""

@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.compiled import REWARD, compile_function
 from skillfocus.learners.tabular.discriminator import (
@@ -27,7 +27,6 @@ from skillfocus.learners.tabular.discriminator import (
 )
 from skillfocus.learners.tabular.linear_map import LinearMap
 from skillfocus.learners.tabular.value_map import ValueMap
-from skillfocus.objectives.controls import OwnedValues
 from skillfocus.objectives.estimates import (
     Discriminator,
     FunctionEstimate,
@@ -131,33 +130,6 @@ class NumberEstimator(UniformPrior):
 def _(estimate: ValueNumbers, n_entries: int) -> Estimator:
     del estimate, n_entries
     return NumberEstimator()
-
-
-@njit(cache=True, nogil=True)
-def _owned(params, coordinates, component, start, value):
-    return (params[component, value, 0],)
-
-
-class OwnedValueTable(UniformPrior):
-    """Assigns a variable's V values to its K components in order, V / K to each."""
-
-    predict = staticmethod(_owned)
-    update = None
-
-    def init(
-        self, n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Return float32 [n_components, n_values, 1]: 1 where a component owns a value."""
-        del n_starts, rng
-        owner = np.arange(len(coordinates)) * n_components // len(coordinates)
-        owned = owner == np.arange(n_components)[:, None]
-        return owned.astype(np.float32)[:, :, None]
-
-
-@tabular_estimator.register
-def _(estimate: OwnedValues, n_entries: int) -> Estimator:
-    del estimate, n_entries
-    return OwnedValueTable()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import types
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.learners.tabular.compiled import (
     COORDINATES,
     PARAMS,

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.learners.tabular.kernels import Params, state_reward
 from skillfocus.learners.tabular.reachable_pairs import keep_reachable
 from skillfocus.learners.tabular.sweeps import gather_columns, scatter_columns
 from skillfocus.learners.tabular.value_iteration import BLOCK, Model
+from skillfocus.machine import map_on_cores
 from skillfocus.skills.packed_policy import Packer
 
 KEPT_VALUES = 256_000_000

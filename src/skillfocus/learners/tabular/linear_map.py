@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.learners.tabular.compiled import update_function
 from skillfocus.learners.tabular.discriminator import UniformPrior
 

@@ -29,7 +29,7 @@ def independent_parts(problem: Problem) -> list[tuple[int, ...]]:
     n_variables = len(problem.world.space)
     for skill, first in enumerate(first_modes(problem.modes)):
         targets = problem.assignment.targets(first)
-        terms = problem.objective.decomposition.terms(targets, n_variables)
+        terms = problem.objective.terms(targets, n_variables)
         keys: set[object] = {(term.variables, term.target) for term in terms}
         members, apart = (skill,), []
         for known, others in parts:

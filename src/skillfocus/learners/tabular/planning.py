@@ -12,16 +12,13 @@ are learned at a time (`parts.py`), with memory for them alone (`lean_model.py`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skillfocus._internal.checks import check_fields
-from skillfocus.core.progress import Progress, part_of
 from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
-from skillfocus.learners.forecast import Forecast
 from skillfocus.learners.tabular import problem_builder
 from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
 from skillfocus.learners.tabular.kernels import Params, skill_prior, update_estimates
@@ -32,7 +29,6 @@ from skillfocus.learners.tabular.parts import (
     independent_parts,
     part_of_problem,
 )
-from skillfocus.learners.tabular.planning_forecast import forecast_planning
 from skillfocus.learners.tabular.problem import TabularProblem
 from skillfocus.learners.tabular.problem_builder import (
     count_cells,
@@ -41,6 +37,7 @@ from skillfocus.learners.tabular.problem_builder import (
 )
 from skillfocus.learners.tabular.reward_check import check_rewards
 from skillfocus.learners.tabular.value_iteration import Model, check_gamma
+from skillfocus.progress import Progress, part_of
 from skillfocus.skills.packed_policy import Packer
 
 
@@ -71,14 +68,13 @@ class Planning(Learner):
     rollouts: int = 500
     gamma: float = 0.99
     final_sweeps: int = 300
-    warm_start: bool = field(default=True, metadata={"stored": "unless default"})
-    start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
+    warm_start: bool = True
+    start_where_controllable: bool = True
     memory: bool = True
     keeps_earning: bool = True
     name: str = "planning"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_gamma(self.gamma)
         if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
@@ -88,10 +84,6 @@ class Planning(Learner):
         require_changes(problem)
         if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
             check_parts(problem)
-
-    def forecast(self, problem: Problem) -> Forecast:
-        """Return what planning will cost."""
-        return forecast_planning(self, problem)
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Alternate value iteration and updates of the rewards; see `Learner.learn`."""

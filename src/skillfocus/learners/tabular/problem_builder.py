@@ -17,11 +17,9 @@ from skillfocus.learners.tabular.costs import (
 )
 from skillfocus.learners.tabular.estimators import tabular_estimator
 from skillfocus.learners.tabular.problem import Group, SkillProblem, SkillTerm, TabularProblem
-from skillfocus.objectives.decomposition import Term
 from skillfocus.objectives.estimates import ValueNumbers
-from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.target_values import reaches_values
-from skillfocus.objectives.targets import Assignment
+from skillfocus.objectives.objective import Objective, Term
+from skillfocus.objectives.targets import Assignment, reaches_values
 
 CELL_LIMIT = 128_000_000
 """Entries of all policies above which contexts leave out variables."""
@@ -152,7 +150,7 @@ class _Builder:
         targets = self.assignment.targets(z)
         needed: set[int] = set()
         if self.objective.reward.timing != "transition":  # those compare with the state before
-            for term in self.objective.decomposition.terms(targets, len(self.mdp.space)):
+            for term in self.objective.terms(targets, len(self.mdp.space)):
                 needed.update(self.start_variables(term))
         needed.update(np.flatnonzero(self._parts(targets).remembered).tolist())
         return tuple(sorted(needed))
@@ -252,7 +250,7 @@ class _Builder:
         visible = self.context_variables(z) if use_context else ()
         context = self.index(visible)
         terms = []
-        for term in self.objective.decomposition.terms(targets, len(mdp.space)):
+        for term in self.objective.terms(targets, len(mdp.space)):
             place = self.group(term)
             component = self.component(z, term)
             in_context = self.groups[place].starts.of_state[context.example]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.mdp import TabularMDP
 
 if TYPE_CHECKING:

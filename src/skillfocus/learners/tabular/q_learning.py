@@ -14,14 +14,11 @@ says what each switch below does for learning.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numba import typeof
 
-from skillfocus._internal.checks import check_fields
-from skillfocus._internal.memory import require_memory
-from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.base import Learned, Learner, Problem
 from skillfocus.learners.tabular.compiled import compiled_update
@@ -36,7 +33,9 @@ from skillfocus.learners.tabular.q_learning_kernels import (
 )
 from skillfocus.learners.tabular.reward_check import check_rewards
 from skillfocus.learners.tabular.value_iteration import MAX_GAMMA, check_gamma, earned_share
+from skillfocus.machine import require_memory
 from skillfocus.objectives.objective import Objective
+from skillfocus.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -81,12 +80,11 @@ class QLearning(Learner):
     walk: bool = True
     own_behaviour: bool = True
     counterfactual: bool = True
-    start_where_controllable: bool = field(default=True, metadata={"stored_as": "teachable"})
+    start_where_controllable: bool = True
     update_first: bool = False
     name: str = "q-learning"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_gamma(self.gamma)
         if min(self.episodes, self.block) < 1:
             raise UserError("episodes and block must be at least 1")

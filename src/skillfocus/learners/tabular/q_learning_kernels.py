@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.rollout import MDPArrays, mdp_arrays, reset_marks, step
 from skillfocus.learners.tabular.compiled import ROW_POINTER, UPDATE_POINTER
 from skillfocus.learners.tabular.kernels import Params

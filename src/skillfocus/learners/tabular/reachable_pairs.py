@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 from skillfocus.core.indexing import ValueIndex
 from skillfocus.core.mdp import TabularMDP
 

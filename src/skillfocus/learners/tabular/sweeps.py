@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus._internal.compilation import njit
+from skillfocus.compilation import njit
 
 TOLERANCE = 1e-5
 """A change of a value, or an advantage of an action, that does not count."""

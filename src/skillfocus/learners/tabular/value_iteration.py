@@ -10,7 +10,6 @@ from collections import deque
 
 import numpy as np
 
-from skillfocus._internal.threads import map_on_cores
 from skillfocus.core.rollout import PolicyArrays
 from skillfocus.errors import UserError
 from skillfocus.learners.tabular.kernels import Params, outcome_cost, state_reward
@@ -25,7 +24,8 @@ from skillfocus.learners.tabular.sweeps import (
     scatter_columns,
     sweep,
 )
-from skillfocus.objectives.reward import Timing
+from skillfocus.machine import map_on_cores
+from skillfocus.objectives.objective import Timing
 
 BLOCK = 256
 """Contexts swept together: few enough for their values to stay in the cache."""

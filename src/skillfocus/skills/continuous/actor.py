@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.array_namespace import array_namespace
 from skillfocus.core.continuous import ContinuousSpace
+from skillfocus.machine import array_namespace
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.skill_layout import SkillLayout
 from skillfocus.skills.neural.network import apply_network

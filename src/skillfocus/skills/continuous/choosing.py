@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.checks import is_whole, shown
 from skillfocus.core.continuous import ContinuousSpace
 from skillfocus.errors import UserError
 from skillfocus.objectives.skill_layout import SkillLayout, Sphere
@@ -38,7 +37,7 @@ def encode_skill(
     given: Mapping[Any, Any] = {None: skill} if plain else skill  # pyright: ignore[reportAssignmentType]
     if not isinstance(given, Mapping):
         raise UserError(
-            f"{shown(skill)} is not a skill: give a component per target, such as "
+            f"{skill!r} is not a skill: give a component per target, such as "
             f"{{{space.names[layout.slots[0].variable or 0]!r}: 0}}"
         )
     variables = {None if name is None else space.index(name): name for name in given}
@@ -59,12 +58,12 @@ def _component(component: int | Sphere, value: Any) -> np.ndarray:
         length = float(np.linalg.norm(direction)) if direction.ndim == 1 else 0.0
         if direction.shape != (component.dimensions,) or not 0 < length < np.inf:
             raise UserError(
-                f"{shown(value)} is not a direction: give {component.dimensions} finite numbers, "
+                f"{value!r} is not a direction: give {component.dimensions} finite numbers, "
                 f"not all 0"
             )
         return direction / length
-    if not is_whole(value) or not 0 <= value < component:
-        raise UserError(f"there is no skill {shown(value)}: they are numbered 0 to {component - 1}")
+    if not 0 <= value < component:
+        raise UserError(f"there is no skill {value!r}: they are numbered 0 to {component - 1}")
     return np.eye(component, dtype=np.float32)[int(value)]
 
 

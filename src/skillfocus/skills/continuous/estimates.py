@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.array_namespace import array_namespace
 from skillfocus.core.continuous import ContinuousSpace
+from skillfocus.machine import array_namespace
 from skillfocus.objectives.estimates import Discriminator, Representation
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.skill_layout import SkillLayout

@@ -1,49 +1,53 @@
 """Skills files of continuous skills.
 
-The format is that of other skills files (`skills/serialization.py`), version 7. The header names
-the world, the objective and the components. These determine names and shapes of the arrays, which
-are checked before use. Reading a file executes nothing.
+The header names the world, the objective and the components. These determine names and shapes of
+the arrays, which are checked before use.
 """
 
 from __future__ import annotations
 
 import itertools
-import reprlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.files import read_bytes, seal
 from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.registry import from_dict
 from skillfocus.objectives.skill_layout import SkillLayout, Sphere, lay_out
 from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.estimates import SkillEstimates
 from skillfocus.skills.continuous.skills import ContinuousSkills
-from skillfocus.skills.header import WITH_ACTORS
-from skillfocus.skills.neural.files import describe_objective, make_described, take, take_network
-from skillfocus.skills.serialization import FORMAT, POLICY, pack, read
+from skillfocus.skills.files import (
+    FORMAT,
+    VERSION,
+    Header,
+    Kinds,
+    Origin,
+    read,
+    require_same_world,
+    world_of,
+)
+from skillfocus.skills.neural.files import take, take_network
 from skillfocus.skills.tables import fingerprint
 from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.registry import as_world
-from skillfocus.worlds.remaking import remake
 
 MAX_WIDTH = 1_000_000
 """Largest `SkillLayout.width` that a file may have."""
 
 
-def _header(skills: ContinuousSkills) -> dict[str, object]:
-    return {
-        "format": FORMAT,
-        "version": WITH_ACTORS,
-        "world": {"id": skills.world.id, "settings": skills.world.settings},
-        "fingerprint": fingerprint(skills.world),
-        "step_limit": skills.step_limit,
-        "info": skills.info,
-        "objective": describe_objective(skills.objective),
-        "kinds": skills.layout.describe(skills.world.space),
-    }
+def _header(skills: ContinuousSkills) -> Header:
+    kinds = msgspec.convert(skills.layout.describe(skills.world.space), Kinds)
+    return Header(
+        format=FORMAT, version=VERSION, kind="actor",
+        world=Origin(skills.world.id, dict(skills.world.settings)),
+        fingerprint=fingerprint(skills.world), step_limit=skills.step_limit, info=skills.info,
+        objective=skills.objective.to_dict(), kinds=kinds,
+    )  # fmt: skip
 
 
 def _arrays(skills: ContinuousSkills) -> dict[str, np.ndarray]:
@@ -70,42 +74,50 @@ def to_bytes(skills: ContinuousSkills) -> bytes:
     Raises:
         UserError: If the objective is not a built-in one.
     """
-    header = _header(skills)
-    if header["objective"] is None:
+    if not _is_known(skills.objective):
         raise UserError(
-            f"{skills.objective.name} is a custom objective, which a skills file cannot describe: "
-            f"pickle the skills instead"
+            f"{skills.objective.name} has a reward or a penalty of your own, which a skills file "
+            f"cannot describe: pickle the skills instead"
         )
-    return pack(header, {POLICY: np.zeros(0, np.uint8), **_arrays(skills)})
+    return seal(_header(skills), _arrays(skills), compress=1)
+
+
+def _is_known(objective: Objective) -> bool:
+    try:
+        return from_dict(objective.to_dict()) == objective
+    except UserError:
+        return False
 
 
 def load(path: Path, world: ContinuousBase | str | None = None) -> ContinuousSkills:
-    """Read a skills file; see `ContinuousSkills.load`.
+    """Read a skills file; see `ContinuousSkills.load`."""
+    header, arrays = read(read_bytes(path, "skills"), str(path))
+    if header.kind != "actor":
+        raise UserError(f"{path} holds skills of a finite world: use Skills.load")
+    return from_file(header, arrays, str(path), world)
+
+
+def from_file(
+    header: Header, arrays: dict[str, np.ndarray], name: str, world: World | str | None
+) -> ContinuousSkills:
+    """Restore skills from a file's checked header and its arrays.
 
     Raises:
-        UserError: If the file is damaged, or does not fit the world.
+        UserError: If they do not belong together, or to the world.
     """
-    arrays, header = read(path)
-    if header["version"] != WITH_ACTORS:
-        raise UserError(f"{path} holds skills of a finite world: use Skills.load")
-    origin = header["world"]
-    try:
-        made = remake(origin["id"], origin["settings"]) if world is None else as_world(world)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
-    if not isinstance(made, ContinuousBase) or fingerprint(made) != header["fingerprint"]:
+    made = world_of(header, name, world)
+    require_same_world(header, name, made, fingerprint(made))
+    if not isinstance(made, ContinuousBase) or header.objective is None:
         raise UserError(
-            f"{path} holds skills for another world than this {made.id}: they were learned in "
-            f"{origin['id']} with {reprlib.repr(origin['settings'])}"
+            f"{name} is not a usable skills file: {made.id} has no continuous variables"
         )
-    del arrays[POLICY]
     try:
-        objective = make_described(header["objective"])
-        layout = _layout(made, objective, header["kinds"])
-        skills = ContinuousSkills(made, objective, layout, {}, header["step_limit"], header["info"])
+        objective = from_dict(header.objective)
+        layout = _layout(made, objective, header.kinds)
+        skills = ContinuousSkills(made, objective, layout, {}, header.step_limit, header.info)
         skills.weights.update(_weights(skills.model, skills.estimates, arrays))
     except UserError as error:
-        raise UserError(f"{path} is not a usable skills file: {error}") from None
+        raise UserError(f"{name} is not a usable skills file: {error}") from None
     return skills
 
 
@@ -113,7 +125,7 @@ def _layout(world: ContinuousBase, objective: Objective, kinds: list[Any]) -> Sk
     """Return the layout that a header describes, if it is small enough."""
 
     def component(described: Any) -> Any:
-        return Sphere(described["sphere"]) if isinstance(described, Mapping) else described
+        return described if isinstance(described, int) else Sphere(described.sphere)
 
     if objective.targeted:
         if any(name is None for kind in kinds for name, _ in kind):

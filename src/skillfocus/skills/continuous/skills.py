@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skillfocus._internal.atomic_io import write_atomically
-from skillfocus._internal.checks import file_path
-from skillfocus.core.seeds import check_generator
 from skillfocus.errors import UserError
+from skillfocus.files import write_atomically
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.skill_layout import SkillLayout
 from skillfocus.skills.continuous.actor import ActorModel
@@ -115,8 +113,6 @@ class ContinuousSkills:
             rng: Samples actions from the policy's distribution (default: its mean action).
         """
         masks, z = self.encode([skill])
-        if rng is not None:
-            check_generator(rng)
         return ContinuousPolicy(self.model, self.weights, masks, z, rng)
 
     @cached_property
@@ -149,7 +145,6 @@ class ContinuousSkills:
             rng: Source of randomness.
             noise: Factor of the policy's standard deviation; 0 takes the mean action.
         """
-        check_generator(rng)
         if isinstance(starts, int | np.integer):
             starts = self.draw_starts(int(starts), rng)
         elif isinstance(starts, np.ndarray):
@@ -196,9 +191,8 @@ class ContinuousSkills:
 
     def save(self, path: str | Path) -> Path:
         """Write a skills file atomically."""
-        path = file_path(path)
-        write_atomically(path, self.to_bytes())
-        return path
+        write_atomically(Path(path), self.to_bytes())
+        return Path(path)
 
     @staticmethod
     def load(path: str | Path, world: ContinuousBase | str | None = None) -> ContinuousSkills:
@@ -210,7 +204,7 @@ class ContinuousSkills:
         """
         from skillfocus.skills.continuous.files import load
 
-        return load(file_path(path), world)
+        return load(Path(path), world)
 
 
 class ContinuousPolicy:

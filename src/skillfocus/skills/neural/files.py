@@ -8,24 +8,27 @@ the world, these determine the `SkillModel`. The arrays are the weights, with na
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from skillfocus._internal.memory import require_memory
 from skillfocus.core.mdp import TabularMDP
 from skillfocus.core.world import World
 from skillfocus.errors import UserError
-from skillfocus.objectives.decomposition import PerTarget
-from skillfocus.objectives.estimates import Discriminator
+from skillfocus.machine import require_memory
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.registry import ALGORITHMS, CONTINUOUS, make_objective
+from skillfocus.objectives.registry import from_dict
 from skillfocus.objectives.targets import MAX_SKILLS, Assignment
 from skillfocus.skills.neural.groups import Group
 from skillfocus.skills.neural.model import SkillModel
 from skillfocus.skills.neural.network import Parameters
 from skillfocus.skills.neural.policy import NeuralPolicy
 from skillfocus.worlds.jax.world import JaxWorld
+
+if TYPE_CHECKING:
+    from skillfocus.skills.files import Header
 
 MAX_TERMS = 20_000_000
 """Upper bound of the targets of all skills together, times the number of variables."""
@@ -35,38 +38,27 @@ _ADVICE = "use fewer skills"
 # ---------------------------------------------------------------------- writing
 
 
-def describe_objective(objective: Objective) -> dict[str, object] | None:
-    """Return the arguments of `make_objective` for an objective; None if it cannot make it."""
-    estimate, penalty = objective.reward.estimate, objective.penalty
-    settings: dict[str, object] = {"name": objective.name}
-    if objective.reward.name in {**ALGORITHMS, **CONTINUOUS} and estimate.rate is not None:
-        settings["rate"] = estimate.rate
-    if isinstance(estimate, Discriminator) and estimate.prior != "uniform":
-        settings["prior"] = estimate.prior
-    if penalty is not None:
-        settings["strength"] = penalty.strength
-    if isinstance(objective.decomposition, PerTarget):
-        weight = objective.decomposition.others_weight
-        if weight is not None:
-            settings["weight"] = weight
+class NetworkHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """The objective of networks (`Objective.to_dict`) and the components of every skill or mode."""
+
+    objective: dict[str, Any]
+    components: list[list[tuple[str, Annotated[int, Meta(ge=0, lt=MAX_SKILLS)]]]]
+
+
+def network_header(policy: NeuralPolicy) -> NetworkHeader | None:
+    """Return the header entry of networks; None if their objective cannot be made from a file."""
+    model = policy.model
     try:
-        made = make_objective(**settings)  # pyright: ignore[reportArgumentType]
+        if from_dict(model.objective.to_dict()) != model.objective:
+            return None
     except UserError:
         return None
-    return settings if made == objective else None
-
-
-def networks_header(policy: NeuralPolicy) -> dict[str, object] | None:
-    """Return the header entry of networks; None if their objective cannot be described."""
-    objective = describe_objective(policy.model.objective)
-    if objective is None:
-        return None
-    names = policy.model.space.names
+    names = model.space.names
     components = [
-        [[names[j], component] for j, component in skill.items()]
-        for skill in policy.model.assignment.skills
+        [(names[j], int(component)) for j, component in skill.items()]
+        for skill in model.assignment.skills
     ]
-    return {"objective": objective, "components": components}
+    return NetworkHeader(model.objective.to_dict(), components)
 
 
 def network_arrays(policy: NeuralPolicy) -> dict[str, np.ndarray]:
@@ -102,12 +94,9 @@ def same_networks(one: NeuralPolicy, other: NeuralPolicy) -> bool:
 
 
 def networks_from_file(
-    world: World,
-    mdp: TabularMDP | None,
-    header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
+    world: World, mdp: TabularMDP | None, header: Header, arrays: Mapping[str, np.ndarray]
 ) -> NeuralPolicy:
-    """Restore networks from arrays and a header that `skills.header` has checked.
+    """Restore networks from a file's checked header and its arrays.
 
     Args:
         world: The world.
@@ -118,27 +107,17 @@ def networks_from_file(
     Raises:
         UserError: If header, arrays and world are inconsistent.
     """
-    objective = make_described(header["networks"]["objective"])
-    assignment = _assignment(world, objective, header)
-    modes = tuple(header.get("modes", ())) or (1,) * len(header["targets"])
-    _check_targets(world, assignment, modes, header["targets"])
+    if header.network is None:
+        raise UserError("its header says nothing of its networks")
+    objective = from_dict(header.network.objective)
+    assignment = _assignment(world, objective, header.network)
+    modes = tuple(header.modes) or (1,) * len(header.targets)
+    _check_targets(world, assignment, modes, header.targets)
     model = SkillModel(world.space, one_way(world, mdp), len(world.actions), objective, assignment)
     policy = NeuralPolicy(model, _weights(model, dict(arrays)), modes, mdp)
-    if [list(names) for names in policy.context_variables] != header["remembered"]:
+    if [list(names) for names in policy.context_variables] != header.context_variables:
         raise UserError("the context variables of its skills differ from those of its networks")
     return policy
-
-
-def make_described(described: Mapping[str, Any]) -> Objective:
-    """Return the objective that `describe_objective` described."""
-    settings = {
-        key: described[key]
-        for key in ("name", "rate", "strength", "weight", "prior")
-        if key in described
-    }
-    if settings.get("prior", "learned") != "learned":
-        settings["prior"] = float(settings["prior"])  # JSON does not distinguish 1 from 1.0
-    return make_objective(**settings)
 
 
 def one_way(world: World, mdp: TabularMDP | None) -> tuple[str, ...]:
@@ -149,10 +128,10 @@ def one_way(world: World, mdp: TabularMDP | None) -> tuple[str, ...]:
     return mdp.one_way
 
 
-def _assignment(world: World, objective: Objective, header: Mapping[str, Any]) -> Assignment:
+def _assignment(world: World, objective: Objective, header: NetworkHeader) -> Assignment:
     """Return the components of every skill or mode, within the limits on their number."""
     skills = []
-    for parts in header["networks"]["components"]:
+    for parts in header.components:
         skill = {world.space.index(name): component for name, component in parts}
         if len(skill) != len(parts) or bool(skill) != objective.targeted:
             raise UserError(f"a skill of {objective.name} cannot have the components {parts}")

@@ -28,10 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.array_namespace import array_namespace
 from skillfocus.core.factored import FactoredSpace
-from skillfocus.objectives.decomposition import Term
-from skillfocus.objectives.objective import Objective
+from skillfocus.machine import array_namespace
+from skillfocus.objectives.objective import Objective, Term
 from skillfocus.objectives.targets import Assignment
 from skillfocus.skills.neural.groups import Group
 from skillfocus.skills.neural.network import apply_network
@@ -74,7 +73,7 @@ class SkillModel:
         known: dict[tuple[tuple[int, ...], int | None, int], int] = {}
         parts: list[tuple[int, int, int, float]] = []
         for z, skill in enumerate(assignment.skills):
-            for term in objective.decomposition.terms(tuple(skill), len(space)):
+            for term in objective.terms(tuple(skill), len(space)):
                 key = (term.variables, term.target, 1 if term.weight > 0 else -1)
                 if key not in known:
                     known[key] = len(self.groups)

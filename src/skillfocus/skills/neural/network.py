@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.array_namespace import array_namespace
+from skillfocus.machine import array_namespace
 
 EPSILON = 1e-5
 Parameters = dict[str, Any]

@@ -16,10 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus._internal.checks import check_fields
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.errors import UserError
 from skillfocus.learners.neural.continuous.advantages import advantages
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.neural.network import apply_network, init_network
@@ -60,7 +59,6 @@ class SkillAgent:
     stretch: int = 10
 
     def __post_init__(self) -> None:
-        check_fields(self)
         for name in ("rounds", "environments", "hidden", "epochs", "batch", "stretch"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")

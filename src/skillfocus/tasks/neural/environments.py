@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from skillfocus._internal.pytrees import where
 from skillfocus.tasks.neural.options import Options
 from skillfocus.tasks.neural.task import JaxTask, RewardKind
+from skillfocus.worlds.jax.pytrees import where
 from skillfocus.worlds.jax.world import JaxWorld
 
 

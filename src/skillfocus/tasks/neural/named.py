@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skillfocus.core.progress import Progress, no_progress, part_of
 from skillfocus.errors import UserError, unknown
+from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.continuous.skills import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task

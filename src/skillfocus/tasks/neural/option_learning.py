@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus._internal.pytrees import where
 from skillfocus.core.factored import FactoredSpace
 from skillfocus.skills.neural.network import apply_network, init_network
 from skillfocus.tasks.neural.environments import Decision, Environments, Event, OptionRunner
@@ -28,6 +27,7 @@ from skillfocus.tasks.neural.memory import Memory, Trace, empty, follow, remembe
 from skillfocus.tasks.neural.options import Options
 from skillfocus.tasks.neural.settings import OptionLearning
 from skillfocus.tasks.neural.task import JaxTask
+from skillfocus.worlds.jax.pytrees import where
 from skillfocus.worlds.jax.world import JaxWorld
 
 MAX_GAP = 0.5

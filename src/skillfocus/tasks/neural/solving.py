@@ -11,11 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus._internal.jax_cache import keep_compiled_programs
-from skillfocus.core.progress import Progress, no_progress
 from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
+from skillfocus.learners.neural.jax_cache import keep_compiled_programs
 from skillfocus.metrics.statistics import Interval, success_interval
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.neural.environments import Event
 from skillfocus.tasks.neural.option_learning import Carry, OptionLearner

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.checks import is_number, is_whole, shown, whole
 from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
 from skillfocus.core.world import check_step_limit
 from skillfocus.errors import UserError
@@ -77,7 +76,7 @@ class GymnasiumWorld(HostWorld):
 
     def make_batch(self, n: int) -> GymnasiumBatch:
         """Return environments that step one after the other in this process."""
-        return GymnasiumBatch(self, whole("n", n, at_least=1))
+        return GymnasiumBatch(self, n)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if not self.id.startswith("gymnasium:"):
@@ -199,8 +198,6 @@ def _space(
             raise UserError(
                 f"two variables of {world_id} have number {taken[0]} of the observation"
             )
-        if scale is not None and not is_number(scale):
-            raise UserError(f"scale of variable {name!r} is {shown(scale)}; it must be a number")
         columns += indices
         low = tuple(float(observations.low[i]) for i in indices)
         high = tuple(float(observations.high[i]) for i in indices)
@@ -216,16 +213,16 @@ def _space(
 
 def _indices(world_id: str, name: str, at: object, n: int) -> list[int]:
     """Return the numbers that a slice names."""
-    pair = [at, at + 1] if is_whole(at) else at  # pyright: ignore[reportOperatorIssue]
+    pair = [at, at + 1] if isinstance(at, int) else at  # pyright: ignore[reportOperatorIssue]
     if (
         not isinstance(pair, Sequence)
         or isinstance(pair, str)
         or len(pair) != 2
-        or not all(is_whole(x) for x in pair)
+        or not all(isinstance(x, int) for x in pair)
         or not 0 <= pair[0] < pair[1] <= n
     ):
         raise UserError(
-            f"variable {name!r} of {world_id} is {shown(at)}; it must be an index from 0 to "
+            f"variable {name!r} of {world_id} is {at!r}; it must be an index from 0 to "
             f"{n - 1}, or a pair such as [0, {n}]: the first index and the one after the last"
         )
     return list(range(int(pair[0]), int(pair[1])))

@@ -22,10 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus._internal.checks import shown
 from skillfocus.core.factored import Variable
 from skillfocus.core.world import STATE_LIMIT
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, short_repr
 from skillfocus.worlds.adapters.stepping import SteppedSimulator, sampling_note, stepped_model
 from skillfocus.worlds.adapters.validation import validate
 from skillfocus.worlds.explored import ExploredWorld
@@ -160,7 +159,7 @@ def _check_outcomes(given: Any, world_id: str) -> list[tuple[float, Any, bool]]:
         return [(float(p), after, any(ended)) for p, after, *ended in outcomes]  # pyright: ignore[reportOptionalIterable]
     except (TypeError, ValueError):
         raise UserError(
-            f"{world_id}: transition returned {shown(given)}; it must return a list of "
+            f"{world_id}: transition returned {short_repr(given)}; it must return a list of "
             f"(probability, state) pairs, such as [(1.0, state)]"
         ) from None
 

@@ -7,11 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from skillfocus._internal.pytrees import where
 from skillfocus.learners.neural.continuous.settings import Actor
 from skillfocus.learners.neural.continuous.state import Fixed, Round
 from skillfocus.skills.continuous.actor import ActorModel, log_densities
 from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.worlds.jax.pytrees import where
 
 
 class Acting:

@@ -18,9 +18,6 @@ import optax
 from skillfocus.objectives.estimates import TemporalRepresentation
 from skillfocus.skills.continuous.estimates import SkillEstimates
 
-DUAL_RATE = 0.01
-"""Step size of the dual ascent on log lambda."""
-
 
 class JudgeBatch(NamedTuple):
     """A batch of transitions that judges are trained on.
@@ -73,7 +70,7 @@ def dual_step(estimates: SkillEstimates, log_dual: jax.Array, room: jax.Array) -
     estimate = estimates.objective.reward.estimate
     if not isinstance(estimate, TemporalRepresentation):
         return log_dual
-    return log_dual - (DUAL_RATE if estimate.rate is None else estimate.rate) * room
+    return log_dual - estimate.rate * room
 
 
 def judge_update(

@@ -5,9 +5,8 @@ Importing this module does not import JAX.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from skillfocus._internal.checks import check_fields
 from skillfocus.errors import UserError
 
 
@@ -58,7 +57,7 @@ class Actor:
     clip: float = 0.2
     entropy: float = 0.01
     persistence: float = 0.0
-    credit: float = field(default=0.0, metadata={"stored": "unless default"})
+    credit: float = 0.0
     hold: float = 0.6
     free: float = 0.1
     rise: float = 0.35
@@ -67,7 +66,6 @@ class Actor:
     stretch: int = 10
 
     def __post_init__(self) -> None:
-        check_fields(self)
         counts = (
             "rounds", "environments", "hidden", "judge_hidden", "epochs", "batch", "stretch",
         )  # fmt: skip

@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus.core.progress import Progress
 from skillfocus.errors import UserError
 from skillfocus.learners.continuous import ContinuousProblem
 from skillfocus.learners.neural.checkpoint import Checkpoint, generator_states
@@ -25,6 +24,7 @@ from skillfocus.learners.neural.continuous.state import Carry, Fixed
 from skillfocus.learners.neural.continuous.training import Trainer, initial_carry
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.skill_layout import SkillLayout
+from skillfocus.progress import Progress
 from skillfocus.skills.continuous.actor import ActorModel
 from skillfocus.skills.continuous.estimates import SkillEstimates, spectral_norms
 from skillfocus.skills.neural.network import init_network
@@ -109,7 +109,7 @@ def train(
         fixed = jax.tree.unflatten(
             jax.tree.structure(fixed), [jnp.asarray(before.pop(name)) for name in _names(fixed)]
         )
-        reports, done = [before], header["rounds"]
+        reports, done = [before], header.done
     time_axis = 0 if alone else 1
     while done < settings.rounds:
         steps = done * problem.step_limit * settings.environments * len(rngs)
@@ -127,7 +127,7 @@ def train(
             )
         if checkpoint is not None and checkpoint.is_due:
             kept = dict(zip(_names(fixed), map(np.asarray, jax.tree.leaves(fixed)), strict=True))
-            checkpoint.write(carry, {**kept, **_joined(reports, time_axis)}, {"rounds": done})
+            checkpoint.write(carry, {**kept, **_joined(reports, time_axis)}, done)
     if checkpoint is not None:
         checkpoint.delete()
     report = _joined(reports, time_axis)
@@ -151,7 +151,7 @@ def _checkpoint(
     world = problem.world
     decisive = [
         asdict(settings), generator_states(rngs), list(strengths), world.id, world.settings,
-        problem.objective.describe(), problem.layout, problem.step_limit,
+        problem.objective.to_dict(), problem.layout, problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(path, decisive)
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillfocus._internal.checks import whole
 from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
 from skillfocus.core.world import check_step_limit
 from skillfocus.errors import UserError
@@ -63,7 +62,7 @@ class Particles(ContinuousWorld):
             step_limit: Steps of a skill.
             episode_steps: Steps of an episode.
         """
-        self.agents = whole("agents", agents, at_least=1)
+        self.agents = agents
         if agents > MAX_AGENTS:
             raise UserError(f"agents is {agents}; it must be at most {MAX_AGENTS}")
         check_step_limit(step_limit)

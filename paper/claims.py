@@ -1,0 +1,292 @@
+"""Claims and their verdicts.
+
+A claim has a direction (focused skills explore more than plain ones), which our interval must
+show, and a size (5.3 times as much), which our estimate must reach. It is *reproduced* if both
+hold, *direction only* if just the direction does, *undecided* if the interval is too wide to tell
+(as with a single seed), and *not reproduced* otherwise. `claims.toml` has the paper's claims, each
+of which sums up detailed ones.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from paper.agents import Setup
+from paper.formatting import Table
+from paper.results import SeedValues, mean_difference, mean_over_seeds
+from skillfocus.metrics.statistics import Interval
+
+REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED = (
+    "reproduced", "direction only", "not reproduced", "undecided",
+)  # fmt: skip
+REACHED, MISSED = "reached", "missed"
+"""Verdicts on aims, which are ours and not the paper's."""
+TOLERANCE = 0.1
+"""An estimate has the paper's size if it is worse by no more than this share of it."""
+COMPARABLE_RATIO = 1.25
+"""Two numbers are comparable if neither is more than this many times the other."""
+EDGE = 0.05
+"""A share whose interval comes this close to 0 or 1 counts as none or all."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement with the paper's number, ours, and a verdict."""
+
+    id: str
+    statement: str
+    reference: float | None
+    """The paper's number, or the aim; None if the claim has a direction alone."""
+    ours: Interval
+    verdict: str
+    seeds: int
+    """Number of seeds; for a comparison, those that both sides have."""
+    evidence: str = ""
+    """The numbers behind the direction, in words."""
+    source: str = "paper"
+    """Whose claim it is: the `paper`'s, an `aim` of our own, or a `control`'s."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Claims and tables that an experiment derives from its results."""
+
+    claims: list[Claim] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def judge(direction: bool, size: bool, seeds: int) -> str:
+    """Return the verdict on a claim whose direction and size were checked."""
+    if seeds < 2:
+        return UNDECIDED
+    return (REPRODUCED if size else DIRECTION_ONLY) if direction else NOT_REPRODUCED
+
+
+def judge_difference(
+    difference: Interval, sign: int, size: bool, seeds: int, paper: float | None = None
+) -> str:
+    """Return the verdict on a claim about the sign of a difference.
+
+    It is undecided if the interval contains both zero and the paper's difference. Without a
+    number from the paper, it is undecided if the interval contains zero but the estimate has the
+    claimed sign.
+
+    Args:
+        difference: Our difference.
+        sign: 1 if it is claimed to be positive, -1 if negative.
+        size: Whether our estimate has the claimed size.
+        seeds: Number of pairs.
+        paper: The paper's difference, if known.
+    """
+    low, high = sorted((sign * difference.low, sign * difference.high))
+    compatible = sign * difference.estimate > 0 if paper is None else low <= sign * paper <= high
+    if low <= 0 <= high and compatible:
+        return UNDECIDED
+    return judge(low > 0, size, seeds)
+
+
+def judge_majority(share: Interval, succeeds: bool) -> str:
+    """Return the verdict on a claim that seeds succeed, or that they fail.
+
+    The direction needs an interval on one side of a half; the size one that reaches all of the
+    seeds (or none), within `EDGE`.
+
+    Args:
+        share: The share of seeds that succeed.
+        succeeds: Whether they are claimed to succeed.
+    """
+    if share.low <= 0.5 <= share.high:
+        return UNDECIDED
+    if (share.low > 0.5) != succeeds:
+        return NOT_REPRODUCED
+    reaches = share.high >= 1 - EDGE if succeeds else share.low <= EDGE
+    return REPRODUCED if reaches else DIRECTION_ONLY
+
+
+def at_least(ours: float, paper: float, reading_error: float = 0.0) -> bool:
+    """Return whether an estimate reaches the paper's number, within `TOLERANCE`.
+
+    Args:
+        ours: Our estimate.
+        paper: The paper's number.
+        reading_error: Error of reading the paper's number off a figure.
+    """
+    return ours >= paper - TOLERANCE * abs(paper) - reading_error
+
+
+def at_most(ours: float, paper: float, reading_error: float = 0.0) -> bool:
+    """Return whether an estimate stays below the paper's number, within `TOLERANCE`."""
+    return ours <= paper + TOLERANCE * abs(paper) + reading_error
+
+
+def comparable(ratio: Interval) -> bool:
+    """Return whether the interval of a ratio lies within `COMPARABLE_RATIO` of 1 either way."""
+    return ratio.low >= 1 / COMPARABLE_RATIO and ratio.high <= COMPARABLE_RATIO
+
+
+def aim_claim(
+    name: str, statement: str, aim: float, ours: Interval, holds: bool, seeds: int
+) -> Claim:
+    """Return an aim of our own, which the mean over seeds reaches or misses."""
+    verdict = UNDECIDED if seeds < 2 else REACHED if holds else MISSED
+    return Claim(name, statement, aim, ours, verdict, seeds, source="aim")
+
+
+def aim_at_least(name: str, statement: str, aim: float, values: SeedValues) -> Claim:
+    """Return the claim that a mean reaches an aim."""
+    mean = mean_over_seeds(values)
+    return aim_claim(name, statement, aim, mean, mean.estimate >= aim, len(values))
+
+
+def aim_at_most(name: str, statement: str, aim: float, values: SeedValues) -> Claim:
+    """Return the claim that a mean stays within an aim."""
+    mean = mean_over_seeds(values)
+    return aim_claim(name, statement, aim, mean, mean.estimate <= aim, len(values))
+
+
+def aim_at_fewer(name: str, statement: str, values: SeedValues, others: SeedValues) -> list[Claim]:
+    """Return the claim that the interval of a difference is below 0; none without common seeds."""
+    less = mean_difference(values, others)
+    if less is None:
+        return []
+    both = len(values.keys() & others.keys())
+    return [aim_claim(name, statement, 0.0, less, less.high < 0, both)]
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A claim of the paper, from `claims.toml`."""
+
+    name: str
+    figure: int
+    """The number of the figure that supports it."""
+    statement: str
+    """The claim as a sentence without its full stop."""
+    patterns: tuple[str, ...]
+    """Regular expressions of whole ids of the detailed claims that bear on it."""
+    cause: str
+    """Why our results differ, where they do."""
+
+    def matches(self, claim_id: str) -> bool:
+        """Return whether a detailed claim bears on this one."""
+        return any(re.fullmatch(pattern, claim_id) for pattern in self.patterns)
+
+
+PAPER_CLAIMS = tuple(
+    PaperClaim(**{**claim, "patterns": tuple(claim["patterns"])})
+    for claim in tomllib.loads(Path(__file__).with_name("claims.toml").read_text())["claim"]
+)
+"""In the order of the paper's figures."""
+
+PARTLY = "partly"
+COUNTED = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED)
+"""The verdicts on detailed claims of the paper."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many detailed claims have which verdict: the cell of a claim and a setup.
+
+    str(Tally.of([REPRODUCED, DIRECTION_ONLY, UNDECIDED]))  # "partly (2 of 3)"
+    """
+
+    counts: Mapping[str, int]
+    """Numbers of claims by verdict, for all of `COUNTED`."""
+
+    @classmethod
+    def of(cls, verdicts: Iterable[str]) -> Tally:
+        """Count verdicts."""
+        counts = Counter(verdicts)
+        return cls({verdict: counts[verdict] for verdict in COUNTED})
+
+    @property
+    def total(self) -> int:
+        """Number of detailed claims."""
+        return sum(self.counts.values())
+
+    @property
+    def shown(self) -> int:
+        """Number of detailed claims that show at least the claimed direction."""
+        return self.counts[REPRODUCED] + self.counts[DIRECTION_ONLY]
+
+    @property
+    def verdict(self) -> str:
+        """The aggregated verdict.
+
+        `reproduced` if all are; `direction only` if all show at least the direction; `undecided`
+        if none is decided; `not reproduced` if none shows the direction; else `partly`.
+        """
+        if self.counts[REPRODUCED] == self.total:
+            return REPRODUCED
+        if self.shown == self.total:
+            return DIRECTION_ONLY
+        if self.counts[UNDECIDED] == self.total:
+            return UNDECIDED
+        return PARTLY if self.shown else NOT_REPRODUCED
+
+    def __str__(self) -> str:
+        """The verdict and how many claims show the direction: `partly (7 of 9)`."""
+        return f"{self.verdict} ({self.shown} of {self.total})"
+
+
+@dataclass(frozen=True)
+class PaperVerdict:
+    """A claim of the paper with its verdict for every setup that has results."""
+
+    claim: PaperClaim
+    tallies: Mapping[Setup, Tally]
+    """By setup, in the order of the report; never empty."""
+    flips: tuple[str, ...] = ()
+    """Readings that flip it (`reading_claims.flips`)."""
+
+    @cached_property
+    def differs(self) -> bool:
+        """Whether the claim is not reproduced in full with some setup."""
+        return any(tally.verdict != REPRODUCED for tally in self.tallies.values())
+
+    @property
+    def explanation(self) -> str:
+        """The cause and what flips the verdict; empty if all setups reproduce the claim."""
+        if not self.differs:
+            return ""
+        if not self.flips:
+            return self.claim.cause
+        return f"{self.claim.cause} Statements that hold: {', '.join(self.flips)}."
+
+    def record(self) -> dict[str, object]:
+        """Return the verdict as JSON can hold it; setups are named `preset/learner`."""
+        by_name = {f"{s.preset}/{s.learner}": tally for s, tally in self.tallies.items()}
+        return {
+            "name": self.claim.name, "figure": self.claim.figure,
+            "statement": self.claim.statement,
+            "verdicts": {name: tally.verdict for name, tally in by_name.items()},
+            "counts": {name: dict(tally.counts) for name, tally in by_name.items()},
+            "cause": self.claim.cause if self.differs else "", "flips": list(self.flips),
+        }  # fmt: skip
+
+
+def judge_paper_claims(
+    by_setup: Mapping[Setup, Sequence[Claim]], flips: Mapping[str, Sequence[str]]
+) -> list[PaperVerdict]:
+    """Return the verdicts on the paper's claims that have results, in the paper's order.
+
+    Args:
+        by_setup: The detailed claims, in the order of the setups.
+        flips: Readings that flip each claim of the paper (`readings.flips`).
+    """
+    verdicts = []
+    for claim in PAPER_CLAIMS:
+        tallies = {}
+        for setup, claims in by_setup.items():
+            mine = [c.verdict for c in claims if c.source == "paper" and claim.matches(c.id)]
+            if mine:
+                tallies[setup] = Tally.of(mine)
+        if tallies:
+            verdicts.append(PaperVerdict(claim, tallies, tuple(flips.get(claim.name, ()))))
+    return verdicts

@@ -1,0 +1,308 @@
+"""Controls: what the benefit of focus must not come from, and how much can be had.
+
+- Random skills: policies drawn at random, with the paper's assignment of targets.
+- Permuted targets: the penalty leaves out the wrong variables, so the benefit must vanish.
+- Oracle skills: planned for what they are to do, without discovery.
+- No strength: lambda = 0 must equal a penalty that is zero, bit for bit.
+
+Claims, with W a world:
+
+    control-permuted-W   with permuted targets, no skill changes its goal
+    control-benefit-W    with permuted targets, the task takes more steps
+    control-zero         strength 0 and a penalty of zero give the same policies
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import polars as pl
+
+import skillfocus as sf
+from paper.agents import Case, Pipeline, Setup
+from paper.claims import Analysis, Claim, judge, judge_difference
+from paper.experiment import Experiment
+from paper.formatting import Table, format_count, format_mean
+from paper.results import (
+    TASK_RETURN,
+    TASK_STEPS,
+    SeedValues,
+    count_pairs,
+    count_successes,
+    mean_difference,
+    values_by_seed,
+)
+from paper.settings import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS
+from skillfocus.discovery import cached_mdp, cached_world
+from skillfocus.learners.base import Learned, Problem
+from skillfocus.objectives.estimates import FunctionEstimate
+from skillfocus.objectives.registry import make_objective
+from skillfocus.progress import Progress
+from skillfocus.runs import Setting
+from skillfocus.skills.policy import TabularPolicy
+
+FOCUS, PERMUTED = "focused-vic", "permuted-focused-vic"
+ORACLE, CHANCE = "focused-oracle", "learner=chance"
+AGENTS = {
+    "focused VIC": (FOCUS, ""),
+    "permuted targets": (PERMUTED, ""),
+    "random skills": (FOCUS, CHANCE),
+    "oracle skills": (ORACLE, ""),
+}
+"""Rows of the table: agent and variant."""
+NEGLIGIBLE_CONTROL = 0.1
+"""Control over targets that counts as none."""
+NOTE = (
+    "An oracle's position skills go to a region that was dealt to them, wherever they start, so "
+    "that chains of them come to fewer cells than those of skills that were discovered."
+)
+
+
+# -------------------------------------------------------------------- controls
+
+
+@dataclass(frozen=True)
+class PermutedPenalty(sf.Penalty):
+    """A penalty that leaves out the variables after the targets, and watches the targets."""
+
+    def unpenalized(self, targets: Sequence[int], n_variables: int) -> list[int]:
+        """Return the variables that a skill with these targets may change for free."""
+        return [(i + 1) % n_variables for i in targets]
+
+
+def permuted(objective: sf.Objective) -> sf.Objective:
+    """Return an objective whose penalty is about the wrong variables: whatever focus is good for,
+    such skills must not have it."""
+    penalty = objective.penalty
+    assert penalty is not None
+    wrong = PermutedPenalty(penalty.name, penalty.strength, penalty.measure)
+    return replace(objective, name=f"permuted-{objective.name}", penalty=wrong)
+
+
+def owned(params, coordinates, component, start, value):  # noqa: ARG001
+    """Whether a component owns a value."""
+    return params[component, value, 0]
+
+
+def assign_values(
+    n_components: int, n_starts: int, coordinates: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Assign a variable's V values to its K components in order, V / K to each."""
+    del n_starts, rng
+    owner = np.arange(len(coordinates)) * n_components // len(coordinates)
+    return (owner == np.arange(n_components)[:, None]).astype(np.float32)[:, :, None]
+
+
+def owns(is_owned):
+    """1 if z owns the value of s_T, else 0"""
+    return is_owned
+
+
+def oracle() -> sf.Objective:
+    """Return the objective whose skills are told beforehand which values to reach: of a tool's two
+    skills one leaves it and one takes it, and each position skill goes to a region."""
+    estimate = FunctionEstimate(owned, init=assign_values)
+    return sf.Objective("oracle", sf.Reward("oracle", owns, estimate, uses_start=False))
+
+
+@dataclass(frozen=True)
+class RandomLearner(sf.Learner):
+    """In every state a skill takes an action that was drawn for it; it never terminates."""
+
+    name: str = "chance"
+
+    def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        """Draw an action for every state; see `Learner.learn`."""
+        del progress
+        mdp, n = problem.mdp, len(problem.assignment)
+        actions = rng.integers(mdp.n_actions, size=n * mdp.n_states, dtype=np.uint8)
+        return Learned(TabularPolicy(mdp, ((),) * n, actions))
+
+
+@dataclass(frozen=True)
+class Control(Pipeline):
+    """A pipeline with an objective of this file in place of focused VIC."""
+
+    control: str = FOCUS
+
+    def make_objective(self) -> sf.Objective:
+        """Return the objective of the control."""
+        focused = super().make_objective()
+        if self.control == PERMUTED:
+            return permuted(focused)
+        return sf.focused(oracle()) if self.control == ORACLE else focused
+
+    def settings(self) -> dict[str, Setting]:
+        """Return the settings of the run, with the control."""
+        return {**super().settings(), "control": self.control}
+
+
+def _zero_penalty(space: object, start: np.ndarray, end: np.ndarray, watched: object) -> np.ndarray:
+    del space, end, watched
+    return np.zeros(len(start))
+
+
+@dataclass(frozen=True)
+class NoStrength(sf.Run):
+    """Whether strength 0 and a penalty that is zero give the same policies (`identical`)."""
+
+    world: str
+    objective: str
+    seed: int
+    rounds: int = 10
+
+    version = 6
+
+    def execute(self, progress: Progress) -> sf.Result:
+        """Discover skills twice and compare their policies, bit for bit."""
+        without = make_objective(self.objective, strength=0.0)
+        zero = replace(without, penalty=sf.Penalty("nothing", 1.0, _zero_penalty))
+        policies = []
+        for objective in (without, zero):
+            progress(len(policies) / 2, "learning without a penalty")
+            skills = sf.discover(
+                cached_world(self.world), objective, seed=self.seed,
+                learner=sf.Planning(rounds=self.rounds), mdp=cached_mdp(self.world),
+            )  # fmt: skip
+            policies.append(skills.tabular.flat_actions)
+        return sf.Result([("identical", None, float(np.array_equal(*policies)))])
+
+
+# -------------------------------------------------------------------- cases
+
+
+def _control(setup: Setup, world: str, agent: str, variant: str, seed: int) -> Case:
+    """Return the case of a control: focused VIC's, with another objective or learner."""
+    case = setup.case(world, FOCUS, seed, variant)
+    assert isinstance(case.run, Pipeline)
+    run = case.run
+    if variant == CHANCE:
+        run = replace(run, learner=RandomLearner())
+    elif agent != FOCUS:
+        shared = {field.name: getattr(run, field.name) for field in fields(run)}
+        run = Control(**shared, control=agent)
+    return replace(case, agent=agent, run=run)
+
+
+def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Return every control in every world, and `NoStrength` for the first seed; planned alone."""
+    if setup.learner != "planning":
+        return []
+    listed = [
+        _control(setup, world, agent, variant, seed)
+        for seed in seeds
+        for world in WORLDS
+        for agent, variant in AGENTS.values()
+    ]
+    return listed + [
+        Case(setup.preset, setup.learner, world, agent, "no strength", seeds[0],
+             NoStrength(world, agent, seeds[0]))
+        for world in WORLDS
+        for agent in FOCUSED
+    ]  # fmt: skip
+
+
+def analyze(frame: pl.DataFrame) -> Analysis:
+    """Check that the benefit vanishes with permuted targets, and that strength 0 is no penalty.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of worlds and controls if there are results.
+    """
+    claims, rows = [], []
+    controls = [frame.filter((pl.col("agent") == agent) & (pl.col("variant") == variant))
+                for name, (agent, variant) in AGENTS.items() if name != "focused VIC"]  # fmt: skip
+    if all(rows.is_empty() for rows in controls) and "identical" not in frame["metric"]:
+        return Analysis()
+    for world in WORLDS:
+        for name, (agent, variant) in AGENTS.items():
+            areas, control, effects, steps, returns = (
+                values_by_seed(frame, metric, world, agent, variant)
+                for metric in ("auc", "goal/control", "mean_side_effects", TASK_STEPS, TASK_RETURN)
+            )
+            if steps:
+                rows.append(
+                    [
+                        WORLD_NAMES[world], name, format_mean(control, 3, 0, 1),
+                        format_mean(effects, 3), format_mean(areas),
+                        format_mean(steps, 1, 0, STEP_LIMITS[world]), format_count(returns),
+                        str(len(steps)),
+                    ]
+                )  # fmt: skip
+        claims += _permuted_claims(frame, world)
+    columns = [
+        "world", "skills", "a goal's best skill changes it", "side effects per skill",
+        "area of coverage", "steps", "seeds that learn the task", "seeds",
+    ]  # fmt: skip
+    tables = [Table("Controls of focused VIC", columns, rows, NOTE)] if rows else []
+    return Analysis(claims + _identical_claim(frame), tables)
+
+
+def _permuted_claims(frame: pl.DataFrame, world: str) -> list[Claim]:
+    """With permuted targets, control over goals is gone, and with it the benefit for the task."""
+
+    def pair(metric: str) -> tuple[SeedValues, SeedValues]:
+        permuted, focused = (
+            values_by_seed(frame, metric, world, agent) for agent in (PERMUTED, FOCUS)
+        )
+        return permuted, focused
+
+    claims = []
+    permuted, focused = pair("goal/control")
+    if (less := mean_difference(permuted, focused)) is not None:
+        n, gone = count_pairs(permuted, focused), max(permuted.values()) <= NEGLIGIBLE_CONTROL
+        claims.append(
+            Claim(
+                f"control-permuted-{world}",
+                f"{WORLD_NAMES[world]}: with permuted targets, no skill changes its goal: how "
+                f"often a goal's best skill does, less than with focused VIC",
+                None, less, judge_difference(less, -1, gone, n), n,
+                f"{format_mean(permuted, 3)} and {format_mean(focused, 3)}", source="control",
+            )
+        )  # fmt: skip
+    permuted, focused = pair(TASK_STEPS)
+    if (more := mean_difference(permuted, focused)) is not None:
+        n = count_pairs(permuted, focused)
+        claims.append(
+            Claim(
+                f"control-benefit-{world}",
+                f"{WORLD_NAMES[world]}: with permuted targets the task takes more steps than with "
+                f"focused VIC: the difference",
+                None, more, judge_difference(more, 1, True, n), n,
+                f"{format_mean(permuted, 1)} and {format_mean(focused, 1)} steps",
+                source="control",
+            )
+        )  # fmt: skip
+    return claims
+
+
+def _identical_claim(frame: pl.DataFrame) -> list[Claim]:
+    """All pairs of policies must be identical; worlds and objectives count as seeds."""
+    rows = frame.filter(pl.col("metric") == "identical")
+    if rows.is_empty():
+        return []
+    _, n, share = count_successes(dict(enumerate(rows["value"].to_list())))
+    holds = share.estimate == 1
+    return [
+        Claim(
+            "control-zero",
+            "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
+            "the policies are the same",
+            None, share, judge(holds, holds, n), n, f"{n} pairs of policies", source="control",
+        )
+    ]  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    "controls",
+    "Controls",
+    cases,
+    analyze,
+    presets=("paper",),
+    seed_share=0.1,
+    least_seeds=1,
+)

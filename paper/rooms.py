@@ -1,0 +1,409 @@
+"""The best focused skill for one tool, by value iteration with the true dynamics.
+
+This is the reference for skills that networks learn in rooms too large for tables. A skill that
+starts in s_0 and stops in s pays
+
+    step_cost per step
+    + strength · distance(position, position in s_0) / largest distance
+    + strength per other tool picked up
+    + log(share / (1 - share)) if its own tool is not picked up
+
+which is focused VIC (Equations 2 and 4) with discriminators fixed at `share`, up to a constant. The
+policy's state is the position, whether the tool is picked up and, of the other tools, the first
+`memory` that it has picked up itself; later ones cost again at every visit. So there are few
+states. With a memory for all tools, the policy is optimal and its effects are exact. The step limit
+is not part of the state; effects are those of following the policy for that many steps.
+
+Tool skills in rooms too large for tables, compared with the best focused skills.
+
+`BestInRooms` plans the best skill for every tool (`worlds/jax/rooms_planner.py`);
+`SkillsInRooms` learns skills with networks. Both are measured from the same first states. Metrics,
+with the tool as the step, and S one of `all`, `fair` (a round trip takes at most three quarters of
+the step limit) and `clear` (and can avoid the other tools):
+
+    S/changes, S/tool_effects    how often a tool's skill picks it up, and its side effects
+    S/starts                     number of first states
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from skillfocus.discovery import Discovery, cached_world
+from skillfocus.errors import UserError
+from skillfocus.progress import Progress
+from skillfocus.runs import Result, Row, Run
+from skillfocus.skills.skills import Skills
+from skillfocus.worlds.grid import ACTIONS
+from skillfocus.worlds.jax.rooms import Rooms, distances
+
+STOP = len(ACTIONS)
+"""The action with which a skill stops."""
+FAIR_SHARE = 0.75
+"""Longest fair round trip, relative to the step limit."""
+MAX_SLIP = 0.75
+"""Above this, a move is least likely to go in its own direction."""
+TOLERANCE = 1e-5
+MAX_SWEEPS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The dynamics of a skill's states: (set of other tools, own tool, cell)."""
+
+    sets: list[frozenset[int]]
+    """Other tools that the skill has picked up: all sets of up to `memory`, the empty one first."""
+    successors: np.ndarray
+    """State after a move in each direction, int32 [n_states, n_directions]."""
+    events: np.ndarray
+    """1 where the move picks up another tool, float32 [n_states, n_directions]."""
+    slip: float
+    """Probability that a move goes in one of the other three directions."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedSkill:
+    """A policy for one tool, from some cells.
+
+    Attributes:
+        model: The dynamics.
+        starts: Start cells by number, int [n_starts].
+        actions: Actions or `STOP`, uint8 [n_states, n_starts].
+        costs: Expected cost-to-go, float32 [n_states, n_starts].
+        step_limit: Maximum number of steps.
+    """
+
+    model: Model
+    starts: np.ndarray
+    actions: np.ndarray
+    costs: np.ndarray
+    step_limit: int
+
+    def effects(self) -> tuple[np.ndarray, np.ndarray]:
+        """Follow the policy for up to `step_limit` steps, exactly.
+
+        Returns:
+            changes: Probability that the tool is picked up at the end, float32 [n_sets, n_starts].
+            side_effects: Expected number of other variables that changed (Equation 1), float32
+                [n_sets, n_starts]. Both are indexed by the set of tools that the skill starts with.
+        """
+        n_cells = len(self.actions) // (2 * len(self.model.sets))
+        cells = np.tile(np.arange(n_cells), 2 * len(self.model.sets))
+        side_effects = (cells[:, None] != self.starts).astype(np.float32)
+        picked = (np.arange(len(cells)) // n_cells % 2 == 1).astype(np.float32)
+        changes = np.broadcast_to(picked[:, None], side_effects.shape)
+        stops, moved, stayed = self.actions == STOP, side_effects, changes
+        for _ in range(self.step_limit):
+            side_effects = np.where(stops, moved, self._follow(side_effects, self.model.events))
+            changes = np.where(stops, stayed, self._follow(changes, None))
+        first = np.arange(len(self.model.sets))[:, None] * 2 * n_cells + self.starts
+        column = np.arange(len(self.starts))
+        return changes[first, column], side_effects[first, column]
+
+    def _follow(self, values: np.ndarray, events: np.ndarray | None) -> np.ndarray:
+        """Return the expected value after the policy's move, events included."""
+        expected = np.zeros_like(self.costs)
+        share = self.model.slip / 3
+        for direction in range(len(ACTIONS)):
+            after = values[self.model.successors[:, direction]]
+            if events is not None:
+                after += events[:, direction, None]
+            chosen = self.actions == direction
+            expected += np.where(chosen, 1 - self.model.slip, share).astype(np.float32) * after
+        return expected
+
+
+def plan(
+    world: Rooms,
+    tool: int,
+    *,
+    starts: np.ndarray | None = None,
+    picked_up: Iterable[int] = (),
+    strength: float = 2.5,
+    step_cost: float = 0.025,
+    share: float = 0.98,
+    memory: int = 1,
+) -> PlannedSkill:
+    """Plan the skill that picks up one tool.
+
+    Args:
+        world: The rooms.
+        tool: The tool, counted from 0.
+        starts: Start cells by number, int [n_starts] (default: all).
+        picked_up: Other tools that are already picked up and cost nothing.
+        strength: Factor lambda of the penalty.
+        step_cost: Cost of a step.
+        share: The discriminator's probability of the skill where its tool is picked up.
+        memory: Number of other picked-up tools that are part of the policy's state.
+    """
+    n_cells = len(world.map.cells)
+    starts = np.arange(n_cells) if starts is None else np.asarray(starts)
+    model = _model(world, tool, frozenset(picked_up), memory)
+    position = world.space.variables[0]
+    apart = position.distances[:, starts] / position.largest_distance
+    missed = np.log(share / (1 - share))
+    of_stopping = strength * np.concatenate([apart + missed / strength, apart])
+    loss = np.tile(of_stopping.astype(np.float32), (len(model.sets), 1))
+    paid = (strength * model.events).astype(np.float32)
+    costs = loss
+    for _ in range(MAX_SWEEPS):  # after k sweeps, the optimum over policies of up to k steps
+        going = step_cost + _expected(_after(model, costs, paid), model.slip)
+        before, costs = costs, np.minimum(loss, going)
+        if np.abs(before - costs).max() < TOLERANCE:
+            break
+    after = _after(model, costs, paid)
+    goes = step_cost + _expected(after, model.slip) < loss
+    towards = np.argmin(after, axis=0) if model.slip <= MAX_SLIP else np.argmax(after, axis=0)
+    actions = np.where(goes, towards, STOP).astype(np.uint8)
+    return PlannedSkill(model, starts, actions, costs, world.step_limit)
+
+
+def _after(model: Model, costs: np.ndarray, paid: np.ndarray) -> list[np.ndarray]:
+    """Return the cost after a move in each direction, float32 [n_states, n_starts] each."""
+    return [costs[model.successors[:, d]] + paid[:, d, None] for d in range(len(ACTIONS))]
+
+
+def _expected(after: list[np.ndarray], slip: float) -> np.ndarray:
+    """Return the expected cost after the best move, float32 [n_states, n_starts]."""
+    excess = 1 - slip - slip / 3  # probability of the intended direction minus that of another
+    best = reduce(np.minimum if slip <= MAX_SLIP else np.maximum, after)
+    return np.float32(excess) * best + np.float32(slip / 3) * reduce(np.add, after)
+
+
+def _model(world: Rooms, tool: int, picked_up: frozenset[int], memory: int) -> Model:
+    others = [i for i in range(len(world.tools)) if i != tool and i not in picked_up]
+    sets = [
+        frozenset(chosen)
+        for size in range(min(memory, len(others)) + 1)
+        for chosen in itertools.combinations(others, size)
+    ]
+    number = {chosen: i for i, chosen in enumerate(sets)}
+    then = np.tile(np.arange(len(sets))[:, None], len(world.tools) + 1)  # the last: no tool
+    event = np.zeros(then.shape, dtype=bool)
+    for i, chosen in enumerate(sets):
+        for other in set(others) - chosen:
+            then[i, other] = number.get(chosen | {other}, i)
+            event[i, other] = True
+    cells = np.arange(len(world.map.cells))
+    targets = np.array(
+        [[world.map.index[world.map.move(c, d)] for d in range(4)] for c in world.map.cells]
+    )
+    entered = np.where(targets == cells[:, None], -1, world.tool_at[targets])  # [n_cells, 4]
+    own = np.maximum(np.arange(2)[:, None, None], entered == tool)  # [2, n_cells, 4]
+    after = (then[:, None, entered] * 2 + own) * len(cells) + targets
+    events = np.broadcast_to(event[:, None, entered], after.shape)
+    return Model(
+        sets,
+        after.reshape(-1, 4).astype(np.int32),
+        events.reshape(-1, 4).astype(np.float32),
+        world.slip,
+    )
+
+
+def fair_starts(
+    world: Rooms, tool: int, picked_up: Iterable[int] = (), *, clear: bool = False
+) -> np.ndarray:
+    """Return the cells from which a round trip to a tool takes at most `FAIR_SHARE` of the limit.
+
+    Args:
+        world: The rooms.
+        tool: The tool, counted from 0.
+        picked_up: Other tools that are already picked up.
+        clear: Whether the trip must also avoid the cells of the remaining tools.
+
+    Returns:
+        Cells by number, ascending, int [n].
+    """
+    blocked = {
+        cell for i, cell in enumerate(world.tools) if clear and i != tool and i not in picked_up
+    }
+    steps = distances(world.map, [world.tools[tool]], blocked)
+    most = FAIR_SHARE * world.step_limit
+    return np.array(
+        [i for i, c in enumerate(world.map.cells) if c in steps and 2 * max(steps[c], 1) <= most]
+    )
+
+
+ROLLOUTS = 8
+"""Rollouts per first state of learned skills."""
+
+
+class ToolStarts(NamedTuple):
+    """First states for the skills of one tool, with the same picked-up tools.
+
+    Attributes:
+        tool: The tool, counted from 0.
+        picked_up: Other tools that are picked up.
+        cells: Cells by number, ascending, int [n].
+    """
+
+    tool: int
+    picked_up: tuple[int, ...]
+    cells: np.ndarray
+
+    def values(self, world: Rooms) -> np.ndarray:
+        """Return the states as value indices, int32 [n, n_variables]."""
+        states = np.zeros((len(self.cells), len(world.space)), np.int32)
+        states[:, 0] = self.cells
+        states[:, [1 + other for other in self.picked_up]] = 1
+        return states
+
+    def masks(self, world: Rooms) -> dict[str, np.ndarray]:
+        """Return which of the cells are `all`, `fair` and `clear`, bool [n] each."""
+        kinds = {"fair": False, "clear": True}
+        return {
+            "all": np.ones(len(self.cells), bool),
+            **{
+                name: np.isin(
+                    self.cells, fair_starts(world, self.tool, self.picked_up, clear=clear)
+                )
+                for name, clear in kinds.items()
+            },
+        }
+
+
+def draw_starts(world: Rooms, draws: int, cells: int) -> list[ToolStarts]:
+    """Sample first states for every tool, with a fixed seed.
+
+    Sets of picked-up tools have the distribution of `Rooms.reset`, except that the first is empty.
+
+    Args:
+        world: The rooms.
+        draws: Sets per tool.
+        cells: Cells per set, at most.
+    """
+    rng, n_cells, n_tools = np.random.default_rng(0), len(world.map.cells), len(world.tools)
+    starts = []
+    for tool in range(n_tools):
+        for draw in range(draws):
+            share = rng.random() if draw else 0.0
+            picked_up = np.flatnonzero(rng.random(n_tools) < share).tolist()
+            some = np.sort(rng.choice(n_cells, min(cells, n_cells), replace=False))
+            others = tuple(other for other in picked_up if other != tool)
+            starts.append(ToolStarts(tool, others, some))
+    return starts
+
+
+def tool_rows(
+    world: Rooms, starts: list[ToolStarts], changes: list[np.ndarray], effects: list[np.ndarray]
+) -> list[Row]:
+    """Average over the first states of every tool.
+
+    Args:
+        world: The rooms.
+        starts: First states.
+        changes: How often the tool is picked up, float [n_cells] for each entry of `starts`.
+        effects: Side effects, float [n_cells] for each entry of `starts`.
+    """
+    rows: list[Row] = []
+    masks = [each.masks(world) for each in starts]
+    for tool in range(len(world.tools)):
+        mine = [i for i, each in enumerate(starts) if each.tool == tool]
+        for kind in ("all", "fair", "clear"):
+            kept = np.concatenate([masks[i][kind] for i in mine])
+            rows.append((f"{kind}/starts", tool, float(kept.sum())))
+            for name, values in (("changes", changes), ("tool_effects", effects)):
+                value = np.concatenate([values[i] for i in mine])[kept]
+                rows.append((f"{kind}/{name}", tool, float(value.mean()) if len(value) else None))
+    return rows
+
+
+@dataclass(frozen=True)
+class BestInRooms(Run):
+    """The best focused skill for every tool, planned with the true dynamics. Effects are exact."""
+
+    world: str
+    draws: int = 4
+    cells: int = 16
+    strength: float = 2.5
+    step_cost: float = 0.025
+    world_settings: str = "{}"
+
+    version = 5
+
+    def execute(self, progress: Progress) -> Result:
+        """Plan every tool's skill from every set of first states."""
+        world = rooms(self.world, self.world_settings)
+        starts, changes, effects = draw_starts(world, self.draws, self.cells), [], []
+        for number, each in enumerate(starts):
+            progress(number / len(starts), f"planning for tool {each.tool + 1}")
+            skill = plan(
+                world, each.tool, starts=each.cells, picked_up=each.picked_up,
+                strength=self.strength, step_cost=self.step_cost,
+            )  # fmt: skip
+            changed, others = skill.effects()
+            changes.append(changed[0])
+            effects.append(others[0])
+        return Result(tool_rows(world, starts, changes, effects))
+
+
+@dataclass(frozen=True)
+class SkillsInRooms(Discovery):
+    """A discovery whose tool skills are measured from the first states of `BestInRooms`.
+
+    For each tool, this is the skill that picks it up most often.
+    """
+
+    draws: int = 4
+    cells: int = 16
+
+    version = 5
+
+    def measure(self, skills: Skills, progress: Progress) -> Result:
+        """Return the rows of `BestInRooms`, from sampled rollouts."""
+        progress(0.0, "measuring side effects")
+        world = rooms(self.world, self.world_settings)
+        starts = draw_starts(world, self.draws, self.cells)
+        changes: list[np.ndarray] = []
+        effects: list[np.ndarray] = []
+        for tool, name in enumerate(world.goals):
+            mine = [each for each in starts if each.tool == tool]
+            tried = [
+                _sample(skills, z, mine, world)
+                for z, targets in enumerate(skills.targets)
+                if targets == (name,)
+            ]
+            if not tried:
+                raise UserError(f"no skill targets {name}; add it to the targets")
+            changed, others = max(tried, key=lambda pair: float(np.concatenate(pair[0]).mean()))
+            changes += changed
+            effects += others
+        return Result(tool_rows(world, starts, changes, effects))
+
+
+def _sample(
+    skills: Skills, z: int, starts: list[ToolStarts], world: Rooms
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Sample how often a skill picks up its tool, and its side effects.
+
+    Returns:
+        float [n_cells] for each entry of `starts`, twice.
+    """
+    first = np.repeat(np.concatenate([each.values(world) for each in starts]), ROLLOUTS, axis=0)
+    paths, _ = skills.run(np.full(len(first), z), first, np.random.default_rng(z))
+    changed = first != paths[:, -1]
+    own = 1 + starts[0].tool
+    places = np.cumsum([len(each.cells) for each in starts])[:-1]
+    picked, others = (
+        np.split(values.reshape(-1, ROLLOUTS).mean(axis=1), places)
+        for values in (changed[:, own], np.delete(changed, own, axis=1).sum(axis=1))
+    )
+    return picked, others
+
+
+def rooms(name: str, settings: str) -> Rooms:
+    """Return a world of rooms by name.
+
+    Raises:
+        UserError: If the name is of another world.
+    """
+    world = cached_world(name, settings)
+    if not isinstance(world, Rooms):
+        raise UserError(f"{name} has no tools in rooms; try tool-rooms or room-blocks")
+    return world

@@ -1,0 +1,344 @@
+"""Settings of the experiments: readings of the paper, presets, agents and their learners.
+
+A `Reading` takes every decision that the paper's text leaves open one way. The presets are two of
+them: `paper`, one of the nearest to the paper's numbers on tuning seeds (`readings.py`), and
+`best`, with the settings that worked best on tuning seeds. `READINGS` has one entry for every other
+choice, taken alone:
+
+    reading_of("paper").ties            # "first"
+    reading_of("ties=random").ties      # "random", everything else as in `paper`
+
+A preset determines how each learner discovers skills and how a task is learned with them, the same
+for every agent of a comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import skillfocus as sf
+from skillfocus.errors import unknown
+from skillfocus.objectives.registry import make_objective
+from skillfocus.objectives.targets import N_SKILLS
+from skillfocus.runs import Setting
+from skillfocus.tasks.task import TASKS
+from skillfocus.worlds import registry
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read the paper; the defaults are those of the preset `paper`.
+
+    `DECISIONS` says what each setting means and why it has its default.
+    """
+
+    memory: Literal["all", "targets", "none"] = "targets"
+    learner: Literal["planning", "q-learning", "literal"] = "planning"
+    order: Literal["reward", "update"] = "reward"
+    strength: Literal["appendix", "text"] = "appendix"
+    prior: Literal["target", "all"] = "target"
+    starts: Literal["controllable", "any"] = "controllable"
+    steps: float = 1.0
+    stopping: Literal["earns", "ends"] = "earns"
+    ties: Literal["first", "random"] = "first"
+    choices: Literal["both", "skills"] = "both"
+    updates: Literal["options", "intra-option"] = "options"
+    epsilon_decay: float | None = None
+    alpha_decay: float = 0.0
+
+    @property
+    def task(self) -> Reading:
+        """The reading with `paper`'s discovery: those that share it learn a task alike."""
+        return replace(PAPER, **{name: getattr(self, name) for name in TASK_SETTINGS})
+
+
+TASK_SETTINGS = ("ties", "choices", "updates", "epsilon_decay", "alpha_decay")
+"""Settings that decide how a task is learned with skills; the others decide the skills."""
+PAPER = Reading()
+BEST = Reading(ties="random", updates="intra-option", epsilon_decay=0.0002, alpha_decay=0.0001)
+PRESETS: dict[str, Reading] = {"paper": PAPER, "best": BEST}
+READING = "reading="
+"""Prefix of the variant of a case that is run with a reading, such as `reading=ties=random`."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision that the paper leaves open.
+
+    Attributes:
+        name: The setting of `Reading`.
+        question: What is to be decided.
+        choices: What can be chosen, and what it means; the first one is the default.
+        reason: Why the default is what it is.
+    """
+
+    name: str
+    question: str
+    choices: dict[object, str]
+    reason: str
+
+
+DECISIONS = (
+    Decision(
+        "memory", "Which policies see where they began?",
+        {
+            "targets": "those of focused and DUSDi skills",
+            "none": "none: π(a | s_t), as the algorithm listings have it",
+            "all": "all of them",
+        },
+        "Focused skills return to their start in Figure 1, from any start, which takes memory of "
+        "it (Definition 2 allows for that). VIC, DIAYN and LSD are published without.",
+    ),
+    Decision(
+        "learner", "How are skills learned?",
+        {
+            "planning": "exact value iteration, in turn with updates of the rewards",
+            "q-learning": "Q-learning with what makes focused VIC learn",
+            "literal": "Q-learning by the letter of the appendix",
+        },
+        "By the letter, focused skills do not learn before the step size has fallen to nothing; "
+        "planning finds what the rewards ask for.",
+    ),
+    Decision(
+        "order", "Is the reward computed before or after the discriminator update?",
+        {"reward": "before", "update": "after, for rewards earned at the end (Algorithms 1 and 3)"},
+        "With a weight of 0.7, an update makes the last state look like success whatever the skill "
+        "did, and skills learn to stand still. (Q-learning alone: planning updates in batches.)",
+    ),
+    Decision(
+        "strength", "How strong is the penalty?",
+        {"appendix": "λ = 4 (LSD: 2), as the appendix says", "text": "λ = 10 (LSD: 2), as the "
+         "experiments' section says"},
+        "The appendix describes the search that the value came from.",
+    ),
+    Decision(
+        "prior", "Over which skills is ν uniform?",
+        {"target": "those that share the target", "all": "all sixteen"},
+        "The discriminator of a variable chooses among the skills that share it, and a reward of "
+        "log d − log ν compares like with like.",
+    ),
+    Decision(
+        "starts", "Where do training episodes begin?",
+        {"controllable": "where the skill's targets can still change", "any": "in any state"},
+        "Where its target has changed for good a skill can do nothing, and its visits there blur "
+        "the discriminator.",
+    ),
+    Decision(
+        "steps", "How long may a skill run?",
+        {1.0: "40, 20 and 20 steps, as the paper says", 1.5: "half as long again"},
+        "The paper's numbers; it says that more steps changed little.",
+    ),
+    Decision(
+        "stopping", "What does DIAYN's reward of every step pay after termination?",
+        {"earns": "a skill that terminates goes on earning its last state's reward",
+         "ends": "nothing"},
+        "If termination ended the reward, no skill with a positive one would ever stop, and the "
+        "paper's agents finish tasks too fast for that.",
+    ),
+    Decision(
+        "ties", "Which of several best options does the agent take?",
+        {"first": "the first, as `argmax` does", "random": "any of them"},
+        "With the first, primitive moves alone fail in all three worlds, as in the paper.",
+    ),
+    Decision(
+        "choices", "What does the agent choose among?",
+        {"both": "skills and primitive moves", "skills": "skills alone"},
+        "The paper says that the agent learns a policy over its actions and skills.",
+    ),
+    Decision(
+        "updates", "What do the steps inside a skill teach?",
+        {"options": "the value of the skill, when it ends",
+         "intra-option": "also the values of the moves it makes"},
+        "The paper names no intra-option updates.",
+    ),
+)  # fmt: skip
+
+
+def _alternatives() -> dict[str, Reading]:
+    """`NAME=CHOICE` for every choice that is not the default."""
+    readings = {}
+    for decision in DECISIONS:
+        for choice in decision.choices:
+            changes: dict[str, Any] = {decision.name: choice}
+            if decision.name == "order":  # planning has no order to change
+                changes["learner"] = "literal"
+            reading = replace(PAPER, **changes)
+            if getattr(reading, decision.name) != getattr(PAPER, decision.name):
+                name = f"{choice:g}" if isinstance(choice, float) else str(choice)
+                readings[f"{decision.name}={name}"] = reading
+    return readings
+
+
+READINGS: dict[str, Reading] = _alternatives()
+"""Readings that differ from `paper` in one decision (the order of updates: in the learner too)."""
+
+
+def reading_of(preset: str) -> Reading:
+    """Return the reading of a preset's name, or of one of `READINGS`.
+
+    Raises:
+        UserError: If the name is unknown.
+    """
+    if preset in READINGS:
+        return READINGS[preset]
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    return PRESETS[preset]
+
+
+def task_key(preset: str) -> str:
+    """Return the name under which runs measure the task of a preset: the first that shares it."""
+    task = reading_of(preset).task
+    return next(name for name, reading in TASK_READINGS.items() if reading == task)
+
+
+TASK_READINGS: dict[str, Reading] = {
+    **{name: reading.task for name, reading in PRESETS.items()},
+    **{name: reading for name, reading in READINGS.items() if reading.task == reading},
+}
+"""The different ways to learn a task, by name."""
+
+VIC_RATE = 0.7
+"""The paper's weight of VIC's discriminator (appendix); the library's default is 0.05."""
+VIC_RATES = {"forage-world": 0.5}
+"""By world, where it differs."""
+LEARNERS = ("literal", "q-learning", "planning")
+
+WORLDS = ("four-rooms", "forage-world", "mud-world")
+"""The paper's worlds; others may be registered."""
+WORLD_NAMES = {world: registry.WORLDS[world].__name__ for world in WORLDS}
+STEP_LIMITS = {world: TASKS[registry.WORLDS[world].id].max_episode_steps for world in WORLDS}
+"""Steps after which an episode of a world's task is cut off; a failure counts as this many."""
+FORAGE_WORLD = ("forage-world", "ForageWorld-v0")
+
+FOCUSED = ("focused-vic", "focused-diayn", "focused-lsd")
+DUSDI = ("dusdi-vic", "dusdi-diayn")
+PLAIN = ("vic", "diayn", "lsd")
+OBJECTIVES = (*FOCUSED, *DUSDI, *PLAIN)
+PRIMITIVES = "primitives"
+"""The agent without skills, which has the primitive actions alone."""
+AGENTS = (*OBJECTIVES, PRIMITIVES)
+IDEAL = "ideal"
+"""Faultless skills that nobody learned: an upper bound for coverage."""
+BASELINES = (PRIMITIVES, IDEAL)
+"""Agents that discover no skills, so that their results are the same for every learner."""
+
+WITH_MEMORY = "-with-memory"
+"""Suffix of a plain agent whose policies see where they began: stronger than the published ones."""
+MEMORY_AGENTS = ("vic" + WITH_MEMORY, "lsd" + WITH_MEMORY)
+"""DIAYN's reward does not look at the start, so memory would change nothing."""
+TWO_TARGETS = "-on-two"
+"""Suffix of an agent whose skills have two targets each, a tool and the position."""
+SCATTERED = "scattered-focused-vic"
+SCATTERED_DIAYN = "scattered-focused-diayn"
+SCATTERED_LSD = "scattered-focused-lsd"
+OUR_AGENTS: dict[str, dict[str, Any]] = {
+    SCATTERED: {"gamma": 0.995, "strength": 2.0},
+    SCATTERED_DIAYN: {"gamma": 0.995, "warm_start": False, "rounds": 10, "rollouts": 100},
+    SCATTERED_LSD: {
+        "gamma": 0.995, "strength": 6.0, "rate": 0.002, "rounds": 10, "rollouts": 50,
+    },
+    SCATTERED + TWO_TARGETS: {},
+    "focused-vic" + TWO_TARGETS: {},
+}  # fmt: skip
+"""Agents that the paper does not have, with their settings, chosen on tuning seeds. Scattered
+focused VIC uses what was the best of four points (gamma 0.995 and 0.998, strength 2 and 4) by area
+of coverage; docs/scattered.md says why the others need what they do."""
+
+
+def discovery_learner(preset: str, learner: str, agent: str) -> sf.Learner:
+    """Return the learner that discovers skills.
+
+    Settings that make no difference to an agent keep their defaults, so that readings share runs.
+
+    Args:
+        preset: A preset, or one of `readings.READINGS`.
+        learner: One of `LEARNERS`.
+        agent: Name of an objective.
+
+    Raises:
+        UserError: If the preset or the learner is unknown.
+    """
+    reading, objective = reading_of(preset), make_objective(agent)
+    if learner == "planning":
+        forgets = reading.memory == "none" or (
+            reading.memory == "targets" and not objective.targeted
+        )
+        looks_back = objective.reward.uses_start or objective.penalty is not None
+        ends = reading.stopping == "ends" and objective.reward.timing == "step"
+        anywhere = reading.starts == "any" and objective.targeted
+        return sf.Planning(
+            memory=not (forgets and looks_back), keeps_earning=not ends,
+            start_where_controllable=not anywhere,
+        )  # fmt: skip
+    made = sf.literal_q_learning() if learner == "literal" else sf.paper_q_learning()
+    return replace(made, update_first=reading.order == "update")
+
+
+def discovery_settings(preset: str, world: str, agent: str) -> dict[str, Setting]:
+    """Return the settings of a discovery, besides its learner's, that a preset changes."""
+    reading, objective = reading_of(preset), make_objective(agent)
+    settings: dict[str, Setting] = {}
+    if objective.reward.name == "vic":
+        settings["rate"] = VIC_RATES.get(world, VIC_RATE)
+    if reading.strength == "text" and "focused" in agent and objective.reward.name != "lsd":
+        settings["strength"] = 10.0
+    if reading.prior == "all" and objective.targeted and objective.reward.estimate.discriminates:
+        settings["prior"] = 1 / N_SKILLS
+    if reading.steps != 1:
+        settings["step_limit"] = round(reading.steps * sf.make(world).step_limit)
+    return settings
+
+
+def task_learner(preset: str, world: str, agent: str) -> sf.SMDPQLearning:
+    """Return the learner of a downstream task.
+
+    The paper chose the decay of exploration per world and agent.
+    """
+    reading = reading_of(preset)
+    slow = world in FORAGE_WORLD and "focused" not in agent
+    paper_decay = 0.0005 if slow else 0.001
+    return sf.SMDPQLearning(
+        epsilon_decay=paper_decay if reading.epsilon_decay is None else reading.epsilon_decay,
+        alpha_decay=reading.alpha_decay, ties=reading.ties,
+        primitives=reading.choices == "both" or agent == PRIMITIVES,
+        intra_option=reading.updates == "intra-option",
+    )  # fmt: skip
+
+
+def skill_targets(preset: str, world: str, agent: str) -> str | None:
+    """Return the assignment of skills to targets, or None for the paper's.
+
+    The paper gives every goal two skills. A resource has three values (0, 1 or 2 units), so `best`
+    gives it three skills: one of them can fetch both units.
+    """
+    if agent.endswith(TWO_TARGETS):
+        return ",".join(f"tool_{i}+position=4" for i in (1, 2, 3, 4))
+    if preset == "best" and world in FORAGE_WORLD and agent not in (*PLAIN, *MEMORY_AGENTS):
+        return "resource_1=3,resource_2=3,position=10"
+    return None
+
+
+DEVIATIONS = (
+    "A focused or DUSDi skill knows where it began.",
+    "Changes for good are paid when they happen.",
+    "Training starts in every state in which a skill's targets can still change.",
+    "The reward is computed before the discriminator update.",
+    "Discriminators begin at random, not uniform.",
+    "λ is 4 for VIC and DIAYN and 2 for LSD, as in the appendix.",
+    "A DIAYN skill that terminates stays where it is and goes on earning.",
+    "DIAYN's discriminator hears states in random order.",
+    "LSD keeps φ(s_T) − φ(s_0), and begins with directions spread evenly.",
+    "DUSDi over VIC sees, of the first state, what can be changed back.",
+    "Plain objectives remember nothing of s_0; with memory they are agents of their own.",
+    "Planning is not in the paper.",
+    "Q-learning as the appendix has it does not learn focused skills.",
+    "MudWorld's table counts muddy cells up to 12, and takes each for a new one.",
+    "γ = 1 is taken as 0.9999.",
+    "The worlds are read from the paper's figures; slips share their probability evenly.",
+    "Coverage is computed exactly.",
+    "Downstream, agents choose among skills and moves; a skill that ends at once costs a step.",
+    "The preset `best`: intra-option updates, a falling step size, a skill per value of a goal.",
+    "In worlds that are not built in, focused VIC's discriminator has the weight 0.05.",
+)

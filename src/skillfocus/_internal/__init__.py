@@ -1,1 +1,0 @@
-"""Helpers without a public interface: atomic file writes, versions, Gymnasium ids."""

@@ -1,0 +1,56 @@
+"""Every public name, in the order of the data flow."""
+
+from __future__ import annotations
+
+from skillfocus import metrics, testing
+from skillfocus.core.factored import FactoredSpace, Variable
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.tabulation import tabulate
+from skillfocus.core.world import Outcome, World
+from skillfocus.discovery import Discovery
+from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
+from skillfocus.errors import UserError
+from skillfocus.learners.base import Learner
+from skillfocus.learners.discovery import discover, discover_many
+from skillfocus.learners.neural.continuous.settings import Actor
+from skillfocus.learners.neural.learner import Neural, large_neural
+from skillfocus.learners.strength_search import find_strength
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.tabular.q_learning import QLearning, literal_q_learning, paper_q_learning
+from skillfocus.metrics.evaluation import evaluate
+from skillfocus.objectives.objective import Objective, Reward
+from skillfocus.objectives.penalties import (
+    Penalty,
+    StatePenalty,
+    changed_variables,
+    check_penalty,
+    path_norm,
+    weighted_norm,
+)
+from skillfocus.objectives.rewards import diayn, lsd, metra, reach, vic
+from skillfocus.objectives.skill_layout import Sphere
+from skillfocus.objectives.targets import assign
+from skillfocus.objectives.variants import dusdi, focused, scattered
+from skillfocus.progress import progress_bar
+from skillfocus.runs import Interrupted, Result, Run, Store, run_all
+from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.policy import Policy
+from skillfocus.skills.skills import Skills
+from skillfocus.sweep import sweep
+from skillfocus.tasks.smdp_q_learning import SMDPQLearning, solve
+from skillfocus.tasks.task import make_task, optimum, task_of
+from skillfocus.viewer.viewing import view
+from skillfocus.worlds import adapters
+from skillfocus.worlds.registry import make
+
+__all__ = [  # noqa: RUF022  in the order of the data flow
+    "FactoredSpace", "Variable", "Outcome", "World", "make", "adapters", "TabularMDP", "tabulate",
+    "Objective", "Reward", "reach", "vic", "diayn", "lsd", "metra", "focused", "dusdi", "scattered",
+    "Penalty", "StatePenalty", "weighted_norm", "changed_variables", "path_norm", "check_penalty",
+    "assign", "Sphere", "Learner", "Planning", "QLearning", "literal_q_learning",
+    "paper_q_learning", "Neural", "large_neural", "Actor", "discover", "discover_many",
+    "find_strength", "Skills", "ContinuousSkills", "Policy", "metrics", "evaluate", "task_of",
+    "make_task", "optimum", "SMDPQLearning", "solve", "SkillEnv", "SkillVectorEnv", "WorldEnv",
+    "Run", "Result", "Discovery", "Store", "run_all", "Interrupted", "progress_bar", "sweep",
+    "view", "testing", "UserError",
+]  # fmt: skip

@@ -1,0 +1,357 @@
+"""`Discovery`: the run behind the command `discover` and sweeps.
+
+    run = Discovery("four-rooms", "focused-vic", seed=0, strength=2.0)
+    run_all([run], Store("out"))
+
+All fields are names and numbers (the learner is a dataclass of them), so that any worker can
+execute the run and any reader can tell what it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from skillfocus.core.mdp import TabularMDP
+from skillfocus.core.seeds import check_seed
+from skillfocus.core.tabulation import tabulate
+from skillfocus.core.world import World, check_step_limit
+from skillfocus.errors import UserError, unknown
+from skillfocus.files import shorten
+from skillfocus.learners.base import Learner
+from skillfocus.learners.continuous import continuous_method, make_continuous_problem
+from skillfocus.learners.discovery import assign_by_default, discover
+from skillfocus.learners.registry import as_learner
+from skillfocus.learners.tabular.planning import Planning
+from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
+from skillfocus.metrics.coverage import coverage
+from skillfocus.metrics.summary import overall, rows_of, skill_records, with_values
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.registry import make_objective, own_objective_digest
+from skillfocus.objectives.target_text import parse_continuous_targets, parse_targets
+from skillfocus.objectives.targets import Assignment, reaches_values, value_labels
+from skillfocus.own_files import own_code
+from skillfocus.progress import Progress, part_of
+from skillfocus.runs import Result, Run, Setting, flatten, keep_skills
+from skillfocus.skills.continuous.choosing import choices
+from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.tables import fingerprint, has_table
+from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.registry import is_built_in, make
+
+PLANNING = Planning()
+"""The default learner."""
+FINITE_METRICS = (
+    "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects", "steps",
+    "starts", "exact",
+)  # fmt: skip
+CONTINUOUS_METRICS = ("changes_target", "side_effects", "exceeds", "steps", "starts", "exact")
+
+
+@lru_cache(maxsize=8)
+def cached_world(name: str, settings: str = "{}") -> World:
+    """Return a world, built on the first call.
+
+    Args:
+        name: The world's name, as for `make`.
+        settings: The world's arguments as a JSON object, such as `'{"slip": 0.0}'`.
+
+    Raises:
+        UserError: If the settings are not a JSON object, or the world cannot be made.
+    """
+    try:
+        arguments = json.loads(settings)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise UserError(
+            f"world_settings is {shorten(settings)!r}; it must be a JSON object, such as "
+            f"'{{\"step_limit\": 30}}'"
+        )
+    return make(name, **arguments)
+
+
+@lru_cache(maxsize=4)
+def cached_mdp(name: str, settings: str = "{}") -> TabularMDP:
+    """Return the table of `cached_world(name, settings)`, computed on the first call."""
+    world = cached_world(name, settings)
+    with own_code(name):
+        return tabulate(world)
+
+
+@dataclass(frozen=True)
+class Discovery(Run):
+    """One discovery of skills: a world, an objective, a learner and a seed.
+
+    None stands for the default of the world or the objective. Invalid fields raise `UserError` when
+    the run is made.
+
+    Attributes:
+        world: A world's name, as for `make`.
+        objective: An objective's name, such as `focused-vic` or `focused-my.py:rotate`.
+        seed: Seed of the discovery, at least 0.
+        learner: The learner, or its name; a dataclass, whose fields are settings of the run.
+        skills: Number of skills.
+        targets: Which skills target what, such as `tool_1=2,position=4`.
+        rate: Learning rate of the discriminator or phi.
+        strength: Strength of the penalty for side effects.
+        weight: DUSDi's weight on the other variables.
+        prior: Probability of each skill under nu.
+        step_limit: Maximum number of steps of a skill.
+        world_settings: The world's arguments as a JSON object.
+        coverage: Whether to measure the coverage of skill chains too.
+        baseline: What the penalty compares with (`focused`).
+        penalty: Name of the penalty, such as `path-norm`.
+    """
+
+    world: str
+    objective: str
+    seed: int
+    learner: Learner = PLANNING
+    skills: int | None = None
+    targets: str | None = None
+    rate: float | None = None
+    strength: float | None = None
+    weight: float | None = None
+    prior: float | None = None
+    step_limit: int | None = None
+    world_settings: str = "{}"
+    coverage: bool = False
+    baseline: str | None = None
+    penalty: str | None = None
+
+    version = 6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_learner(self.learner))
+        check_seed(self.seed)
+        if self.step_limit is not None:
+            check_step_limit(self.step_limit)
+        self.target_names()
+        if self.is_continuous:
+            continuous_method(self.make_world(), self.learner)  # pyright: ignore[reportArgumentType]
+            if self.coverage:
+                raise UserError("coverage counts states, and continuous worlds have too many")
+
+    # ---------------------------------------------------------------- what it is made of
+
+    def make_world(self) -> World:
+        """Return the world."""
+        return cached_world(self.world, self.world_settings)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether the world has continuous variables."""
+        return isinstance(self.make_world(), ContinuousBase)
+
+    def make_mdp(self) -> TabularMDP | None:
+        """Return the world's table; None if it has none."""
+        if not has_table(self.make_world()):
+            return None
+        return cached_mdp(self.world, self.world_settings)
+
+    def make_objective(self) -> Objective:
+        """Return the objective with this run's settings."""
+        return make_objective(
+            self.objective, rate=self.rate, strength=self.strength, weight=self.weight,
+            prior=self.prior, baseline=self.baseline, penalty=self.penalty,
+        )  # fmt: skip
+
+    def parsed_targets(self) -> Any:
+        """Return the targets as an argument of `discover`."""
+        parse = parse_continuous_targets if self.is_continuous else parse_targets
+        return parse(self.targets)
+
+    def assignment(self) -> Assignment:
+        """Return which skill targets what, in a finite world."""
+        return assign_by_default(
+            self.make_world(), self.make_objective(), self.skills, self.parsed_targets(),
+            self.make_mdp,
+        )  # fmt: skip
+
+    def _layout(self) -> Any:
+        return make_continuous_problem(
+            self.make_world(), self.make_objective(), n_skills=self.skills,  # pyright: ignore[reportArgumentType]
+            targets=self.parsed_targets(), step_limit=self.step_limit,
+        ).layout  # fmt: skip
+
+    def target_names(self) -> list[list[str]]:
+        """Return the names of every skill's targets, in the order of its measurements."""
+        names = self.make_world().space.names
+        if not self.is_continuous:
+            return [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
+        return [
+            [] if slot.variable is None else [names[slot.variable]]
+            for slot in self._layout().slots
+            for _ in choices(slot.component, DIRECTIONS)
+        ]
+
+    # ---------------------------------------------------------------- execution
+
+    def execute(self, progress: Progress) -> Result:
+        """Discover the skills, keep them, and measure them."""
+        skills = discover(
+            self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
+            n_skills=self.skills, targets=self.parsed_targets(), step_limit=self.step_limit,
+            mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
+        )  # fmt: skip
+        content = skills.to_bytes() if self.keeps_skills else None
+        if content is not None:
+            keep_skills(content)
+        progress(0.8, "measuring side effects")
+        return replace(self.measure(skills, part_of(progress, 0.8, 1.0)), skills=content)
+
+    @property
+    def keeps_skills(self) -> bool:
+        """Whether the skills are stored beside the results."""
+        return True
+
+    def measure(self, skills: Any, progress: Progress) -> Result:
+        """Return the rows of discovered skills, and the record that `discover` prints."""
+        if isinstance(skills, ContinuousSkills):
+            records = continuous_records(skills)
+            return Result([*rows_of(records), *overall(records)], None, self.record(records))
+        records = skill_records(skills)
+        rows = [*rows_of(records), *overall(records)]
+        if reaches_values(self.make_objective()):
+            space = self.make_world().space
+            records = with_values(records, value_labels(space, self.assignment()))  # pyright: ignore[reportArgumentType]
+        record = self.record(records)
+        if self.coverage:
+            progress(0.5, "measuring coverage")
+            result = coverage(skills, rng=np.random.default_rng(0))
+            rows += [("coverage", n + 1, float(c)) for n, c in enumerate(result.curve)]
+            rows += [("coverage_exact", None, float(result.exact)), ("auc", None, result.auc)]
+            record |= result.summary()
+        return Result(rows, None, record)
+
+    def record(self, skills: list[dict]) -> dict[str, Any]:
+        """Return the JSON record of this run, as `discover --json` prints it."""
+        settings = self.settings()
+        about = {
+            key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")
+        }
+        return {
+            **about,
+            "settings": settings,
+            "unusual": self.non_default_settings(),
+            "skills": skills,
+        }
+
+    def metrics(self) -> list[str]:
+        """Return the names of all metrics that such a run has, those of the whole run first."""
+        names = self.make_world().space.names
+        groups = ("all_starts", "settled") if self.is_continuous else ("all_starts",)
+        per_skill = [
+            *(CONTINUOUS_METRICS if self.is_continuous else FINITE_METRICS),
+            *(f"side_effects_by_variable/{name}" for name in names),
+            *(f"mean_change_by_variable/{name}" for name in names),
+        ]
+        return [
+            *("focus", "control", "mean_side_effects"),
+            *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
+            *per_skill,
+            *(f"{group}/{metric}" for group in groups for metric in per_skill),
+        ]
+
+    # ---------------------------------------------------------------- settings
+
+    def settings(self) -> dict[str, Setting]:
+        """Return all settings, with defaults filled in: naming a default gives the same run."""
+        world, objective = self.make_world(), self.make_objective().to_dict()
+        learner = flatten(self.learner)
+        given = self.targets and json.dumps(
+            self._layout().describe(world.space) if self.is_continuous else self.parsed_targets()
+        )
+        own: dict[str, Setting] = {
+            "world": world.id,
+            "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
+            "objective": self.objective,
+            "objective_file": own_objective_digest(self.objective),  # the file may change
+            "learner": learner.pop("name"),
+            "skills": len(self.target_names()),
+            "targets": given,
+            "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
+            **{key: objective.get(key) for key in ("rate", "strength", "penalty", "baseline")},
+            **{key: objective.get(key) for key in ("weight", "prior")},
+            "coverage": self.coverage,
+            "seed": int(self.seed),
+        }
+        if twice := own.keys() & learner.keys():
+            raise TypeError(f"learner and run both have a setting named {min(twice)}")
+        return {**own, **learner}
+
+    def _world_settings(self, world: World) -> dict[str, object]:
+        """Return the settings that identify the world.
+
+        For a built-in world, those that differ from its defaults. Any other world may change
+        without its name changing, so all settings and a fingerprint of its table.
+        """
+        if is_built_in(world):
+            defaults = cached_world(world.id).settings
+            return {key: value for key, value in world.settings.items() if value != defaults[key]}
+        mdp = self.make_mdp()
+        identity = fingerprint(world) if mdp is None else mdp.fingerprint
+        return {**world.settings, "fingerprint": identity[:16]}
+
+    def non_default_settings(self) -> dict[str, Setting]:
+        """Return the settings that differ from the defaults of world, objective and learner."""
+        values = ((f.name, getattr(self.learner, f.name)) for f in fields(self.learner))  # pyright: ignore[reportArgumentType]
+        nested = {name: type(value)() for name, value in values if is_dataclass(value)}
+        default = Discovery(
+            self.world, self.objective, self.seed, type(self.learner)(**nested),
+            world_settings=self.world_settings,
+        ).settings()  # fmt: skip
+        own = self.settings()
+        different = {n: v for n, v in own.items() if n not in default or v != default[n]}
+        given = json.loads(self.world_settings)
+        if is_built_in(self.make_world()):
+            given = {k: v for k, v in given.items() if k in str(own["world_settings"])}
+        if not given:
+            return different
+        return {"world_settings": json.dumps(given, sort_keys=True), **different}
+
+    @property
+    def label(self) -> str:
+        """World, objective, learner, settings that are not the default, seed."""
+        names = [self.make_world().id, self.objective, self.learner.name]
+        return "_".join([*names, *format_settings(self.non_default_settings()), f"seed{self.seed}"])
+
+    def setting_types(self) -> dict[str, tuple[str, ...]]:
+        """Return the settings that `with_settings` can change, the learner's included, with the
+        names of their types."""
+        own = {field.name: field.type for field in fields(self)}
+        del own["learner"]
+        learner = {field.name: field.type for field in fields(self.learner)}  # pyright: ignore[reportArgumentType]
+        del learner["name"]
+        return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learner).items()}
+
+    def with_settings(self, changes: Mapping[str, Setting]) -> Discovery:
+        """Return a copy with other settings, its own or its learner's, by name.
+
+        Raises:
+            UserError: If a setting is unknown or its value has the wrong type.
+        """
+        types = self.setting_types()
+        for name, value in changes.items():
+            if name not in types:
+                raise unknown("setting", name, types)
+            int_as_float = type(value) is int and "float" in types[name]
+            if type(value).__name__ not in types[name] and not int_as_float:
+                raise UserError(f"{name} cannot be {value!r}; it is of type {types[name][0]}")
+        own = {field.name for field in fields(self)}
+        learner = replace(self.learner, **{n: v for n, v in changes.items() if n not in own})  # pyright: ignore[reportArgumentType]
+        return replace(self, learner=learner, **{n: v for n, v in changes.items() if n in own})  # pyright: ignore[reportArgumentType]
+
+
+def format_settings(settings: Mapping[str, Setting]) -> list[str]:
+    """Return settings as text: `["rounds=3", "gamma=0.95"]`."""
+    return [
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in settings.items()
+    ]

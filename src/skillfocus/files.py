@@ -1,0 +1,308 @@
+"""Files: atomic writes, digests, and arrays under a checked header.
+
+A file that exists is complete, whatever interrupts the program: `write_atomically` writes to a
+temporary file in the same folder, syncs it and renames it. Skills, checkpoints of trainings and
+explored worlds are *sealed*: one safetensors file whose metadata hold a digest of everything and a
+JSON header, which is checked against a schema when it is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import socket
+import tempfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from skillfocus.errors import UserError
+
+MAX_SHOWN = 120
+"""Characters of a path that an error shows."""
+MAX_NAME = 100
+"""Characters that a file name takes from a text."""
+MAX_BYTES = 16_000_000_000
+"""Bytes of a compressed array once it is decompressed, at most."""
+_TEMPORARY = re.compile(r"\.(?P<pid>[0-9]+)@(?P<host>[^~]*)~.*")
+_UNSAFE = re.compile(r"[^A-Za-z0-9.+=-]+")
+_RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?", re.IGNORECASE)
+Header = TypeVar("Header", bound=msgspec.Struct)
+
+
+class Damaged(UserError):
+    """A file whose contents are not what was written to it."""
+
+
+# -------------------------------------------------------------------- paths
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its parents if they do not exist.
+
+    Raises:
+        UserError: If the path is a file, or the folder cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise UserError(f"{folder} is a file, not a folder") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        raise UserError(f"cannot create the folder {shorten(folder)}: {_reason(error)}") from None
+
+
+def require_writable_folder(folder: Path) -> None:
+    """Create a folder and check that it is writable, before hours of work depend on it.
+
+    Raises:
+        UserError: If the folder cannot be created or written to.
+    """
+    make_folder(folder)
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write to the folder {folder}; choose another")
+
+
+def check_file_path(path: Path) -> None:
+    """Check that `write_atomically` will be able to write a file, before work depends on it.
+
+    Raises:
+        UserError: If the path is a folder, its name is not possible here, or its folder is missing
+            or read-only.
+    """
+    if os.path.isdir(path):
+        raise UserError(f"{path} is a folder; name a file to write")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that is too long, or has a null character
+        raise UserError(
+            f"cannot write {shorten(path)}: {_reason(error)}; use another name"
+        ) from None
+    if not os.path.isdir(path.parent):
+        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write to {path.parent}, so {path.name} cannot be written there")
+
+
+def shorten(path: Path | str) -> str:
+    """Return a path for an error; one that is too long for a file system is cut."""
+    text = str(path)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+
+
+def file_name(text: str, ending: str = "") -> str:
+    """Return a file name that every system accepts.
+
+    Args:
+        text: What the name says; it is cut, and whatever is not a letter, a digit or one of
+            `.+=-` becomes `_`.
+        ending: What distinguishes the file, such as `_0123456789abcdef.png`; it is kept as it is.
+    """
+    name = f"{_UNSAFE.sub('_', text)[:MAX_NAME]}{ending}".rstrip(".") or "_"
+    return f"_{name}" if _RESERVED.fullmatch(name) else name
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file to the first of NAME.1, NAME.2, … that is free, and return that path."""
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.{number}")):
+        number += 1
+    os.replace(path, aside)
+    return aside
+
+
+# -------------------------------------------------------------------- writing
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all, and sync it to disk.
+
+    Raises:
+        UserError: If the folder does not exist or the file cannot be written.
+    """
+    if not os.path.isdir(path.parent):
+        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
+    try:
+        handle, temporary = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{os.getpid()}@{socket.gethostname()}~"
+        )
+    except OSError as error:
+        raise UserError(f"cannot write to {path.parent}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp creates files readable by their owner alone; give ours the usual permissions.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError | ValueError):  # ValueError: a null character
+            raise UserError(f"cannot write {shorten(path)}: {_reason(error)}") from None
+        raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete temporary files of processes of this machine that no longer exist."""
+    for file in folder.glob(".*@*~*"):
+        parts = _TEMPORARY.fullmatch(file.name)
+        if parts and parts["host"] == socket.gethostname() and not _is_alive(int(parts["pid"])):
+            file.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename survive a power failure, on systems that can sync a folder."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _is_alive(pid: int) -> bool:
+    """Return whether this machine has a process of that id; on Windows, always True."""
+    if os.name == "nt":  # there, os.kill(pid, 0) would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _reason(error: OSError | ValueError) -> object:
+    return error.strerror if isinstance(error, OSError) else error
+
+
+# -------------------------------------------------------------------- contents
+
+
+def digest(*parts: bytes) -> str:
+    """Return the SHA-256 of some bytes, one part after another, in hexadecimal."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """Return the contents of a file.
+
+    Args:
+        path: The file.
+        what: What the file should hold, for errors, such as "skills".
+
+    Raises:
+        UserError: If there is no such file, or it cannot be read.
+    """
+    if os.path.isdir(path):
+        raise UserError(f"{path} is a folder: name a file of {what}")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"there is no file {shorten(path)}: name a file of {what}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {shorten(path)}: {_reason(error)}") from None
+
+
+def seal(header: msgspec.Struct, arrays: Mapping[str, np.ndarray], compress: int = 0) -> bytes:
+    """Return the contents of a safetensors file with a header, arrays and a digest of both.
+
+    Args:
+        header: What `unseal` checks and returns.
+        arrays: Arrays by name.
+        compress: zlib level; 0 stores the arrays as they are.
+    """
+    from safetensors.numpy import save
+
+    stored = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    shapes = {name: [array.dtype.str, *array.shape] for name, array in stored.items()}
+    if compress:
+        stored = {
+            name: np.frombuffer(zlib.compress(array.tobytes(), compress), np.uint8)
+            for name, array in stored.items()
+        }
+    plain = msgspec.to_builtins(header, enc_hook=lambda number: number.item())  # NumPy's numbers
+    text = json.dumps({"header": plain, "zlib": shapes if compress else {}})
+    return save(stored, metadata={"skillfocus": _digest_of(text, stored) + text})
+
+
+def unseal(content: bytes, kind: type[Header]) -> tuple[Header, dict[str, np.ndarray]]:
+    """Return the header and the arrays of a sealed file.
+
+    Args:
+        content: Bytes of any origin; nothing in them is executed.
+        kind: The header's schema.
+
+    Raises:
+        Damaged: If the content is not what `seal` returned.
+        UserError: If the header is another one than `kind` describes.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        size = int.from_bytes(content[:8], "little")
+        text = json.loads(content[8 : 8 + size])["__metadata__"]["skillfocus"]
+        stored = load(content)
+        known, text = text[:64], text[64:]
+    except (SafetensorError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        raise Damaged("it is not a file of skillfocus, or not a whole one") from None
+    if _digest_of(text, stored) != known:
+        raise Damaged("its contents do not match its digest")
+    try:
+        sealed = msgspec.json.decode(text, type=_Sealed)
+        header = msgspec.convert(sealed.header, kind)
+    except (msgspec.ValidationError, msgspec.DecodeError, RecursionError) as error:
+        raise UserError(f"bad header ({error})") from None
+    if not sealed.zlib:
+        return header, stored
+    if sealed.zlib.keys() != stored.keys():
+        raise UserError("bad header (it lists other arrays)")
+    return header, {name: _inflate(stored[name], sealed.zlib[name]) for name in stored}
+
+
+class _Sealed(msgspec.Struct, forbid_unknown_fields=True):
+    header: dict
+    zlib: dict[str, list[str | int]]
+
+
+def _digest_of(text: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """Return a digest of the header's text and of all arrays, whatever their order."""
+    parts = [text.encode()]
+    for name in sorted(arrays):
+        array = arrays[name]
+        parts += [f"{name}{array.dtype.str}{array.shape}".encode(), array.tobytes()]
+    return digest(*parts)
+
+
+def _inflate(stream: np.ndarray, form: list[str | int]) -> np.ndarray:
+    """Return a compressed array of this dtype and shape; memory is bounded by `MAX_BYTES`."""
+    try:
+        kind, shape = np.dtype(form[0]), [int(n) for n in form[1:]]  # pyright: ignore[reportCallIssue, reportArgumentType]
+        size = kind.itemsize * int(np.prod(shape, dtype=object))
+        if kind.hasobject or min(shape, default=0) < 0 or size > MAX_BYTES:
+            raise ValueError
+        inflate = zlib.decompressobj()
+        content = inflate.decompress(stream.tobytes(), size + 1)
+        if len(content) != size:
+            raise ValueError
+        return np.frombuffer(bytearray(content), kind).reshape(shape)
+    except (TypeError, ValueError, IndexError, zlib.error):
+        raise UserError("bad header (an array has another size)") from None

@@ -1,0 +1,91 @@
+"""What the machine can give: cores to work on, and memory, which arrays must fit into."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from skillfocus.errors import UserError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def map_on_cores(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield `function(item)` for each item, in order, computed on all cores."""
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        yield from pool.map(function, items)
+
+
+UNKNOWN_MEMORY = 16 * 2**30
+"""Assumed where the system does not say how much memory it has."""
+
+
+_CONTAINER_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),  # cgroup v2
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # cgroup v1
+)
+
+
+def available_bytes() -> int:
+    """Return how large an array may be: half of the memory of the machine or of its container."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        machine = UNKNOWN_MEMORY
+    return min(machine, *(_container_bytes(path, machine) for path in _CONTAINER_LIMITS)) // 2
+
+
+def _container_bytes(path: Path, unlimited: int) -> int:
+    """Return the limit in a file of the kernel's; `unlimited` if there is none."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # no such file, or "max"
+        return unlimited
+
+
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has had so far; None where that is not known."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def require_memory(n_bytes: int, what: str, advice: str) -> None:
+    """Raise a `UserError` for an array that is too large.
+
+    Args:
+        n_bytes: The array's size, a Python integer.
+        what: What the array holds, in the plural.
+        advice: What to do about it, an imperative.
+    """
+    if n_bytes > available_bytes():
+        raise UserError(
+            f"{what} take {n_bytes / 2**30:,.1f} GiB of memory, and this machine can give "
+            f"{available_bytes() / 2**30:,.1f}: {advice}"
+        )
+
+
+def array_namespace(array: Any) -> Any:
+    """Return the module whose functions take this array: `numpy` or `jax.numpy`.
+
+    Formulas that ask for it serve NumPy arrays and JAX arrays alike.
+    """
+    return np if isinstance(array, np.ndarray) else array.__array_namespace__()

@@ -1,1 +1,0 @@
-"""Reward formulas of skill discovery algorithms, one file each."""

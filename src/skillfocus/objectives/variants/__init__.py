@@ -1,1 +1,0 @@
-"""Functions from an objective to an objective: focused, dusdi, scattered."""

@@ -1,1 +1,0 @@
-"""Sweeps over settings: every point of a grid, or a search, on seeds kept apart for tuning."""
