@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 import pytest
@@ -49,7 +50,8 @@ def test_the_kernel_with_the_paper_s_settings_is_algorithm_1(seed):
     )  # fmt: skip
     params = problem.initial_params(np.random.default_rng(0))
     q, d = focused_vic(
-        mdp, [0, 0, 0], problem.skills[0].starts.tolist(), 600, KernelDraws((5, 6, 7), 200),
+        mdp, [0, 0, 0], problem.skills[0].starts.tolist(), 600,
+        cast(np.random.Generator, KernelDraws((5, 6, 7), 200)),
         kappa=0.0, max_steps=5,
     )  # fmt: skip
     for z, draws in enumerate((5, 6, 7)):
