@@ -3,16 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
-OTHERS = 3.11 3.13
-TWO = -n 2 --dist loadfile --no-loadscope-reorder
+OTHER = 3.13
 EXTRA = dev
 EXTRAS = cluster,minigrid,neural,rddl,sb3,sweep,docs
-EVERY_PYTHON = -m 'not slow and not one_python' --hypothesis-profile few-examples
+PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Without bytecode on disk, every command that a test starts compiles every library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce paper test warm others test-others lint docs release bench fuzz audit clean
+.PHONY: help reproduce paper test check lint docs release bench fuzz audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -24,12 +23,12 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 reproduce: $(READY)  ## run the paper's experiments with 5 seeds: report, figures and a gallery of skills in out/
-	$(BIN)/skillfocus reproduce --learner planning --seeds 5 --out out
-	$(BIN)/skillfocus view --gallery --out out/gallery.html --no-open
+	$(BIN)/python -m paper --learner planning --seeds 5 --out out
+	$(BIN)/python -m paper gallery --out out
 	@echo 'report: out/report.html, and skills to watch: out/gallery.html'
 
 paper: $(READY)  ## everything with 50 seeds and all learners (hours; rerun to resume): results/, docs/report.md, docs/results.md
-	$(BIN)/skillfocus reproduce --seeds 50 --out out/paper --keep results --markdown docs/report.md --numbers docs/results.md
+	$(BIN)/python -m paper --seeds 50 --out out/paper --keep results --markdown docs/report.md --numbers docs/results.md
 
 lint: $(READY)  ## formatting, lint, types, the import contract
 	$(BIN)/ruff format --check .
@@ -37,45 +36,25 @@ lint: $(READY)  ## formatting, lint, types, the import contract
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
 
-test: $(READY)  ## run all checks, some also under the oldest and newest Pythons if installed
-	@$(MAKE) --no-print-directory -j 2 lint warm others
-	$(BIN)/python -m pytest $(TWO)
-	@$(MAKE) --no-print-directory test-others
+test: $(READY)  ## lint and all tests but the slow ones
+	@$(MAKE) --no-print-directory lint
+	$(PYTEST) -m 'not slow'
 
-# What all workers of the tests would compile at once: kernels, and bytecode of all they import.
-warm: $(READY)
-	@$(BIN)/python -W ignore -c 'import skillfocus.runs.precompile'
-	-@$(BIN)/python -m pytest --collect-only -qq >/dev/null
-
-# Does $(1) for every other Python that is installed ($$v is its version, $$p the interpreter), and
-# $(2) for those that are not.
-define for_others
-	@own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	for v in $(OTHERS); do \
-	  if [ $$v = $$own ]; then continue; fi; \
-	  for p in python$$v $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$v.*/bin/python; do \
-	    if $$p -c '' 2>/dev/null; then break; fi; p=; \
-	  done; \
-	  if [ -z "$$p" ]; then $(2); continue; fi; \
-	  $(1) || exit 1; \
-	done
-endef
-
-others: $(READY)
-	$(call for_others,$(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test warm,:)
-
-test-others: $(READY)
-	$(call for_others,echo "== Python $$v" && \
-	  $(MAKE) --no-print-directory VENV=.venv-$$v PYTHON=$$p EXTRA=test .venv-$$v/.ready && \
-	  .venv-$$v/bin/python -m pytest $(TWO) $(EVERY_PYTHON),\
-	  echo "== Python $$v is not installed and so not tested")
+check: $(READY)  ## the slow tests (commands, pages, site, wheel, tutorials, benchmarks) and a second Python
+	$(PYTEST) -m slow
+	@for python in python$(OTHER) $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(OTHER).*/bin/python; do \
+	  if $$python -c '' 2>/dev/null; then \
+	    $(MAKE) --no-print-directory VENV=.venv-$(OTHER) PYTHON=$$python EXTRA=test .venv-$(OTHER)/.ready && \
+	    exec .venv-$(OTHER)/bin/python -m pytest -n 2 --dist worksteal -m 'not slow and not one_python' --hypothesis-profile few-examples; exit; \
+	  fi; \
+	done; echo "Python $(OTHER) is not installed and so not tested"
 
 docs: $(READY)  ## build the site, strictly: out/site/index.html
-	$(BIN)/python website/build.py out/site out/website
+	$(BIN)/python -m website.build out/site out/website
 
 release: $(READY)  ## compare results, report and site with what is committed; sdist and wheel in dist/
 	rm -rf out/release dist
-	$(BIN)/skillfocus reproduce --from results --out out/release --markdown out/release/docs/report.md --numbers out/release/docs/results.md
+	$(BIN)/python -m paper --from results --out out/release --markdown out/release/docs/report.md --numbers out/release/docs/results.md
 	diff -u docs/results.md out/release/docs/results.md
 	diff -u docs/report.md out/release/docs/report.md
 	diff -ur --exclude='*.png' docs/report out/release/docs/report
@@ -100,5 +79,5 @@ audit: $(READY)  ## look up known advisories about the installed packages, with 
 	fi; rm -f $$log; exit $$status
 
 clean:  ## remove everything that make made
-	rm -rf .venv .venv-* out build dist *.egg-info src/*.egg-info
+	rm -rf .venv .venv-* .cache out build dist *.egg-info src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
-import tempfile
-from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -13,64 +11,60 @@ from hypothesis import settings
 
 import skillfocus as sf
 from browsing import launched, quiet_page
+from paths import ROOT
 
 os.environ["SKILLFOCUS_CACHE"] = "off"  # tests that explore do explore, commands they start too
-
-# Tests that train or step the same program compile it once. Every worker has a folder of its own, as
-# JAX may read what another process is still writing.
-_PROGRAMS = tempfile.mkdtemp(prefix="skillfocus-tests-jax-")
-atexit.register(shutil.rmtree, _PROGRAMS, ignore_errors=True)
-os.environ["JAX_COMPILATION_CACHE_DIR"] = _PROGRAMS
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
-os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("few-examples", settings.get_profile("repeatable"), max_examples=5)
 settings.load_profile("repeatable")
 
-ONE_PYTHON = (
-    "experiments/",
-    "learners/neural/",
-    "metrics/test_effects_without_table.py",
-    "safety/",
-    "skills/continuous/",
-    "tasks/neural/",
-    "viewer/test_continuous.py",
-    "worlds/jax/",
-)
-"""What these test is computed by XLA, which sees traced programs and no Python, or by NumPy, or
-comes from stored results: one Python tests it. Numba's kernels are no such case, since Numba
-compiles Python's bytecode; safety's is in the samples."""
-EVERY_PYTHON = (
-    "experiments/test_registry.py",
-    "learners/neural/test_training.py",
-    "safety/test_planning.py",
-    "skills/continuous/test_continuous_skills.py",
-    "tasks/neural/test_memory.py",
-    "worlds/jax/test_continuous.py",
-)
-"""Samples of the above that every Python tests."""
+PROGRAMS = ROOT / ".cache" / "jax"
+"""Programs that JAX has compiled, kept from one run of the tests to the next."""
+MOST_BYTES = 2_000_000_000
+ONE_PYTHON = {"continuous", "jax", "neural", "paper"}
+"""Folders of tests whose results XLA computes, which sees traced programs and no Python, or which
+read stored results: one Python runs them. Numba compiles Python's bytecode, so its tests run under
+each."""
+
+
+def pytest_configure(config):
+    """Give every worker a folder of compiled programs, as JAX may read what another process is
+    still writing, and share at the start what the workers have compiled before."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    try:
+        folder = PROGRAMS / version("jax")
+    except ModuleNotFoundError:
+        return
+    if worker is None:
+        _share_programs(folder, [f"gw{n}" for n in range(config.getoption("numprocesses", 0) or 0)])
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder / (worker or "gw0"))
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+
+def _share_programs(folder: Path, workers: list[str]) -> None:
+    programs = {path.name: path for path in folder.glob("*/*") if path.is_file()}
+    if sum(path.stat().st_size for path in programs.values()) > MOST_BYTES:
+        shutil.rmtree(PROGRAMS)
+        return
+    for worker in workers:
+        (folder / worker).mkdir(parents=True, exist_ok=True)
+        for name, path in programs.items():
+            if not (folder / worker / name).exists():
+                os.link(path, folder / worker / name)
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
-    """Mark what one Python tests, and order files: those with many slow tests first, so that all
-    workers end at about the same time. Pages come last, and files with pages after those without:
-    while the browser is open, its event loop is the main thread's."""
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    with_pages = {item.path for item in items if "browser" in item.fixturenames}
+    """Mark what one Python tests and what a browser shows, and put the latter last: while the
+    browser is open, its event loop is the main thread's."""
     for item in items:
-        file = item.path.relative_to(Path(__file__).parent).as_posix()
-        if file.startswith(ONE_PYTHON) and file not in EVERY_PYTHON:
+        if ONE_PYTHON & {*item.path.relative_to(Path(__file__).parent).parts}:
             item.add_marker(pytest.mark.one_python)
-    items.sort(
-        key=lambda item: (
-            "browser" in item.fixturenames,
-            item.path in with_pages,
-            -slow[item.path],
-            item.path,
-        )
-    )
+        if "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: "browser" in item.fixturenames)
 
 
 @pytest.fixture(scope="session")

@@ -106,7 +106,7 @@ PAGES = (
         "envs", "Gymnasium environments",
         "Worlds and skills as [environments](../skill-env.md) for other people's agents.",
         ("envs",),
-        ("skillfocus.envs.sb3.SkillVecEnv",),
+        (),
     ),
     ApiPage(
         "runs", "Runs and sweeps",

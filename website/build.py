@@ -1,6 +1,6 @@
 """Build the site: live pages and tutorials, then MkDocs, which fails at any warning.
 
-`python website/build.py out/site out/website`
+`python -m website.build out/site out/website`
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from players import ROOT, players, write_players
+from website.players import ROOT, players, write_players
 
 
 def build(site: Path, parts: Path) -> None:
@@ -26,7 +26,7 @@ def build(site: Path, parts: Path) -> None:
     """
     os.chdir(ROOT)  # worlds are named by paths relative to it
     parts.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "website/tutorials.py", str(parts / "tutorials")]
+    command = [sys.executable, "-m", "website.tutorials", str(parts / "tutorials")]
     tutorials = subprocess.Popen(command)  # beside the players
     write_players(parts, players())
     if tutorials.wait():

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
-from api_pages import api_pages, public_paths
-from command_pages import commands_page
-from mathml import with_mathml, write_font
-from repository_files import repository_pages, with_site_links
+from website.api_pages import api_pages, public_paths
+from website.command_pages import commands_page
+from website.mathml import with_mathml, write_font
+from website.repository_files import repository_pages, with_site_links
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -30,24 +29,6 @@ _TABLE = re.compile(r"<table>(.*?)</table>", flags=re.S)
 _MATH = re.compile(r"<math\b.*?</math>", flags=re.S)
 _formulas: set[str] = set()
 """The formulas of all pages so far, for the font."""
-
-
-def on_config(config: MkDocsConfig) -> None:
-    """Fill the parts of the navigation that stand for all pages of a folder: `tutorials/*.md`."""
-    config.nav = list(_expanded(config.nav or [], Path(config.docs_dir)))
-
-
-def _expanded(nav: list[Any], docs: Path) -> Iterator[Any]:
-    for item in nav:
-        if isinstance(item, str) and "*" in item:
-            yield from sorted(path.relative_to(docs).as_posix() for path in docs.glob(item))
-        elif isinstance(item, dict):
-            ((title, inner),) = item.items()
-            inner = list(_expanded(inner, docs)) if isinstance(inner, list) else inner
-            if inner:  # a section without pages is left out
-                yield {title: inner}
-        else:
-            yield item
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

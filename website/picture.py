@@ -1,6 +1,6 @@
 """The picture of the first page: two skills for one wrench, and what else they change.
 
-python website/picture.py docs/images/two-skills.svg
+python -m website.picture docs/images/two-skills.svg
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Panel(NamedTuple):
 
 PANELS = (
     Panel(
-        sf.dusdi(sf.vic()), "Without focus (DUSDi)", "bad", "✗ takes two more and stays away",
-        ("position", "tool_1", "tool_2", "tool_4"),
+        sf.dusdi(sf.vic()), "Without focus (DUSDi)", "bad", "✗ takes it and stays away",
+        ("position", "tool_1"),
     ),
     Panel(sf.focused(sf.vic()), "Focused skill", "good", "✓ takes it and comes home", ("tool_1",)),
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Live pages of the site: three players and a small gallery, made from skills planned here.
 
-    python website/players.py out/website
+    python -m website.players out/website
 
 Each page is one file that simulates its skills, as `skillfocus view` writes it. Runs are stored in
-the folder, so a second build only writes pages. The gallery of the command (`view --gallery`) has
+the folder, so a second build only writes pages. The gallery of `python -m paper gallery` has
 eight algorithms with sixteen skills each; this one has three with four to eight, to be planned in
 seconds.
 """

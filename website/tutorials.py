@@ -1,4 +1,4 @@
-"""Tutorials as pages: `python website/tutorials.py out/website/tutorials`.
+"""Tutorials as pages: `python -m website.tutorials out/website/tutorials`.
 
 Beside every page lies a stamp that says which code it is of, so that a second build is fast.
 """
@@ -10,7 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from render_tutorial import Tutorial
+from website.render_tutorial import Tutorial
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "tutorials"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from paths import ROOT
-from tutorials import TUTORIALS, write_tutorial
+from website.tutorials import TUTORIALS, write_tutorial
 
 PATIENCE_SECONDS = 600
 
@@ -65,7 +65,7 @@ def site(tmp_path_factory, parts, tutorial) -> Path:
     for name in sorted(names, key=lambda name: (parts / f"{name}.begun").exists()):
         tutorial(name)
     done = subprocess.run(
-        [sys.executable, "website/build.py", str(folder), str(parts)], cwd=ROOT,
+        [sys.executable, "-m", "website.build", str(folder), str(parts)], cwd=ROOT,
         capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -14,11 +14,11 @@ from skillfocus.cli.commands import Command
 pytest.importorskip("griffe", reason="the site is built where '.[docs]' is installed")
 pytest.importorskip("latex2mathml")
 
-from api_pages import PAGES, api_pages, entries, find
-from command_pages import Option, command_names, commands_page, parse, printed
-from mathml import characters, to_mathml, with_mathml
-from picture import picture
-from repository_files import citing_page, listings, source_of, with_site_links
+from website.api_pages import PAGES, api_pages, entries, find
+from website.command_pages import Option, command_names, commands_page, parse, printed
+from website.mathml import characters, to_mathml, with_mathml
+from website.picture import picture
+from website.repository_files import citing_page, listings, source_of, with_site_links
 
 
 @pytest.fixture(scope="module")

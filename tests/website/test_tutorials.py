@@ -7,8 +7,8 @@ import re
 import pytest
 
 from paths import ROOT
-from render_tutorial import NEEDS, Tutorial, parse
-from tutorials import FOLDER
+from website.render_tutorial import NEEDS, Tutorial, parse
+from website.tutorials import FOLDER
 
 
 @pytest.fixture
