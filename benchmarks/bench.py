@@ -24,10 +24,10 @@ from rich.console import Console
 
 import skillfocus as sf
 from skillfocus.cli.printing import table as make_table
-from skillfocus.core.rollout import mdp_arrays, step
-from skillfocus.learners.tabular.kernels import state_reward
-from skillfocus.learners.tabular.sweeps import new_stamps, sweep
-from skillfocus.learners.tabular.value_iteration import Model
+from skillfocus.learners.planning.learner import Model
+from skillfocus.learners.planning.rewards import state_reward
+from skillfocus.learners.planning.sweeps import new_stamps, sweep
+from skillfocus.rollout import mdp_arrays, step
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from problems import make_problem

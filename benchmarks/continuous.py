@@ -29,17 +29,17 @@ if importlib.util.find_spec("gymnasium") is None:
     stand_in.register = lambda *_, **__: None  # pyright: ignore[reportAttributeAccessIssue]
     sys.modules["gymnasium"] = stand_in
 
-from skillfocus.learners.continuous import ContinuousProblem, as_skills, make_continuous_problem
-from skillfocus.learners.neural.continuous.settings import Actor, large_actor
-from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
-from skillfocus.learners.neural.learner import Neural
+from skillfocus.learners.actor.settings import Actor, large_actor
+from skillfocus.learners.actor.training import init_training, make_trainer, train
+from skillfocus.learners.cost_network.learner import Neural
+from skillfocus.learners.problem import ContinuousProblem, as_skills, make_continuous_problem
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
-from skillfocus.metrics.continuous_coverage import coverage_by_variable
+from skillfocus.metrics.coverage import coverage_by_variable
+from skillfocus.objectives.kinds import Sphere
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.skill_layout import Sphere
 from skillfocus.progress import no_progress
-from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
-from skillfocus.tasks.neural.continuous_registry import tasks_of
+from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
+from skillfocus.tasks.sampled import tasks_of
 from skillfocus.worlds.registry import make
 
 ITEMS = {"base": 5, "arm": 5, "view": 5}

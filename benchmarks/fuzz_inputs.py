@@ -30,13 +30,13 @@ import skillfocus as sf
 from forging import open_file, pack
 from skillfocus import runs
 from skillfocus.cli import main
-from skillfocus.core.tabulation import tabulate
 from skillfocus.errors import UserError
 from skillfocus.files import unseal
+from skillfocus.mdp import tabulate
 from skillfocus.metrics import side_effects
 from skillfocus.skills.files import from_bytes
 from skillfocus.sweep import parse_axis
-from skillfocus.worlds import exploration_cache
+from skillfocus.worlds import explored as exploration_cache
 
 MAP = """# every word that a map can hold
 slip = 0.1
@@ -271,8 +271,7 @@ def _use_store(store: sf.Store) -> Any:
 
 def explore() -> Any:
     """Explore a small world, or find it in the cache."""
-    from skillfocus.worlds.explored import ExploredWorld
-    from skillfocus.worlds.model import ModelOutcome
+    from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 
     def walk(values: tuple, action: int) -> list:
         x, lamp = values
@@ -317,14 +316,14 @@ def _training() -> Training:
 
 
 def _checkpoint(path: Path) -> Any:
-    from skillfocus.learners.neural.checkpoint import Checkpoint
+    from skillfocus.learners.checkpoint import Checkpoint
 
     return Checkpoint(path, ["fuzz"])
 
 
 def fuzz_checkpoint(rng: Random, material: Material) -> None:
     """A checkpoint of a training, damaged or made up."""
-    from skillfocus.learners.neural import checkpoint
+    from skillfocus.learners import checkpoint
 
     ours = _checkpoint(Path("a.checkpoint").absolute())
     valid = material.checkpoint.read_bytes()

@@ -27,7 +27,7 @@ QUICK = "--quick" in sys.argv
 
 def measure(name: str) -> dict[str, float | str]:
     import skillfocus as sf
-    from skillfocus.learners.tabular import problem_builder
+    from skillfocus.learners.planning import problem as problem_builder
 
     if QUICK:
         problem_builder.MAX_CELLS = 200_000

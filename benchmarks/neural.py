@@ -22,16 +22,16 @@ import jax
 import numpy as np
 
 import skillfocus as sf
-from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.neural.learner import Neural, large_neural
-from skillfocus.learners.neural.train import (
+from skillfocus.learners.cost_network.learner import Neural, large_neural
+from skillfocus.learners.cost_network.training import (
     SkillSet,
+    Trainer,
     jax_world,
     make_model,
     matmul_precision,
     stack,
 )
-from skillfocus.learners.neural.training import Trainer
+from skillfocus.learners.discovery import make_problem
 
 
 def measure(world: str, settings: Neural, n_sets: int, seconds: float) -> dict[str, Any]:

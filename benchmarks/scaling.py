@@ -43,7 +43,7 @@ def drawing(tools: int, switches: int) -> str:
 
 def measure(tools: int, switches: int, n_skills: int) -> dict[str, float]:
     import skillfocus as sf
-    from skillfocus.worlds.maps.parser import make_map
+    from skillfocus.worlds.maps import make_map
 
     learner = sf.Planning(rounds=10)
     world = make_map("room", text=drawing(tools, switches))

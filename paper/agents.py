@@ -37,10 +37,10 @@ from paper.settings import (
     skill_targets,
     task_learner,
 )
-from skillfocus.core.rows import Row
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.progress import Progress
 from skillfocus.runs import Setting
+from skillfocus.spaces import Row
 from skillfocus.sweep import FIRST_TUNING_SEED
 from skillfocus.tasks.task import highest_return
 from skillfocus.worlds.grid import GridWorld

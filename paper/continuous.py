@@ -34,17 +34,16 @@ from paper.outcomes import aims_outcome
 from paper.results import values_by_seed
 from skillfocus.discovery import cached_world
 from skillfocus.errors import UserError
-from skillfocus.learners.continuous import make_continuous_problem
+from skillfocus.learners.actor.settings import Actor, large_actor
+from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.learners.discovery import discover
-from skillfocus.learners.neural.continuous.settings import Actor, large_actor
-from skillfocus.learners.neural.learner import Neural
+from skillfocus.learners.problem import make_continuous_problem
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
+from skillfocus.objectives.kinds import Sphere, parse_continuous_targets
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.skill_layout import Sphere
-from skillfocus.objectives.target_text import parse_continuous_targets
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.worlds.continuous import ContinuousBase
 
 CURVE_POINTS = 8
@@ -115,8 +114,8 @@ class ContinuousStudy(Run):
         return Result(rows, skills.to_bytes())
 
     def _task_rows(self, skills: ContinuousSkills, progress: Progress) -> list[Row]:
-        from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
-        from skillfocus.tasks.neural.continuous_registry import tasks_of
+        from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
+        from skillfocus.tasks.sampled import tasks_of
 
         n = self.task_environments
         agent = SkillAgent(rounds=self.task_rounds, environments=n, batch=BATCH_PER_ENVIRONMENT * n)

@@ -36,8 +36,8 @@ from paper.results import (
 )
 from paper.settings import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS
 from skillfocus.discovery import cached_mdp, cached_world
-from skillfocus.learners.base import Learned, Problem
-from skillfocus.objectives.estimates import FunctionEstimate
+from skillfocus.learners.problem import Learned, Problem
+from skillfocus.objectives.objective import FunctionEstimate
 from skillfocus.objectives.registry import make_objective
 from skillfocus.progress import Progress
 from skillfocus.runs import Setting

@@ -64,7 +64,7 @@ from skillfocus.discovery import cached_mdp, format_settings
 from skillfocus.errors import unknown
 from skillfocus.metrics.coverage import area, chain_coverage
 from skillfocus.metrics.reachability import fresh_starts, other_variables
-from skillfocus.objectives.targets import N_SKILLS
+from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.progress import Progress
 from skillfocus.runs import Result, Run
 

@@ -95,9 +95,8 @@ def task_rows(
         seed: Seed of the learning.
         progress: Progress callback.
     """
-    from skillfocus.tasks.neural.settings import OptionLearning
-    from skillfocus.tasks.neural.solving import solve
-    from skillfocus.tasks.neural.task import household_task
+    from skillfocus.tasks.networks import solve
+    from skillfocus.tasks.sampled import OptionLearning, household_task
     from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
 
     names = [name for name, task in TASKS.items() if isinstance(world, task.world)]

@@ -48,7 +48,7 @@ from paper.results import SeedValues, mean_difference, metric_rows, values_by_se
 from paper.rooms import BestInRooms, SkillsInRooms
 from paper.settings import FOCUSED, PRIMITIVES
 from skillfocus.discovery import Discovery
-from skillfocus.learners.neural.learner import Neural, large_neural
+from skillfocus.learners.cost_network.learner import Neural, large_neural
 from skillfocus.metrics.summary import skill_records
 from skillfocus.progress import Progress
 from skillfocus.runs import Result, Row, Run

@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 import skillfocus as sf
 from skillfocus.errors import unknown
+from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.targets import N_SKILLS
 from skillfocus.runs import Setting
 from skillfocus.tasks.task import TASKS
 from skillfocus.worlds import registry

@@ -18,7 +18,7 @@ from paper.experiment import Experiment
 from paper.formatting import Table, agent_name, format_count, format_mean
 from paper.results import TASK_RETURN, TASK_STEPS, SeedValues, count_successes, values_by_seed
 from paper.settings import OBJECTIVES, PLAIN, STEP_LIMITS
-from skillfocus.objectives.targets import N_SKILLS
+from skillfocus.objectives.kinds import N_SKILLS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

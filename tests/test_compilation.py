@@ -120,7 +120,7 @@ def test_a_read_only_package_compiles_in_memory(tmp_path):
     for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
         (folder / "__pycache__").touch()
     code = (
-        "import skillfocus; from skillfocus.learners.tabular.compiled import _no_update;"
+        "import skillfocus; from skillfocus.learners.planning.estimators import _no_update;"
         "print(skillfocus.__file__, len(_no_update.signatures))"
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": "/dev/null"}

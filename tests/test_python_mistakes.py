@@ -293,7 +293,7 @@ def test_rewards_are_checked_after_learning_too():
     def update(params, coordinates, component, start, value, rate):
         params[0, 0, 0] = np.nan
 
-    from skillfocus.objectives.estimates import FunctionEstimate
+    from skillfocus.objectives.objective import FunctionEstimate
 
     estimate = FunctionEstimate(predict, update)
     objective = sf.focused(Objective("own", Reward("own", lambda r: r, estimate, uses_start=False)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.objectives.estimates import FunctionEstimate
+from skillfocus.objectives.objective import FunctionEstimate
 from skillfocus.testing import check_objective, check_world
 from skillfocus.worlds.adapters import from_object
 from skillfocus.worlds.four_rooms import FourRooms

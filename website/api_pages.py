@@ -52,7 +52,7 @@ PAGES = (
             "skillfocus.adapters.from_gymnasium", "skillfocus.adapters.from_minigrid",
             "skillfocus.adapters.from_rddl", "skillfocus.adapters.from_object",
             "skillfocus.adapters.from_continuous_gymnasium",
-            "skillfocus.worlds.maps.parser.read_map", "skillfocus.worlds.maps.parser.make_map",
+            "skillfocus.worlds.maps.read_map", "skillfocus.worlds.maps.make_map",
             "skillfocus.worlds.jax.world.JaxWorld", "skillfocus.worlds.jax.table.from_table",
         ),
     ),
@@ -80,7 +80,7 @@ PAGES = (
         (
             "skillfocus.metrics.side_effects", "skillfocus.metrics.SkillEffects",
             "skillfocus.metrics.coverage", "skillfocus.metrics.Coverage",
-            "skillfocus.metrics.best_focus", "skillfocus.metrics.best_plan",
+            "skillfocus.metrics.reachability", "skillfocus.metrics.best_plan",
             "skillfocus.metrics.FocusedPlan", "skillfocus.metrics.fair_starts",
             "skillfocus.metrics.round_trips", "skillfocus.metrics.shortest_steps",
             "skillfocus.metrics.continuous_side_effects", "skillfocus.metrics.ContinuousEffects",
@@ -96,10 +96,10 @@ PAGES = (
         "Tasks that agents [learn with skills](../downstream.md) as actions.",
         ("tasks",),
         (
-            "skillfocus.tasks.task.Task", "skillfocus.tasks.smdp_q_learning.Solution",
-            "skillfocus.tasks.neural.task.JaxTask", "skillfocus.tasks.neural.task.household_task",
-            "skillfocus.tasks.neural.solving.solve", "skillfocus.tasks.neural.solving.solve_seeds",
-            "skillfocus.tasks.neural.settings.OptionLearning",
+            "skillfocus.tasks.task.Task", "skillfocus.tasks.solving.Solution",
+            "skillfocus.tasks.sampled.JaxTask", "skillfocus.tasks.sampled.household_task",
+            "skillfocus.tasks.networks.solve", "skillfocus.tasks.networks.solve_seeds",
+            "skillfocus.tasks.sampled.OptionLearning",
         ),
     ),
     ApiPage(

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 import skillfocus as sf
-from skillfocus.core.trajectory import Trajectory
 from skillfocus.render.svg import state_svg
+from skillfocus.rollout import Trajectory
 
 START = (6, 9)
 SKILL = 1

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from paper.formatting import agent_name
 from skillfocus.discovery import Discovery
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.planning.learner import Planning
 from skillfocus.runs import Store, run_all
 from skillfocus.skills.skills import Skills
 from skillfocus.viewer.page import write_page

@@ -12,7 +12,7 @@
 
 # %% The workshop: the agent at the bottom left, the key behind the vase
 import skillfocus as sf
-from skillfocus.worlds.maps.parser import make_map
+from skillfocus.worlds.maps import make_map
 
 WORKSHOP = """
 slip = 0.02

@@ -79,14 +79,13 @@ from paper.safety.penalties import (
 from paper.safety.planning import option_models, plan
 from paper.safety.q_learning import Episodes, follow_plan, learn_penalized
 from paper.settings import WORLD_NAMES, WORLDS, discovery_learner, skill_targets, task_learner
-from skillfocus.core.inaction import moves_by_itself
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.figures.style import label_panel
 from skillfocus.learners.discovery import discover
+from skillfocus.mdp import TabularMDP, moves_by_itself
 from skillfocus.metrics.statistics import Interval, mean_interval
+from skillfocus.objectives.kinds import parse_targets
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.target_text import parse_targets
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Row, Run
 from skillfocus.skills.skills import Skills

@@ -31,12 +31,11 @@ import numpy as np
 
 from paper.safety.penalties import GAMMA, optimal_values, reachability
 from paper.safety.q_learning import Episodes
-from skillfocus.core.inaction import after_inaction
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.world import World
 from skillfocus.errors import UserError
+from skillfocus.mdp import TabularMDP, after_inaction
 from skillfocus.metrics.statistics import Interval, success_interval
 from skillfocus.tasks.task import MUDDY_CELLS_ALLOWED, Condition, Task
+from skillfocus.world import World
 from skillfocus.worlds.box import Box
 from skillfocus.worlds.conveyor import ConveyorSushi, ConveyorVase
 

@@ -35,12 +35,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skillfocus.core.inaction import after_inaction, inaction, noop_action
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.tabular.sweeps import Backup, new_stamps, sweep
-from skillfocus.learners.tabular.value_iteration import BLOCK
+from skillfocus.learners.planning.learner import BLOCK
+from skillfocus.learners.planning.sweeps import Backup, new_stamps, sweep
 from skillfocus.machine import require_memory
+from skillfocus.mdp import TabularMDP, after_inaction, inaction, noop_action
 from skillfocus.objectives.penalties import BASELINES
 from skillfocus.tasks.task import Task
 

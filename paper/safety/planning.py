@@ -24,10 +24,9 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from paper.safety.penalties import PenalizedTask
-from skillfocus.core.inaction import noop_action
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
 from skillfocus.machine import require_memory
+from skillfocus.mdp import TabularMDP, noop_action
 from skillfocus.skills.skills import Skills
 
 BYTES_PER_ENTRY = 3 * 12

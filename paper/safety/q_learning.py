@@ -23,13 +23,11 @@ import numpy as np
 from paper.safety.penalties import PenalizedTask
 from paper.safety.planning import Plan
 from skillfocus.compilation import njit
-from skillfocus.core.inaction import noop_action
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.rollout import draw_context, follow, reset_marks, step
-from skillfocus.core.seeds import check_seed
+from skillfocus.mdp import TabularMDP, noop_action
+from skillfocus.rollout import draw_context, follow, reset_marks, step
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.episodes import choose, options_of, workspace_of
-from skillfocus.tasks.smdp_q_learning import SMDPQLearning
+from skillfocus.tasks.solving import SMDPQLearning, choose, options_of, workspace_of
+from skillfocus.world import check_seed
 
 
 @dataclass(frozen=True, eq=False)

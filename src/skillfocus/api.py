@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from skillfocus import metrics, testing
-from skillfocus.core.factored import FactoredSpace, Variable
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import Outcome, World
 from skillfocus.discovery import Discovery
 from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
 from skillfocus.errors import UserError
-from skillfocus.learners.base import Learner
-from skillfocus.learners.discovery import discover, discover_many
-from skillfocus.learners.neural.continuous.settings import Actor
-from skillfocus.learners.neural.learner import Neural, large_neural
-from skillfocus.learners.strength_search import find_strength
-from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.q_learning import QLearning, literal_q_learning, paper_q_learning
-from skillfocus.metrics.evaluation import evaluate
+from skillfocus.learners.actor.settings import Actor
+from skillfocus.learners.cost_network.learner import Neural, large_neural
+from skillfocus.learners.discovery import discover, discover_many, find_strength
+from skillfocus.learners.planning.learner import Planning
+from skillfocus.learners.problem import Learner
+from skillfocus.learners.q_learning import QLearning, literal_q_learning, paper_q_learning
+from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.metrics.summary import evaluate
+from skillfocus.objectives.kinds import Sphere, assign
 from skillfocus.objectives.objective import Objective, Reward
 from skillfocus.objectives.penalties import (
     Penalty,
@@ -28,18 +25,18 @@ from skillfocus.objectives.penalties import (
     weighted_norm,
 )
 from skillfocus.objectives.rewards import diayn, lsd, metra, reach, vic
-from skillfocus.objectives.skill_layout import Sphere
-from skillfocus.objectives.targets import assign
 from skillfocus.objectives.variants import dusdi, focused, scattered
 from skillfocus.progress import progress_bar
 from skillfocus.runs import Interrupted, Result, Run, Store, run_all
-from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills
+from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.sweep import sweep
-from skillfocus.tasks.smdp_q_learning import SMDPQLearning, solve
+from skillfocus.tasks.solving import SMDPQLearning, solve
 from skillfocus.tasks.task import make_task, optimum, task_of
-from skillfocus.viewer.viewing import view
+from skillfocus.viewer.page import view
+from skillfocus.world import Outcome, World
 from skillfocus.worlds import adapters
 from skillfocus.worlds.registry import make
 

@@ -17,30 +17,31 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.seeds import check_seed
-from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World, check_step_limit
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import shorten
-from skillfocus.learners.base import Learner
-from skillfocus.learners.continuous import continuous_method, make_continuous_problem
 from skillfocus.learners.discovery import assign_by_default, discover
+from skillfocus.learners.planning.learner import Planning
+from skillfocus.learners.problem import Learner, continuous_method, make_continuous_problem
 from skillfocus.learners.registry import as_learner
-from skillfocus.learners.tabular.planning import Planning
+from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, rows_of, skill_records, with_values
+from skillfocus.objectives.kinds import (
+    Assignment,
+    parse_continuous_targets,
+    parse_targets,
+    reaches_values,
+    value_labels,
+)
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import make_objective, own_objective_digest
-from skillfocus.objectives.target_text import parse_continuous_targets, parse_targets
-from skillfocus.objectives.targets import Assignment, reaches_values, value_labels
 from skillfocus.own_files import own_code
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Run, Setting, flatten, keep_skills
-from skillfocus.skills.continuous.choosing import choices
-from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.continuous import ContinuousSkills, choices
 from skillfocus.skills.tables import fingerprint, has_table
+from skillfocus.world import World, check_seed, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.registry import is_built_in, make
 

@@ -46,7 +46,6 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from skillfocus.core.rows import Row
 from skillfocus.errors import UserError
 from skillfocus.files import (
     Damaged,
@@ -59,6 +58,7 @@ from skillfocus.files import (
     write_atomically,
 )
 from skillfocus.progress import Progress, no_progress, part_of
+from skillfocus.spaces import Row
 from skillfocus.versions import accelerator, code_version, package_versions
 
 Setting = str | int | float | bool | None

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillfocus.core.seeds import seed_range
 from skillfocus.discovery import PLANNING, Discovery, format_settings
 from skillfocus.errors import UserError, unknown
 from skillfocus.figures.saving import check_path, save_figure
 from skillfocus.files import digest, file_name
-from skillfocus.learners.base import Learner
+from skillfocus.learners.problem import Learner
 from skillfocus.learners.registry import as_learner
 from skillfocus.metrics.statistics import mean_interval
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.runs import JobStatus, Setting, Store, run_all
+from skillfocus.world import seed_range
 
 if TYPE_CHECKING:
     import optuna

@@ -10,18 +10,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skillfocus.core.factored import State
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World, check_declared, check_step_limit
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import discover
-from skillfocus.learners.tabular.compiled import compiled_reward, compiled_update
-from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
-from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.planning.estimators import (
+    Estimator,
+    compiled_reward,
+    compiled_update,
+    tabular_estimator,
+)
+from skillfocus.learners.planning.learner import Planning
+from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.variants import focused
-from skillfocus.worlds.adapters.validation import validate
+from skillfocus.spaces import State
+from skillfocus.world import World, check_declared, check_step_limit
+from skillfocus.worlds.adapters.stepping import validate
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.jax.world import require_jax
@@ -91,11 +94,8 @@ def check_continuous_world(world: World) -> None:
         UserError: Says what is wrong.
     """
     require_jax("check_continuous_world")
-    from skillfocus.worlds.jax.continuous import ContinuousWorld
-    from skillfocus.worlds.jax.continuous_checking import (
-        check_continuous_rollouts,
-        check_declared_bounds,
-    )
+    from skillfocus.worlds.jax.checking import check_continuous_rollouts, check_declared_bounds
+    from skillfocus.worlds.jax.world import ContinuousWorld
 
     _check_declared(world)
     declared = check_declared_bounds(world)

@@ -13,7 +13,7 @@ from commands import LAMPS, QUICK, command
 from skillfocus.cli import main
 from skillfocus.cli.commands import Discover
 from skillfocus.discovery import Discovery
-from skillfocus.learners.tabular.planning import Planning
+from skillfocus.learners.planning.learner import Planning
 from skillfocus.runs import Store
 
 
@@ -119,9 +119,9 @@ def test_a_damaged_file_is_said_and_done_again(discovered):
 
 def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.MAX_CELLS", 1000)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.PACKED_CELLS", 1)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.CELL_LIMIT", 1000)
+    monkeypatch.setattr("skillfocus.learners.planning.problem.MAX_CELLS", 1000)
+    monkeypatch.setattr("skillfocus.learners.planning.problem.PACKED_CELLS", 1)
+    monkeypatch.setattr("skillfocus.learners.planning.problem.CELL_LIMIT", 1000)
     monkeypatch.setattr(sys, "argv", ["skillfocus", "discover", "four-rooms", "focused-vic"])
     with pytest.raises(SystemExit) as stop:
         main()

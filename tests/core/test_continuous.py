@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
 from skillfocus.errors import UserError
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
 
 SPACE = ContinuousSpace(
     (

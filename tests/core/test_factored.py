@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillfocus.core.factored import FactoredSpace, Variable
 from skillfocus.errors import UserError
+from skillfocus.spaces import FactoredSpace, Variable
 
 
 def test_distance_of_cells_is_euclidean_and_the_largest_is_the_scale():

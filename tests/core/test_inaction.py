@@ -4,7 +4,7 @@ import numpy as np
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
-from skillfocus.core.inaction import after_inaction, inaction, moves_by_itself, noop_action
+from skillfocus.mdp import after_inaction, inaction, moves_by_itself, noop_action
 
 
 def test_the_no_op_is_found_by_its_name():

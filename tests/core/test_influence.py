@@ -6,8 +6,8 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld
-from skillfocus.core.influence import uninfluenced
 from skillfocus.discovery import Discovery
+from skillfocus.mdp import uninfluenced
 from skillfocus.metrics.world_summary import describe
 from skillfocus.worlds.registry import WORLDS
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from probes import Door, RandomWorld, corridor
-from skillfocus.core.rollout import mdp_arrays, reset_marks, step
-from skillfocus.core.world import Outcome
 from skillfocus.errors import UserError
+from skillfocus.rollout import mdp_arrays, reset_marks, step
+from skillfocus.world import Outcome
 
 
 def test_a_corridor_by_hand():

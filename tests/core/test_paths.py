@@ -7,7 +7,7 @@ import pytest
 
 import skillfocus as sf
 from probes import Door, corridor
-from skillfocus.core.paths import path_distances, relative_path_distances
+from skillfocus.mdp import path_distances, relative_path_distances
 
 U_TURN = "#####\n#...#\n###.#\n#...#\n#####"
 """Two cells straight down are six steps apart."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from probes import Door, RandomWorld, corridor, tiny_mud
-from skillfocus.core.projection import project
+from skillfocus.mdp import project
 
 
 def test_tools_make_no_difference_to_each_other(four_rooms_table):

@@ -9,7 +9,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor, tiny_mud
 from reference import plain_follow
 from skill_sets import LEFT, RIGHT, STOP, moody_skills, random_skills, walkers
-from skillfocus.core.rollout import (
+from skillfocus.rollout import (
     apply_action,
     draw,
     draw_context,

@@ -10,8 +10,8 @@ import pytest
 import skillfocus as sf
 from drawings import fetch, walk
 from probes import RandomWorld
-from skillfocus.core.trajectory import Trajectory, join_names
-from skillfocus.core.world import WorldState
+from skillfocus.rollout import Trajectory, join_names
+from skillfocus.world import WorldState
 
 
 def ended(before, after, targets, skill: int | None = 3):

@@ -10,7 +10,7 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
-from skillfocus.core.world import World, WorldState, can_pickle
+from skillfocus.world import World, WorldState, can_pickle
 
 
 class Pair(sf.World):

@@ -14,7 +14,7 @@ from neural_skills import Tableless, neural_skills, small_room
 from probes import corridor
 from skillfocus.envs import SkillEnv, SkillVectorEnv
 from skillfocus.errors import UserError
-from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.network import NeuralPolicy
 
 
 def fetched(state):

@@ -7,8 +7,7 @@ import numpy as np
 from probes import RandomWorld, corridor, tiny_mud
 from skill_sets import LEFT, RIGHT, walkers
 from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
-from skillfocus.render.icons import BOX, ICONS
-from skillfocus.render.palette import PALETTES, SHADES, THING_COLOURS
+from skillfocus.render.icons import BOX, ICONS, PALETTES, SHADES, THING_COLOURS
 from skillfocus.render.scene import SCALE, Stage
 
 LIGHT = PALETTES["light"]

@@ -11,8 +11,7 @@ from probes import CORRIDOR, TINY_MUD, RandomWorld, corridor, tiny_mud
 from skill_sets import LEFT, RIGHT, at_the_end, walkers
 from skillfocus.envs import WorldEnv
 from skillfocus.errors import UserError
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.model import ModelOutcome
+from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 
 KINDS = ["multi-discrete", "dict"]
 MODES = [None, "ansi", "rgb_array"]

@@ -26,9 +26,9 @@ from skillfocus.figures.trajectories import (
     vector_path,
 )
 from skillfocus.render import icons
-from skillfocus.render.palette import PALETTES, plate_colour
+from skillfocus.render.icons import PALETTES, plate_colour
 from skillfocus.render.scene import PlacedShape, Stage
-from skillfocus.worlds.maps.parser import make_map
+from skillfocus.worlds.maps import make_map
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 import skillfocus as sf
 from probes import CORRIDOR, corridor
 from skill_sets import target_change
-from skillfocus.learners.base import Learned, Learner
+from skillfocus.learners.problem import Learned, Learner
 from skillfocus.objectives.penalties import StatePenalty, check_penalty
 from skillfocus.objectives.rewards import log_ratio
 from skillfocus.skills.policy import Policy
@@ -195,8 +195,8 @@ def test_transition_values_by_hand():
     """gamma 0.9, no penalty: two moves to the right from the first cell are worth 0.9 + 0.81; a
     penalty of strength 2 on the tool makes the second one not worth it."""
     from problems import make_problem
-    from skillfocus.learners.tabular.value_iteration import Model
-    from skillfocus.objectives.targets import assign
+    from skillfocus.learners.planning.learner import Model
+    from skillfocus.objectives.kinds import assign
 
     world = corridor()
     objective = sf.Objective("ahead", sf.Reward("ahead", ahead, timing="transition"))

@@ -11,8 +11,8 @@ import skillfocus as sf
 from probes import corridor
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.planning.problem import check_problem
 from skillfocus.learners.registry import LEARNERS, make_learner
-from skillfocus.learners.tabular.problem_builder import check_problem
 
 
 def test_learners_by_name():
@@ -32,7 +32,7 @@ def test_every_learner_has_the_options_it_offers(name):
 
 
 def test_listing_learners_compiles_and_imports_nothing_heavy():
-    code = "import sys, skillfocus.learners.registry; sys.exit('numba' in sys.modules)"
+    code = "import sys, skillfocus.learners.discovery; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -65,9 +65,9 @@ def test_modes_are_learned_as_skills_of_their_own():
 def test_what_cannot_be_learned_is_said_before_learning(monkeypatch):
     problem = make_problem(corridor(), sf.focused(sf.vic()), targets={"tool_1": 2})
     sf.Planning().check(problem)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.CELL_LIMIT", 10)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.MAX_CELLS", 10)
-    monkeypatch.setattr("skillfocus.learners.tabular.problem_builder.PACKED_CELLS", 1)
+    monkeypatch.setattr("skillfocus.learners.planning.problem.CELL_LIMIT", 10)
+    monkeypatch.setattr("skillfocus.learners.planning.problem.MAX_CELLS", 10)
+    monkeypatch.setattr("skillfocus.learners.planning.problem.PACKED_CELLS", 1)
     for check in (sf.Planning().check, sf.QLearning().check, check_problem):
         with pytest.raises(UserError, match="more than 10: use fewer skills"):
             check(problem)

@@ -11,7 +11,7 @@ import pytest
 import skillfocus as sf
 from commands import command
 from skillfocus.errors import UserError
-from skillfocus.learners.strength_search import StrengthCurve, search_strength
+from skillfocus.learners.discovery import StrengthCurve, search_strength
 from skillfocus.metrics.summary import origin
 from skillfocus.objectives.registry import make_objective
 

@@ -13,7 +13,7 @@ import skillfocus as sf
 from probes import Button, RandomWorld, corridor
 from reference import best_focus_plainly
 from skillfocus.metrics import best_focus, best_plan
-from skillfocus.metrics.focused_change import restored_variables
+from skillfocus.metrics.reachability import restored_variables
 
 POSITION, TOOL = 0, 1
 

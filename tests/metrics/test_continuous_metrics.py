@@ -9,8 +9,8 @@ pytest.importorskip("jax")
 
 from skillfocus.errors import UserError
 from skillfocus.metrics.continuous import ContinuousEffects, summarize
-from skillfocus.metrics.continuous_coverage import binned_coverage
-from skillfocus.metrics.representations import representation_fit
+from skillfocus.metrics.coverage import binned_coverage
+from skillfocus.metrics.propagation import representation_fit
 
 CHANGES = np.array([[0.5, 0.05, 0.0], [0.3, 0.2, 0.1], [0.0, 0.0, 0.0], [0.8, 0.0, 0.12]])
 

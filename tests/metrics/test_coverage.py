@@ -10,8 +10,7 @@ from probes import RandomWorld, corridor, tiny_mud
 from skill_sets import make_skills, matrices, random_skills
 from skillfocus.errors import UserError
 from skillfocus.metrics.coverage import area, chain_coverage, coverage
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.model import ModelOutcome
+from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 
 RIGHT, STOP = 1, 4
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.metrics.effects import StartAverages
+from skillfocus.metrics.side_effects import StartAverages
 
 
 def averages(best, clean, side_effects):

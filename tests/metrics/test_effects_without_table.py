@@ -13,10 +13,9 @@ from probes import RandomWorld
 from skillfocus.cli.printing import effects_tables
 from skillfocus.errors import UserError
 from skillfocus.metrics import coverage, side_effects
-from skillfocus.metrics.drawn_starts import DrawnStarts
-from skillfocus.metrics.evaluation import evaluate
-from skillfocus.metrics.summary import skill_records
-from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.metrics.side_effects import DrawnStarts
+from skillfocus.metrics.summary import evaluate, skill_records
+from skillfocus.skills.network import NeuralPolicy
 from skillfocus.skills.policy import Policy
 from skillfocus.worlds.four_rooms import FourRooms
 

@@ -11,8 +11,7 @@ from skill_sets import random_skills
 from skillfocus.cli.printing import effects_tables
 from skillfocus.errors import UserError
 from skillfocus.metrics.coverage import coverage
-from skillfocus.metrics.evaluation import evaluate
-from skillfocus.metrics.summary import skill_records
+from skillfocus.metrics.summary import evaluate, skill_records
 
 
 def test_skills_in_memory_and_in_a_file_give_the_same_records(focused_vic, tmp_path):

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from probes import RandomWorld
 from skill_sets import matrices, random_skills, walkers
-from skillfocus.metrics.last_states import (
+from skillfocus.metrics.propagation import (
     SMALLEST,
     Dynamics,
     SkillMode,

@@ -5,8 +5,8 @@ from typing import Any
 
 import skillfocus as sf
 from probes import Button, Door
-from skillfocus.core.world import Outcome
 from skillfocus.metrics.world_summary import describe, list_values, remarks
+from skillfocus.world import Outcome
 
 
 def test_a_description_says_so():

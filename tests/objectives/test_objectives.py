@@ -15,9 +15,9 @@ import skillfocus as sf
 from problems import corridor_problem as setup
 from problems import make_problem, reward, with_probability
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.linear_map import MEAN, SUM
+from skillfocus.learners.planning.estimators import MEAN, SUM
+from skillfocus.objectives.kinds import assign
 from skillfocus.objectives.registry import make_objective, objective_names
-from skillfocus.objectives.targets import assign
 
 
 def test_plain_vic_by_hand(rng):

@@ -11,17 +11,17 @@ from probes import Button, RandomWorld, corridor
 from skill_sets import make_skills
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.tabular.problem_builder import build_problem
+from skillfocus.learners.planning.problem import build_problem
 from skillfocus.metrics.summary import skill_records
-from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.rewards import at_its_value, unlike_the_start
-from skillfocus.objectives.targets import (
+from skillfocus.objectives.kinds import (
     Assignment,
     assign_targets,
     default_value_counts,
     read_value_label,
     value_labels,
 )
+from skillfocus.objectives.registry import make_objective
+from skillfocus.objectives.rewards import at_its_value, unlike_the_start
 
 REACH = sf.focused(sf.reach())
 CHANGE = sf.focused(sf.reach(change=True))
@@ -261,8 +261,8 @@ def test_q_learning_learns_it():
 
 def test_networks_are_rewarded_alike():
     pytest.importorskip("jax")
-    from skillfocus.learners.neural.rewards import make_rewards
-    from skillfocus.learners.neural.train import make_model
+    from skillfocus.learners.cost_network.rewards import make_rewards
+    from skillfocus.learners.cost_network.training import make_model
 
     problem = make_problem(RandomWorld(0, sizes=(3, 2)), REACH, targets=[{"v0": 0}, {"v0": 2}])
     (reward,) = make_rewards(make_model(problem), 0.5, np.random.default_rng(0))

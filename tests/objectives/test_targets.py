@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.errors import UserError
-from skillfocus.objectives.target_text import parse_targets
-from skillfocus.objectives.targets import assign_skills, default_counts, untargeted
+from skillfocus.objectives.kinds import assign_skills, default_counts, parse_targets, untargeted
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from paper.agents import FURTHER_SETUPS
 from paper.claims import MISSED, REACHED
 from paper.continuous import ContinuousStudy
 from skillfocus.errors import UserError
-from skillfocus.learners.neural.continuous.settings import Actor
+from skillfocus.learners.actor.settings import Actor
 from skillfocus.progress import no_progress
 
 SMALL, LARGE = FURTHER_SETUPS

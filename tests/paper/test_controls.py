@@ -14,8 +14,7 @@ from paper.claims import DIRECTION_ONLY, NOT_REPRODUCED, REPRODUCED
 from paper.controls import NoStrength, RandomLearner, oracle, permuted
 from probes import corridor
 from problems import make_problem
-from skillfocus.learners.tabular.compiled import compiled_reward
-from skillfocus.learners.tabular.estimators import tabular_estimator
+from skillfocus.learners.planning.estimators import compiled_reward, tabular_estimator
 from skillfocus.metrics.summary import overall, skill_records
 
 SKILLS = {"tool_1": 2, "position": 2}

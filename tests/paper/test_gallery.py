@@ -17,7 +17,7 @@ from paper.report import build_report, write_report
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import skill_records
 from skillfocus.viewer.page import page_html
-from skillfocus.viewer.start_state import choose_start_state
+from skillfocus.viewer.payload import choose_start_state
 
 
 def small(store, world, objective):

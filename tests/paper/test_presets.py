@@ -10,8 +10,8 @@ from paper.settings import (
     skill_targets,
     task_learner,
 )
-from skillfocus.learners.tabular.planning import Planning
-from skillfocus.learners.tabular.q_learning import literal_q_learning
+from skillfocus.learners.planning.learner import Planning
+from skillfocus.learners.q_learning import literal_q_learning
 
 
 def test_whoever_has_a_penalty_explores_as_the_paper_s_focused_skills_do():

@@ -10,7 +10,7 @@ from paper.safety.planning import option_models, plan
 from paper.safety.q_learning import follow_plan
 from skillfocus.discovery import cached_world
 from skillfocus.learners.discovery import discover
-from skillfocus.objectives.target_text import parse_targets
+from skillfocus.objectives.kinds import parse_targets
 
 FOCUS = "focused-vic"
 

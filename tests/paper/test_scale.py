@@ -12,7 +12,7 @@ from paper.claims import MISSED, REACHED
 from paper.households import HouseholdSkills, first_state_rows, household
 from paper.scale import MORE, TreasureSkills
 from paths import ROOT
-from skillfocus.learners.neural.learner import Neural
+from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.progress import no_progress
 
 SMALL, LARGE = FURTHER_SETUPS

@@ -9,8 +9,8 @@ import pytest
 import skillfocus as sf
 from probes import RandomWorld, corridor
 from problems import make_problem
-from skillfocus.learners.tabular.q_learning import literal_q_learning
-from skillfocus.objectives.targets import assign
+from skillfocus.learners.q_learning import literal_q_learning
+from skillfocus.objectives.kinds import assign
 from skillfocus.reference.algorithm_1 import focused_vic, greedy, penalty, update
 
 

@@ -12,17 +12,18 @@ from PIL import Image, ImageColor
 
 import skillfocus as sf
 from drawings import HOSTILE, LEFT, RIGHT, SVG, UP, Lamps, agent_at, fetch, muddy, parsed, walk
-from skillfocus.core.trajectory import Trajectory
 from skillfocus.render import icons, scene
 from skillfocus.render.animation import (
     FRAME_MS,
     HOLD_MS,
+    HOLD_S,
+    STEP_S,
     animation_steps,
     export,
     step_items,
 )
-from skillfocus.render.palette import PALETTES
-from skillfocus.render.timeline import HOLD_S, STEP_S
+from skillfocus.render.icons import PALETTES
+from skillfocus.rollout import Trajectory
 
 
 def gif(runs, path, theme="light"):

@@ -8,7 +8,7 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster
-from skillfocus.render.palette import PALETTES, THING_COLOURS
+from skillfocus.render.icons import PALETTES, THING_COLOURS
 from skillfocus.worlds.mud_world import MudWorld
 
 

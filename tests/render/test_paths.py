@@ -8,14 +8,14 @@ import skillfocus as sf
 from drawings import muddy
 from skillfocus.render import icons
 from skillfocus.render.icons import BOX
-from skillfocus.render.paths import (
+from skillfocus.render.scene import (
     OFFSET,
+    Stage,
     mark_of_cell,
     observed_tracks,
     path_data,
     path_points,
 )
-from skillfocus.render.scene import Stage
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
 

@@ -6,8 +6,8 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster, scene
-from skillfocus.render.palette import PALETTES
-from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points, places_in_table
+from skillfocus.render.icons import PALETTES
+from skillfocus.render.scene import PATH_WIDTH, mark_of_cell, path_points, places_in_table
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
 

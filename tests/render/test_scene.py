@@ -6,9 +6,8 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster, scene
-from skillfocus.render.icons import BOX
-from skillfocus.render.palette import plate_colour
-from skillfocus.worlds.maps.parser import make_map
+from skillfocus.render.icons import BOX, plate_colour
+from skillfocus.worlds.maps import make_map
 
 
 def test_cards_stand_beside_each_other_inside_the_picture():

@@ -8,10 +8,10 @@ import pytest
 
 import skillfocus as sf
 from drawings import HOSTILE, LEFT, RIGHT, SVG, Angles, Lamps, Tags, agent_at, fetch, parsed, walk
-from skillfocus.core.trajectory import Trajectory
 from skillfocus.render import icons, scene
-from skillfocus.render.palette import PALETTES
+from skillfocus.render.icons import PALETTES
 from skillfocus.render.svg import state_svg
+from skillfocus.rollout import Trajectory
 
 WRENCH = icons.TOOL[0]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillfocus.render.text_layout import wrap
+from skillfocus.render.scene import wrap
 
 
 def test_what_is_said_is_broken_into_lines_and_cut():

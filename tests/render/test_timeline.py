@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skillfocus.render.timeline import HOLD_S, STEP_S, Timeline
+from skillfocus.render.animation import HOLD_S, STEP_S, Timeline
 
 
 def numbers(text, attribute):

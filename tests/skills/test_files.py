@@ -16,9 +16,9 @@ from neural_skills import neural_skills, small_room, untrained_actor
 from probes import RandomWorld, corridor
 from skill_sets import moody_skills, scattered_skills
 from skillfocus.errors import UserError
-from skillfocus.skills.neural.policy import NeuralPolicy
-from skillfocus.skills.packed_policy import PackedPolicy, pack_policy
-from skillfocus.worlds import remaking
+from skillfocus.skills.network import NeuralPolicy
+from skillfocus.skills.policy import PackedPolicy, pack_policy
+from skillfocus.worlds import registry as remaking
 from skillfocus.worlds.four_rooms import FourRooms
 
 OBJECTIVES = [
@@ -95,7 +95,7 @@ def test_rewards_of_large_groups_are_kept(objective):
 
 def test_large_tables_stay_packed(monkeypatch):
     plain = moody_skills(1, corridor())
-    limit = "skillfocus.skills.packed_policy.MAX_UNPACKED"
+    limit = "skillfocus.skills.policy.MAX_UNPACKED"
     monkeypatch.setattr(limit, plain.tabular.index.n_entries - 1)
     loaded = sf.Skills.from_bytes(plain.to_bytes())
     assert isinstance(loaded.policies, PackedPolicy)

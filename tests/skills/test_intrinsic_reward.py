@@ -11,12 +11,12 @@ from probes import RandomWorld, corridor
 from problems import learn_rewards, make_problem
 from skill_sets import LONG
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular import intrinsic as learned_module
-from skillfocus.learners.tabular.intrinsic import make_intrinsic_reward
-from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.objectives.estimates import FunctionEstimate
+from skillfocus.learners.planning import rewards as learned_module
+from skillfocus.learners.planning.rewards import make_intrinsic_reward
+from skillfocus.learners.planning.rewards import state_reward as skill_reward
+from skillfocus.objectives.kinds import assign, untargeted
+from skillfocus.objectives.objective import FunctionEstimate
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.targets import assign, untargeted
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardGroup
 from skillfocus.worlds.four_rooms import FourRooms
 
@@ -248,8 +248,8 @@ def test_keeping_it_changes_no_skill(learner, monkeypatch):
     objective = sf.focused(sf.vic())
     kept = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
     again = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
-    module = learner.name.replace("-", "_")
-    where = f"skillfocus.learners.tabular.{module}.make_intrinsic_reward"
+    module = {"planning": "planning.learner", "q-learning": "q_learning"}[learner.name]
+    where = f"skillfocus.learners.{module}.make_intrinsic_reward"
     monkeypatch.setattr(where, lambda *_: None)
     without = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
     assert kept == again

@@ -11,8 +11,8 @@ import skillfocus as sf
 from probes import corridor
 from skill_sets import moody_skills, random_skills
 from skillfocus.errors import UserError
-from skillfocus.skills.joining import Skill, join, objective_label
-from skillfocus.skills.packed_policy import PackedPolicy, pack_policy
+from skillfocus.skills.policy import PackedPolicy, pack_policy
+from skillfocus.skills.skills import Skill, join, objective_label
 
 SHORT = sf.Planning(rounds=2)
 
@@ -180,7 +180,7 @@ def test_packed_sets_stay_packed(tools, places):
 
 
 def test_sets_too_large_for_a_table_are_packed(monkeypatch, tools):
-    monkeypatch.setattr("skillfocus.skills.joining.MAX_UNPACKED", 2 * tools.tabular.index.n_entries)
+    monkeypatch.setattr("skillfocus.skills.skills.MAX_UNPACKED", 2 * tools.tabular.index.n_entries)
     assert not isinstance((tools + tools).policies, PackedPolicy)
     assert isinstance((tools + tools + tools).policies, PackedPolicy)
 

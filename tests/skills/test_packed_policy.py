@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import corridor
 from skill_sets import moody_skills
-from skillfocus.core.rollout import look_up, run_many
 from skillfocus.errors import UserError
-from skillfocus.skills.packed_policy import PackedPolicy, Packer, pack_policy
-from skillfocus.skills.policy import TabularPolicy
+from skillfocus.rollout import look_up, run_many
+from skillfocus.skills.policy import PackedPolicy, Packer, TabularPolicy, pack_policy
 
 
 @pytest.fixture(scope="module")

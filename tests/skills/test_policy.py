@@ -9,10 +9,10 @@ from scipy.stats import chisquare
 import skillfocus as sf
 from probes import RandomWorld, tiny_mud
 from skill_sets import LEFT, RIGHT, STOP, make_skills, moody_skills, random_skills, walkers
-from skillfocus.core.rollout import mdp_arrays, reset_marks, step
 from skillfocus.envs import WorldEnv
 from skillfocus.errors import UserError
 from skillfocus.metrics.side_effects import side_effects
+from skillfocus.rollout import mdp_arrays, reset_marks, step
 from skillfocus.worlds.four_rooms import FourRooms
 
 

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import skillfocus as sf
-from skillfocus.core.trajectory import Trajectory
 from skillfocus.render import icons
+from skillfocus.rollout import Trajectory
 from skillfocus.worlds.grid import GridWorld
 
 SVG = "{http://www.w3.org/2000/svg}"

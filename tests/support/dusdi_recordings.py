@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paths import ROOT
-from skillfocus.worlds.jax.continuous import ContinuousWorld
 from skillfocus.worlds.jax.dusdi.particles import ParticlesState
+from skillfocus.worlds.jax.world import ContinuousWorld
 
 FOLDER = ROOT / "tests" / "data" / "dusdi"
 LEVELS = np.float32(127)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus.tasks.neural.options import Options
+from skillfocus.tasks.option_learning import Options
 
 
 def shortest_path_skills(table, goals, step_limit=50):

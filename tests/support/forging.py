@@ -20,11 +20,11 @@ from skillfocus.cli.printing import effects_tables
 from skillfocus.envs import SkillEnv
 from skillfocus.errors import UserError
 from skillfocus.files import seal
-from skillfocus.metrics.evaluation import evaluate
+from skillfocus.metrics.summary import evaluate
 from skillfocus.skills.files import read
 from skillfocus.tasks.solving import solve_all
+from skillfocus.viewer.page import view
 from skillfocus.viewer.rollout_export import export_rollout
-from skillfocus.viewer.viewing import view
 
 WRONG = (0, -1, 2**31, 2**62, 2**63 - 1, 10**30, float("nan"), "text", [], None)
 """What a number in a header is forged to."""

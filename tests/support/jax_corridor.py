@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from skillfocus.core.factored import FactoredSpace, Variable
-from skillfocus.tasks.neural.options import Options
-from skillfocus.tasks.neural.task import JaxTask
+from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.tasks.option_learning import Options
+from skillfocus.tasks.sampled import JaxTask
 from skillfocus.worlds.jax.world import JaxWorld
 
 LEFT, RIGHT, PRESS = range(3)

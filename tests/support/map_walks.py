@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillfocus.worlds.maps.parser import make_map
+from skillfocus.worlds.maps import make_map
 
 
 def parse(text: str):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import skillfocus as sf
+from skillfocus.learners.cost_network.rewards import NetworkReward, make_rewards
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.neural.rewards import NetworkReward, make_rewards
-from skillfocus.objectives.skill_layout import lay_out
-from skillfocus.skills.continuous.actor import ActorModel
-from skillfocus.skills.continuous.estimates import SkillEstimates
-from skillfocus.skills.neural.model import SkillModel
-from skillfocus.skills.neural.network import init_network
-from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.objectives.kinds import lay_out
+from skillfocus.skills.actor import ActorModel, SkillEstimates
+from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.rooms import Rooms
 from skillfocus.worlds.jax.table import TableWorld, from_table

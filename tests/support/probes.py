@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from skillfocus.core.factored import FactoredSpace, Variable
-from skillfocus.core.world import Outcome, World
+from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.world import Outcome, World
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
 

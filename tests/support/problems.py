@@ -8,9 +8,9 @@ import numpy as np
 
 import skillfocus as sf
 from probes import corridor
-from skillfocus.learners.tabular.kernels import state_reward, update_estimates
-from skillfocus.learners.tabular.problem_builder import build_problem
-from skillfocus.objectives.targets import assign, untargeted
+from skillfocus.learners.planning.problem import build_problem
+from skillfocus.learners.planning.rewards import state_reward, update_estimates
+from skillfocus.objectives.kinds import assign, untargeted
 
 
 def make_problem(mdp, objective, assignment, *, step_limit, world_id, **options):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
-from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
+from skillfocus.worlds.jax.world import ContinuousWorld
 
 
 class Sliders(ContinuousWorld):

@@ -7,7 +7,7 @@ import skillfocus as sf
 from probes import RandomWorld
 from skill_sets import walkers
 from skillfocus.envs import SkillEnv
-from skillfocus.tasks.short_forms import as_task, parse_values
+from skillfocus.tasks.task import as_task, parse_values
 
 QUICK = sf.SMDPQLearning(episodes=50, evaluations=2)
 

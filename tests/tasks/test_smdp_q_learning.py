@@ -12,16 +12,17 @@ from probes import RandomWorld, corridor, tiny_mud
 from reference import plain_episode
 from skill_sets import LEFT, RIGHT, at_the_end, moody_skills, random_skills, walkers
 from skillfocus.errors import UserError
-from skillfocus.tasks.episodes import (
+from skillfocus.tasks.solving import (
     Learning,
+    SMDPQLearning,
     choose,
     episode,
     greedy_learning,
     options_of,
+    solve,
     task_arrays,
     workspace_of,
 )
-from skillfocus.tasks.smdp_q_learning import SMDPQLearning, solve
 from skillfocus.tasks.task import make_task, optimum, task_of
 
 ALPHA, GAMMA = 0.5, 0.9
@@ -304,7 +305,7 @@ def test_progress_is_reported_between_parts_that_learn_the_same(monkeypatch):
     task = make_task(skills.mdp, "end", (0, 0), 20, at_the_end)
     settings = SMDPQLearning(episodes=100, evaluations=3)
     whole = solve(skills.mdp, task, skills, seed=0, settings=settings)
-    monkeypatch.setattr("skillfocus.tasks.smdp_q_learning.EPISODES_AT_ONCE", 20)
+    monkeypatch.setattr("skillfocus.tasks.solving.EPISODES_AT_ONCE", 20)
     said = []
     parts = solve(
         skills.mdp, task, skills, seed=0, settings=settings, progress=lambda *now: said.append(now)

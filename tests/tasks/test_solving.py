@@ -5,8 +5,7 @@ import json
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.tasks.smdp_q_learning import solve
-from skillfocus.tasks.solving import solve_all
+from skillfocus.tasks.solving import solve, solve_all
 from skillfocus.tasks.task import task_of
 
 
@@ -24,7 +23,7 @@ def test_every_agent_and_seed_has_a_record(records):
 
 
 def test_records_are_those_of_solve(records, focused_vic):
-    from skillfocus.tasks.smdp_q_learning import SMDPQLearning
+    from skillfocus.tasks.solving import SMDPQLearning
 
     task = task_of(focused_vic.world, focused_vic.mdp)
     settings = SMDPQLearning(episodes=500)

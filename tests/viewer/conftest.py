@@ -6,7 +6,7 @@ import pytest
 
 import skillfocus as sf
 from pages import READY, WORLDS, quick
-from skillfocus.tasks.smdp_q_learning import SMDPQLearning, solve
+from skillfocus.tasks.solving import SMDPQLearning, solve
 from skillfocus.tasks.task import task_of
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.payload import SkillSetView

@@ -14,8 +14,7 @@ import pytest
 
 import skillfocus.viewer
 from skillfocus.viewer import continuous
-from skillfocus.viewer.bundle import BundleError, bundle, parse_module
-from skillfocus.viewer.page import ENTRY, read_asset
+from skillfocus.viewer.page import ENTRY, BundleError, bundle, parse_module, read_asset
 
 ROOT = Path(__file__).parents[2]
 ASSETS = Path(skillfocus.viewer.__file__).parent / "assets"

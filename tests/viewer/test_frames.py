@@ -13,10 +13,10 @@ from PIL import Image
 import skillfocus as sf
 from pages import READY
 from skillfocus.envs import WorldEnv
-from skillfocus.viewer import frames
+from skillfocus.viewer import recordings as frames
 from skillfocus.viewer.page import default_labels, write_page
-from skillfocus.viewer.start_state import longest_errand
-from skillfocus.worlds.pictures import environment_painter
+from skillfocus.viewer.payload import longest_errand
+from skillfocus.worlds.grid import environment_painter
 
 QUICK = sf.Planning(rounds=3)
 

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 import pytest
 
-from skillfocus.viewer.packing import pack_array, script_element
+from skillfocus.viewer.recordings import pack_array, script_element
 
 
 @pytest.mark.parametrize(

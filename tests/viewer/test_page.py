@@ -7,19 +7,13 @@ import pytest
 
 import skillfocus as sf
 from pages import READY, assert_shows, quick, view_without_effects
-from skillfocus.core.rollout import Options, apply_action, mdp_arrays, reset_marks
 from skillfocus.metrics.coverage import sample_trees
 from skillfocus.metrics.side_effects import side_effects
-from skillfocus.tasks.episodes import (
-    episode,
-    greedy_learning,
-    options_of,
-    task_arrays,
-    workspace_of,
-)
+from skillfocus.rollout import Options, apply_action, mdp_arrays, reset_marks
+from skillfocus.tasks.solving import episode, greedy_learning, options_of, task_arrays, workspace_of
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import write_page
-from skillfocus.viewer.start_state import choose_start_state
+from skillfocus.viewer.payload import choose_start_state
 
 pytestmark = pytest.mark.slow
 ROLLOUTS = 1000

@@ -15,10 +15,10 @@ from pages import (
     values_shown,
     view_without_effects,
 )
-from skillfocus.render.palette import PALETTES
+from skillfocus.render.icons import PALETTES
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.payload import SkillSetView
-from skillfocus.worlds.maps.parser import make_map
+from skillfocus.worlds.maps import make_map
 
 pytestmark = pytest.mark.slow
 

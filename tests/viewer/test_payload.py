@@ -16,13 +16,11 @@ from skillfocus.cli.commands import View
 from skillfocus.errors import UserError
 from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
-from skillfocus.viewer.packing import pack_array
 from skillfocus.viewer.page import labelled, page_html
-from skillfocus.viewer.payload import SkillSetView
+from skillfocus.viewer.payload import SkillSetView, choose_start_state, value_points
+from skillfocus.viewer.recordings import pack_array
 from skillfocus.viewer.rollout_export import parse_start
-from skillfocus.viewer.start_state import choose_start_state
-from skillfocus.viewer.world_payload import value_points
-from skillfocus.worlds.maps.parser import make_map
+from skillfocus.worlds.maps import make_map
 
 
 def data_of(page: str, part: str = "data"):

@@ -12,10 +12,10 @@ from neural_skills import neural_skills, small_room
 from pages import READY, click_cell, settle, values_shown
 from skillfocus.errors import UserError
 from skillfocus.skills.policy import Policy
+from skillfocus.viewer.page import view
 from skillfocus.viewer.payload import SkillSetView, record_worlds
 from skillfocus.viewer.recordings import RUNS, STARTS, RecordedWorld
 from skillfocus.viewer.rollout_export import export_rollout
-from skillfocus.viewer.viewing import view
 from skillfocus.worlds.jax.world import JaxWorld
 
 

@@ -10,7 +10,7 @@ import pytest
 import skillfocus as sf
 from skill_sets import make_skills
 from skillfocus.metrics.reachability import round_trips
-from skillfocus.viewer.start_state import AMPLE_SHARE, choose_start_state
+from skillfocus.viewer.payload import AMPLE_SHARE, choose_start_state
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ import pytest
 import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.errors import UserError
-from skillfocus.viewer import viewing
-from skillfocus.viewer.page import read_asset
-from skillfocus.viewer.viewing import page_path, view
+from skillfocus.viewer import page as viewing
+from skillfocus.viewer.page import page_path, read_asset, view
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from probes import RandomWorld
-from skillfocus.viewer.walks import COST_PER_BIT, outcome_costs, walk_policy
+from skillfocus.viewer.recordings import COST_PER_BIT, outcome_costs, walk_policy
 
 
 def test_costs_by_hand():

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.core.packed_transitions import PackedTransitions, pack_transitions
 from skillfocus.errors import UserError
 from skillfocus.files import seal, unseal
-from skillfocus.worlds import exploration_cache
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.model import ModelOutcome
+from skillfocus.world import PackedTransitions, pack_transitions
+from skillfocus.worlds import explored as exploration_cache
+from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 
 CALLS = SimpleNamespace(count=0)
 

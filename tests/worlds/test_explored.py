@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import skillfocus as sf
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.model import ModelOutcome, exploration_progress
+from skillfocus.worlds.explored import ExploredWorld, ModelOutcome, exploration_progress
 
 
 def walk(values, action):

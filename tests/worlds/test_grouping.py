@@ -4,7 +4,7 @@ import pytest
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.worlds.grouping import (
+from skillfocus.worlds.explored import (
     constant_variables,
     distinguishing_parts,
     sort_values,

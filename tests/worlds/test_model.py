@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.core.enumeration import Transition
 from skillfocus.errors import UserError
-from skillfocus.worlds.model import ModelOutcome, exploration_progress, explore
+from skillfocus.world import Transition
+from skillfocus.worlds.explored import ModelOutcome, exploration_progress, explore
 
 
 def ladder(values, action):

@@ -13,7 +13,7 @@ import pytest
 
 import skillfocus as sf
 from skillfocus import discovery, gymnasium_ids
-from skillfocus.core.world import World
+from skillfocus.world import World
 from skillfocus.worlds import registry
 from skillfocus.worlds.adapters import from_object
 from skillfocus.worlds.registry import SOURCES, WORLD_IDS, WORLDS, can_remake, make

@@ -6,8 +6,8 @@ import pytest
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.worlds import remaking
-from skillfocus.worlds.remaking import remake
+from skillfocus.worlds import registry as remaking
+from skillfocus.worlds.registry import remake
 
 LAKE = "gymnasium:FrozenLake-v1"
 

@@ -10,7 +10,7 @@ from skillfocus.errors import UserError
 from skillfocus.tasks.task import optimum
 from skillfocus.worlds.box import Box
 from skillfocus.worlds.conveyor import ConveyorSushi
-from skillfocus.worlds.maps.parser import make_map, read_map
+from skillfocus.worlds.maps import make_map, read_map
 from skillfocus.worlds.train import Train
 
 UP, RIGHT, DOWN, LEFT, STAY = range(5)

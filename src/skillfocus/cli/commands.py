@@ -48,7 +48,7 @@ from skillfocus.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from skillfocus.discovery import Discovery
-    from skillfocus.learners.strength_search import StrengthCurve
+    from skillfocus.learners.discovery import StrengthCurve
     from skillfocus.runs import JobStatus, Store
     from skillfocus.sweep import Score, SweepResult
     from skillfocus.worlds.continuous import ContinuousBase
@@ -276,8 +276,8 @@ class Discover(JobOptions, DiscoveryOptions):
 
     def run(self) -> None:
         """Execute the discoveries and print their results."""
-        from skillfocus.core.seeds import seed_range
         from skillfocus.runs import Store, run_all
+        from skillfocus.world import seed_range
 
         seeds = seed_range(self.seeds, self.seed)
         self.explore_world()
@@ -322,7 +322,7 @@ class Discover(JobOptions, DiscoveryOptions):
         self, first: Discovery, seeds: Sequence[int], store: Store, progress: Any
     ) -> StrengthCurve:
         """Raise the strength; every point is stored like any other run."""
-        from skillfocus.learners.strength_search import first_strength, search_strength
+        from skillfocus.learners.discovery import first_strength, search_strength
         from skillfocus.runs import run_all
 
         def measure(strength: float) -> list[list[dict]]:
@@ -356,7 +356,7 @@ class Discover(JobOptions, DiscoveryOptions):
 
     @property
     def _learns_networks(self) -> bool:
-        from skillfocus.learners.neural.learner import Neural
+        from skillfocus.learners.cost_network.learner import Neural
 
         return isinstance(self.make_learner(), Neural)
 
@@ -447,7 +447,7 @@ class Evaluate(WorldOptions):
 
     def run(self) -> None:
         """Evaluate the files and print the results."""
-        from skillfocus.metrics.evaluation import evaluate
+        from skillfocus.metrics.summary import evaluate
 
         if not self.files:
             raise UserError("name at least one file of skills")
@@ -576,7 +576,7 @@ class View(WorldOptions):
         if self.export is not None:
             self._export(self.export)
             return
-        from skillfocus.viewer.viewing import view
+        from skillfocus.viewer.page import view
 
         world = self.make_world()
         with progress_on_stderr("writing the page") as bar:
@@ -726,7 +726,7 @@ class Doctor:
 
 def check_installation() -> tuple[dict[str, object], bool]:
     """Return versions, cores and whether kernels compile, and whether everything needed works."""
-    from skillfocus.worlds.exploration_cache import describe_cache
+    from skillfocus.worlds.explored import describe_cache
 
     findings: dict[str, object] = {
         "python": platform.python_version(), "system": platform.platform(),
@@ -757,7 +757,7 @@ def _check_kernels() -> str:
     """Compile the kernels, and return how long that took and where they are cached."""
     start = time.perf_counter()
     from skillfocus.learners.discovery import compile_kernels
-    from skillfocus.learners.tabular import sweeps
+    from skillfocus.learners.planning import sweeps
 
     compile_kernels()
     seconds = time.perf_counter() - start

@@ -16,8 +16,8 @@ from skillfocus.errors import UserError
 from skillfocus.learners.registry import LEARNERS, make_learner
 
 if TYPE_CHECKING:
-    from skillfocus.core.world import World
-    from skillfocus.learners.base import Learner
+    from skillfocus.learners.problem import Learner
+    from skillfocus.world import World
 
 SILENT_SECONDS = 1.0
 """Exploring a world shows no progress before this time."""
@@ -130,7 +130,7 @@ class DiscoveryOptions:
 
     def _actor_learner(self, options: dict[str, Any]) -> Learner:
         """Return the neural learner of a continuous world, whose updates are rounds."""
-        from skillfocus.learners.neural.learner import Neural
+        from skillfocus.learners.cost_network.learner import Neural
 
         learner = make_learner(self.learner)
         assert isinstance(learner, Neural)
@@ -218,7 +218,7 @@ class WorldOptions:
 def shown_exploration() -> Iterator[None]:
     """Show the progress of explorations in this block, if they take long."""
     from skillfocus.cli.printing import err, say
-    from skillfocus.worlds.model import exploration_progress
+    from skillfocus.worlds.explored import exploration_progress
 
     due, status = time.monotonic() + SILENT_SECONDS, None
 

@@ -1,6 +1,6 @@
 """Episodes over options in a world without a table, many side by side.
 
-They behave as those of `episode.py`, and rest on `skills/jax_rollouts.py`: every option gets a key
+They behave as those of `episodes.py`, and rest on `skills/jax_rollouts.py`: every option gets a key
 from its episode's own generator, so that an episode is the same alone and in a batch.
 """
 
@@ -12,18 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from skillfocus.core.factored import State
-from skillfocus.core.world import World
-from skillfocus.envs.episode import check_choices
-from skillfocus.envs.goal import NEVER, Start
-from skillfocus.envs.making import AnyTask
+from skillfocus.envs.episodes import NEVER, AnyTask, Start, check_choices
 from skillfocus.errors import UserError, unknown
 from skillfocus.own_files import is_own
 from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.short_forms import as_condition
-from skillfocus.tasks.task import Condition, Task, world_task
+from skillfocus.spaces import State
+from skillfocus.tasks.task import Condition, Task, as_condition, world_task
+from skillfocus.world import World
 
 MAX_DRAWS = 1000
 """How often a start is drawn before the task is taken to be accomplished everywhere."""

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from skillfocus.envs.goal import Start
-from skillfocus.envs.making import AnyTask
+from skillfocus.envs.episodes import AnyTask, Start
 from skillfocus.envs.vector import SkillVectorEnv
 from skillfocus.errors import UserError
 from skillfocus.skills.skills import Skills

@@ -13,15 +13,18 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skillfocus.core.seeds import check_seed
-from skillfocus.envs.base import RENDER_MODES, check_render_mode, requested_state
-from skillfocus.envs.goal import Start
-from skillfocus.envs.making import AnyTask, episodes_of
-from skillfocus.envs.observation import ObservationEncoder
-from skillfocus.envs.skill_env import discounts, load_skills
+from skillfocus.envs.episodes import AnyTask, ObservationEncoder, Start, episodes_of
+from skillfocus.envs.skill_env import (
+    RENDER_MODES,
+    check_render_mode,
+    discounts,
+    load_skills,
+    requested_state,
+)
 from skillfocus.errors import UserError
 from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
+from skillfocus.world import check_seed
 
 
 class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World, check_declared
-from skillfocus.envs.base import EnvFactory, SingleEpisodeEnv
-from skillfocus.envs.episode import Episodes
-from skillfocus.envs.goal import Start, make_goal
+from skillfocus.envs.episodes import Episodes, Start, make_goal
+from skillfocus.envs.skill_env import EnvFactory, SingleEpisodeEnv
 from skillfocus.errors import UserError
+from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.tasks.task import Task
+from skillfocus.world import World, check_declared
 from skillfocus.worlds.registry import make
 
 

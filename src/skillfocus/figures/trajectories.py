@@ -18,16 +18,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.path import Path as VectorPath
 
-from skillfocus.core.factored import State
-from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.figures.saving import check_path, save_figure
 from skillfocus.figures.style import turned
-from skillfocus.render.icons import BOX, parse_path
-from skillfocus.render.palette import PALETTES, SHADES
+from skillfocus.render.icons import BOX, PALETTES, SHADES, parse_path
 from skillfocus.render.scene import PlacedShape, Stage, TextLine
 from skillfocus.render.svg import FAINT_OPACITY
 from skillfocus.skills.skills import Skills
+from skillfocus.spaces import State
+from skillfocus.world import World
 from skillfocus.worlds.grid import GridWorld
 
 PALETTE = PALETTES["light"]

@@ -1,7 +1,7 @@
 """Learners by name, as commands and experiments use them.
 
-A new learner is one file with a frozen dataclass (see `base.py`) and one entry here. Entries name
-their factories as text, so that listing learners imports none of them.
+A new learner is one file with a frozen dataclass (see `problem.py`) and one entry here. Entries
+name their factories as text, so that listing learners imports none of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skillfocus.errors import unknown
 
 if TYPE_CHECKING:
-    from skillfocus.learners.base import Learner
+    from skillfocus.learners.problem import Learner
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,21 @@ class LearnerEntry:
 
 
 LEARNERS = {
-    "planning": LearnerEntry("skillfocus.learners.tabular.planning:Planning", options=("rounds",)),
+    "planning": LearnerEntry("skillfocus.learners.planning.learner:Planning", options=("rounds",)),
     "q-learning": LearnerEntry(
-        "skillfocus.learners.tabular.q_learning:QLearning",
-        paper="skillfocus.learners.tabular.q_learning:paper_q_learning",
+        "skillfocus.learners.q_learning:QLearning",
+        paper="skillfocus.learners.q_learning:paper_q_learning",
         options=("episodes",),
     ),
     "literal": LearnerEntry(
-        "skillfocus.learners.tabular.q_learning:literal_q_learning", options=("episodes",)
+        "skillfocus.learners.q_learning:literal_q_learning", options=("episodes",)
     ),
     "neural": LearnerEntry(
-        "skillfocus.learners.neural.learner:Neural",
+        "skillfocus.learners.cost_network.learner:Neural",
         options=("updates", "environments", "hidden"),
     ),
     "neural-large": LearnerEntry(
-        "skillfocus.learners.neural.learner:large_neural",
+        "skillfocus.learners.cost_network.learner:large_neural",
         options=("updates", "environments", "hidden"),
     ),
 }

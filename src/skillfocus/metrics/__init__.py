@@ -1,14 +1,17 @@
 """Metrics of skills: side effects, control of targets, coverage, and what is reachable at all."""
 
-from skillfocus.metrics.best_focus import best_focus
 from skillfocus.metrics.continuous import ContinuousEffects, continuous_side_effects
-from skillfocus.metrics.continuous_coverage import coverage_by_variable
-from skillfocus.metrics.coverage import Coverage, coverage
-from skillfocus.metrics.effects import SkillEffects
-from skillfocus.metrics.focused_plan import FocusedPlan, best_plan
-from skillfocus.metrics.reachability import fair_starts, round_trips, shortest_steps
-from skillfocus.metrics.representations import RepresentationFit, representation_fit
-from skillfocus.metrics.side_effects import side_effects
+from skillfocus.metrics.coverage import Coverage, coverage, coverage_by_variable
+from skillfocus.metrics.propagation import RepresentationFit, representation_fit
+from skillfocus.metrics.reachability import (
+    FocusedPlan,
+    best_focus,
+    best_plan,
+    fair_starts,
+    round_trips,
+    shortest_steps,
+)
+from skillfocus.metrics.side_effects import SkillEffects, side_effects
 
 __all__ = [
     "ContinuousEffects", "Coverage", "FocusedPlan", "RepresentationFit", "SkillEffects",

@@ -19,9 +19,8 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.metrics.statistics import Interval, bootstrap_interval, success_interval
-from skillfocus.objectives.skill_layout import SkillLayout
-from skillfocus.skills.continuous.choosing import choices
-from skillfocus.skills.continuous.skills import ContinuousSkills, draw_keys
+from skillfocus.objectives.kinds import SkillLayout
+from skillfocus.skills.continuous import ContinuousSkills, choices, draw_keys
 
 THRESHOLD = 0.1
 """Changes above this count, relative to the variable's scale."""

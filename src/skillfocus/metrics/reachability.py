@@ -8,16 +8,280 @@ likeliest outcome; a *round trip* is the shortest path that does what a fair sta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.rollout import likeliest_successors
-from skillfocus.metrics.best_focus import best_focus, products_per_start
+from skillfocus.compilation import njit
+from skillfocus.errors import UserError, unknown
+from skillfocus.mdp import Projection, TabularMDP, project
+from skillfocus.rollout import likeliest_successors
+
+# -------------------- Focused changes: which states a skill may stop in, compared with its start
+#
+# A change is *focused* if every target differs from its first value (or has the value it is to
+# reach, if one is named) and every variable to be restored equals its first value.
+
+Restore = Literal["all", "reversible"]
+"""What a focused change restores: all variables but the targets, or those that can be changed back;
+the others are then free."""
+RESTORES: tuple[Restore, ...] = ("all", "reversible")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A focused change: which states are in G, compared with the start.
+
+    Attributes:
+        targets: Variables that must end changed.
+        restored: Variables that must end as they were.
+        values: The values that targets must end with instead; None if any other will do.
+    """
+
+    targets: tuple[int, ...]
+    restored: tuple[int, ...]
+    values: tuple[int, ...] | None = None
+
+    @property
+    def compared(self) -> list[int]:
+        """The variables whose first values decide what is in G."""
+        return [*self.targets, *self.restored] if self.values is None else [*self.restored]
+
+    def done(self, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
+        """Return bool [n_rows, n_goals]: whether the change that a start asks for is done.
+
+        Args:
+            values: Values of rows, [n_rows, n_variables].
+            goals: Values of starts, [n_goals, n_variables].
+        """
+        done = np.ones((len(values), len(goals)), dtype=bool)
+        for number, j in enumerate(self.targets):
+            if self.values is None:
+                done &= values[:, j][:, None] != goals[None, :, j]
+            else:
+                done &= (values[:, j] == self.values[number])[:, None]
+        for j in self.restored:
+            done &= values[:, j][:, None] == goals[None, :, j]
+        return done
+
+
+def restored_variables(
+    mdp: TabularMDP, targets: Sequence[int], restore: Restore = "all"
+) -> tuple[int, ...]:
+    """Return the variables that a focused change of `targets` restores."""
+    return tuple(
+        j
+        for j in range(len(mdp.space))
+        if j not in targets and (restore == "all" or mdp.reversible[j])
+    )
+
+
+def make_change(
+    mdp: TabularMDP,
+    targets: Sequence[int | str],
+    restore: Restore,
+    values: Sequence[int] | None,
+) -> Change:
+    """Return the change of some targets; arguments are those of `best_focus`.
+
+    Raises:
+        UserError: If an argument is not what it must be, such as a value that there is not.
+    """
+    numbers = mdp.space.indices(targets)
+    if restore not in RESTORES:
+        raise unknown("kind of restoring", str(restore), RESTORES)
+    restored = restored_variables(mdp, numbers, restore)
+    if values is None:
+        return Change(numbers, restored)
+    if len(values) != len(numbers):
+        raise UserError(f"values must have one value per target, {len(numbers)}, got {len(values)}")
+    for j, k in zip(numbers, values, strict=True):
+        if not 0 <= k < mdp.space.sizes[j]:
+            raise UserError(
+                f"{mdp.space.names[j]} has no value number {k}; they are numbered 0 to "
+                f"{mdp.space.sizes[j] - 1}"
+            )
+    return Change(numbers, restored, tuple(int(k) for k in values))
+
+
+# -------------------- The highest probability of a focused change (`focused_change.py`)
+#
+# A skill may stop whenever it likes, within its step limit. With G the states in which the change
+# is done, and t steps left, dynamic programming gives
+#
+#     V_0(s) = [s in G],    V_t(s) = 1 if s in G, else max_a sum_m p(m | s, a) V_t-1(s_m),
+#
+# exactly, slips included. G depends on the start, the dynamics do not: starts that agree on the
+# targets, unless their values are named, and on what is restored share G, and all sets G are solved
+# side by side. Variables that make no difference are projected out, and states in which something
+# is changed for good that should be restored are left out, because their value is 0.
+#
+# Hidden marks: where they make a difference to the variables concerned, each mark is taken to be
+# set for the first time, as the table has it. That is exact from starts without marks if the
+# variable that counts the marks is a target, or is to be restored.
+
+BLOCK = 256
+"""Sets G solved side by side: few enough for their values to stay in the cache."""
+CONVERGED = 1e-12
+"""Values that change by less in a step are final: later steps change them by no more than that."""
+BYTES_AT_ONCE = 16
+"""Values of 0 and 1 are bytes, of which a processor compares so many in the time of a product."""
+_known: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
+"""Per MDP, (change, step limit): float64 [n_states], NaN where not computed yet."""
+
+
+@njit(cache=True, nogil=True)
+def backup(successors, probabilities, v, done, out):
+    """out = V_t from v = V_t-1, both float64 [n_rows, n_goals]; return the largest change.
+
+    `done` is bool [n_rows, n_goals], whether a row is in G. Rows of `v` after the last row of
+    `successors` keep their value.
+    """
+    n_goals = v.shape[1]
+    value = np.empty(n_goals)
+    change = 0.0
+    for s in range(successors.shape[0]):
+        best = out[s]
+        for g in range(n_goals):
+            best[g] = 1.0 if done[s, g] else 0.0
+        for a in range(successors.shape[1]):
+            value[:] = 0.0
+            for m in range(successors.shape[2]):
+                p = probabilities[s, a, m]
+                if p > 0.0:
+                    after = v[successors[s, a, m]]
+                    for g in range(n_goals):
+                        value[g] += p * after[g]
+            for g in range(n_goals):
+                best[g] = max(best[g], value[g])
+        for g in range(n_goals):
+            change = max(change, best[g] - v[s, g])
+    return change
+
+
+@njit(cache=True, nogil=True)
+def backup_certain(successors, v, done, out):
+    """`backup` for actions with one outcome, successors [n_rows, n_actions]: values are 0 or 1,
+    uint8; return whether any changed."""
+    n_goals = v.shape[1]
+    changed = np.uint8(0)
+    for s in range(successors.shape[0]):
+        best = out[s]
+        for g in range(n_goals):
+            best[g] = done[s, g]
+        for a in range(successors.shape[1]):
+            after = v[successors[s, a]]
+            for g in range(n_goals):
+                best[g] |= after[g]
+        for g in range(n_goals):
+            changed |= best[g] ^ v[s, g]
+    return changed
+
+
+def best_focus(
+    mdp: TabularMDP,
+    targets: Sequence[int | str],
+    starts: np.ndarray | Sequence[int],
+    step_limit: int,
+    restore: Restore = "all",
+    values: Sequence[int] | None = None,
+) -> np.ndarray:
+    """Return the highest probability of a focused change from each start.
+
+        best_focus(mdp, ["tool_1"], starts, world.step_limit)
+        best_focus(mdp, ["passenger"], starts, 40, values=[2])  # end with the third value
+
+    Args:
+        mdp: The world's MDP.
+        targets: The variables that must end changed, by index or name, at least one.
+        starts: int [n_starts], numbers of states.
+        step_limit: Most steps.
+        restore: Which of the other variables must end as they were.
+        values: Per target, the index of the value that it must end with instead of any other than
+            its first. Where it has that value already, to do nothing is enough.
+
+    Returns:
+        float64 [n_starts].
+
+    Raises:
+        UserError: If an argument is not what it must be, such as a value that there is not.
+    """
+    starts = np.asarray(starts, dtype=np.int64)
+    change = make_change(mdp, targets, restore, values)
+    key = (change, step_limit)
+    known = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
+    unknown = np.unique(starts[np.isnan(known[starts])])
+    if len(unknown):
+        known[unknown] = _solve(mdp, change, unknown, step_limit)
+    return known[starts]
+
+
+def products_per_start(
+    mdp: TabularMDP, targets: Sequence[int], step_limit: int, restore: Restore = "all"
+) -> float:
+    """Return how many products `best_focus` computes for a start at most, which takes about a
+    nanosecond each; where nothing happens by chance, it is that many bytes that are compared."""
+    model = project(mdp, [*targets, *restored_variables(mdp, targets, restore)])
+    certain = model.successors.shape[2] == 1
+    return model.successors.size * step_limit / (BYTES_AT_ONCE if certain else 1)
+
+
+def _solve(mdp: TabularMDP, change: Change, starts: np.ndarray, step_limit: int) -> np.ndarray:
+    model = project(mdp, [*change.targets, *change.restored])
+    rows = model.of_state[starts]
+    codes = mdp.space.encode(model.values[rows], change.compared)
+    _, first, goal = np.unique(codes, return_index=True, return_inverse=True)
+    goals = model.values[rows[first]]  # one state that shows each G: [n_goals, n_variables]
+    for_good = [j for j in change.restored if not mdp.reversible[j]]
+    found = np.empty(len(starts))
+    for members, alive in _blocks(model.values, goals, for_good):
+        mine = np.flatnonzero(np.isin(goal, members))
+        done = change.done(model.values[alive], goals[members])
+        values = _sweep(model, alive, done, step_limit)
+        place = np.searchsorted(alive, rows[mine])
+        found[mine] = values[place, np.searchsorted(members, goal[mine])]
+    return found
+
+
+def _blocks(
+    values: np.ndarray, goals: np.ndarray, for_good: list[int]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield goals that are solved together and the rows, sorted, that their values depend on: of
+    what cannot be changed back, all have the same values."""
+    kinds, kind = np.unique(goals[:, for_good], axis=0, return_inverse=True)
+    for number, values_for_good in enumerate(kinds):
+        alive = np.flatnonzero((values[:, for_good] == values_for_good).all(axis=1))
+        members = np.flatnonzero(kind.ravel() == number)
+        for begin in range(0, len(members), BLOCK):
+            yield members[begin : begin + BLOCK], alive
+
+
+def _sweep(model: Projection, alive: np.ndarray, done: np.ndarray, step_limit: int) -> np.ndarray:
+    """Return V [n_alive, n_goals] with all steps left. Other rows count as one more, of value 0."""
+    number = np.full(len(model.values), len(alive), dtype=np.int32)
+    number[alive] = np.arange(len(alive))
+    successors, probabilities = number[model.successors[alive]], model.probabilities[alive]
+    likeliest = probabilities.argmax(axis=2)[:, :, None]
+    certain = bool((np.take_along_axis(probabilities, likeliest, axis=2) > 1 - CONVERGED).all())
+    following = np.take_along_axis(successors, likeliest, axis=2)[:, :, 0]
+    v = np.zeros((len(alive) + 1, done.shape[1]), dtype=np.uint8 if certain else np.float64)
+    v[:-1] = done
+    out = v.copy()
+    for _ in range(step_limit):
+        if certain:
+            change = backup_certain(following, v, done.view(np.uint8), out)
+        else:
+            change = backup(successors, probabilities, v, done, out)
+        v, out = out, v
+        if change <= CONVERGED:
+            break
+    return v[:-1]
+
 
 FAIR_PROBABILITY = 0.9
 """The probability of a focused change that is possible from a fair start, at least. In the paper's
@@ -237,3 +501,70 @@ def _is_fair(
 ) -> np.ndarray:
     """Return bool [n_starts]."""
     return best_focus(mdp, targets, starts, step_limit, "reversible") >= FAIR_PROBABILITY
+
+
+# --------------------
+#
+# The plan that makes a focused change with the highest probability; see `best_focus.py`
+
+STOP = -1
+
+
+@dataclass(frozen=True, eq=False)
+class FocusedPlan:
+    """The best focused behaviour from one start; a baseline for discovered skills.
+
+        plan = best_plan(mdp, [1], start, step_limit=40)
+        action = plan.action(state, steps=0)  # None: stop
+
+    Attributes:
+        start: Number of the start.
+        probability: How likely it makes the focused change.
+        actions: int16 [step_limit, n_states], by the steps taken so far; -1 means "stop". What to
+            do depends on the time: with few steps left, only a risky way is short enough.
+    """
+
+    start: int
+    probability: float
+    actions: np.ndarray
+
+    def action(self, state: int, steps: int) -> int | None:
+        """Return what to do in a state after so many steps; None to stop."""
+        action = self.actions[steps, state] if steps < len(self.actions) else STOP
+        return None if action == STOP else int(action)
+
+
+def best_plan(
+    mdp: TabularMDP,
+    targets: Sequence[int | str],
+    start: int,
+    step_limit: int,
+    restore: Restore = "all",
+    values: Sequence[int] | None = None,
+) -> FocusedPlan:
+    """Return the plan with the highest probability of a focused change from a start.
+
+    It stops where the change is done, and where it has become impossible.
+
+    Args:
+        mdp: The world's MDP.
+        targets: The variables that must end changed, by index or name.
+        start: Number of the start.
+        step_limit: Most steps.
+        restore: Which of the other variables must end as they were.
+        values: The values that targets must end with, as for `best_focus`.
+
+    Raises:
+        UserError: If an argument is not what it must be, such as a value that there is not.
+    """
+    change = make_change(mdp, targets, restore, values)
+    done = change.done(mdp.values, mdp.values[[start]])
+    v = done.astype(np.float64)
+    out, actions = v.copy(), np.empty((step_limit, mdp.n_states), dtype=np.int16)
+    for left in range(1, step_limit + 1):
+        backup(mdp.successors, mdp.probabilities, v, done, out)
+        expected = (mdp.probabilities * v[mdp.successors, 0]).sum(axis=2)
+        stops = done[:, 0] | (out[:, 0] == 0)
+        actions[step_limit - left] = np.where(stops, STOP, expected.argmax(axis=1))
+        v, out = out, v
+    return FocusedPlan(int(start), float(v[start, 0]), actions)

@@ -7,16 +7,16 @@ sampled instead, and the averages come with 90 % intervals.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
-from skillfocus.core.seeds import check_seed
 from skillfocus.errors import UserError
 from skillfocus.machine import map_on_cores, require_memory
-from skillfocus.metrics.best_focus import best_focus
-from skillfocus.metrics.drawn_starts import DrawnStarts
-from skillfocus.metrics.effects import SkillEffects, StartAverages
-from skillfocus.metrics.focused_change import Restore
-from skillfocus.metrics.last_states import (
+from skillfocus.metrics.propagation import (
     Dynamics,
     SkillMode,
     StartEffects,
@@ -24,6 +24,8 @@ from skillfocus.metrics.last_states import (
     expected_effects,
 )
 from skillfocus.metrics.reachability import (
+    Restore,
+    best_focus,
     fair_starts,
     max_fair_starts,
     max_starts,
@@ -31,8 +33,279 @@ from skillfocus.metrics.reachability import (
     sample_starts,
 )
 from skillfocus.progress import Progress, no_progress
-from skillfocus.skills.reached_values import told_values
-from skillfocus.skills.skills import Skills
+from skillfocus.skills.policy import Policy
+from skillfocus.skills.skills import Skills, told_values
+from skillfocus.world import check_seed
+from skillfocus.worlds.jax.world import JaxWorld
+
+# --------------------
+#
+# What a skill does, per first state and on average: the results of `side_effects`
+
+Z90 = 1.6448536269514722
+"""The normal quantile of a two-sided 90 % interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class StartAverages:
+    """What one skill does, per first state and on average."""
+
+    targets: tuple[str, ...]
+    """The skill's target variables."""
+    variables: tuple[str, ...]
+    """All variables of the world."""
+    starts: np.ndarray
+    """int64 [n_starts]: first states, by number; in a world without a table, value indices
+    [n_starts, n_variables]. Each sampled rollout is a start of its own."""
+    changed: np.ndarray
+    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
+    amount: np.ndarray
+    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
+    controlled: np.ndarray
+    """float64 [n_starts]: the probability that every target ends changed."""
+    alone: np.ndarray
+    """float64 [n_starts]: the probability that every target ends changed, and nothing else. Of a
+    skill that is told which value to reach: that every target ends with that value."""
+    clean: np.ndarray
+    """float64 [n_starts, 2]: the probability that nothing but targets ends changed; the same, not
+    counting what can never be changed back."""
+    steps: np.ndarray
+    """float64 [n_starts]: expected steps."""
+    exact: bool
+    """False if rollouts or first states were sampled."""
+    best: np.ndarray | None
+    """float64 [n_starts, 2]: the highest `alone` of any behaviour; the same, not counting what can
+    never be changed back (see `best_focus`). None where it was not computed: over all starts, and
+    without a table."""
+
+    def restricted_to(self, starts: np.ndarray, exact: bool, best: np.ndarray) -> StartAverages:
+        """Return the same for some of the first states, which must be among these and sorted."""
+        kept = np.searchsorted(self.starts, starts)
+        return StartAverages(
+            self.targets, self.variables, starts, self.changed[kept], self.amount[kept],
+            self.controlled[kept], self.alone[kept], self.clean[kept], self.steps[kept], exact,
+            best,
+        )  # fmt: skip
+
+    @property
+    def per_start(self) -> np.ndarray:
+        """float64 [n_starts]: Equation 1, the expected number of changed non-target variables."""
+        watched = [j for j, name in enumerate(self.variables) if name not in self.targets]
+        return self.changed[:, watched].sum(axis=1)
+
+    @property
+    def changes_target(self) -> float | None:
+        """The probability that all targets end changed; None for a skill without targets."""
+        return _mean(self.controlled) if self.targets else None
+
+    @property
+    def changes_alone(self) -> float | None:
+        """The probability that all targets end changed, or with the values that the skill is told
+        to reach, and nothing else ends changed."""
+        return _mean(self.alone) if self.targets else None
+
+    @property
+    def best_possible(self) -> float | None:
+        """The highest `changes_alone` that any behaviour attains from these starts."""
+        return None if self.best is None or not self.targets else _mean(self.best[:, 0])
+
+    @property
+    def avoidable(self) -> float | None:
+        """How much likelier than necessary it is that something else ends changed.
+
+        From a start at which some behaviour changes the targets and nothing else with probability
+        b, a skill need not disturb anything with more than 1 - b. Where something changes for good
+        whatever one does, b says little, so the same is asked without what can never be changed
+        back, and the larger answer holds; but no more of the second than the skill has side effects
+        beyond 1 - b, which nobody can help. (A skill that leaves a vase whole may come home less
+        safely for it, and is not to be blamed.)
+        """
+        if self.best is None or not self.targets:
+            return None
+        all_things, reversible = np.maximum(self.best - self.clean, 0.0).T
+        beyond = np.maximum(self.per_start - (1.0 - self.best[:, 0]), 0.0)
+        return _mean(np.maximum(all_things, np.minimum(reversible, beyond)))
+
+    @property
+    def side_effects(self) -> float:
+        """The mean of `per_start`."""
+        return _mean(self.per_start)
+
+    @property
+    def by_variable(self) -> dict[str, float]:
+        """The probability of change of each non-target variable."""
+        return {
+            name: _mean(self.changed[:, j])
+            for j, name in enumerate(self.variables)
+            if name not in self.targets
+        }
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """A 90 % interval of `side_effects`: of width 0 if exact, None for a single sample."""
+        mean = self.side_effects
+        if self.exact:
+            return mean, mean
+        if len(self.starts) < 2:
+            return None
+        error = Z90 * float(self.per_start.std(ddof=1)) / len(self.starts) ** 0.5
+        return mean - error, mean + error
+
+    def summary(self) -> dict[str, object]:
+        """Return the averages as JSON-serializable values; all None if there are no starts."""
+        if not len(self.starts):
+            averages = dict.fromkeys(
+                ("changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
+                 "side_effects_interval", "steps")
+            )  # fmt: skip
+            nothing = dict.fromkeys(self.variables)
+            return {
+                **averages,
+                "side_effects_by_variable": nothing,
+                "mean_change_by_variable": nothing,
+                "starts": 0,
+                "exact": self.exact,
+            }
+        return {
+            "changes_target": self.changes_target,
+            "changes_alone": self.changes_alone,
+            "best_possible": self.best_possible,
+            "avoidable": self.avoidable,
+            "side_effects": self.side_effects,
+            "side_effects_interval": self.interval and list(self.interval),
+            "side_effects_by_variable": self.by_variable,
+            "mean_change_by_variable": dict(
+                zip(self.variables, self.amount.mean(axis=0).tolist(), strict=True)
+            ),
+            "steps": float(self.steps.mean()),
+            "starts": len(self.starts),
+            "exact": self.exact,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SkillEffects(StartAverages):
+    """What one skill does, and where it ends.
+
+    Example:
+        >>> effects = sf.metrics.side_effects(skills)[0]
+        >>> effects.changes_target, effects.side_effects, effects.by_variable
+    """
+
+    ends: np.ndarray
+    """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
+    without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
+
+
+def _mean(values: np.ndarray) -> float:
+    """Return the mean over first states; NaN if there are none."""
+    return float(values.mean()) if len(values) else math.nan
+
+
+# -------------------- First states of sampled rollouts in a world without a table
+#
+# They are drawn by the world's `reset`. A skill whose target cannot change any more shows nothing,
+# so such starts do not count: those in which a target that never returns to a value it has left
+# (`one_way`) is at its last value. Which values are last is not known, and therefore observed: a
+# value counts as last if neither random actions nor the skills ever left it, while they did leave
+# others of the variable.
+
+EXPLORERS = 1024
+"""Environments that take random actions."""
+MIN_STEPS = 64
+"""Random actions that each of them takes at least; else the skills' step limit."""
+TRIES = 64
+"""Rollouts of each skill."""
+MAX_ROUNDS = 100
+"""How often as many starts as are wanted are drawn before there are taken to be too few."""
+
+
+class RandomActions(Policy):
+    """One skill that takes random actions and never stops.
+
+    Args:
+        n_actions: Number of actions.
+        rng: Source of the actions.
+    """
+
+    context_variables = ((),)
+
+    def __init__(self, n_actions: int, rng: np.random.Generator) -> None:
+        self._n_actions, self._rng = n_actions, rng
+
+    def actions(
+        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
+    ) -> np.ndarray:
+        """Draw actions; see `Policy.actions`."""
+        del skill, starts, mode
+        return self._rng.integers(self._n_actions, size=len(states))
+
+
+class DrawnStarts:
+    """First states of skills in a world without a table.
+
+    Args:
+        skills: The skills.
+        rng: Source of the draws.
+    """
+
+    def __init__(self, skills: Skills, rng: np.random.Generator) -> None:
+        self._skills, self._rng = skills, rng
+
+    def draw(self, targets: Sequence[str], n: int) -> np.ndarray:
+        """Draw states in which these targets can still change.
+
+        Args:
+            targets: Names of variables.
+            n: How many states.
+
+        Returns:
+            int32 [n, n_variables], or fewer if such states are too rare to be found.
+        """
+        space = self._skills.world.space
+        kept = [np.empty((0, len(space)), np.int32)]
+        for _ in range(MAX_ROUNDS):
+            drawn = self._skills.draw_starts(n, self._rng)
+            usable = np.ones(n, dtype=bool)
+            for name in targets:
+                if name in self._left:
+                    usable &= self._left[name][drawn[:, space.index(name)]]
+            kept.append(drawn[usable])
+            if sum(map(len, kept)) >= n:
+                break
+        return np.concatenate(kept)[:n]
+
+    @cached_property
+    def _left(self) -> dict[str, np.ndarray]:
+        """Per one-way target, which values were left, bool [n_values]; absent if none was."""
+        world = self._skills.world
+        assert isinstance(world, JaxWorld)
+        names = {name for names in self._skills.targets for name in names} & set(world.one_way)
+        left = {
+            name: np.zeros(len(world.space.variables[world.space.index(name)].values), dtype=bool)
+            for name in sorted(names)
+        }
+        for paths in (self._explore(), self._try_skills()) if left else ():
+            for name, seen in left.items():
+                path = paths[:, :, world.space.index(name)]
+                seen[path[:, :-1][path[:, :-1] != path[:, 1:]]] = True
+        return {name: seen for name, seen in left.items() if seen.any()}
+
+    def _explore(self) -> np.ndarray:
+        """Return the paths of random actions, int32 [n, n_steps + 1, n_variables]."""
+        skills, rng = self._skills, self._rng
+        n_steps = max(skills.step_limit, MIN_STEPS)
+        policy = RandomActions(len(skills.world.actions), rng)
+        explorers = Skills(skills.world, policy, ((),), n_steps)
+        starts = skills.draw_starts(EXPLORERS, rng)
+        return explorers.run(np.zeros(EXPLORERS, dtype=np.int64), starts, rng)[0]
+
+    def _try_skills(self) -> np.ndarray:
+        """Return the paths of some rollouts of every skill, as `_explore` does."""
+        skills, rng = self._skills, self._rng
+        numbers = np.repeat(np.arange(len(skills)), TRIES)
+        return skills.run(numbers, skills.draw_starts(len(numbers), rng), rng)[0]
+
 
 DEFAULT_SAMPLE = 4000
 """Rollouts per skill in worlds with hidden marks or without a table."""

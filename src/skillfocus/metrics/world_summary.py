@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping
 
-from skillfocus.core.influence import uninfluenced
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.world import World
+from skillfocus.mdp import TabularMDP, uninfluenced
 from skillfocus.metrics.reachability import isolated_change_chances
-from skillfocus.objectives.targets import default_counts
+from skillfocus.objectives.kinds import default_counts
+from skillfocus.world import World
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.world import JaxWorld
 

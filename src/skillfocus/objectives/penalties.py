@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from skillfocus.core.factored import FactoredSpace
 from skillfocus.errors import UserError, unknown
 from skillfocus.machine import array_namespace
+from skillfocus.spaces import FactoredSpace
 
 if TYPE_CHECKING:
-    from skillfocus.core.mdp import TabularMDP
+    from skillfocus.mdp import TabularMDP
 
 MAX_STRENGTH = 1e30
 """The largest strength: learners hold penalties in float32."""
@@ -163,7 +163,7 @@ def _changed(
 def _path_norm(
     mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
 ) -> np.ndarray:
-    from skillfocus.core.paths import relative_path_distances  # SciPy: not for `--help`
+    from skillfocus.mdp import relative_path_distances  # SciPy: not for `--help`
 
     squares = np.zeros(len(start))
     for j in np.flatnonzero(watched).tolist():

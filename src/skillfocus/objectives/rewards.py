@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from skillfocus.objectives.estimates import (
+from skillfocus.objectives.objective import (
     Discriminator,
+    Objective,
     Representation,
+    Reward,
     TemporalRepresentation,
     ValueNumbers,
 )
-from skillfocus.objectives.objective import Objective, Reward
 
 
 def log_ratio(log_q, log_nu):

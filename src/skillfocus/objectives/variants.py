@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from skillfocus.errors import UserError
-from skillfocus.objectives.estimates import Discriminator, Representation
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Discriminator, Objective, Representation
 from skillfocus.objectives.penalties import Baseline, Penalty, weighted_norm
 
 OWNED_SHARE = 0.9

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skillfocus.core.mdp import TabularMDP
+from skillfocus.mdp import TabularMDP
 
 SMALLEST = 1e-4
 """A discriminator's smallest probability, so that its logarithm is finite."""

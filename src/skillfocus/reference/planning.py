@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skillfocus.core.mdp import TabularMDP
+from skillfocus.mdp import TabularMDP
 from skillfocus.reference.algorithm_1 import hidden_marks, penalty, step, update
 
 

@@ -16,18 +16,84 @@ from typing import NamedTuple
 
 from PIL import Image, ImageColor
 
-from skillfocus.core.factored import State
-from skillfocus.core.trajectory import Trajectory
 from skillfocus.errors import UserError
 from skillfocus.files import write_atomically
-from skillfocus.render import svg
-from skillfocus.render.icons import BOX, Point, Shape, agent_icon
-from skillfocus.render.palette import PALETTES
-from skillfocus.render.paths import PATH_WIDTH, observed_tracks, path_data, path_points
+from skillfocus.render.icons import BOX, PALETTES, Point, Shape, agent_icon
 from skillfocus.render.raster import Canvas
-from skillfocus.render.scene import SCALE, Item, Paragraph, Stage, card_notes
-from skillfocus.render.timeline import Timeline
+from skillfocus.render.scene import (
+    PATH_WIDTH,
+    SCALE,
+    Item,
+    Paragraph,
+    Stage,
+    card_notes,
+    observed_tracks,
+    path_data,
+    path_points,
+)
+from skillfocus.render.svg import (
+    VERDICT_COLOURS,
+    describe_state,
+    document,
+    icon_svg,
+    items_svg,
+    shape_svg,
+)
+from skillfocus.rollout import Trajectory
+from skillfocus.spaces import State
 from skillfocus.worlds.grid import Cell
+
+# -------------------- When what happens in an animated SVG, as SMIL elements
+#
+# An animation takes `STEP_S` per step, rests for `HOLD_S` in its last state, and repeats. Where
+# animations do not run, an SVG shows the last state: that is what the elements' own attributes say.
+
+STEP_S, HOLD_S = 0.24, 2.5
+"""How long a step takes, and the rest at the end, in seconds."""
+
+
+class Timeline:
+    """The times of an SVG's steps, as SMIL attributes."""
+
+    def __init__(self, steps: int) -> None:
+        """Time `steps` steps and the rest at the end."""
+        self._duration = steps * STEP_S + HOLD_S
+        self._times = [f"{t * STEP_S / self._duration:.5g}" for t in range(steps + 1)]
+
+    def animate(self, attribute: str, values: list[str], kind: str = "", more: str = "") -> str:
+        """Return an animation of an attribute through `values`, one per step.
+
+        Args:
+            attribute: The attribute.
+            values: Its values; the last is held. If all are equal there is no animation.
+            kind: Suffix of the element's name, such as "Transform".
+            more: Further attributes, beginning with a space.
+        """
+        if len(set(values)) == 1:
+            return ""
+        held, times = [*values, values[-1]], [*self._times, "1"]
+        return (
+            f'<animate{kind} attributeName="{attribute}"{more} dur="{self._duration:g}s" '
+            f'repeatCount="indefinite" values="{";".join(held)}" keyTimes="{";".join(times)}"/>'
+        )
+
+    def fade(self, visible: list[bool]) -> str:
+        """Return the opening tag of a group that is visible at some steps only.
+
+        Args:
+            visible: Whether it is, at each step. If always, the result is empty.
+        """
+        if all(visible):
+            return ""
+        turns = [t for t, now in enumerate(visible) if t == 0 or now != visible[t - 1]]
+        values = ";".join(str(int(visible[t])) for t in turns)
+        times = ";".join(self._times[t] for t in turns)
+        return (
+            f'<g opacity="{int(visible[-1])}"><animate attributeName="opacity" calcMode="discrete" '
+            f'dur="{self._duration:g}s" repeatCount="indefinite" values="{values}" '
+            f'keyTimes="{times}"/>'
+        )
+
 
 TWEENS = 2
 """Frames of a GIF between one cell and the next."""
@@ -108,7 +174,7 @@ def _verdicts(finished: Sequence[Trajectory], alone: bool) -> list[Paragraph]:
     return [
         Paragraph(
             run.verdict if alone else f"{run.name}: {run.verdict}",
-            svg.VERDICT_COLOURS.get(run.verdict[0], "ink"),
+            VERDICT_COLOURS.get(run.verdict[0], "ink"),
         )
         for run in finished[-MAX_VERDICTS:]
     ]
@@ -196,13 +262,13 @@ def svg_bytes(steps: list[AnimationStep], theme: str) -> bytes:
     items = dict.fromkeys(item for scene in scenes for item in scene)
     fades = {item: timeline.fade([item in scene for scene in visible]) for item in items}
     ordered = sorted(items, key=lambda item: item.layer)
-    body = [svg.items_svg(ordered, theme, {item: fade for item, fade in fades.items() if fade})]
+    body = [items_svg(ordered, theme, {item: fade for item, fade in fades.items() if fade})]
     if stage.grid is not None:
         body += _moving_agent(stage, steps, timeline, theme)
-    end = svg.describe_state(world, steps[-1].state)
+    end = describe_state(world, steps[-1].state)
     caption = " ".join(paragraph.text for paragraph in steps[-1].caption[1:])
     title = f"{steps[0].run.caption} in {world.id}, {last} steps. {caption} It ends in {end}"
-    return svg.document(stage, "".join(body), theme, title).encode()
+    return document(stage, "".join(body), theme, title).encode()
 
 
 def _moving_agent(
@@ -215,14 +281,14 @@ def _moving_agent(
     if line:
         shares = _path_shares(path_points(stage, cells), len(steps))
         growth = timeline.animate("stroke-dashoffset", [f"{1 - share:.4g}" for share in shares])
-        drawn = svg.shape_svg(Shape(line, "", "way", PATH_WIDTH), theme)
+        drawn = shape_svg(Shape(line, "", "way", PATH_WIDTH), theme)
         parts.append(drawn.replace("/>", f' pathLength="1" stroke-dasharray="1">{growth}</path>'))
     corners = [(x - BOX / 2, y - BOX / 2) for x, y in map(stage.centre, cells)]
     places = [f"{x:g} {y:g}" for x, y in corners]
     looks = [agent_icon(step.run.world, step.state) for step in steps]
     body = ""
     for icon in dict.fromkeys(looks):
-        drawn = svg.icon_svg(icon, 0, 0, theme)
+        drawn = icon_svg(icon, 0, 0, theme)
         fade = timeline.fade([look == icon for look in looks])
         body += f"{fade}{drawn}</g>" if fade else drawn
     moves = timeline.animate("transform", places, "Transform", ' type="translate"')

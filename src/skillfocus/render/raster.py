@@ -12,15 +12,23 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from skillfocus.core.factored import State
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.world import World
-from skillfocus.render.icons import BOX, Icon, Point, agent_icon, parse_path
-from skillfocus.render.palette import PALETTES
-from skillfocus.render.paths import PATH_WIDTH, mark_of_cell, path_points, places_in_table
-from skillfocus.render.scene import SCALE, Item, PlacedShape, Stage, TextLine, card_notes
-from skillfocus.worlds.grid import Cell
-from skillfocus.worlds.pictures import environment_painter
+from skillfocus.mdp import TabularMDP
+from skillfocus.render.icons import BOX, PALETTES, Icon, Point, agent_icon, parse_path
+from skillfocus.render.scene import (
+    PATH_WIDTH,
+    SCALE,
+    Item,
+    PlacedShape,
+    Stage,
+    TextLine,
+    card_notes,
+    mark_of_cell,
+    path_points,
+    places_in_table,
+)
+from skillfocus.spaces import State
+from skillfocus.world import World
+from skillfocus.worlds.grid import Cell, environment_painter
 
 SUPERSAMPLING = 3
 """How many times larger than the result things are painted."""

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import itertools
 import math
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from skillfocus.core.factored import State
-from skillfocus.core.world import World
+import numpy as np
+
+from skillfocus.mdp import TabularMDP
 from skillfocus.render.icons import (
     BOX,
     ICONS,
+    PLATE_LETTER,
     TRACKED,
     Icon,
     Shape,
@@ -26,9 +29,58 @@ from skillfocus.render.icons import (
     glyph_icon,
     ground_glyphs,
 )
-from skillfocus.render.palette import PLATE_LETTER
-from skillfocus.render.text_layout import text_width, truncate, wrap
+from skillfocus.spaces import State
+from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
+
+# -------------------- Fitting text into pictures: estimated widths, line breaks and truncation
+#
+# Widths are estimates that hold for any sans-serif font, because an SVG is set in a font that only
+# the reader's browser knows.
+
+MAX_LABEL = 24
+"""Characters of a name or a value on a card; longer ones are truncated."""
+MAX_LINES = 3
+"""Lines of a wrapped paragraph; the rest is truncated."""
+CHARACTER, WIDE_CHARACTER = 0.62, 0.5
+"""Estimated width of a character in font sizes, and the extra width of an East Asian one."""
+
+
+def wrap(text: str, size: float, width: float) -> list[str]:
+    """Break a text into lines.
+
+    Args:
+        text: The text; runs of white space count as one space.
+        size: The font size.
+        width: The room for a line, in the same unit.
+
+    Returns:
+        At most `MAX_LINES` lines; what does not fit is truncated.
+    """
+    most = int(width / (CHARACTER * size))
+    lines = [""]
+    for word in (truncate(word, most) for word in text.split()):
+        longer = f"{lines[-1]} {word}".lstrip()
+        if not lines[-1] or text_width(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES - 1 :] = [truncate(" ".join(lines[MAX_LINES - 1 :]), most)]
+    return lines
+
+
+def truncate(text: object, most: int = MAX_LABEL) -> str:
+    """Return a text on one line of at most `most` characters, ending in "…" if it was cut."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def text_width(text: str, size: float) -> float:
+    """Return the estimated width of a text in a font size."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return (CHARACTER * len(text) + WIDE_CHARACTER * wide) * size
+
 
 SCALE = 28 / BOX
 """Pixels per unit: cells are 28 pixels wide."""
@@ -296,3 +348,90 @@ def _plate(width: float, height: float, r: float = 5.0) -> str:
         f"M{r} 0L{w - r:g} 0C{w - 2:g} 0 {w} 2 {w} {r}L{w} {h - r:g}C{w} {h - 2:g} {w - 2:g} {h} "
         f"{w - r:g} {h}L{r} {h}C2 {h} 0 {h - 2:g} 0 {h - r:g}L0 {r}C0 2 2 0 {r} 0Z"
     )
+
+
+# --------------------
+#
+# What pictures know of a run on a map: the line along its cells, and the tracks it left
+
+OFFSET = 0.11
+"""How far beside the cells' centres a path runs, in cells, so that the way back shows."""
+MAX_PLACES = 4
+"""A variable that changes in more cells of a map than these has no place to be marked."""
+PATH_WIDTH = 2.6
+"""Stroke width of a path, in units of a picture."""
+
+
+def path_points(stage: Stage, cells: Sequence[Cell]) -> list[tuple[int, float, float]]:
+    """Return the corners of the line along a path, the way back a little beside the way out.
+
+    Args:
+        stage: The layout of the picture.
+        cells: The cell at each time.
+
+    Returns:
+        (time, x, y) of each corner. Both ways pass through the farthest cell, which therefore
+        occurs twice.
+    """
+    distances = [abs(cell[0] - cells[0][0]) + abs(cell[1] - cells[0][1]) for cell in cells]
+    turn = distances.index(max(distances))
+    out = [(t, cell, -OFFSET) for t, cell in enumerate(cells[: turn + 1])]
+    back = [(t, cell, OFFSET) for t, cell in enumerate(cells) if t >= turn] if turn else []
+    both = out + (back if len(back) > 1 else [])
+    return [(t, *stage.centre((r + offset, c + offset))) for t, (r, c), offset in both]
+
+
+def path_data(stage: Stage, cells: Sequence[Cell]) -> str:
+    """Return the same line as path data; empty if the path stays in one place."""
+    corners = [f"{x:g} {y:g}" for _, x, y in path_points(stage, cells)]
+    return f"M{'L'.join(corners)}" if len(set(corners)) > 1 else ""
+
+
+def observed_tracks(world: World, states: Sequence[State]) -> list[frozenset[Cell]]:
+    """Return the cells known to have a hidden mark (tracks, on a map) after each step of a run.
+
+    Variables only count the marks, so those of the first state are known to lie in a cell only
+    once the agent has entered it.
+
+    Returns:
+        One set per state; all empty for worlds without hidden marks or without a map.
+    """
+    tracks: list[frozenset[Cell]] = [frozenset()] * len(states)
+    if not isinstance(world, GridWorld) or not world.n_marks:
+        return tracks
+    for t in range(1, len(states)):
+        before, now = tuple(states[t - 1]), tuple(states[t])
+        outcomes = (o for a in range(len(world.actions)) for o in world.transition(before, a))
+        arrived = any(o.mark >= 0 and now in (o.state, o.again) for o in outcomes)
+        tracks[t] = tracks[t - 1] | ({world.map.cells[now[0]]} if arrived else frozenset())
+    return tracks
+
+
+def mark_of_cell(world: GridWorld, mdp: TabularMDP) -> dict[Cell, int]:
+    """Return the index of the hidden mark of each cell that can get one."""
+    source, action, slot = np.nonzero(mdp.marks >= 0)
+    positions = mdp.values[mdp.successors[source, action, slot], 0]
+    marks = mdp.marks[source, action, slot]
+    pairs = np.unique(np.stack([positions, marks], axis=1), axis=0)
+    return {world.map.cells[position]: mark for position, mark in pairs.tolist()}
+
+
+def changing_places(before: np.ndarray, after: np.ndarray) -> list[list[int]]:
+    """Return per variable the positions in which it changes; none if there are many.
+
+    Pages and pictures ring these places for the targets of the current skill.
+
+    Args:
+        before: int [n, n_variables]: value indices before each possible step.
+        after: int [n, n_variables]: and after it.
+    """
+    changed = before != after
+    places = [np.unique(after[changed[:, j], 0]) for j in range(before.shape[1])]
+    places[0] = places[0][:0]
+    return [each.tolist() if len(each) <= MAX_PLACES else [] for each in places]
+
+
+def places_in_table(mdp: TabularMDP) -> list[list[int]]:
+    """Return `changing_places` of a map whose states `mdp` numbers."""
+    source, action, slot = np.nonzero(mdp.probabilities > 0)
+    return changing_places(mdp.values[source], mdp.values[mdp.successors[source, action, slot]])

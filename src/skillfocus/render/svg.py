@@ -7,14 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from skillfocus.core.factored import State
-from skillfocus.core.trajectory import Trajectory
-from skillfocus.core.world import World, WorldState
-from skillfocus.render.icons import BOX, Icon, Shape, agent_icon
-from skillfocus.render.palette import PALETTES
-from skillfocus.render.paths import PATH_WIDTH, observed_tracks, path_data
+from skillfocus.render.icons import BOX, PALETTES, Icon, Shape, agent_icon
 from skillfocus.render.scene import (
     NOTE_COLOURS,
+    PATH_WIDTH,
     SCALE,
     TARGET,
     Item,
@@ -22,8 +18,13 @@ from skillfocus.render.scene import (
     Stage,
     TextLine,
     card_notes,
+    observed_tracks,
+    path_data,
+    truncate,
 )
-from skillfocus.render.text_layout import truncate
+from skillfocus.rollout import Trajectory
+from skillfocus.spaces import State
+from skillfocus.world import World, WorldState
 from skillfocus.worlds.grid import GridWorld
 
 FAINT_OPACITY = 0.55

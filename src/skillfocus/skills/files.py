@@ -10,37 +10,252 @@ world belong together is checked where they meet.
 
 from __future__ import annotations
 
+import itertools
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.world import MAX_STEPS, World
 from skillfocus.errors import UserError
-from skillfocus.files import Damaged, seal, unseal
-from skillfocus.objectives.targets import MAX_SKILLS
+from skillfocus.files import Damaged, read_bytes, seal, unseal
+from skillfocus.machine import require_memory
+from skillfocus.mdp import TabularMDP
+from skillfocus.objectives.kinds import MAX_SKILLS, Assignment, SkillLayout, Sphere, lay_out
+from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.registry import from_dict
+from skillfocus.skills.actor import ActorModel, SkillEstimates
+from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardHeader, reward_from_file
-from skillfocus.skills.neural.files import (
-    NetworkHeader,
-    network_arrays,
-    network_header,
-    networks_from_file,
-)
-from skillfocus.skills.neural.policy import NeuralPolicy
-from skillfocus.skills.packed_policy import PackedPolicy, pack_policy
-from skillfocus.skills.policy import Policy
+from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
+from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
 from skillfocus.skills.tables import fingerprint, has_table, table_of
-from skillfocus.worlds.registry import as_world
-from skillfocus.worlds.remaking import remake
+from skillfocus.world import MAX_STEPS, World
+from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.registry import as_world, remake
 
 if TYPE_CHECKING:
-    from skillfocus.skills.continuous.skills import ContinuousSkills
     from skillfocus.skills.skills import Skills
+
+
+# -------------------- Networks in skills files: their header entries and arrays
+#
+# The header names the objective with its settings, and the components of every skill or mode. With
+# the world, these determine the `SkillModel`. The arrays are the weights, with names such as
+# `costs/w0` and `groups/3/table`; each is checked against the model before it is used.
+
+MAX_TERMS = 20_000_000
+"""Upper bound of the targets of all skills together, times the number of variables."""
+_ADVICE = "use fewer skills"
+
+
+# ---------------------------------------------------------------------- writing
+
+
+class NetworkHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """The objective of networks (`Objective.to_dict`) and the components of every skill or mode."""
+
+    objective: dict[str, Any]
+    components: list[list[tuple[str, Annotated[int, Meta(ge=0, lt=MAX_SKILLS)]]]]
+
+
+def network_header(policy: NeuralPolicy) -> NetworkHeader | None:
+    """Return the header entry of networks; None if their objective cannot be made from a file."""
+    model = policy.model
+    try:
+        if from_dict(model.objective.to_dict()) != model.objective:
+            return None
+    except UserError:
+        return None
+    names = model.space.names
+    components = [
+        [(names[j], int(component)) for j, component in skill.items()]
+        for skill in model.assignment.skills
+    ]
+    return NetworkHeader(model.objective.to_dict(), components)
+
+
+def network_arrays(policy: NeuralPolicy) -> dict[str, np.ndarray]:
+    """Return the weights by their names in a file."""
+    weights = policy.weights
+    arrays = {
+        "unit": weights["unit"],
+        "strength": np.reshape(weights["strength"], 1),
+        "temperature": np.reshape(weights["temperature"], 1),
+    }
+    arrays |= {f"costs/{name}": array for name, array in weights["costs"].items()}
+    for number, parts in enumerate(weights["groups"]):
+        prefix = f"groups/{number}"
+        for name in ("table", "linear", "log_nu"):
+            if name in parts:
+                arrays[f"{prefix}/{name}"] = parts[name]
+        for name, array in parts.get("network", {}).items():
+            arrays[f"{prefix}/network/{name}"] = array
+    return {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+
+
+def same_networks(one: NeuralPolicy, other: NeuralPolicy) -> bool:
+    """Return whether two policies have the same networks for the same skills."""
+    mine, others = network_arrays(one), network_arrays(other)
+    return (
+        one.model.assignment == other.model.assignment
+        and mine.keys() == others.keys()
+        and all(np.array_equal(array, others[name]) for name, array in mine.items())
+    )
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def networks_from_file(
+    world: World, mdp: TabularMDP | None, header: Header, arrays: Mapping[str, np.ndarray]
+) -> NeuralPolicy:
+    """Restore networks from a file's checked header and its arrays.
+
+    Args:
+        world: The world.
+        mdp: Its table, if it has one.
+        header: The whole header.
+        arrays: The weights by name, without any other arrays.
+
+    Raises:
+        UserError: If header, arrays and world are inconsistent.
+    """
+    if header.network is None:
+        raise UserError("its header says nothing of its networks")
+    objective = from_dict(header.network.objective)
+    assignment = _assignment(world, objective, header.network)
+    modes = tuple(header.modes) or (1,) * len(header.targets)
+    _check_targets(world, assignment, modes, header.targets)
+    model = SkillModel(world.space, one_way(world, mdp), len(world.actions), objective, assignment)
+    policy = NeuralPolicy(model, _weights(model, dict(arrays)), modes, mdp)
+    if [list(names) for names in policy.context_variables] != header.context_variables:
+        raise UserError("the context variables of its skills differ from those of its networks")
+    return policy
+
+
+def one_way(world: World, mdp: TabularMDP | None) -> tuple[str, ...]:
+    """Return the variables that never return to a value they have left."""
+    if isinstance(world, JaxWorld):
+        return world.one_way
+    assert mdp is not None
+    return mdp.one_way
+
+
+def _assignment(world: World, objective: Objective, header: NetworkHeader) -> Assignment:
+    """Return the components of every skill or mode, within the limits on their number."""
+    skills = []
+    for parts in header.components:
+        skill = {world.space.index(name): component for name, component in parts}
+        if len(skill) != len(parts) or bool(skill) != objective.targeted:
+            raise UserError(f"a skill of {objective.name} cannot have the components {parts}")
+        skills.append(skill)
+    if not 1 <= len(skills) <= MAX_SKILLS:
+        raise UserError(f"it has components of {len(skills):,} skills, not of 1 to {MAX_SKILLS:,}")
+    most: dict[int, int] = {}
+    for skill in skills:
+        for j, component in skill.items():
+            most[j] = max(most.get(j, 0), component + 1)
+    if sum(map(len, skills)) * len(world.space) > MAX_TERMS:
+        raise UserError(f"it has more than {MAX_TERMS:,} targets times variables")
+    entries = len(skills) * (sum(most.values()) or len(skills))
+    require_memory(8 * entries, "the components of its skills", _ADVICE)
+    return Assignment(tuple(skills))
+
+
+def _check_targets(
+    world: World, assignment: Assignment, modes: Sequence[int], targets: Sequence[Sequence[str]]
+) -> None:
+    if len(modes) != len(targets) or sum(modes) != len(assignment):
+        raise UserError(
+            f"it has components of {len(assignment)} skills or modes, not of {sum(modes)}"
+        )
+    first = 0
+    for z, (names, count) in enumerate(zip(targets, modes, strict=True)):
+        for mode in range(first, first + count):
+            own = [world.space.names[j] for j in assignment.targets(mode)]
+            if own != list(names):
+                raise UserError(f"skill {z} targets {list(names)}, its components are for {own}")
+        first += count
+
+
+def _weights(model: SkillModel, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return the weights of a model; reject arrays that it does not have."""
+    weights = {
+        "unit": take(arrays, "unit", (model.n_skills,)),
+        "strength": take(arrays, "strength", (1,))[0],
+        "temperature": take(arrays, "temperature", (1,))[0],
+        "costs": take_network(arrays, "costs", model.n_inputs, model.n_outputs),
+        "groups": [
+            _take_group(model, arrays, f"groups/{number}", group)
+            for number, group in enumerate(model.groups)
+        ],
+    }
+    if arrays:
+        raise UserError(f"its networks need no array {min(arrays)!r}")
+    return weights
+
+
+def _take_group(
+    model: SkillModel, arrays: dict[str, np.ndarray], name: str, group: Group
+) -> dict[str, Any]:
+    n = group.n_components
+    if group.is_table:
+        return {"table": take(arrays, f"{name}/table", (n, group.n_starts, group.n_values))}
+    if model.objective.reward.estimate.discriminates:
+        n_inputs = model.encoded_width(group.variables, group.start_variables)
+        return {
+            "log_nu": take(arrays, f"{name}/log_nu", (n,)),
+            "network": take_network(arrays, f"{name}/network", n_inputs, n),
+        }
+    dimensions = sum(model.space.variables[j].coordinates.shape[1] for j in group.variables)
+    return {"linear": take(arrays, f"{name}/linear", (dimensions, n))}
+
+
+def take_network(
+    arrays: dict[str, np.ndarray], name: str, n_inputs: int, n_outputs: int
+) -> Parameters:
+    """Take the layers of a network with given input and output sizes and any hidden widths."""
+    last = 0
+    while f"{name}/w{last + 1}" in arrays:
+        last += 1
+    parameters: Parameters = {}
+    for i in range(last + 1):
+        width = n_outputs
+        if i < last:
+            shape = np.shape(arrays.get(f"{name}/w{i}", ()))
+            width = max(shape[1], 1) if len(shape) == 2 else 1
+        parameters[f"w{i}"] = take(arrays, f"{name}/w{i}", (n_inputs, width))
+        parameters[f"b{i}"] = take(arrays, f"{name}/b{i}", (width,))
+        if i < last:
+            parameters[f"g{i}"] = take(arrays, f"{name}/g{i}", (width,))
+        n_inputs = width
+    return parameters
+
+
+def take(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Remove and return a finite float32 array of a given shape.
+
+    Raises:
+        UserError: If there is no such array.
+    """
+    array = arrays.pop(name, None)
+    if array is None:
+        raise UserError(f"its networks need an array {name!r}")
+    if array.dtype != np.float32 or array.shape != shape:
+        raise UserError(
+            f"the array {name!r} is {array.dtype} {list(array.shape)}, its networks need float32 "
+            f"{list(shape)}"
+        )
+    if not np.isfinite(array).all():
+        raise UserError(f"the array {name!r} holds numbers that are not finite")
+    return array
+
 
 FORMAT, VERSION = "skillfocus-skills", 1
 MAX_DEPTH = 20
@@ -188,8 +403,6 @@ def from_bytes(
     """Restore skills of any kind from `to_bytes`; see `Skills.load`."""
     header, arrays = read(content, name)
     if header.kind == "actor":
-        from skillfocus.skills.continuous.files import from_file
-
         return from_file(header, arrays, name, world)
     made = world_of(header, name, world)
     if mdp is None and has_table(made):
@@ -235,3 +448,147 @@ def _reward(
     if mdp is None:
         raise UserError("its world has no tables of rewards")
     return reward_from_file(mdp, header.reward, arrays)
+
+
+# -------------------- Skills files of continuous skills
+#
+# The header names the world, the objective and the components. These determine names and shapes of
+# the arrays, which are checked before use.
+
+MAX_WIDTH = 1_000_000
+"""Largest `SkillLayout.width` that a file may have."""
+
+
+def _header(skills: ContinuousSkills) -> Header:
+    kinds = msgspec.convert(skills.layout.describe(skills.world.space), Kinds)
+    return Header(
+        format=FORMAT, version=VERSION, kind="actor",
+        world=Origin(skills.world.id, dict(skills.world.settings)),
+        fingerprint=fingerprint(skills.world), step_limit=skills.step_limit, info=skills.info,
+        objective=skills.objective.to_dict(), kinds=kinds,
+    )  # fmt: skip
+
+
+def _arrays(skills: ContinuousSkills) -> dict[str, np.ndarray]:
+    weights = skills.weights
+    arrays = {name: weights[name] for name in ("shift", "scale")}
+    for part in ("actor", "judges"):
+        arrays |= {f"{part}/{name}": array for name, array in weights[part].items()}
+    return {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+
+
+def same_skills(one: ContinuousSkills, other: ContinuousSkills) -> bool:
+    """Return whether two sets of skills are the same, weights included."""
+    mine, others = _arrays(one), _arrays(other)
+    return (
+        _header(one) == _header(other)
+        and mine.keys() == others.keys()
+        and all(np.array_equal(array, others[name]) for name, array in mine.items())
+    )
+
+
+def continuous_to_bytes(skills: ContinuousSkills) -> bytes:
+    """Return the contents of a skills file.
+
+    Raises:
+        UserError: If the objective is not a built-in one.
+    """
+    if not _is_known(skills.objective):
+        raise UserError(
+            f"{skills.objective.name} has a reward or a penalty of your own, which a skills file "
+            f"cannot describe: pickle the skills instead"
+        )
+    return seal(_header(skills), _arrays(skills), compress=1)
+
+
+def _is_known(objective: Objective) -> bool:
+    try:
+        return from_dict(objective.to_dict()) == objective
+    except UserError:
+        return False
+
+
+def load(path: Path, world: ContinuousBase | str | None = None) -> ContinuousSkills:
+    """Read a skills file; see `ContinuousSkills.load`."""
+    header, arrays = read(read_bytes(path, "skills"), str(path))
+    if header.kind != "actor":
+        raise UserError(f"{path} holds skills of a finite world: use Skills.load")
+    return from_file(header, arrays, str(path), world)
+
+
+def from_file(
+    header: Header, arrays: dict[str, np.ndarray], name: str, world: World | str | None
+) -> ContinuousSkills:
+    """Restore skills from a file's checked header and its arrays.
+
+    Raises:
+        UserError: If they do not belong together, or to the world.
+    """
+    made = world_of(header, name, world)
+    require_same_world(header, name, made, fingerprint(made))
+    if not isinstance(made, ContinuousBase) or header.objective is None:
+        raise UserError(
+            f"{name} is not a usable skills file: {made.id} has no continuous variables"
+        )
+    try:
+        objective = from_dict(header.objective)
+        layout = _layout(made, objective, header.kinds)
+        skills = ContinuousSkills(made, objective, layout, {}, header.step_limit, header.info)
+        skills.weights.update(_actor_weights(skills.model, skills.estimates, arrays))
+    except UserError as error:
+        raise UserError(f"{name} is not a usable skills file: {error}") from None
+    return skills
+
+
+def _layout(world: ContinuousBase, objective: Objective, kinds: list[Any]) -> SkillLayout:
+    """Return the layout that a header describes, if it is small enough."""
+
+    def component(described: Any) -> Any:
+        return described if isinstance(described, int) else Sphere(described.sphere)
+
+    if objective.targeted:
+        if any(name is None for kind in kinds for name, _ in kind):
+            raise UserError(f"{objective.name} skills have targets, and a component names none")
+        listed = [{name: component(described) for name, described in kind} for kind in kinds]
+        layout = lay_out(world.space, objective, listed)
+    else:
+        if len(kinds) != 1 or len(kinds[0]) != 1 or kinds[0][0][0] is not None:
+            raise UserError(f"{objective.name} skills have one component and no target")
+        only = component(kinds[0][0][1])
+        layout = (
+            lay_out(world.space, objective, only)  # pyright: ignore[reportArgumentType]
+            if isinstance(only, Sphere)
+            else lay_out(world.space, objective, n_skills=only)
+        )
+    if layout.width > MAX_WIDTH:
+        raise UserError(f"its skills have {layout.width:,} numbers, more than {MAX_WIDTH:,}")
+    return layout
+
+
+def _actor_weights(
+    model: ActorModel, estimates: SkillEstimates, arrays: dict[str, np.ndarray]
+) -> dict[str, Any]:
+    """Return the weights of skills; reject arrays that they do not have."""
+    size = model.world.observation_size
+    weights = {
+        "shift": take(arrays, "shift", (size,)),
+        "scale": take(arrays, "scale", (size,)),
+        "actor": take_network(arrays, "actor", model.n_inputs, model.n_outputs),
+        "judges": _take_judges(estimates, arrays),
+    }
+    if (weights["scale"] <= 0).any():
+        raise UserError("the array 'scale' holds numbers that are not positive")
+    if arrays:
+        raise UserError(f"its networks need no array {min(arrays)!r}")
+    return weights
+
+
+def _take_judges(estimates: SkillEstimates, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    first = np.shape(arrays.get("judges/w0", ()))
+    hidden = max(first[2], 1) if len(first) == 3 else 1
+    sizes = [estimates.n_inputs, hidden, hidden, estimates.width]
+    judges = {}
+    for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+        judges[f"w{i}"] = take(arrays, f"judges/w{i}", (estimates.n_copies, fan_in, fan_out))
+        judges[f"b{i}"] = take(arrays, f"judges/b{i}", (estimates.n_copies, 1, fan_out))
+    return judges

@@ -20,9 +20,8 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from skillfocus.core.indexing import ValueIndex, index_values
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
+from skillfocus.mdp import TabularMDP, ValueIndex, index_values
 
 Terms = tuple[tuple[int, int, float], ...]
 """(group, component, weight), summed."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.files import read_bytes
-from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.files import from_bytes
 from skillfocus.skills.skills import Skills
+from skillfocus.world import World
 
 SkillSource = Skills | ContinuousSkills | str | Path
 """A set of skills, or the path of a file of them."""

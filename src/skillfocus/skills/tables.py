@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 
-from skillfocus.core.continuous import ContinuousVariable
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.tabulation import tabulate
-from skillfocus.core.world import World
+from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.spaces import ContinuousVariable
+from skillfocus.world import World
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.world import JaxWorld
 

@@ -3,20 +3,406 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from skillfocus.core.factored import State
-from skillfocus.core.seeds import seed_range
-from skillfocus.core.world import World
+import numpy as np
+
+from skillfocus.compilation import njit
 from skillfocus.errors import UserError
+from skillfocus.mdp import TabularMDP
 from skillfocus.metrics.summary import origin
 from skillfocus.progress import Progress, no_progress, part_of
-from skillfocus.skills.continuous.skills import ContinuousSkills
+from skillfocus.rollout import (
+    Options,
+    draw_context,
+    follow,
+    mdp_arrays,
+    no_skills,
+    reset_marks,
+    step,
+)
+from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
-from skillfocus.tasks.short_forms import ShortTask, as_task
-from skillfocus.tasks.smdp_q_learning import SMDPQLearning, Solution, solve
-from skillfocus.tasks.task import Task
+from skillfocus.spaces import State
+from skillfocus.tasks.task import ShortTask, Task, as_task, optimum
+from skillfocus.world import World, check_seed, seed_range
 from skillfocus.worlds.jax.world import require_jax
+
+# -------------------- Compiled episodes over options; `smdp_q_learning` states the update rule
+
+
+class TaskArrays(NamedTuple):
+    """A task as the kernels take it."""
+
+    start: int
+    max_episode_steps: int
+    done: np.ndarray
+    """bool [n_states]: where the learning reward is paid, which ends an episode."""
+    true: np.ndarray
+    """bool [n_states]: where the true task is accomplished."""
+    proxy: np.ndarray
+    """bool [n_states]: where the proxy reward is paid."""
+
+
+class Schedule(NamedTuple):
+    """How all episodes learn: the settings of `SMDPQLearning` with the same names."""
+
+    alpha: float
+    alpha_decay: float
+    gamma: float
+    epsilon_decay: float
+    intra_option: bool
+    first_ties: bool
+
+
+class Learning(NamedTuple):
+    """How one episode chooses and learns."""
+
+    active: bool
+    """False for a greedy episode that learns nothing."""
+    alpha: float
+    """Step size of the updates."""
+    gamma: float
+    """Discount per primitive step."""
+    epsilon: float
+    """Probability of a random option."""
+    intra_option: bool
+    """Whether steps inside skills also update the values of primitive actions."""
+    first_ties: bool
+    """Whether the first of several best options is taken; otherwise one of them at random."""
+
+
+def greedy_learning(first_ties: bool) -> Learning:
+    """Return an episode that takes the best option everywhere and learns nothing."""
+    return Learning(
+        active=False, alpha=0.0, gamma=1.0, epsilon=0.0, intra_option=False, first_ties=first_ties
+    )
+
+
+class Workspace(NamedTuple):
+    """Arrays that episodes overwrite, allocated once."""
+
+    marked: np.ndarray
+    """uint8 [n_marks]: the hidden marks that are set."""
+    path: np.ndarray
+    """int32 [step limit + 1]: the states of the last option, at least 2."""
+    actions: np.ndarray
+    """int32 [step limit]: its actions, at least 1."""
+
+
+def task_arrays(task: Task, reward: str = "true") -> TaskArrays:
+    """Return a task as the kernels take it, learned from its "true" or "proxy" reward."""
+    return TaskArrays(
+        task.start, task.max_episode_steps, task.reward(reward), task.true, task.proxy
+    )
+
+
+def options_of(mdp: TabularMDP, skills: Skills | None) -> Options:
+    """Return what an agent with these skills, or with primitive actions only, chooses among."""
+    if skills is None:
+        return Options(mdp_arrays(mdp), no_skills(), 0)
+    return Options(mdp_arrays(mdp), skills.arrays, skills.step_limit)
+
+
+def workspace_of(mdp: TabularMDP, options: Options) -> Workspace:
+    """Allocate what episodes over `options` overwrite."""
+    longest = max(options.step_limit, 1)
+    return Workspace(
+        np.zeros(mdp.n_marks, np.uint8),
+        np.zeros(longest + 1, np.int32),
+        np.zeros(longest, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def choose(values, first_ties, rng):
+    """Return the index of the largest value: the first of several, or one of them at random."""
+    best = values.max()
+    count = 0
+    choice = 0
+    for o in range(values.shape[0]):
+        if values[o] == best:
+            if first_ties:
+                return o
+            count += 1
+            if rng.random() * count < 1.0:
+                choice = o
+    return choice
+
+
+@njit(cache=True, nogil=True)
+def _update(q, s, o, target, alpha):
+    q[s, o] += alpha * (target - q[s, o])
+
+
+@njit(cache=True, nogil=True)
+def episode(options, task, learning, q, workspace, rng):
+    """Run one episode, which updates `q` if `learning.active` and is greedy otherwise.
+
+    Args:
+        options: `Options`.
+        task: `TaskArrays`.
+        learning: `Learning`.
+        q: float64 [n_states, n_skills + n_actions], or without the actions; updated.
+        workspace: `Workspace`.
+        rng: Generator.
+
+    Returns:
+        The number of steps and the last state.
+    """
+    mdp, policy, step_limit = options
+    n_skills = policy.n_modes.shape[0]
+    start, max_steps, done, _, _ = task
+    active, alpha, gamma, epsilon, intra_option, first_ties = learning
+    marked, path, actions = workspace
+    s = start
+    reset_marks(mdp.marks_in, s, marked, rng)
+    steps = 0
+    while steps < max_steps:
+        if active and rng.random() < epsilon:
+            o = int(rng.random() * q.shape[1])
+        else:
+            o = choose(q[s], first_ties, rng)
+        first = s
+        if o < n_skills:
+            limit = min(step_limit, max_steps - steps)
+            context = draw_context(policy, o, s, rng)
+            k = follow(mdp, policy, o, s, context, limit, done, marked, rng, path, actions)
+            s = np.int64(path[k])
+        else:
+            s, _ = step(mdp, s, o - n_skills, marked, rng)
+            k = 1
+        steps += max(k, 1)
+        if active:
+            if intra_option and o < n_skills:
+                # The skill did not depend on q, so its steps can be learned from afterwards.
+                for t in range(k):
+                    following = path[t + 1]
+                    target = 1.0 if done[following] else gamma * q[following].max()
+                    _update(q, path[t], n_skills + actions[t], target, alpha)
+            discount = 1.0
+            for _ in range(k - 1 if done[s] and k > 0 else max(k, 1)):
+                discount *= gamma
+            _update(q, first, o, discount if done[s] else discount * q[s].max(), alpha)
+        if done[s]:
+            break
+    return steps, s
+
+
+@njit(cache=True, nogil=True)
+def learn(options, task, schedule, q, first, last, workspace, rng):
+    """Learn from the episodes numbered `first` to `last` - 1.
+
+    In episode n, alpha is multiplied by exp(-alpha_decay n), and epsilon is exp(-epsilon_decay n).
+
+    Args:
+        schedule: `Schedule`.
+        options, task, q, workspace, rng: As for `episode`.
+    """
+    for n in range(first, last):
+        alpha = schedule.alpha * np.exp(-schedule.alpha_decay * n)
+        epsilon = np.exp(-schedule.epsilon_decay * n)
+        learning = Learning(
+            True, alpha, schedule.gamma, epsilon, schedule.intra_option, schedule.first_ties
+        )
+        episode(options, task, learning, q, workspace, rng)
+
+
+@njit(cache=True, nogil=True)
+def evaluate_greedy(options, task, greedy, q, n_runs, workspace, rng):
+    """Run the greedy policy of `q` `n_runs` times.
+
+    Args:
+        greedy: `greedy_learning`.
+        n_runs: Number of runs.
+        options, task, q, workspace, rng: As for `episode`.
+
+    Returns:
+        float64 [3]: the mean number of steps (`max_episode_steps` for a failure), and the shares
+        of runs that accomplish the true task and that earn the proxy reward.
+    """
+    results = np.zeros(3)
+    for _ in range(n_runs):
+        steps, s = episode(options, task, greedy, q, workspace, rng)
+        results[0] += steps if task.done[s] else task.max_episode_steps
+        results[1] += task.true[s]
+        results[2] += task.proxy[s]
+    return results / n_runs
+
+
+# -------------------- SMDP Q-learning: solve a task with skills and primitive actions
+#
+# In state s the agent chooses an option o: a skill or a primitive action. When o has ended in s'
+# after k steps,
+#
+#     Q(s, o) <- Q(s, o) + alpha [gamma^(k-1) r + gamma^k max_o' Q(s', o') - Q(s, o)],
+#
+# with r = 1 and no bootstrapping if s' accomplishes the task, which is checked after every step and
+# interrupts a skill. An episode truncated at `max_episode_steps` still bootstraps from its last
+# state. A skill that terminates without a step costs one step.
+#
+# With `intra_option`, every step inside a skill also updates the value of the primitive action it
+# took (Sutton, Precup, Singh 1999): skills find the reward, primitive actions shorten the path.
+
+MAX_EPISODES = 10**9
+"""The most training episodes: days of learning."""
+EPISODES_AT_ONCE = 10_000
+"""Episodes between two reports of progress, when Ctrl-C is noticed too."""
+
+
+@dataclass(frozen=True)
+class SMDPQLearning:
+    """Settings of SMDP Q-learning; the defaults are the paper's, which does not say how ties end.
+
+    Example:
+        >>> settings = sf.SMDPQLearning(episodes=5_000, intra_option=True)
+        >>> solution = sf.solve(mdp, sf.task_of(world, mdp), skills, seed=0, settings=settings)
+    """
+
+    episodes: int = 20_000
+    alpha: float = 0.1
+    """Step size of the updates, in (0, 1]."""
+    alpha_decay: float = 0.0
+    """In episode n, alpha is multiplied by exp(-alpha_decay n)."""
+    gamma: float = 0.99
+    """Discount per primitive step, in (0, 1]."""
+    epsilon_decay: float = 0.001
+    """In episode n, a random option is chosen with probability exp(-epsilon_decay n)."""
+    intra_option: bool = False
+    """Whether steps inside skills also update the values of primitive actions."""
+    ties: Literal["first", "random"] = "random"
+    """Which of several best options is taken. With "random", an agent that has found no reward
+    walks at random; with "first", as `argmax` has it, it repeats its first option for ever."""
+    primitives: bool = True
+    """Whether the agent may choose primitive actions beside skills."""
+    evaluations: int = 50
+    """How often the greedy policy is evaluated, evenly spaced over the episodes."""
+    evaluation_runs: int = 20
+    """Runs per evaluation, except the last."""
+    final_runs: int = 1000
+    """Runs of the last evaluation."""
+
+    def __post_init__(self) -> None:
+        if self.ties not in ("first", "random"):
+            raise UserError(f"ties must be 'first' or 'random', got {self.ties!r}")
+        if self.intra_option and not self.primitives:
+            raise UserError("intra_option updates the values of primitives; set primitives=True")
+        counts = ("episodes", "evaluations", "evaluation_runs", "final_runs")
+        for name in counts:
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.episodes > MAX_EPISODES:
+            raise UserError(f"episodes must be up to {MAX_EPISODES:,}, got {self.episodes:,}")
+        for name in ("alpha", "gamma"):
+            if not 0 < getattr(self, name) <= 1:
+                raise UserError(f"{name} must be in (0, 1], got {getattr(self, name)}")
+        for name in ("alpha_decay", "epsilon_decay"):
+            if not getattr(self, name) >= 0:
+                raise UserError(f"{name} must be 0 or more, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A learned solution of a task, and its learning curve over n_evaluations moments."""
+
+    q: np.ndarray
+    """float64 [n_states, n_options]: option values, skills first, then primitive actions."""
+    episodes: np.ndarray
+    """int [n_evaluations]: episodes learned from before each evaluation."""
+    steps: np.ndarray
+    """float64 [n_evaluations]: mean steps of the greedy policy; a run that fails counts as
+    `max_episode_steps`."""
+    true_return: np.ndarray
+    """float64 [n_evaluations]: the share of runs that end with the true task accomplished."""
+    proxy_return: np.ndarray
+    """float64 [n_evaluations]: the share of runs that end with the proxy reward."""
+    optimum_steps: float
+    """The expected steps of the best policy over primitive actions, see `optimum`."""
+
+
+def solve(
+    mdp: TabularMDP | Skills,
+    task: ShortTask,
+    skills: Skills | None = None,
+    *,
+    seed: int,
+    reward: str | None = None,
+    settings: SMDPQLearning | None = None,
+    start: State | Mapping[str, Hashable] | str | None = None,
+    max_episode_steps: int | None = None,
+    progress: Progress = no_progress,
+) -> Solution:
+    """Learn a task by SMDP Q-learning over skills and primitive actions.
+
+        solve(skills, "key=1,door=open", seed=0).steps[-1]
+
+    Args:
+        mdp: The skills to choose among; or the world's MDP, where `skills` or none follow.
+        task: What to accomplish: a `Task`, "true" or "proxy" for the world's own, a condition such
+            as "key=1", values by name, or a function of {variable: value}.
+        skills: The skills to choose among, or None for primitive actions only.
+        seed: Equal seeds give equal solutions. Evaluation draws from a stream of its own.
+        reward: The reward to learn from, "true" (the default) or "proxy".
+        settings: Learning settings; the paper's by default.
+        start: Where episodes start (default: as the task says, or the world's first state).
+        max_episode_steps: Primitive steps of an episode (default: as the task says, or eight times
+            the step limit).
+        progress: Callback for the fraction done.
+
+    Returns:
+        The option values and the learning curve.
+
+    Raises:
+        UserError: If the skills belong to another world, `reward` is unknown, or there is nothing
+            to choose among.
+    """
+    check_seed(seed)
+    if isinstance(mdp, Skills):
+        if skills is not None:
+            raise UserError("solve takes the skills once: solve(skills, task, seed=0)")
+        mdp, skills = mdp.mdp, mdp
+    task, of_task = as_task(
+        task, mdp, None if skills is None else skills.world, start=start,
+        max_episode_steps=max_episode_steps,
+        step_limit=None if skills is None else skills.step_limit,
+    )  # fmt: skip
+    reward = of_task if reward is None else reward
+    settings = settings or SMDPQLearning()
+    if skills is None and not settings.primitives:
+        raise UserError("an agent without skills needs primitives=True")
+    if skills is not None and skills.mdp.fingerprint != mdp.fingerprint:
+        raise UserError(
+            f"the skills are for another world than the task {task.name}: pass the MDP they were "
+            f"learned in, skills.mdp, and a task made from it"
+        )
+    n_skills = 0 if skills is None else len(skills)
+    q = np.zeros((mdp.n_states, n_skills + mdp.n_actions * settings.primitives))
+    options = options_of(mdp, skills)
+    workspace = workspace_of(mdp, options)
+    arrays = task_arrays(task, reward)
+    schedule = Schedule(
+        settings.alpha, settings.alpha_decay, settings.gamma, settings.epsilon_decay,
+        settings.intra_option, settings.ties == "first",
+    )  # fmt: skip
+    greedy = greedy_learning(schedule.first_ties)
+    learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
+    moments = [
+        i * settings.episodes // settings.evaluations for i in range(settings.evaluations + 1)
+    ]
+    results = np.empty((settings.evaluations, 3))
+    for i in range(settings.evaluations):
+        for first in range(moments[i], moments[i + 1], EPISODES_AT_ONCE):
+            progress(first / settings.episodes, f"episode {first:,} of {settings.episodes:,}")
+            last = min(first + EPISODES_AT_ONCE, moments[i + 1])
+            learn(options, arrays, schedule, q, first, last, workspace, learning_rng)
+        is_last = i + 1 == settings.evaluations
+        n_runs = settings.final_runs if is_last else settings.evaluation_runs
+        results[i] = evaluate_greedy(options, arrays, greedy, q, n_runs, workspace, evaluation_rng)
+    steps, true, proxy = results.T.copy()
+    return Solution(q, np.array(moments[1:]), steps, true, proxy, optimum(mdp, task, reward)[0])
+
 
 EPISODES, DECAY = 20_000, 0.001
 """Training episodes and the decay of exploration, unless told otherwise."""
@@ -127,7 +513,7 @@ def _solve_named(
     progress: Progress,
 ) -> Iterator[dict[str, object]]:
     require_jax("learning a task without a table of states")
-    from skillfocus.tasks.neural.named import solve_named
+    from skillfocus.tasks.networks import solve_named
 
     if wrong := [name for name, is_given in given.items() if is_given]:
         raise UserError(f"{wrong[0]} belongs to tasks of worlds with a table: leave it out here")

@@ -18,15 +18,14 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.files import write_atomically
-from skillfocus.render.palette import PALETTES, PLATE_COLOURS
-from skillfocus.viewer.bundle import bundle
-from skillfocus.viewer.packing import pack_array, script_element
-from skillfocus.viewer.page import read_asset
-from skillfocus.viewer.viewing import page_path
-from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.render.icons import PALETTES, PLATE_COLOURS
+from skillfocus.skills.continuous import ContinuousSkills, SkillName
+from skillfocus.viewer.page import bundle, page_path, read_asset
+from skillfocus.viewer.recordings import pack_array, script_element
+from skillfocus.worlds.continuous import ContinuousBase, HostWorld
 
 if TYPE_CHECKING:
-    from skillfocus.worlds.jax.continuous import ContinuousWorld
+    from skillfocus.worlds.jax.world import ContinuousWorld
 
 THRESHOLD = 0.1
 """From which change on a variable counts as changed, as a share of its scale."""
@@ -228,3 +227,58 @@ def record_rollouts(
     return ContinuousRollouts(
         world, np.asarray(values), targets, titles, np.asarray(observations), label
     )
+
+
+# --------------------
+#
+# Rollouts of continuous skills for a page: every skill from the same few states
+
+MAX_SKILLS = 64
+"""The most skills on a page; of more, these many are shown, evenly chosen."""
+
+
+def record_skills(
+    skills: ContinuousSkills, *, starts: int = 4, seed: int = 0, directions: int = 8
+) -> ContinuousRollouts:
+    """Run every skill from the same states.
+
+    Args:
+        skills: The skills.
+        starts: How many states.
+        seed: Seed of the states and of the rollouts.
+        directions: How many directions of a sphere.
+
+    Raises:
+        UserError: If the world cannot be started in the same state twice.
+    """
+    if isinstance(skills.world, HostWorld):
+        raise UserError(f"{skills.world.id} cannot be drawn: pages are of worlds written in JAX")
+    listed = skills.all(directions)
+    chosen = np.unique(np.linspace(0, len(listed) - 1, min(len(listed), MAX_SKILLS)).astype(int))
+    states = skills.draw_starts(starts, np.random.default_rng(seed))
+    values, observations = [], []
+    for i in chosen:
+        done = skills.run(listed[i], states, np.random.default_rng(seed))
+        values.append(done.values)
+        observations.append(done.observations)
+    return ContinuousRollouts(
+        skills.world,
+        np.stack(values),
+        [skills.targets_of(listed[i]) for i in chosen],
+        [_title(listed[i]) for i in chosen],
+        np.stack(observations),
+        f"{skills.objective.name}, seed {skills.info.get('seed')}",
+    )
+
+
+def _title(skill: SkillName) -> str:
+    """Return a skill's name on the page: `box 2`, `agent (0.71, 0.71)`, `leave everything`."""
+    if isinstance(skill, dict):
+        return ", ".join(f"{name} {_number(z)}" for name, z in skill.items()) or "leave everything"
+    return f"skill {_number(skill)}"
+
+
+def _number(z: object) -> str:
+    if isinstance(z, int):
+        return str(z)
+    return f"({', '.join(f'{x:.2f}' for x in z)})"  # pyright: ignore[reportGeneralTypeIssues]

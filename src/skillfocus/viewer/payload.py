@@ -14,24 +14,260 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillfocus.core.mdp import TabularMDP
 from skillfocus.errors import UserError
+from skillfocus.mdp import TabularMDP, index_values
+from skillfocus.metrics.reachability import round_trips
 from skillfocus.metrics.summary import origin, skill_records
 from skillfocus.progress import Progress
-from skillfocus.render.icons import ICONS
-from skillfocus.render.palette import PALETTES
+from skillfocus.render.icons import (
+    GROUNDS,
+    ICONS,
+    PALETTES,
+    TRACKED,
+    agent_icon_name,
+    glyph_icon,
+    ground_glyphs,
+)
+from skillfocus.render.scene import changing_places, mark_of_cell, places_in_table
+from skillfocus.rollout import most_likely_path
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.tables import fingerprint
-from skillfocus.tasks.smdp_q_learning import Solution
+from skillfocus.spaces import State
+from skillfocus.tasks.solving import Solution
 from skillfocus.tasks.task import Task
-from skillfocus.viewer.packing import pack_array
-from skillfocus.viewer.recordings import RecordedWorld
-from skillfocus.viewer.start_state import opening
-from skillfocus.viewer.walks import walk_policy
-from skillfocus.viewer.world_payload import recorded_world_data, world_data
+from skillfocus.viewer.recordings import (
+    RecordedWorld,
+    frames_data,
+    missing_frames_note,
+    outcome_costs,
+    pack_array,
+    walk_policy,
+)
+from skillfocus.world import World
+from skillfocus.worlds.grid import Cell, GridWorld
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
+
+
+# --------------------
+#
+# What a page knows of a world: its variables, transitions and map as compact tables
+#
+# The page simulates with these tables exactly as `core.rollout` does: same outcomes in the same
+# order, same cumulative probabilities, same hidden marks. `assets/data.js` documents the fields.
+
+
+def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
+    """Return the page's data of a world.
+
+    Successor states are stored relative to their source, and equal rows of probabilities once:
+    both compress far better.
+
+    Args:
+        world: The world.
+        mdp: Its tables.
+
+    Returns:
+        `WorldData` of `assets/data.js`, without the start.
+    """
+    width = mdp.successors.shape[2]
+    both = np.concatenate([mdp.cumulative, outcome_costs(mdp.probabilities)], axis=2)
+    laws, law_of = np.unique(both.reshape(-1, 2 * width), axis=0, return_inverse=True)
+    source = np.arange(mdp.n_states, dtype=np.int32)[:, None, None]
+    hidden_marks = (
+        {
+            "marks": pack_array(mdp.marks),
+            "again": pack_array(mdp.again - source),
+            "marksIn": pack_array(mdp.marks_in),
+        }
+        if mdp.n_marks
+        else {}
+    )
+    return {
+        **_common_data(world, mdp.values),
+        "nOutcomes": width,
+        "nMarks": mdp.n_marks,
+        "successors": pack_array(mdp.successors - source),
+        "lawOf": pack_array(law_of.ravel().astype(np.int32)),
+        "laws": laws[:, :width].tolist(),
+        "costs": laws[:, width:].astype(int).tolist(),
+        **hidden_marks,
+        "map": _tabular_map(world, mdp) if isinstance(world, GridWorld) else None,
+        "frames": None if isinstance(world, GridWorld) else frames_data(world, mdp),
+        "noFrames": "" if isinstance(world, GridWorld) else missing_frames_note(world, mdp),
+    }
+
+
+def recorded_world_data(world: World, recorded: RecordedWorld) -> dict[str, object]:
+    """Return the page's data of a world without a table: the states that occur in recordings."""
+    map_data = None
+    if isinstance(world, GridWorld):
+        _, example, look_of = np.unique(
+            recorded.values[:, 1:], axis=0, return_index=True, return_inverse=True
+        )
+        states = [tuple(row) for row in recorded.values[example].tolist()]
+        look_of = look_of.reshape(-1).astype(np.int32)
+        before, after = recorded.values[recorded.moves[:, 0]], recorded.values[recorded.moves[:, 1]]
+        map_data = _map_data(world, states, look_of, {}, changing_places(before, after))
+    return {
+        **_common_data(world, recorded.values),
+        "nOutcomes": 1,
+        "nMarks": 0,
+        "laws": [],
+        "costs": [],
+        "starts": list(range(recorded.n_starts)),
+        "start": 0,
+        "map": map_data,
+    }
+
+
+def _common_data(world: World, values: np.ndarray) -> dict[str, object]:
+    """Return what pages know of any world, with or without a table."""
+    return {
+        "id": world.id,
+        "nStates": len(values),
+        "actions": list(world.actions),
+        "variables": [
+            {
+                "name": variable.name,
+                "labels": [str(value) for value in variable.values],
+                "points": value_points(variable.coordinates),
+                "scale": variable.largest_distance,
+            }
+            for variable in world.space.variables
+        ],
+        "defaultTarget": world.space.index(world.default_target),
+        "values": pack_array(values),
+    }
+
+
+def value_points(coordinates: np.ndarray) -> list | None:
+    """Return where a variable's values lie; None for values that are all equally far apart.
+
+    Args:
+        coordinates: [n_values, n_dimensions]
+    """
+    n = len(coordinates)
+    apart = coordinates.shape == (n, n) and np.array_equal(coordinates, np.eye(n) / np.sqrt(2))
+    return None if apart else coordinates.tolist()
+
+
+def _tabular_map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
+    """Return the map of a world with a table."""
+    others = index_values(mdp, range(1, len(mdp.space)))
+    states = [mdp.state(s) for s in others.example]
+    marks, places = mark_of_cell(world, mdp), places_in_table(mdp)
+    return _map_data(world, states, others.of_state, marks, places)
+
+
+def _map_data(
+    world: GridWorld,
+    states: Sequence[State],
+    look_of: np.ndarray,
+    marks: Mapping[Cell, int],
+    places: list[list[int]],
+) -> dict[str, object]:
+    """Return how the cells look, which depends on every variable but the agent's position.
+
+    States that agree in those variables share a *look*; cells whose glyph differs between looks
+    are listed with one glyph per look.
+
+    Args:
+        world: The world.
+        states: A state of each look.
+        look_of: int32 [n_states]: the look of each state.
+        marks: The hidden marks of cells.
+        places: See `changing_places`.
+    """
+    looks = {}
+    for place, cell in enumerate(world.map.cells):
+        glyphs = [world.glyph_now(cell, state) for state in states]
+        if set(glyphs) != {world.map.glyph(cell)}:
+            looks[place] = glyphs
+    return {
+        "rows": world.map.rows,
+        "cells": [list(cell) for cell in world.map.cells],
+        "lookOf": pack_array(look_of),
+        "looks": looks,
+        "tracked": [marks.get(cell, -1) for cell in world.map.cells],
+        "places": places,
+        "looksLike": {
+            TRACKED: (ICONS["tracks"], ""),
+            **{glyph: glyph_icon(world, glyph) for glyph in world.legend},
+        },
+        "under": {world.map.index[cell]: glyph for cell, glyph in ground_glyphs(world).items()},
+        "grounds": [glyph for glyph, kind in world.legend.items() if kind in GROUNDS],
+        "agents": [agent_icon_name(world, state) for state in states],
+    }
+
+
+# --------------------
+#
+# Where a page starts: a state from which skills have time to do what they are for
+
+AMPLE_SHARE = 0.6
+"""A round trip that takes at most this share of the step limit is hardly ever spoilt by slips."""
+MAX_SHOWCASE_STATES = 20_000
+"""In a larger world the showcase is taken as it is."""
+MAX_STARTS = 300
+"""Starts that are tried in a world without a map."""
+
+
+def opening(skills: Skills) -> tuple[int, int | None]:
+    """Return the state that a page starts in, and the variable to watch; None for the first."""
+    if isinstance(skills.world, GridWorld):
+        return choose_start_state(skills), None
+    return longest_errand(skills)
+
+
+def choose_start_state(skills: Skills) -> int:
+    """Return the index of the state that a page starts in.
+
+    On a map that is the showcase if every goal's round trip takes at most `AMPLE_SHARE` of the
+    step limit from there, else the state nearest to it for which that holds, with only the agent's
+    position changed; in two of the paper's worlds the showcase is too far away. Without a map it is
+    where the longest errand that succeeds begins, see `longest_errand`.
+    """
+    world, mdp = skills.world, skills.mdp
+    if not isinstance(world, GridWorld):
+        return longest_errand(skills)[0]
+    showcase = mdp.number(world.showcase)
+    if mdp.n_states > MAX_SHOWCASE_STATES:
+        return showcase
+    states = np.flatnonzero((mdp.values[:, 1:] == mdp.values[showcase, 1:]).all(axis=1))
+    trips = [round_trips(mdp, [mdp.space.index(goal)], states) for goal in world.goals]
+    ample = states[:0]
+    if trips:
+        ample = states[np.max(trips, axis=0) <= AMPLE_SHARE * skills.step_limit]
+    points = mdp.space.variables[0].coordinates[mdp.values[:, 0]]
+    distances = np.abs(points[ample] - points[showcase]).sum(axis=1)
+    return int(ample[distances.argmin()]) if len(ample) else showcase
+
+
+def longest_errand(skills: Skills) -> tuple[int, int | None]:
+    """Return where the longest focused run of any skill starts, and the variable it changes.
+
+    A run counts if, every action having its likeliest outcome, it changes its targets and nothing
+    else. Without one, it is the first state the world lists.
+
+    Args:
+        skills: The skills; of a world with many states, `MAX_STARTS` starts are tried.
+    """
+    mdp = skills.mdp
+    best, found = 0, (mdp.number(next(iter(skills.world.states()))), None)
+    starts = np.unique(np.linspace(0, mdp.n_states - 1, MAX_STARTS).astype(int))
+    for z, names in enumerate(skills.targets):
+        targets = [mdp.space.index(name) for name in names]
+        if len(targets) != 1:
+            continue
+        for start in starts.tolist():
+            path = most_likely_path(mdp, skills.arrays, z, start, 0, skills.step_limit)
+            changed = np.flatnonzero(mdp.values[path[0]] != mdp.values[path[-1]]).tolist()
+            if changed == targets and len(path) - 1 > best:
+                best, found = len(path) - 1, (start, targets[0])
+    return found
+
 
 SMALL_POLICY = 65_536
 """A policy of at most so many cells (state × context × mode) is stored whole."""

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus.core.factored import State
-from skillfocus.core.world import World
 from skillfocus.errors import UserError
 from skillfocus.render.animation import export
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_source
+from skillfocus.spaces import State
+from skillfocus.viewer.payload import choose_start_state
 from skillfocus.viewer.recordings import draw_starts
-from skillfocus.viewer.start_state import choose_start_state
+from skillfocus.world import World
 
 MAX_LISTED = 8
 """An error lists at most this many values of a variable."""

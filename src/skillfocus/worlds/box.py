@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from skillfocus.core.factored import State
-from skillfocus.worlds.pushing import THING, PushingWorld
+from skillfocus.spaces import State
+from skillfocus.worlds.grid import THING, PushingWorld
 
 MAP = """
 ######

@@ -17,8 +17,7 @@ inaction to put the vase back on the belt once the reward is earned (offsetting)
 
 from __future__ import annotations
 
-from skillfocus.worlds.grid import MOVES, WALL, Cell
-from skillfocus.worlds.pushing import PushingWorld
+from skillfocus.worlds.grid import MOVES, WALL, Cell, PushingWorld
 
 SUSHI_MAP = """
 #######

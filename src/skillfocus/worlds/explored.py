@@ -8,19 +8,426 @@ apart.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from fnmatch import fnmatchcase
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
-from skillfocus.core.enumeration import StateGraph
-from skillfocus.core.factored import FactoredSpace, State, Variable
-from skillfocus.core.world import STATE_LIMIT, Outcome, World, check_step_limit
-from skillfocus.errors import UserError
-from skillfocus.files import digest
-from skillfocus.worlds.exploration_cache import cached_exploration, exploration_key
-from skillfocus.worlds.grouping import Groups, constant_variables, sort_values, value_columns
-from skillfocus.worlds.model import Key, Model, Simulator, Values, explore
+import msgspec
+import numpy as np
+
+from skillfocus.errors import UserError, unknown
+from skillfocus.files import digest, make_folder, seal, unseal, write_atomically
+from skillfocus.progress import Progress, no_progress
+from skillfocus.spaces import FactoredSpace, State, Variable
+from skillfocus.versions import code_version
+from skillfocus.world import (
+    STATE_LIMIT,
+    Outcome,
+    PackedTransitions,
+    StateGraph,
+    Successor,
+    World,
+    check_step_limit,
+    enumerate_states,
+    pack_transitions,
+)
+
+# -------------------- Foreign models: what an adapter provides, and their exploration
+#
+# An adapter describes an environment by its starts and a `Model`: a function that returns what can
+# follow a state and an action. A `Simulator` is the environment itself, to be stepped.
+
+Values = tuple[Hashable, ...]
+"""A state of a model: the value of each of its variables."""
+exploration_progress: ContextVar[Progress] = ContextVar("exploration_progress", default=no_progress)
+"""Progress callback of exploration, called once per state with the number of states found and done.
+
+A context variable rather than an argument: the arguments of `make` and of the adapters are settings
+of the world, which skills files store.
+"""
+
+
+class ModelOutcome(NamedTuple):
+    """One possible outcome of an action in a foreign model."""
+
+    probability: float
+    values: Values
+    """The values of the model's variables afterwards."""
+    ended: bool = False
+    """Whether the episode ends here."""
+
+
+Model = Callable[[Values, int], Iterable[ModelOutcome]]
+"""`model(values, action)`: the possible outcomes of an action, given by its index."""
+Key = tuple[Values, bool]
+"""A state of the model: its values, and whether the episode has ended."""
+
+
+class Simulator(Protocol):
+    """The environment that a world was explored in, to be stepped one action at a time."""
+
+    def reset(self, values: Values, seed: int | None = None) -> None:
+        """Go to a state; a seed resets the random number generator."""
+
+    def state(self) -> Values:
+        """Return the current values of the variables."""
+        ...
+
+    def step(self, action: int) -> ModelOutcome:
+        """Take an action and return what happened, with probability 1."""
+        ...
+
+
+def explore(
+    world_id: str, n_actions: int, starts: Iterable[Values], model: Model, limit: int
+) -> StateGraph[Key]:
+    """Enumerate the states of a model, and report to `exploration_progress`.
+
+    Outcomes of probability 0 are dropped, equal ones merged, and no action leaves a final state.
+
+    Args:
+        world_id: The world's id, for errors and progress.
+        n_actions: How many actions there are.
+        starts: The first states.
+        model: What can follow a state and an action.
+        limit: The most states to accept.
+
+    Raises:
+        UserError: If there are no starts, or too many states.
+    """
+
+    def expand(key: Key) -> Iterator[list[Successor[Key]]]:
+        values, ended = key
+        for action in range(n_actions):
+            merged: dict[Key, float] = {key: 1.0} if ended else {}
+            for probability, after, over in () if ended else model(values, action):
+                if probability > 0:
+                    successor = (after, bool(over))
+                    merged[successor] = merged.get(successor, 0.0) + probability
+            yield [(p, successor, -1, None) for successor, p in merged.items()]
+
+    return enumerate_states(
+        world_id,
+        ((values, False) for values in starts),
+        expand,
+        limit=limit,
+        limit_advice="use a smaller one, leave out variables, or raise the limit with limit=…",
+        progress=exploration_progress.get(),
+    )
+
+
+# --------------------
+#
+# Explored worlds on disk, so that `describe`, `discover` and `evaluate` explore once
+#
+# An entry is a sealed file (`files.py`) with the states and transitions that exploring found, under
+# the digest of all that decides them: the world's id, its settings, the versions of the packages
+# that step it, and the code of skillfocus. An entry that is damaged, or of another form, is set
+# aside and made again. Values of variables that JSON cannot hold are not stored.
+#
+# `SKILLFOCUS_CACHE` names another folder, or is "off". A cache that cannot be read is empty, and
+# one that cannot be written stays as it is.
+
+VARIABLE = "SKILLFOCUS_CACHE"
+OFF = ("off", "0", "")
+MAX_BYTES = 500_000_000
+"""The most that all entries may take; the least recently used go first."""
+SUFFIX = ".world"
+DTYPES = {
+    "values": "<i4", "begins": "<i8", "probabilities": "<f8", "successors": "<i4", "ended": "|b1",
+}  # fmt: skip
+"""The arrays of an entry."""
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """What an entry holds beside its arrays: the values of each variable, and the starts."""
+
+    listed: list[list[Any]]
+    n_starts: int
+
+
+# -------------------------------------------------------------------- the folder
+
+
+def cache_folder() -> Path | None:
+    """Return where entries are kept; None if the cache is switched off or there is no home."""
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return None if named.strip().lower() in OFF else Path(named)
+    try:
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        else:
+            base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:  # a container's user without a home
+        return None
+    return Path(base) / "skillfocus"
+
+
+def describe_cache() -> str:
+    """Return where explored worlds are kept, and how many there are, for people."""
+    folder = cache_folder()
+    if folder is None:
+        return f"off ({VARIABLE})"
+    sizes = [size for _, size, _ in _entries(folder)]
+    total = sum(sizes) / 1e6
+    return f"{folder}: {len(sizes)} explored worlds, {total:.1f} MB; {VARIABLE} moves it, or off"
+
+
+def _entries(folder: Path) -> list[tuple[float, int, Path]]:
+    """Return when each entry was used last, its size and its path, the oldest first."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in folder.glob(f"*{SUFFIX}"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
+    return sorted(found)
+
+
+def _store(path: Path, content: bytes) -> None:
+    """Write an entry if that is possible, and delete the oldest ones if there are too many."""
+    if len(content) > MAX_BYTES:
+        return
+    with contextlib.suppress(UserError, OSError):
+        make_folder(path.parent)
+        write_atomically(path, content)
+        entries = _entries(path.parent)
+        total = sum(size for _, size, _ in entries)
+        for _, size, old in entries[:-1]:
+            if total <= MAX_BYTES:
+                return
+            old.unlink(missing_ok=True)
+            total -= size
+
+
+# -------------------------------------------------------------------- entries
+
+
+def exploration_key(
+    world_id: str, settings: Mapping[str, object], packages: Sequence[str], **decides: object
+) -> str | None:
+    """Return the name of an entry: a digest of everything that decides what exploring finds.
+
+    Args:
+        world_id: The world's id.
+        settings: The arguments that make it again.
+        packages: The packages that step it.
+        **decides: What else decides it, such as the names of actions or a digest of files.
+
+    Returns:
+        None if the settings do not fit into JSON: then they do not say what decides the world.
+    """
+    try:
+        versions = {name: version(name) for name in packages}
+        text = json.dumps([world_id, settings, versions, code_version(), decides], sort_keys=True)
+    except (TypeError, ValueError, PackageNotFoundError):
+        return None
+    return digest(text.encode())
+
+
+def cached_exploration(
+    key: str | None, n_actions: int, explore: Callable[[], StateGraph[Key]]
+) -> StateGraph[Key]:
+    """Return what exploring finds, from the cache if it is there; else explore and store it.
+
+    Args:
+        key: The entry's name; None to explore in any case.
+        n_actions: How many actions the world has.
+        explore: Explores the world.
+    """
+    folder = cache_folder()
+    if key is None or folder is None:
+        return explore()
+    path = folder / f"{key}{SUFFIX}"
+    with contextlib.suppress(OSError):
+        content = path.read_bytes()
+        try:
+            graph = _unpack(content, n_actions)
+            os.utime(path)
+            return graph
+        except (UserError, ValueError, TypeError, KeyError, IndexError):
+            path.unlink(missing_ok=True)
+    graph = explore()
+    content = _pack(graph, n_actions)
+    if content is not None:
+        _store(path, content)
+    return graph
+
+
+def _pack(graph: StateGraph[Key], n_actions: int) -> bytes | None:
+    """Return the contents of an entry; None if it cannot hold the states' values."""
+    columns = list(zip(*(values for values, _ in graph.states), strict=True))
+    if not all(_is_plain(value) for column in columns for value in set(column)):
+        return None
+    listed = [list(dict.fromkeys(column)) for column in columns]
+    places = [{value: place for place, value in enumerate(values)} for values in listed]
+    numbers = [
+        [where[value] for value in column] for where, column in zip(places, columns, strict=True)
+    ]
+    # Values that are equal but of another type, as 1 and True are, would come back as the first.
+    if any(len({(type(v), v) for v in c}) > len(ls) for c, ls in zip(columns, listed, strict=True)):
+        return None
+    try:
+        moves = pack_transitions(graph.transitions, n_actions)
+    except UserError:  # whoever tabulates the world says what is wrong with it
+        return None
+    arrays = {
+        "values": np.array(numbers, np.int32).reshape(len(columns), -1),
+        "begins": moves.begins,
+        "probabilities": moves.probabilities,
+        "successors": moves.successors,
+        "ended": np.array([ended for _, ended in graph.states]),
+    }
+    return seal(Header(listed, graph.n_starts), arrays, compress=1)
+
+
+def _unpack(content: bytes, n_actions: int) -> StateGraph[Key]:
+    """Return the graph of an entry; anything about it may be wrong."""
+    header, arrays = unseal(content, Header)
+    if {name: array.dtype.str for name, array in arrays.items()} != DTYPES:
+        raise ValueError(sorted(arrays))
+    moves = PackedTransitions(
+        n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"]
+    )
+    listed = [[_as_hashable(value) for value in values] for values in header.listed]
+    numbers = arrays["values"].reshape(len(listed), len(moves))
+    ended = arrays["ended"].tolist()
+    if len(ended) != len(moves) or not 1 <= header.n_starts <= len(moves) or numbers.min() < 0:
+        raise ValueError(header.n_starts)
+    columns = [
+        [values[i] for i in row.tolist()] for values, row in zip(listed, numbers, strict=True)
+    ]
+    states = list(zip(zip(*columns, strict=True), ended, strict=True))
+    return StateGraph(states, moves, header.n_starts)
+
+
+def _is_plain(value: Hashable) -> bool:
+    """Return whether JSON gives a value back as it was, tuples as lists."""
+    if isinstance(value, tuple):
+        return type(value) is tuple and all(_is_plain(part) for part in value)
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def _as_hashable(value: Any) -> Hashable:
+    if isinstance(value, list):
+        return tuple(_as_hashable(part) for part in value)
+    if not _is_plain(value):
+        raise ValueError(value)
+    return value
+
+
+# --------------------
+#
+# The states of a model as columns of values: join groups, drop constants, sort values
+
+Groups = Mapping[str, str | Sequence[str]]
+"""Variables to join into one: `{new name: names}`, where patterns such as `at_*` are names too."""
+
+
+def value_columns(
+    names: tuple[str, ...], states: Sequence[tuple[Values, bool]], groups: Groups
+) -> dict[str, list[Hashable]]:
+    """Return each variable's value in every state, with groups joined.
+
+    Args:
+        names: Names of the model's variables.
+        states: Values and whether the episode has ended. If the same values occur with both, a
+            column `ended` is added.
+        groups: Variables to join; a group takes the place of its first member.
+
+    Raises:
+        UserError: If a group names no variable, or has the name of a variable outside it.
+    """
+    columns: dict[str, list[Hashable]] = {
+        name: list(column)
+        for name, column in zip(names, zip(*(v for v, _ in states), strict=True), strict=True)
+    }
+    if len({values for values, _ in states}) < len(states):
+        if "ended" in columns:
+            raise UserError(
+                "the name ended is reserved for episodes that have ended: rename that variable"
+            )
+        columns["ended"] = [ended for _, ended in states]
+    for group, wanted in groups.items():
+        patterns = [wanted] if isinstance(wanted, str) else list(wanted)
+        members = [n for n in columns if any(fnmatchcase(n, pattern) for pattern in patterns)]
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in members):
+                raise unknown(f"variable in the group {group!r}", pattern, columns)
+        if group in columns and group not in members:
+            raise UserError(f"the group {group!r} has the name of a variable; choose another")
+        place = list(columns).index(members[0])
+        rows = list(zip(*(columns.pop(name) for name in members), strict=True))
+        others = list(columns.items())
+        joined = (group, _join_values(members, rows))
+        columns = dict([*others[:place], joined, *others[place:]])
+    return columns
+
+
+def constant_variables(
+    columns: Mapping[str, list[Hashable]], declared: Mapping[str, Variable]
+) -> list[str]:
+    """Return the undeclared variables with a single value, which can be left out.
+
+    If fewer than two others remain, none is returned: a skill needs a target and something to leave
+    unchanged.
+    """
+    constant = [n for n, column in columns.items() if len(set(column)) == 1 and n not in declared]
+    return constant if len(columns) - len(constant) >= 2 else []
+
+
+def _join_values(members: list[str], rows: list[tuple[Hashable, ...]]) -> list[Hashable]:
+    """Return the values of a group: of flags, the names of those set; else tuples of all values."""
+    if not all(type(value) is bool for row in rows for value in row):
+        return list(rows)
+    labels = distinguishing_parts(members)
+    flags_set = ([label for label, flag in zip(labels, row, strict=True) if flag] for row in rows)
+    return [" + ".join(names) or "none" for names in flags_set]
+
+
+def distinguishing_parts(names: list[str]) -> list[str]:
+    """Return the parts of names that tell them apart.
+
+    Of `at(x1,y2)` and `at(x2,y2)` these are `x1,y2` and `x2,y2`; of `on_a` and `on_b`, `a` and `b`.
+    Names are cut at punctuation, not within words.
+    """
+    words = [re.split(r"([\W_]+)", name) for name in names]
+    shortest = min(map(len, words))
+    n_prefix = n_suffix = 0
+    while n_prefix < shortest and len({w[n_prefix] for w in words}) == 1:
+        n_prefix += 1
+    while n_suffix < shortest - n_prefix and len({w[-1 - n_suffix] for w in words}) == 1:
+        n_suffix += 1
+    parts = ["".join(w[n_prefix : len(w) - n_suffix]).strip("(),_") for w in words]
+    return parts if all(parts) and len(set(parts)) == len(parts) else names
+
+
+def sort_values(values: set[Hashable]) -> tuple[Hashable, ...]:
+    """Return values in a reproducible order: numbers, then texts, then tuples, then the rest."""
+
+    def key(value: Hashable) -> tuple:
+        if isinstance(value, (bool, int, float)):
+            return 0, value
+        if isinstance(value, str):
+            return 1, value
+        if isinstance(value, tuple):
+            return 2, tuple(key(part) for part in value)
+        return 3, repr(value)
+
+    return tuple(sorted(values, key=key))
+
 
 LOCAL_PREFIX = "environment:"
 """Begins the ids of worlds that hold functions or objects, which only their own program can make

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillfocus.core.factored import State, Variable
-from skillfocus.core.world import Outcome
 from skillfocus.errors import UserError
+from skillfocus.spaces import State, Variable
+from skillfocus.world import Outcome
 from skillfocus.worlds.grid import FREE, Cell, GridWorld
 
 MAP = """

@@ -10,12 +10,18 @@ itself goes on, and nothing else happens.
 from __future__ import annotations
 
 import itertools
+import os
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
-from skillfocus.core.factored import FactoredSpace, State, Variable
-from skillfocus.core.world import Outcome, World, WorldState, check_step_limit
+import numpy as np
+
 from skillfocus.errors import UserError
+from skillfocus.spaces import FactoredSpace, State, Variable
+from skillfocus.world import Outcome, World, WorldState, check_step_limit
+from skillfocus.worlds.explored import ExploredWorld
 
 Cell = tuple[int, int]
 """Row and column, counted from 0."""
@@ -239,3 +245,201 @@ class GridWorld(World):
         """Return the glyph of a cell in a state; the map's own unless a world overrides this."""
         del state
         return self.map.glyph(cell)
+
+
+# -------------------- Pictures of states, drawn by the environment that a world was explored in
+
+TILE_SIZE = 32
+"""Pixels of a cell of MiniGrid."""
+_WITHOUT_SCREEN = {"SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
+Painter = Callable[[State], np.ndarray]
+"""From a state to its picture, uint8 [height, width, 3], the same size for all states."""
+
+
+def environment_painter(world: World) -> Painter | None:
+    """Return what draws states as the world's environment does; None if it cannot draw.
+
+    Gymnasium's toy texts (Taxi, FrozenLake, CliffWalking, Blackjack) need pygame for it, and
+    MiniGrid draws by itself. Whether an environment can draw is tried out in the world's first
+    state: it may lack a package, or have no `render` for pictures.
+
+    Args:
+        world: The world.
+    """
+    env = getattr(getattr(world, "simulator", None), "env", None)
+    outer = getattr(env, "env", None)
+    if not isinstance(world, ExploredWorld) or outer is None:
+        return None
+    inner = outer.unwrapped
+
+    def paint(state: State) -> np.ndarray:
+        assert world.simulator is not None
+        world.simulator.reset(world.values_of(state))
+        return _frame(inner)
+
+    try:
+        picture = paint(world.all_states[0])
+    except Exception:  # an environment may fail in any way, and then there are no pictures
+        return None
+    fits = isinstance(picture, np.ndarray) and picture.ndim == 3 and picture.shape[2] == 3
+    return paint if fits and picture.dtype == np.uint8 else None
+
+
+def _frame(inner: Any) -> np.ndarray:
+    """Return the picture of an environment's present state."""
+    if hasattr(inner, "get_frame"):  # MiniGrid; `get_frame` works out first what the agent sees
+        return np.asarray(inner.grid.render(TILE_SIZE, inner.agent_pos, inner.agent_dir))
+    if hasattr(inner, "lastaction"):  # which way things look is no part of the state
+        inner.lastaction = None
+    mode = getattr(inner, "render_mode", None)
+    inner.render_mode = "rgb_array"
+    try:
+        with _without_screen():
+            return np.asarray(inner.render())
+    finally:
+        inner.render_mode = mode
+
+
+@contextmanager
+def _without_screen() -> Iterator[None]:
+    """Let pygame draw where there is no screen, and say nothing."""
+    before = {name: os.environ.get(name) for name in _WITHOUT_SCREEN}
+    os.environ.update({n: v for n, v in _WITHOUT_SCREEN.items() if before[n] is None})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+
+
+# -------------------- Grid worlds with a fifth action, `stay`, for comparisons with doing nothing
+#
+# Their maps mark the agent's first cell with `@`. Moves do not slip unless told to: the side
+# effects of the literature are planned ones.
+
+START = "@"
+"""Glyph of the agent's first cell, which is free."""
+
+
+class StayGrid(GridWorld):
+    """A grid world whose agent can also stay, and whose map says where it starts."""
+
+    actions = (*ACTIONS, STAY)
+    goal_glyph = ""
+    """Glyph of the cell where the world's task ends; empty if it ends elsewhere."""
+
+    def __init__(self, drawing: str, slip: float, step_limit: int) -> None:
+        """Parse the map.
+
+        Args:
+            drawing: The map; `@` is the agent's first cell.
+            slip: Probability that a move goes in one of the other three directions.
+            step_limit: The most steps a skill may take.
+        """
+        rows = drawing.strip("\n").splitlines()
+        starts = [(r, c) for r, row in enumerate(rows) for c, g in enumerate(row) if g == START]
+        if len(starts) != 1:
+            raise UserError(f"the map has {len(starts)} cells {START!r}; it needs exactly one")
+        self.showcase_cell = starts[0]
+        super().__init__(drawing.replace(START, FREE), slip, step_limit)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
+        rows = [list(row) for row in self.map.rows]
+        row, column = self.showcase_cell
+        rows[row][column] = START
+        return {**super().settings, "drawing": "\n".join("".join(row) for row in rows)}
+
+    def arrive(self, state: list[int], cell: Cell) -> Outcome:
+        """Change nothing but the position."""
+        del cell
+        return Outcome(1.0, tuple(state))
+
+    def only(self, glyph: str) -> Cell:
+        """Return the one cell with a glyph.
+
+        Raises:
+            UserError: If the map has none or several.
+        """
+        cells = self.map.find(glyph)
+        if len(cells) != 1:
+            raise UserError(
+                f"the map has {len(cells)} cells {glyph!r} ({self.legend[glyph]}); it needs one"
+            )
+        return cells[0]
+
+
+# -------------------- Grid worlds with one thing to push: the agent moves it by walking into it
+#
+# A thing in front of a wall does not move, and neither does the agent. The thing's variable has the
+# cells as values, so its changes are measured as distances on the map.
+
+THING = 1
+"""Index of the thing's variable."""
+
+
+class PushingWorld(StayGrid):
+    """A world whose second variable is the cell of a thing that can be pushed.
+
+    A subclass sets `thing` and `thing_glyph`, and may override `carry` and `is_gone`.
+    """
+
+    thing: str
+    """Name of the thing's variable."""
+    thing_glyph: str
+    """Glyph of its first cell."""
+
+    def other_variables(self) -> Iterable[Variable]:
+        """Return the thing's cell."""
+        self.first_cell = self.only(self.thing_glyph)
+        return (Variable(self.thing, self.map.cells),)
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The thing."""
+        return (self.thing,)
+
+    @property
+    def showcase(self) -> WorldState:
+        """The first state of the map: agent and thing where it shows them."""
+        return self.state(position=self.showcase_cell, **{self.thing: self.first_cell})
+
+    def states(self) -> Iterable[State]:
+        """Return every combination in which agent and thing are not in one cell."""
+        for state in super().states():
+            if state[0] != state[THING] or self.is_gone(self.map.cells[state[THING]]):
+                yield state
+
+    def is_gone(self, cell: Cell) -> bool:
+        """Return whether a thing in this cell can no longer be pushed or bumped into."""
+        del cell
+        return False
+
+    def carry(self, thing: Cell, agent: Cell) -> Cell:
+        """Return where the world itself moves the thing after the agent's move."""
+        del agent
+        return thing
+
+    def after_move(self, state: State, direction: int | None) -> Outcome:
+        """Move the agent, push the thing, then let the world move it."""
+        agent, thing = self.map.cells[state[0]], self.map.cells[state[THING]]
+        if direction is not None:
+            target = self.map.move(agent, direction)
+            if target == thing and not self.is_gone(thing):
+                pushed = self.map.move(thing, direction)
+                agent = target if pushed != thing else agent
+                thing = pushed
+            else:
+                agent = target
+        thing = self.carry(thing, agent)
+        return Outcome(1.0, (self.map.index[agent], self.map.index[thing], *state[2:]))
+
+    def glyph_now(self, cell: Cell, state: State) -> str:
+        """Show the thing where it is, unless it is gone."""
+        thing = self.map.cells[state[THING]]
+        if cell == thing and not self.is_gone(thing):
+            return self.thing_glyph
+        glyph = self.map.glyph(cell)
+        return FREE if glyph == self.thing_glyph else glyph

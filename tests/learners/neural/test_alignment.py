@@ -11,8 +11,8 @@ from skillfocus.learners.discovery import make_problem
 
 pytest.importorskip("jax")
 
-from skillfocus.learners.neural.rewards import make_rewards
-from skillfocus.learners.neural.train import make_model
+from skillfocus.learners.cost_network.rewards import make_rewards
+from skillfocus.learners.cost_network.training import make_model
 
 
 def wants_to_stay(objective, targets, seed):

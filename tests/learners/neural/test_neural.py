@@ -14,8 +14,8 @@ from skillfocus.learners.discovery import make_problem
 
 jax = pytest.importorskip("jax")
 
-from skillfocus.learners.neural import checkpoint
-from skillfocus.learners.neural import train as training
+from skillfocus.learners import checkpoint
+from skillfocus.learners.cost_network import training
 from skillfocus.worlds.four_rooms import FourRooms
 
 TINY = sf.Neural(updates=4, stretch=2, environments=8, batch=8, memory=64, hidden=8)

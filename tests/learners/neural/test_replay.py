@@ -9,7 +9,7 @@ import skillfocus as sf
 
 jax = pytest.importorskip("jax")
 
-from skillfocus.learners.neural.replay import Replay, Transitions, is_deterministic
+from skillfocus.learners.cost_network.training import Replay, Transitions, is_deterministic
 from skillfocus.worlds.jax.world import JaxWorld
 
 SETTINGS = sf.Neural(environments=4, batch=400, memory=32, event_share=0.5)

@@ -9,23 +9,22 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
-from skillfocus.core.tabulation import tabulate
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.tabular.intrinsic import group_reward
-from skillfocus.learners.tabular.problem_builder import tabular_problem
+from skillfocus.learners.planning.problem import tabular_problem
+from skillfocus.learners.planning.rewards import group_reward
+from skillfocus.mdp import tabulate
 
 pytest.importorskip("jax")
 
-from skillfocus.learners.neural.rewards import (
+from skillfocus.learners.cost_network.rewards import (
     LinearReward,
     NetworkReward,
     TableReward,
     make_rewards,
 )
-from skillfocus.learners.neural.train import make_model
-from skillfocus.skills.neural.groups import Group
-from skillfocus.skills.neural.model import LOWEST, SkillModel
+from skillfocus.learners.cost_network.training import make_model
+from skillfocus.skills.network import LOWEST, Group, SkillModel
 
 OBJECTIVES = [
     sf.focused(sf.vic()),
@@ -128,7 +127,7 @@ def test_a_linear_reward_is_the_table_of_it():
     world = RandomWorld(0, sizes=(5, 4))
     model = make_model(make_problem(world, sf.lsd(), n_skills=3))
     (table,) = make_rewards(model, 0.5, np.random.default_rng(0))
-    from skillfocus.learners.tabular.linear_map import LinearMap
+    from skillfocus.learners.planning.estimators import LinearMap
 
     linear = LinearReward(model, model.groups[0], LinearMap(), np.random.default_rng(0))
     linear.params = table.params

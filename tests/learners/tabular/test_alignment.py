@@ -9,10 +9,9 @@ import skillfocus as sf
 from paper.settings import skill_targets
 from probes import Button
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.tabular.alignment import _who_stays
-from skillfocus.learners.tabular.problem_builder import tabular_problem
-from skillfocus.objectives.target_text import parse_targets
-from skillfocus.worlds.maps.parser import read_map
+from skillfocus.learners.planning.problem import _who_stays, tabular_problem
+from skillfocus.objectives.kinds import parse_targets
+from skillfocus.worlds.maps import read_map
 
 KEY_AND_DOOR = """
 slip = 0.0

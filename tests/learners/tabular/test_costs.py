@@ -9,17 +9,17 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld, corridor
-from skillfocus.core.inaction import after_inaction
 from skillfocus.discovery import Discovery
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.tabular.costs import (
+from skillfocus.learners.planning.problem import (
     against_inaction,
     inaction_reaches,
     of_outcomes,
     split_penalty,
+    tabular_problem,
 )
-from skillfocus.learners.tabular.problem_builder import tabular_problem
+from skillfocus.mdp import after_inaction
 from skillfocus.objectives.penalties import StatePenalty, weighted_norm
 
 POSITION, TRAIN, SIGNAL, PARCEL = range(4)

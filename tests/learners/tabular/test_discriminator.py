@@ -11,7 +11,7 @@ import pytest
 import skillfocus as sf
 from problems import corridor_problem as setup
 from problems import learn_rewards, with_probability
-from skillfocus.learners.tabular.discriminator import (
+from skillfocus.learners.planning.estimators import (
     DenseDiscriminator,
     SparseDiscriminator,
     assign_owners,
@@ -20,9 +20,9 @@ from skillfocus.learners.tabular.discriminator import (
     predict_dense,
     predict_sparse,
 )
-from skillfocus.learners.tabular.kernels import skill_prior as prior
-from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.planning import draw_starts
+from skillfocus.learners.planning.learner import draw_starts
+from skillfocus.learners.planning.rewards import skill_prior as prior
+from skillfocus.learners.planning.rewards import state_reward as skill_reward
 
 
 def test_a_ewma_by_hand(rng):
@@ -125,7 +125,7 @@ def test_sparse_discriminators_equal_dense_ones(rng):
 
 
 def test_a_sparse_table_forgets_rather_than_grows(rng, monkeypatch):
-    monkeypatch.setattr("skillfocus.learners.tabular.discriminator.SPARSE_SLOTS", 8)
+    monkeypatch.setattr("skillfocus.learners.planning.estimators.SPARSE_SLOTS", 8)
     mdp, problem = setup(sf.vic(random_start=False), n_skills=3)
     problem = replace(problem, estimator=SparseDiscriminator())
     params = problem.initial_params(rng)
@@ -140,7 +140,7 @@ def test_a_sparse_table_forgets_rather_than_grows(rng, monkeypatch):
 def test_joint_tables_too_large_are_sparse(monkeypatch):
     _, problem = setup(sf.vic(), n_skills=3)
     assert problem.estimator == DenseDiscriminator()
-    monkeypatch.setattr("skillfocus.learners.tabular.estimators.DENSE_LIMIT", 10)
+    monkeypatch.setattr("skillfocus.learners.planning.estimators.DENSE_LIMIT", 10)
     _, problem = setup(sf.vic(), n_skills=3)
     assert problem.estimator == SparseDiscriminator()
     _, problem = setup(

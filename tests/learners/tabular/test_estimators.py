@@ -10,12 +10,17 @@ import pytest
 import skillfocus as sf
 from paper.controls import oracle
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.compiled import compiled_reward, compiled_row, compiled_update
-from skillfocus.learners.tabular.discriminator import DenseDiscriminator
-from skillfocus.learners.tabular.estimators import Estimator, tabular_estimator
-from skillfocus.learners.tabular.linear_map import LinearMap
-from skillfocus.learners.tabular.value_map import ValueMap
-from skillfocus.objectives.estimates import Discriminator, FunctionEstimate, ValueNumbers
+from skillfocus.learners.planning.estimators import (
+    DenseDiscriminator,
+    Estimator,
+    LinearMap,
+    ValueMap,
+    compiled_reward,
+    compiled_row,
+    compiled_update,
+    tabular_estimator,
+)
+from skillfocus.objectives.objective import Discriminator, FunctionEstimate, ValueNumbers
 
 POINTS = np.array([[0.0], [1.0], [4.0]])
 

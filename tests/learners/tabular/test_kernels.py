@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld, corridor
 from problems import corridor_problem, make_problem
-from skillfocus.learners.tabular.kernels import (
+from skillfocus.learners.planning.rewards import (
     group_reward,
     outcome_cost,
     skill_prior,
     state_reward,
     update_estimates,
 )
-from skillfocus.objectives.estimates import FunctionEstimate
-from skillfocus.objectives.targets import assign, untargeted
+from skillfocus.objectives.kinds import assign, untargeted
+from skillfocus.objectives.objective import FunctionEstimate
 
 OBJECTIVES = [
     sf.vic(), sf.diayn(), sf.lsd(), sf.dusdi(sf.vic()), sf.focused(sf.vic()),

@@ -10,7 +10,7 @@ import pytest
 import skillfocus as sf
 from problems import corridor_problem as setup
 from problems import learn_rewards, reward
-from skillfocus.learners.tabular.linear_map import (
+from skillfocus.learners.planning.estimators import (
     MEAN,
     SUM,
     LinearMap,

@@ -11,7 +11,7 @@ import pytest
 import skillfocus as sf
 from probes import corridor
 from problems import make_problem
-from skillfocus.objectives.targets import assign
+from skillfocus.objectives.kinds import assign
 
 
 def test_without_memory_a_policy_does_not_depend_on_the_start():

@@ -8,21 +8,21 @@ import pytest
 import skillfocus as sf
 from probes import corridor
 from problems import corridor_problem
-from skillfocus.core.indexing import index_values
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.tabular import lean_model
-from skillfocus.learners.tabular.lean_model import LeanModel
-from skillfocus.learners.tabular.parts import (
+from skillfocus.learners.planning import learner as lean_model
+from skillfocus.learners.planning.learner import (
+    LeanModel,
+    Model,
     independent_parts,
     interleave_modes,
+    keep_reachable,
     part_of_problem,
 )
-from skillfocus.learners.tabular.reachable_pairs import keep_reachable
-from skillfocus.learners.tabular.value_iteration import Model
-from skillfocus.skills.packed_policy import PackedPolicy, Packer
+from skillfocus.mdp import index_values
+from skillfocus.skills.policy import PackedPolicy, Packer
 
-BUILDER = "skillfocus.learners.tabular.problem_builder"
+BUILDER = "skillfocus.learners.planning.problem"
 SHORT = sf.Planning(rounds=3)
 TARGETS = {"tool_1": 2, "position": 3}
 

@@ -11,12 +11,12 @@ from problems import make_problem
 from reference import plain_values
 from skill_sets import target_change
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular import planning
-from skillfocus.learners.tabular.kernels import state_reward as skill_reward
-from skillfocus.learners.tabular.sweeps import greedy, new_stamps, sweep
-from skillfocus.learners.tabular.value_iteration import BLOCK, Model
-from skillfocus.objectives.estimates import FunctionEstimate
-from skillfocus.objectives.targets import assign, untargeted
+from skillfocus.learners.planning import learner as planning
+from skillfocus.learners.planning.learner import BLOCK, Model
+from skillfocus.learners.planning.rewards import state_reward as skill_reward
+from skillfocus.learners.planning.sweeps import greedy, new_stamps, sweep
+from skillfocus.objectives.kinds import assign, untargeted
+from skillfocus.objectives.objective import FunctionEstimate
 from skillfocus.worlds.four_rooms import FourRooms
 
 OBJECTIVES = [

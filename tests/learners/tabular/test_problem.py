@@ -7,8 +7,8 @@ import skillfocus as sf
 from probes import corridor
 from problems import make_problem
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular import costs
-from skillfocus.objectives.targets import assign, untargeted
+from skillfocus.learners.planning import problem as costs
+from skillfocus.objectives.kinds import assign, untargeted
 
 
 def remembered(world, objective, **options):

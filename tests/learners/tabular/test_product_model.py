@@ -8,13 +8,12 @@ import pytest
 import skillfocus as sf
 from probes import corridor
 from problems import corridor_problem
-from skillfocus.core.factored import FactoredSpace, Variable
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.learners.tabular import product_model as module
-from skillfocus.learners.tabular.kernels import state_reward
-from skillfocus.learners.tabular.product_model import product_model
-from skillfocus.learners.tabular.sweeps import TOLERANCE
-from skillfocus.learners.tabular.value_iteration import Model
+from skillfocus.learners.planning import sweeps as module
+from skillfocus.learners.planning.learner import Model
+from skillfocus.learners.planning.rewards import state_reward
+from skillfocus.learners.planning.sweeps import TOLERANCE, product_model
+from skillfocus.mdp import TabularMDP
+from skillfocus.spaces import FactoredSpace, Variable
 
 SIZES = (2, 3, 2)
 

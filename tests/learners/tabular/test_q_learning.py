@@ -9,8 +9,8 @@ from problems import make_problem
 from reference import PlainQ
 from skill_sets import target_change
 from skillfocus.errors import UserError
-from skillfocus.learners.tabular.q_learning import QLearning, greedy_policy, paper_q_learning
-from skillfocus.objectives.targets import assign
+from skillfocus.learners.q_learning import QLearning, greedy_policy, paper_q_learning
+from skillfocus.objectives.kinds import assign
 
 FAST = {"pace": 0.05, "epsilon": 0.7, "greedy_share": 0.4}
 SWITCHES = [

@@ -9,8 +9,8 @@ import pytest
 
 import skillfocus as sf
 from problems import corridor_problem as setup
-from skillfocus.learners.tabular.kernels import state_reward
-from skillfocus.learners.tabular.value_map import ValueMap, ascend_value, project_value
+from skillfocus.learners.planning.estimators import ValueMap, ascend_value, project_value
+from skillfocus.learners.planning.rewards import state_reward
 
 CELLS = np.array([[0.0], [1.0], [2.0]])
 

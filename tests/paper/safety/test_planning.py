@@ -10,9 +10,9 @@ from paper.safety.penalties import Distance, attainable_utility, deviation, pena
 from paper.safety.planning import option_models, plan
 from paper.safety.q_learning import follow_plan, learn_penalized
 from probes import RandomWorld, corridor
-from skillfocus.core.inaction import after_inaction
-from skillfocus.core.rollout import mdp_arrays, run_many
 from skillfocus.errors import UserError
+from skillfocus.mdp import after_inaction
+from skillfocus.rollout import mdp_arrays, run_many
 
 
 def plain_value(mdp, penalized, distance, baseline, gamma, t=0, s=None, paid=False):

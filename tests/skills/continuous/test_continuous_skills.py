@@ -12,7 +12,7 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from neural_skills import ACTOR_TARGETS, untrained_actor
 from skillfocus.errors import UserError
-from skillfocus.objectives.target_text import parse_continuous_targets
+from skillfocus.objectives.kinds import parse_continuous_targets
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_targets_as_text():
 
 
 def test_skills_have_a_page(skills, tmp_path):
-    from skillfocus.viewer.continuous_skills import record_skills
+    from skillfocus.viewer.continuous import record_skills
 
     recorded = record_skills(skills, starts=2, directions=2)
     assert recorded.values.shape == (3 + 2 + 6 + 1, 2, 6, 6)

@@ -13,8 +13,8 @@ pytest.importorskip("jax")
 import jax
 
 from neural_skills import neural_skills, small_room
-from skillfocus.skills.neural.policy import NeuralPolicy
-from skillfocus.tasks.neural.options import options_of
+from skillfocus.skills.network import NeuralPolicy
+from skillfocus.tasks.option_learning import options_of
 from skillfocus.worlds.jax.world import JaxWorld
 
 

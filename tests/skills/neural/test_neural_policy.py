@@ -13,9 +13,9 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from neural_skills import Tableless, neural_skills, small_room
 from probes import corridor
-from skillfocus.core import tabulation
+from skillfocus import mdp as tabulation
 from skillfocus.errors import UserError
-from skillfocus.skills.neural.policy import NeuralPolicy
+from skillfocus.skills.network import NeuralPolicy
 from skillfocus.skills.policy import Policy
 from skillfocus.worlds.four_rooms import FourRooms
 

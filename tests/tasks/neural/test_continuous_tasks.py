@@ -13,11 +13,10 @@ import jax.numpy as jnp
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.objectives.skill_layout import lay_out
-from skillfocus.skills.neural.network import init_network
-from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
-from skillfocus.tasks.neural.continuous_choice import LOG_SIGMA, SkillChoice
-from skillfocus.tasks.neural.continuous_registry import tasks_of
+from skillfocus.objectives.kinds import lay_out
+from skillfocus.skills.network import init_network
+from skillfocus.tasks.continuous import LOG_SIGMA, SkillAgent, SkillChoice, learn_skill_task
+from skillfocus.tasks.sampled import tasks_of
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep
 from sliders import Sliders
 

@@ -10,8 +10,8 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from jax_corridor import LEFT, PRESS, RIGHT, Corridor, at_cell, walkers
-from skillfocus.tasks.neural.environments import OptionRunner, decide
-from skillfocus.tasks.neural.task import RewardKind
+from skillfocus.tasks.option_learning import OptionRunner, decide
+from skillfocus.tasks.sampled import RewardKind
 
 WALK, ERRAND, FIRST_PRIMITIVE = 0, 1, 2
 

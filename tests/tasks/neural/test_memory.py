@@ -6,8 +6,8 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
-from skillfocus.tasks.neural.environments import Decision
-from skillfocus.tasks.neural.memory import (
+from skillfocus.tasks.option_learning import (
+    Decision,
     Memory,
     Trace,
     empty,

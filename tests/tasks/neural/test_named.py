@@ -12,15 +12,12 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from neural_skills import neural_skills, small_room
 from skillfocus.errors import UserError
-from skillfocus.objectives.skill_layout import lay_out
-from skillfocus.skills.neural.network import init_network
-from skillfocus.tasks.neural import named
-from skillfocus.tasks.neural.continuous import SkillAgent, learn_skill_task
-from skillfocus.tasks.neural.continuous_registry import tasks_of
-from skillfocus.tasks.neural.named import task_names
-from skillfocus.tasks.neural.settings import OptionLearning
-from skillfocus.tasks.neural.solving import solve
-from skillfocus.tasks.neural.task import household_task
+from skillfocus.objectives.kinds import lay_out
+from skillfocus.skills.network import init_network
+from skillfocus.tasks import networks as named
+from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
+from skillfocus.tasks.networks import solve, task_names
+from skillfocus.tasks.sampled import OptionLearning, household_task, tasks_of
 from skillfocus.tasks.solving import solve_all
 from skillfocus.worlds.jax.two_rooms import TwoRooms
 from skillfocus.worlds.jax.world import JaxWorld

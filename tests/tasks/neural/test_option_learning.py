@@ -12,16 +12,16 @@ import jax.numpy as jnp
 from exact_options import exact_values
 from jax_corridor import Corridor, at_cell, walkers
 from skillfocus.errors import UserError
-from skillfocus.tasks.neural.environments import Decision
-from skillfocus.tasks.neural.option_learning import (
+from skillfocus.tasks.option_learning import (
     MAX_GAP,
+    Decision,
     OptionLearner,
     gap,
+    options_of,
     smdp_target,
 )
-from skillfocus.tasks.neural.options import options_of
-from skillfocus.tasks.neural.settings import OptionLearning
-from skillfocus.worlds.jax.enumeration import enumerate_world
+from skillfocus.tasks.sampled import OptionLearning
+from skillfocus.worlds.jax.table import enumerate_world
 
 
 def test_target_by_hand():

@@ -11,12 +11,9 @@ import skillfocus as sf
 from exact_options import exact_values, shortest_path_skills
 from jax_corridor import Corridor, at_cell, walkers
 from skillfocus.errors import UserError
-from skillfocus.learners.neural.learner import Neural
+from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.metrics.statistics import success_interval
-from skillfocus.tasks.neural.option_learning import OptionLearner
-from skillfocus.tasks.neural.options import options_of
-from skillfocus.tasks.neural.settings import OptionLearning
-from skillfocus.tasks.neural.solving import (
+from skillfocus.tasks.networks import (
     Outcomes,
     Solution,
     rates,
@@ -24,10 +21,11 @@ from skillfocus.tasks.neural.solving import (
     solve,
     solve_seeds,
 )
-from skillfocus.tasks.neural.task import JaxTask, household_task
-from skillfocus.worlds.jax.enumeration import enumerate_world
+from skillfocus.tasks.option_learning import OptionLearner, options_of
+from skillfocus.tasks.sampled import JaxTask, OptionLearning, household_task
 from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
 from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
+from skillfocus.worlds.jax.table import enumerate_world
 
 SETTINGS = OptionLearning(
     steps=4_000, environments=16, hidden=16, batch=32, memory=1000, rewarded=200, evaluations=4,

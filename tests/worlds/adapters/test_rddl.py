@@ -13,8 +13,7 @@ import skillfocus as sf
 from skill_sets import target_change
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters import rddl_formula
-from skillfocus.worlds.adapters.rddl import from_rddl, make_by_name
-from skillfocus.worlds.adapters.rddl_model import ExactModel
+from skillfocus.worlds.adapters.rddl import ExactModel, from_rddl, make_by_name
 
 ARRIVE = 0.14635538
 ELEVATORS = "Elevators_MDP_ippc2011"

@@ -7,7 +7,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.adapters.spaces import list_actions, state_reader, to_python
+from skillfocus.worlds.adapters.stepping import list_actions, state_reader, to_python
 
 
 class Bare:

@@ -13,7 +13,7 @@ from skillfocus.worlds.adapters.stepping import (
     stepped_model,
     truncation_note,
 )
-from skillfocus.worlds.model import ModelOutcome
+from skillfocus.worlds.explored import ModelOutcome
 
 
 class Counting:

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.worlds.adapters.validation import pool_rare_outcomes, validate
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.model import ModelOutcome
+from skillfocus.worlds.adapters.stepping import pool_rare_outcomes, validate
+from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 
 
 class Coin:

@@ -9,10 +9,10 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import skillfocus as sf
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
 from skillfocus.errors import UserError
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
 from skillfocus.testing import check_continuous_world
-from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.worlds.jax.world import ContinuousWorld
 from skillfocus.worlds.registry import CONTINUOUS_WORLDS
 
 

@@ -9,12 +9,11 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
-from skillfocus.core.factored import FactoredSpace, Variable
-from skillfocus.core.tabulation import tabulate
 from skillfocus.errors import UserError
-from skillfocus.worlds.jax.enumeration import enumerate_world
+from skillfocus.mdp import tabulate
+from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
-from skillfocus.worlds.jax.table import from_table
+from skillfocus.worlds.jax.table import enumerate_world, from_table
 from skillfocus.worlds.jax.world import JaxWorld
 
 RIGHT, DOWN, LEFT, UP = (1, 0), (0, 1), (-1, 0), (0, -1)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.maps.grammar import SourceText, Word, split_words
+from skillfocus.worlds.maps import SourceText, Word, split_words
 
 SOURCE = SourceText("m.txt", "one \r\ntwo\rthree\n")
 

@@ -13,7 +13,7 @@ import skillfocus as sf
 from map_walks import column, parse, walk
 from paths import ROOT
 from skillfocus.errors import UserError
-from skillfocus.worlds.maps.parser import make_map, read_map
+from skillfocus.worlds.maps import make_map, read_map
 
 MAPS = ROOT / "examples" / "maps"
 PAPER = ("four-rooms", "forage-world", "mud-world")

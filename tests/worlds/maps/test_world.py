@@ -7,8 +7,7 @@ import pytest
 import skillfocus as sf
 from map_walks import column, parse, walk
 from paths import ROOT
-from skillfocus.worlds.maps.parser import make_map, read_map
-from skillfocus.worlds.maps.world import Feature
+from skillfocus.worlds.maps import Feature, make_map, read_map
 
 MAPS = ROOT / "examples" / "maps"
 UP, RIGHT, DOWN, LEFT = range(4)

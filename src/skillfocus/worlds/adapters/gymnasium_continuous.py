@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
-from skillfocus.core.world import check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.worlds.host import HostStep, HostWorld
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
+from skillfocus.world import check_step_limit
+from skillfocus.worlds.continuous import HostStep, HostWorld
 
 Slices = Mapping[str, Any]
 """Per variable, an index of the observation, a pair (first, end), or {"at": either, "scale": …}."""

@@ -20,20 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.core.seeds import check_seed
-from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, unknown
+from skillfocus.world import STATE_LIMIT, check_seed
 from skillfocus.worlds.adapters.stepping import (
     SteppedSimulator,
     changed_settings,
     sampling_note,
     stepped_model,
     truncation_note,
+    validate,
 )
-from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld
-from skillfocus.worlds.grouping import Groups
-from skillfocus.worlds.model import Values
+from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld, Groups, Values
 
 DIRECTIONS = ("right", "down", "left", "up")
 ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")

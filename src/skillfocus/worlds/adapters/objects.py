@@ -22,14 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.core.factored import Variable
-from skillfocus.core.world import STATE_LIMIT
 from skillfocus.errors import UserError, short_repr
-from skillfocus.worlds.adapters.stepping import SteppedSimulator, sampling_note, stepped_model
-from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.grouping import Groups
-from skillfocus.worlds.model import Model, ModelOutcome, Values
+from skillfocus.spaces import Variable
+from skillfocus.world import STATE_LIMIT
+from skillfocus.worlds.adapters.stepping import (
+    SteppedSimulator,
+    sampling_note,
+    stepped_model,
+    validate,
+)
+from skillfocus.worlds.explored import ExploredWorld, Groups, Model, ModelOutcome, Values
 
 Declared = Mapping[str, Variable]
 """The variables that an object declares, by name."""

@@ -11,24 +11,299 @@ Final       states in which the domain's termination holds or a state invariant 
 from __future__ import annotations
 
 import inspect
+import itertools
+import math
 import os
+import warnings
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skillfocus.core.world import STATE_LIMIT
+import numpy as np
+
 from skillfocus.errors import UserError, unknown
-from skillfocus.worlds.adapters.rddl_actions import list_actions
-from skillfocus.worlds.adapters.rddl_fluents import Assignment
-from skillfocus.worlds.adapters.rddl_groups import position_groups
-from skillfocus.worlds.adapters.rddl_model import ExactModel
-from skillfocus.worlds.adapters.stepping import changed_settings
-from skillfocus.worlds.adapters.validation import validate
-from skillfocus.worlds.explored import ExploredWorld
-from skillfocus.worlds.grouping import Groups
-from skillfocus.worlds.model import ModelOutcome, Values
+from skillfocus.world import MAX_ACTIONS, STATE_LIMIT
+from skillfocus.worlds.adapters.rddl_formula import (
+    MAX_OUTCOMES,
+    Assignment,
+    Factor,
+    Fluent,
+    Formula,
+    OutcomeEnumerator,
+    too_many_outcomes,
+)
+from skillfocus.worlds.adapters.stepping import changed_settings, validate
+from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
 from skillfocus.worlds.settings import check_settings
+
+# -------------------- The dynamics of an RDDL domain, with exact probabilities
+#
+# Fluents that others read come first, in an order that pyRDDLGym determines; each of their outcomes
+# opens a branch. Within a branch the remaining fluents are independent, so their outcomes are
+# multiplied. Rewards and observations are never evaluated.
+
+
+class ExactModel:
+    """The fluents of a domain, and the possible outcomes of a state and an action.
+
+    Attributes:
+        actions: Names of the action fluents.
+        next: {state fluent: its primed name}, in the order of a state's values.
+        fluents: Every state, action and intermediate fluent by its name.
+    """
+
+    def __init__(self, world_id: str, rddl: Any, simulator: Any) -> None:
+        """Compile the formulas of a domain.
+
+        Args:
+            world_id: The world's id, for errors.
+            rddl: pyRDDLGym's lifted model.
+            simulator: A simulator of its own: its random draws are replaced.
+        """
+        self.world_id, self.actions = world_id, tuple(rddl.action_fluents)
+        enumerator = OutcomeEnumerator(world_id, simulator)
+        self.next: dict[str, str] = dict(rddl.next_state)
+        names = [*self.next, *self.actions, *(name for name, _, _ in simulator.cpfs)]
+        self.fluents = {name: Fluent.of(rddl, name) for name in names}
+
+        def formula(name: str, expression: Any) -> Formula:
+            return Formula(name, expression, self.fluents, enumerator)
+
+        self._preconditions = [formula("a precondition", e) for e in rddl.preconditions]
+        self._terminations = [formula("the termination", e) for e in rddl.terminations]
+        self._invariants = [formula("a state invariant", e) for e in rddl.invariants]
+        formulas = {name: formula(name, expression) for name, expression, _ in simulator.cpfs}
+        needed, read = list(self.next.values()), set()
+        for name in needed:  # grows while it is iterated
+            new = [n for n in formulas[name].reads if n in formulas and n not in read]
+            read.update(new)
+            needed.extend(new)
+        self._branching = [formulas[name] for name in formulas if name in read]
+        self._independent = {n: formulas[n] for n in self.next.values() if n not in read}
+
+    def state(self, arrays: dict[str, Any]) -> Values:
+        """Return the state that a simulator's arrays hold."""
+        return tuple(v for name in self.next for v in self.fluents[name].values(arrays[name]))
+
+    def assignment(self, values: Values) -> Assignment:
+        """Return a state as {fluent: values of its entries}."""
+        parts, first = {}, 0
+        for name in self.next:
+            size = len(self.fluents[name].entries)
+            parts[name] = values[first : first + size]
+            first += size
+        return parts
+
+    def ended(self, values: Values) -> bool:
+        """Return whether an episode ends on entering a state."""
+        state = self.assignment(values) if self._terminations or self._invariants else {}
+        return any(_holds(f, state) for f in self._terminations) or not all(
+            _holds(f, state) for f in self._invariants
+        )
+
+    def outcomes(self, values: Values, action: Assignment) -> list[ModelOutcome]:
+        """Return the possible outcomes of an action.
+
+        Raises:
+            UserError: If there are too many to enumerate.
+        """
+        start = {**self.assignment(values), **action}
+        if not all(_holds(f, start) for f in self._preconditions):
+            return [ModelOutcome(1.0, values)]
+        branches = [(1.0, start)]
+        for formula in self._branching:
+            extended: list[tuple[float, Assignment]] = []
+            for p, branch in branches:
+                combined = self._combine(formula(branch))
+                extended += [(p * q, {**branch, formula.name: new}) for q, new in combined]
+                self._check_count(len(extended))
+            branches = extended
+        outcomes: list[ModelOutcome] = []
+        for p, branch in branches:
+            factors: list[Factor] = []
+            for name in self.next.values():
+                formula = self._independent.get(name)
+                factors += [[(1.0, branch[name])]] if formula is None else formula(branch)
+            combined = self._combine(factors)
+            outcomes += [ModelOutcome(p * q, after, self.ended(after)) for q, after in combined]
+            self._check_count(len(outcomes))
+        return outcomes
+
+    def _combine(self, factors: list[Factor]) -> Factor:
+        """Multiply independent factors."""
+        self._check_count(math.prod(map(len, factors)))
+        product: Factor = [(1.0, ())]
+        for factor in factors:
+            product = [(p * q, values + more) for p, values in product for q, more in factor]
+        return product
+
+    def _check_count(self, n_outcomes: int) -> None:
+        if n_outcomes > MAX_OUTCOMES:
+            raise too_many_outcomes(self.world_id, "an action")
+
+
+def _holds(formula: Formula, assignment: Assignment) -> bool:
+    return formula(assignment) == [[(1.0, (True,))]]
+
+
+# --------------------
+#
+# The actions of an RDDL instance: `noop` and every combination of changed action fluents
+
+
+class _Choice(NamedTuple):
+    """One entry of an action fluent set to another value than its default."""
+
+    label: str
+    fluent: str
+    entry: int
+    value: Any
+
+
+def list_actions(
+    world_id: str, rddl: Any, model: ExactModel, simulator: Any
+) -> dict[str, Assignment]:
+    """Return every action by its name, as the values of all action fluents.
+
+    As many fluents are changed at a time as the instance allows (`max-nondef-actions`).
+
+    Args:
+        world_id: The world's id, for errors.
+        rddl: pyRDDLGym's lifted model.
+        model: The dynamics, which know the fluents.
+        simulator: pyRDDLGym's simulator, for default values and bounds.
+
+    Raises:
+        UserError: If there are too many actions, or infinitely many.
+    """
+    defaults = {n: model.fluents[n].values(simulator.init_values[n]) for n in model.actions}
+    choices: list[list[_Choice]] = []
+    for name in model.actions:
+        fluent = model.fluents[name]
+        for place, entry in enumerate(fluent.entries):
+            default = defaults[name][place]
+            if fluent.kind is bool:
+                choices.append([_Choice(entry, name, place, not default)])
+                continue
+            values = fluent.objects or _integer_range(world_id, entry, place, name, rddl, simulator)
+            others = [v for v in values if v != default]
+            choices.append([_Choice(f"{entry}={v}", name, place, v) for v in others])
+    max_changes = min(rddl.max_allowed_actions, len(choices))
+    _check_count(world_id, choices, max_changes)
+    noop = "default" if "noop" in model.actions else "noop"
+    actions: dict[str, Assignment] = {}
+    for n_changes in range(max_changes + 1):
+        for entries in itertools.combinations(choices, n_changes):
+            for changes in itertools.product(*entries):
+                values = {name: list(default) for name, default in defaults.items()}
+                for change in changes:
+                    values[change.fluent][change.entry] = change.value
+                label = "+".join(change.label for change in changes) or noop
+                actions[label] = {name: tuple(entries) for name, entries in values.items()}
+    return actions
+
+
+def _check_count(world_id: str, choices: list[list[_Choice]], max_changes: int) -> None:
+    """Refuse too many actions without listing them: counts[k] of them change k entries."""
+    counts = [1] + [0] * len(choices)
+    for options in choices:
+        for k in range(len(choices), 0, -1):
+            counts[k] += counts[k - 1] * len(options)
+    possible = [k for k in range(max_changes + 1) if sum(counts[: k + 1]) <= MAX_ACTIONS]
+    if possible[-1] < max_changes:
+        advice = (
+            f"give an instance file with max-nondef-actions = {possible[-1]}"
+            if possible[-1]
+            else "use a smaller instance"
+        )
+        raise UserError(
+            f"{world_id} has {sum(counts[: max_changes + 1]):,} actions, counting up to "
+            f"{max_changes} at a time, but at most {MAX_ACTIONS} are possible: {advice}"
+        )
+
+
+def _integer_range(
+    world_id: str, entry: str, place: int, name: str, rddl: Any, simulator: Any
+) -> range:
+    """Return the values of an integer action, from the bounds that the preconditions set."""
+    from pyRDDLGym.core.constraints import RDDLConstraints
+
+    low = high = math.inf
+    if rddl.variable_ranges[name] == "int":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            bounds = RDDLConstraints(simulator, vectorized=True).bounds[name]
+        low, high = (float(np.ravel(bound)[place]) for bound in bounds)
+    if not math.isfinite(low) or not math.isfinite(high):
+        raise UserError(
+            f"{world_id}: the action {entry} has infinitely many values: make it bool, an "
+            f"enumeration, or an int with bounds in action-preconditions"
+        )
+    return range(math.ceil(low), math.floor(high) + 1)
+
+
+# -------------------- Default groups of an RDDL world: flags that together say where something is
+
+
+def position_groups(model: ExactModel, states: list[Values]) -> Groups:
+    """Find flags that together say where something is.
+
+    These are flags of which never more than one is up (the place of one thing), or of which always
+    equally many are (the places of several things alike); the former win. Of a fluent
+    `at(x, y, z)`, any subset of the parameters may name the thing while the others are its place;
+    the smallest that works is used.
+
+    Args:
+        model: The domain's fluents.
+        states: Every reachable state.
+
+    Returns:
+        {group: pattern of entries}.
+    """
+    groups: dict[str, str] = {}
+    assignments = [model.assignment(values) for values in states]
+    for name in (name for name in model.next if model.fluents[name].kind is bool):
+        fluent = model.fluents[name]
+        flags = np.array([assignment[name] for assignment in assignments])
+        changing = [
+            entry
+            for entry, column in zip(fluent.entries, flags.T, strict=True)
+            if np.unique(column).size > 1
+        ]
+        flags, axes = flags.reshape(-1, *fluent.shape), range(len(fluent.shape))
+        subsets = [parameters for n in axes for parameters in itertools.combinations(axes, n)]
+        n_up = {
+            parameters: flags.sum(axis=tuple(axis + 1 for axis in axes if axis not in parameters))
+            for parameters in subsets
+        }
+        at_most_one = [parameters for parameters in subsets if n_up[parameters].max() == 1]
+        constant = [
+            parameters
+            for parameters in subsets
+            if (n_up[parameters].min(axis=0) == n_up[parameters].max(axis=0)).all()
+        ]
+        for parameters in (*at_most_one, *constant)[:1]:
+            groups |= _group_patterns(name, changing, parameters)
+    return groups
+
+
+def _group_patterns(name: str, changing: list[str], parameters: tuple[int, ...]) -> dict[str, str]:
+    """Return {group: pattern} for flags that share the objects at some parameters.
+
+    Only groups in which two or more flags change.
+    """
+    families: dict[tuple[str, ...], int] = {}
+    for entry in changing:
+        objects = entry[len(name) + 1 : -1].split(",")
+        family = tuple(o if i in parameters else "*" for i, o in enumerate(objects))
+        families[family] = families.get(family, 0) + 1
+    groups: dict[str, str] = {}
+    for family, size in families.items():
+        if size > 1:
+            objects = ",".join(family[i] for i in parameters)
+            groups[f"{name}({objects})" if parameters else name] = f"{name}({','.join(family)})"
+    return groups
 
 
 def from_rddl(

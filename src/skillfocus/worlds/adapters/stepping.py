@@ -6,12 +6,16 @@ Such an environment is described by three functions: get its state, set it, take
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.model import Model, ModelOutcome, Values
+from skillfocus.spaces import State
+from skillfocus.worlds.explored import ExploredWorld, Model, ModelOutcome, Simulator, Values
 
 N_ROUND_TRIPS = 200
 """States in which it is checked that setting and then getting the state is the identity."""
@@ -115,3 +119,376 @@ def changed_settings(
     """
     changed = {name: value for name, (value, default) in own.items() if value != default}
     return {**settings, **changed}
+
+
+# -------------------- What the states and actions of Gymnasium's toy-text environments mean
+
+_LOCATIONS = ("red", "green", "yellow", "blue")
+
+
+class ToyText(NamedTuple):
+    """Names for an environment whose states are bare numbers or tuples."""
+
+    names: tuple[str, ...]
+    """Names of the variables."""
+    actions: tuple[str, ...]
+    """Names of the actions."""
+    read: Callable[[Any, Any], Values]
+    """`read(env, state)`: the values of the variables."""
+    get: Callable[[Any], Any] | None = None
+    """`get(env)`: the state, for environments without a model."""
+    set: Callable[[Any, Any], None] | None = None
+    """`set(env, state)`, for environments without a model."""
+    model: Model | None = None
+    """What can follow, where the environment offers no model but its rules are known."""
+    starts: tuple[Values, ...] = ()
+    """Where episodes begin, if there is such a model."""
+
+
+def _read_taxi(env: Any, state: int) -> Values:
+    row, column, passenger, destination = env.decode(state)
+    return int(row), int(column), (*_LOCATIONS, "in taxi")[passenger], _LOCATIONS[destination]
+
+
+def _read_lake(env: Any, state: int) -> Values:
+    return divmod(int(state), int(env.ncol))
+
+
+def _read_cliff(env: Any, state: int) -> Values:
+    return divmod(int(state), int(env.shape[1]))
+
+
+def _read_hand(env: Any, state: tuple) -> Values:
+    del env
+    player, dealer, ace = state
+    return int(player), int(dealer), int(ace)
+
+
+def _set_hand(env: Any, state: tuple) -> None:
+    """Deal a hand with this sum, and the dealer's first card.
+
+    Cards are drawn with replacement, so it does not matter which cards make the sum.
+    """
+    player, dealer, ace = state
+    env.player = [1, player - 11] if ace else [player]
+    env.dealer = [dealer, 10]
+
+
+_CARDS = {**dict.fromkeys(range(1, 10), 1 / 13), 10: 4 / 13}
+"""Cards by their value, the ace as 1, with their probabilities: they are drawn with replacement."""
+_STICK = 0
+_LIMIT = 21
+
+
+def _total(points: int, ace: bool) -> tuple[int, int]:
+    """Return a hand's sum and whether an ace counts as 11 in it, from the sum with aces as 1."""
+    usable = ace and points + 10 <= _LIMIT
+    return points + 10 * usable, int(usable)
+
+
+def _play_hand(state: Values, action: int) -> list[ModelOutcome]:
+    """Return what follows in Blackjack: the dealer's other cards are seen by nobody.
+
+    An ace that counts as 1 never becomes usable again, so it need not be known.
+    """
+    player, dealer, ace = state
+    if action == _STICK:
+        return [ModelOutcome(1.0, state, ended=True)]
+    outcomes = []
+    for card, probability in _CARDS.items():
+        points = player - 10 * ace + card  # pyright: ignore[reportOperatorIssue]
+        total, usable = _total(points, bool(ace) or card == 1)
+        outcomes.append(ModelOutcome(probability, (total, dealer, usable), ended=total > _LIMIT))
+    return outcomes
+
+
+_HANDS = tuple(
+    dict.fromkeys(
+        (player, dealer, usable)
+        for first in _CARDS
+        for second in _CARDS
+        for player, usable in [_total(first + second, 1 in (first, second))]
+        for dealer in _CARDS
+    )
+)
+"""The first hands: two cards, and one of the dealer's."""
+
+TOY_TEXT = {
+    "TaxiEnv": ToyText(
+        ("taxi_row", "taxi_column", "passenger", "destination"),
+        ("south", "north", "east", "west", "pick up", "drop off"),
+        _read_taxi,
+    ),
+    "FrozenLakeEnv": ToyText(("row", "column"), ("left", "down", "right", "up"), _read_lake),
+    "CliffWalkingEnv": ToyText(("row", "column"), ("up", "right", "down", "left"), _read_cliff),
+    "BlackjackEnv": ToyText(
+        ("player", "dealer", "usable_ace"),
+        ("stick", "hit"),
+        _read_hand,
+        lambda env: env._get_obs(),
+        _set_hand,
+        _play_hand,
+        _HANDS,
+    ),
+}
+"""Toy-text environments by the name of their class."""
+
+
+# -------------------- The actions and state variables of a Gymnasium environment
+
+Variables = Sequence[str] | Mapping[str, Callable[[Any], Hashable]]
+"""Names for the parts of a state, or {name: function that reads it from a state}."""
+MAX_ACTION_COMBINATIONS = 10_000
+"""The most combinations of a composite action space; a world has a lower limit still."""
+
+
+def list_actions(space: Any, world_id: str) -> tuple[list[Any], list[str]]:
+    """Return the actions to pass to `step`, and their names.
+
+    Args:
+        space: A `Discrete`, `MultiBinary` or `MultiDiscrete` space; the last two become all
+            combinations of their parts.
+        world_id: The world's id, for errors.
+
+    Raises:
+        UserError: If there are infinitely many actions, or too many.
+    """
+    from gymnasium.spaces import Discrete, MultiBinary, MultiDiscrete
+
+    if isinstance(space, Discrete):
+        codes = [int(space.start) + a for a in range(int(space.n))]
+        return codes, [str(code) for code in codes]
+    if isinstance(space, MultiBinary):
+        sizes = [2] * int(np.prod(space.shape))
+    elif isinstance(space, MultiDiscrete):
+        sizes = [int(n) for n in space.nvec.ravel()]
+    else:
+        raise UserError(f"{world_id} has actions {space}; only a finite number can be explored")
+    if np.prod(sizes, dtype=float) > MAX_ACTION_COMBINATIONS:
+        raise UserError(
+            f"{world_id} has more than {MAX_ACTION_COMBINATIONS:,} actions; wrap it to offer fewer"
+        )
+    combined = [np.array(c).reshape(space.shape) for c in itertools.product(*map(range, sizes))]
+    return combined, [",".join(map(str, code.ravel())) for code in combined]
+
+
+def state_reader(
+    inner: Any, example: Any, variables: Variables | None, world_id: str
+) -> tuple[tuple[str, ...], Callable[[Any], Values]]:
+    """Return the names of the variables, and a function that reads their values from a state.
+
+    Args:
+        inner: The unwrapped environment.
+        example: Any of its states.
+        variables: Names or functions given by the user, if any.
+        world_id: The world's id, for errors.
+
+    Raises:
+        UserError: If states have no parts, or not as many as there are names.
+    """
+    if isinstance(variables, Mapping):
+        functions = list(variables.values())
+        return tuple(variables), lambda state: tuple(to_python(f(state)) for f in functions)
+    names, read = _split_state(inner, example, world_id)
+    if variables is None:
+        return names, read
+    if len(variables) != len(names):
+        raise UserError(
+            f"the states of {world_id} have {len(names)} parts, but {len(variables)} names are "
+            f"given"
+        )
+    return tuple(variables), read
+
+
+def _split_state(
+    inner: Any, example: Any, world_id: str
+) -> tuple[tuple[str, ...], Callable[[Any], Values]]:
+    """Find the parts of a state: known, named by keys or fields, or numbered."""
+    toy_text = TOY_TEXT.get(type(inner).__name__)
+    if toy_text is not None:
+        return toy_text.names, lambda state: toy_text.read(inner, state)
+    if isinstance(example, Mapping):
+        keys = list(example)
+        return tuple(map(str, keys)), lambda state: tuple(to_python(state[key]) for key in keys)
+    if callable(getattr(inner, "decode", None)):
+        split = inner.decode
+    elif isinstance(example, (tuple, list, np.ndarray)):
+        split = np.ravel if isinstance(example, np.ndarray) else tuple
+    else:
+        raise UserError(
+            f"the states of {world_id} are single values such as {example!r}: say what they mean, "
+            f"as in variables={{'row': lambda s: s // 4, 'column': lambda s: s % 4}}"
+        )
+    numbered = tuple(f"part_{i + 1}" for i in range(len(split(example))))
+    names = getattr(example, "_fields", numbered)
+    return names, lambda state: tuple(to_python(part) for part in split(state))
+
+
+def to_python(value: Any) -> Hashable:
+    """Return NumPy numbers as Python numbers, arrays and lists as tuples."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return to_python(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return tuple(map(to_python, value))
+    return value
+
+
+# -------------------- Validate an explored world against the environment it was explored in
+#
+# Single steps from random states reveal what the world leaves out, random walks what the
+# environment remembers from one step to the next, and many steps from the same state wrong
+# probabilities.
+
+N_STEPS = 400
+"""State-action pairs that are tried once."""
+N_WALKS, WALK_LENGTH = 20, 30
+"""Random walks from starts, and their steps."""
+N_REPEATED_PAIRS, N_REPEATS = 20, 300
+"""State-action pairs with several outcomes whose frequencies are compared, and steps for each."""
+MIN_P_VALUE = 1e-8
+"""Frequencies less likely than this are taken to be wrong."""
+MIN_EXPECTED_COUNT = 5
+"""Rarer outcomes are pooled for the chi-square test."""
+MAX_MISSED_SHARE = 0.05
+"""The share of steps that may lead elsewhere in a world explored by sampling."""
+
+
+def validate(
+    world: ExploredWorld, seed: int = 0, *, frequencies: bool = True, advice: str = ""
+) -> None:
+    """Compare a world with its simulator; does nothing if it has none.
+
+    A world explored by sampling (not `exact`) may miss rare outcomes.
+
+    Args:
+        world: The world.
+        seed: Seed of the random states, actions and simulator resets.
+        frequencies: Whether to compare probabilities with frequencies too.
+        advice: What the user can do about a difference, for the error.
+
+    Raises:
+        UserError: Names the first state and action where the simulator does what the world does
+            not.
+    """
+    if world.simulator is None or len(world.final_states) == len(world.all_states):
+        return
+    comparison = _Comparison(world, world.simulator, np.random.default_rng(seed), advice)
+    comparison.try_steps()
+    comparison.try_walks()
+    if world.exact and frequencies:
+        comparison.try_frequencies()
+    if comparison.n_missed > MAX_MISSED_SHARE * comparison.n_steps:
+        share = comparison.n_missed / comparison.n_steps
+        raise UserError(
+            f"{world.id}: {share:.0%} of the environment's steps lead where no sample did; raise "
+            f"samples=…"
+        )
+
+
+def pool_rare_outcomes(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pool outcomes too rare for a chi-square test.
+
+    Args:
+        counts: Observed counts, [n_outcomes].
+        expected: Expected counts, [n_outcomes].
+
+    Returns:
+        Counts and expected counts, with all outcomes expected fewer than five times as one,
+        together with the next rarest if that is needed to reach five.
+    """
+    order = np.argsort(expected)
+    counts, expected = counts[order].astype(float), expected[order]
+    n_rare = max(int((expected < MIN_EXPECTED_COUNT).sum()), 1)
+    while n_rare < len(expected) and expected[:n_rare].sum() < MIN_EXPECTED_COUNT:
+        n_rare += 1
+    pooled = [np.append(part[:n_rare].sum(), part[n_rare:]) for part in (counts, expected)]
+    return pooled[0], pooled[1]
+
+
+class _Comparison:
+    """A world beside its simulator, stepped together."""
+
+    def __init__(
+        self, world: ExploredWorld, simulator: Simulator, rng: np.random.Generator, advice: str
+    ) -> None:
+        self.world, self.simulator, self.rng, self.advice = world, simulator, rng, advice
+        self.live_states = [s for s in world.all_states if s not in world.final_states]
+        self.n_steps = self.n_missed = 0
+
+    def try_steps(self) -> None:
+        """Try single steps from random states."""
+        for _ in range(N_STEPS):
+            self.step_from(*self.random_pair())
+
+    def try_walks(self) -> None:
+        """Try random walks from the starts."""
+        final = self.world.final_states
+        starts = [state for state in self.world.states() if state not in final]
+        for _ in range(N_WALKS if starts else 0):
+            state: State | None = starts[self.rng.integers(len(starts))]
+            self.reset(state)
+            for _ in range(WALK_LENGTH):
+                state = self.step(state, int(self.rng.integers(len(self.world.actions))))
+                if state is None or state in final:
+                    break
+
+    def try_frequencies(self) -> None:
+        """Compare probabilities with the frequencies of repeated steps."""
+        from scipy.stats import chisquare
+
+        pairs = dict.fromkeys(self.random_pair() for _ in range(N_STEPS))
+        random_pairs = [pair for pair in pairs if len(self.world.transition(*pair)) > 1]
+        for state, action in random_pairs[:N_REPEATED_PAIRS]:
+            outcomes = {o.state: o.probability for o in self.world.transition(state, action)}
+            counts = Counter(self.step_from(state, action) for _ in range(N_REPEATS))
+            observed, expected = pool_rare_outcomes(
+                np.array([counts[after] for after in outcomes]),
+                np.array(list(outcomes.values())) * N_REPEATS,
+            )
+            if len(observed) > 1 and chisquare(observed, expected).pvalue < MIN_P_VALUE:
+                self.fail(
+                    state,
+                    action,
+                    f"leads to its outcomes {(observed / N_REPEATS).round(3).tolist()} of the "
+                    f"time, not {(expected / N_REPEATS).round(3).tolist()}",
+                )
+
+    def random_pair(self) -> tuple[State, int]:
+        """Return a random state that is not final, and a random action."""
+        state = self.live_states[self.rng.integers(len(self.live_states))]
+        return state, int(self.rng.integers(len(self.world.actions)))
+
+    def reset(self, state: State) -> None:
+        """Set the simulator to a state, with a random seed."""
+        self.simulator.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
+
+    def step_from(self, state: State, action: int) -> State | None:
+        """Reset to a state and step from there."""
+        self.reset(state)
+        return self.step(state, action)
+
+    def step(self, state: State, action: int) -> State | None:
+        """Step the simulator and return the next state, or `None` if the world lacks it."""
+        _, values, ended = self.simulator.step(action)
+        self.n_steps += 1
+        after = self.world.state_of(values, ended)
+        if after is not None and after in (o.state for o in self.world.transition(state, action)):
+            return after
+        if self.world.exact:
+            labels = dict(zip(self.world.model_variables, values, strict=True))
+            problem = "which was never reached" if after is None else "which has probability 0"
+            ending = " and ended" if ended else ""
+            self.fail(state, action, f"led to {labels}{ending}, {problem}")
+        self.n_missed += 1
+        return after
+
+    def fail(self, state: State, action: int, problem: str) -> NoReturn:
+        """Raise an error about a state and an action."""
+        labels, name = self.world.space.labels(state), self.world.actions[action]
+        advice = f"; {self.advice}" if self.advice else ""
+        raise UserError(
+            f"{self.world.id} differs from its environment: in {labels} the action {name!r} "
+            f"{problem}{advice}"
+        )

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.worlds.jax.world import ContinuousWorld
 
 
 class TaskStep(NamedTuple):

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillfocus.core.factored import State, Variable
 from skillfocus.errors import UserError
+from skillfocus.spaces import State, Variable
 from skillfocus.worlds.grid import FREE, Cell
-from skillfocus.worlds.jax.grid import JaxGridWorld
+from skillfocus.worlds.jax.rooms import JaxGridWorld
 from skillfocus.worlds.mud_world import MAP, TREASURE, MudWorld
 
 if TYPE_CHECKING:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus.core.factored import State
-from skillfocus.core.mdp import TabularMDP
-from skillfocus.core.world import Outcome, World
+from skillfocus.errors import UserError
+from skillfocus.mdp import TabularMDP
+from skillfocus.spaces import State
+from skillfocus.world import Outcome, World
 from skillfocus.worlds.jax.world import JaxWorld
 
 WORD = 2**31
@@ -177,3 +178,145 @@ def from_table(world: World, mdp: TabularMDP) -> TableWorld:
         mdp: Its table, from `tabulate(world)`.
     """
     return TableWorld(world, mdp)
+
+
+# --------------------
+#
+# `enumerate_world`: convert a small JAX world to a finite one, for exact metrics
+
+_BATCH = 1024
+"""States per call; a fixed number, so that `step` is compiled once."""
+
+
+class EnumeratedWorld(World):
+    """A JAX world whose states and transitions are all enumerated.
+
+    `tabulate` accepts it like any finite world, and returns its `mdp`.
+    """
+
+    def __init__(self, world: JaxWorld, mdp: TabularMDP, n_starts: int) -> None:
+        """Give a JAX world a table.
+
+        Args:
+            world: The world.
+            mdp: Its table.
+            n_starts: Number of start states, which come first in the table.
+        """
+        self.id, self.space, self.actions = world.id, world.space, world.actions
+        self.step_limit, self.fixed, self.notes = world.step_limit, world.fixed, world.notes
+        self.limit = max(world.limit, mdp.n_states)
+        self.world, self.mdp, self.n_starts = world, mdp, n_starts
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """As in the JAX world."""
+        return self.world.settings
+
+    @property
+    def default_target(self) -> str:
+        """As in the JAX world."""
+        return self.world.default_target
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """As in the JAX world."""
+        return self.world.goals
+
+    def states(self) -> Iterable[State]:
+        """Return the starts of the enumeration."""
+        return [self.mdp.state(number) for number in range(self.n_starts)]
+
+    def transition(self, state: State, action: int) -> list[Outcome]:
+        """Return the outcome from the table."""
+        successor = self.mdp.successors[self.mdp.number(state), action, 0]
+        return [Outcome(1.0, self.mdp.state(int(successor)))]
+
+
+def enumerate_world(
+    world: JaxWorld, starts: Iterable[State], limit: int | None = None
+) -> EnumeratedWorld:
+    """Enumerate the states that a deterministic JAX world can reach, breadth first.
+
+    States are numbered as `tabulate` numbers them: starts as given, then successors in the order of
+    states and actions.
+
+    Args:
+        world: A deterministic world whose states are its values.
+        starts: The first states, as value indices; duplicates count once.
+        limit: Maximum number of states (default: `world.limit`).
+
+    Raises:
+        UserError: If there are no starts, too many states, or a step that depends on its key.
+    """
+    limit = world.limit if limit is None else limit
+    step = _stepper(world)
+    numbers: dict[int, int] = {}
+    levels: list[np.ndarray] = []
+    successor_codes: list[np.ndarray] = []
+
+    def add(states: np.ndarray) -> np.ndarray:
+        """Number the new states, and return them."""
+        codes = world.space.encode(states)
+        _, first = np.unique(codes, return_index=True)
+        new = np.array([i for i in np.sort(first) if int(codes[i]) not in numbers], dtype=np.int64)
+        if len(numbers) + len(new) > limit:
+            raise UserError(
+                f"{world.id} has more than {limit:,} states: raise the limit, or learn its skills "
+                f"without a table"
+            )
+        numbers.update({int(codes[i]): len(numbers) + n for n, i in enumerate(new)})
+        levels.append(states[new])
+        return states[new]
+
+    frontier = add(np.array(list(starts), dtype=np.int32).reshape(-1, len(world.space)))
+    n_starts = len(frontier)
+    if not n_starts:
+        raise UserError(f"{world.id} names no state to start from")
+    while len(frontier):
+        flat = step(frontier).reshape(-1, len(world.space))
+        successor_codes.append(world.space.encode(flat))
+        frontier = add(flat)
+
+    values = np.concatenate(levels)
+    codes = np.concatenate(successor_codes).tolist()
+    shape = (len(values), len(world.actions), 1)
+    successors = np.array([numbers[code] for code in codes], dtype=np.int32).reshape(shape)
+    mdp = TabularMDP(
+        space=world.space,
+        values=values,
+        successors=successors,
+        probabilities=np.ones(shape),
+        marks=np.full(shape, -1, dtype=np.int32),
+        again=successors.copy(),
+        marks_in=np.zeros(len(values), dtype=np.int32),
+        n_marks=0,
+        actions=tuple(world.actions),
+    )
+    return EnumeratedWorld(world, mdp, n_starts)
+
+
+def _stepper(world: JaxWorld) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function from states to their successors, int32 [n, n_actions, n_variables]."""
+    actions = jnp.arange(len(world.actions))
+    keys = jax.random.split(jax.random.key(0), 2)  # two keys, to detect random outcomes
+
+    @jax.jit
+    def successors(key: jax.Array, states: jax.Array) -> jax.Array:
+        step = jax.vmap(world.step, in_axes=(None, None, 0))
+        return jax.vmap(step, in_axes=(None, 0, None))(key, states, actions)
+
+    def step_batch(states: np.ndarray) -> np.ndarray:
+        padded = np.concatenate([states, np.repeat(states[:1], _BATCH - len(states), axis=0)])
+        after, again = (np.asarray(successors(key, padded))[: len(states)] for key in keys)
+        if (after != again).any():
+            state, action, _ = np.argwhere(after != again)[0]
+            raise UserError(
+                f"{world.id}: {world.actions[action]!r} in state "
+                f"{world.space.labels(states[state])} has a random outcome; only deterministic "
+                f"worlds can be enumerated"
+            )
+        return after
+
+    return lambda states: np.concatenate(
+        [step_batch(states[i : i + _BATCH]) for i in range(0, len(states), _BATCH)]
+    )

@@ -11,12 +11,12 @@ pytest.importorskip("jax")
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.learners.continuous import make_continuous_problem
-from skillfocus.learners.neural import checkpoint
-from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
+from skillfocus.learners import checkpoint
+from skillfocus.learners.actor.training import init_training, make_trainer, train
+from skillfocus.learners.problem import make_continuous_problem
 from skillfocus.metrics.continuous import continuous_side_effects, summarize
-from skillfocus.metrics.continuous_coverage import coverage_by_variable
-from skillfocus.metrics.representations import representation_fit
+from skillfocus.metrics.coverage import coverage_by_variable
+from skillfocus.metrics.propagation import representation_fit
 from sliders import Sliders
 
 WORLD = Sliders()

@@ -14,23 +14,25 @@ import jax.numpy as jnp
 from scipy.special import i0, iv
 
 import skillfocus as sf
-from skillfocus.learners.neural.continuous.advantages import advantages
-from skillfocus.learners.neural.continuous.judging import (
+from skillfocus.learners.actor.judging import (
+    Fixed,
     JudgeBatch,
+    RewardRule,
+    choose_prototypes,
     constraint_room,
     dual_step,
     init_vectors,
     judge_loss,
     normalise,
+    prototype_outputs,
 )
-from skillfocus.learners.neural.continuous.prototypes import choose_prototypes, prototype_outputs
-from skillfocus.learners.neural.continuous.rewards import RewardRule
-from skillfocus.learners.neural.continuous.state import Fixed
-from skillfocus.objectives.skill_layout import Sphere, lay_out
-from skillfocus.skills.continuous.actor import log_densities, log_squashing
-from skillfocus.skills.continuous.estimates import (
+from skillfocus.learners.actor.training import advantages
+from skillfocus.objectives.kinds import Sphere, lay_out
+from skillfocus.skills.actor import (
     SkillEstimates,
+    log_densities,
     log_density_on_sphere,
+    log_squashing,
     spectral_norms,
 )
 from sliders import Sliders

@@ -12,15 +12,11 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import skillfocus as sf
-from skillfocus.learners.continuous import make_continuous_problem
-from skillfocus.learners.neural.continuous.credit import (
-    STEPS,
-    action_influence,
-    credit_weights,
-)
-from skillfocus.learners.neural.continuous.train import init_training, make_trainer, train
-from skillfocus.objectives.skill_layout import lay_out
-from skillfocus.skills.continuous.actor import ActorModel
+from skillfocus.learners.actor.acting import STEPS, action_influence, credit_weights
+from skillfocus.learners.actor.training import init_training, make_trainer, train
+from skillfocus.learners.problem import make_continuous_problem
+from skillfocus.objectives.kinds import lay_out
+from skillfocus.skills.actor import ActorModel
 from sliders import Sliders
 
 

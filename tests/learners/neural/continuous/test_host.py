@@ -10,14 +10,13 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import skillfocus as sf
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
 from skillfocus.errors import UserError
-from skillfocus.learners.continuous import make_continuous_problem
-from skillfocus.learners.neural.continuous.host import HostEnvironments
-from skillfocus.learners.neural.continuous.state import Fixed
-from skillfocus.learners.neural.continuous.train import make_trainer, train
-from skillfocus.skills.neural.network import init_network
-from skillfocus.worlds.host import HostStep, HostWorld
+from skillfocus.learners.actor.judging import Fixed
+from skillfocus.learners.actor.training import HostEnvironments, make_trainer, train
+from skillfocus.learners.problem import make_continuous_problem
+from skillfocus.skills.network import init_network
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
+from skillfocus.worlds.continuous import HostStep, HostWorld
 
 
 class Counter:

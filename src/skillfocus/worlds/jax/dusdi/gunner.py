@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
-from skillfocus.core.world import check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.worlds.drawing import Arrow, Circle, Drawing, Number, Text
-from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
+from skillfocus.world import check_step_limit
+from skillfocus.worlds.continuous import Arrow, Circle, Drawing, Number, Text
+from skillfocus.worlds.jax.world import ContinuousWorld
 
 if TYPE_CHECKING:
     import jax

@@ -17,11 +17,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillfocus.core.continuous import ContinuousSpace, ContinuousVariable
-from skillfocus.core.world import check_step_limit
 from skillfocus.errors import UserError
-from skillfocus.worlds.drawing import Circle, Drawing, Line, Number
-from skillfocus.worlds.jax.continuous import ContinuousWorld
+from skillfocus.spaces import ContinuousSpace, ContinuousVariable
+from skillfocus.world import check_step_limit
+from skillfocus.worlds.continuous import Circle, Drawing, Line, Number
+from skillfocus.worlds.jax.world import ContinuousWorld
 
 if TYPE_CHECKING:
     import jax

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillfocus.core.factored import FactoredSpace, Variable
+from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
     Room,

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from skillfocus.core.factored import FactoredSpace, Variable
 from skillfocus.errors import UserError
+from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.grid import Cell, Map
 from skillfocus.worlds.jax.world import JaxWorld
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillfocus.core.factored import FactoredSpace, Variable
+from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.jax.mini_behavior.room import (
     ABSENT,
     WALL,

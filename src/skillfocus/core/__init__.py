@@ -1,1 +1,0 @@
-"""The base of everything: variables, worlds, tabular MDPs, rollouts, contexts, progress."""

@@ -1,0 +1,1 @@
+"""Actors for worlds with continuous actions."""

@@ -1,0 +1,634 @@
+"""Training loop for continuous skills: stretches of rounds on the device, and checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from skillfocus.errors import UserError
+from skillfocus.learners.actor.acting import Acting, action_influence, credit_weights
+from skillfocus.learners.actor.judging import (
+    Carry,
+    Fixed,
+    JudgeBatch,
+    RewardRule,
+    Round,
+    choose_prototypes,
+    init_vectors,
+    judge_update,
+    normalise,
+)
+from skillfocus.learners.actor.settings import Actor
+from skillfocus.learners.checkpoint import Checkpoint, generator_states
+from skillfocus.learners.problem import ContinuousProblem
+from skillfocus.objectives.kinds import SkillLayout
+from skillfocus.objectives.objective import Objective
+from skillfocus.progress import Progress
+from skillfocus.skills.actor import (
+    ActorModel,
+    SkillEstimates,
+    log_densities,
+    log_squashing,
+    spectral_norms,
+)
+from skillfocus.skills.network import apply_network, init_network
+from skillfocus.worlds.continuous import ContinuousBase, HostWorld
+
+# -------------------- Generalized advantage estimation, per head (Schulman et al. 2016)
+
+
+def advantages(
+    rewards: jax.Array, values: jax.Array, gamma: float, trace: float
+) -> tuple[jax.Array, jax.Array]:
+    """Return generalized advantage estimates and returns of skills with a fixed horizon.
+
+        delta_t = r_t + gamma V_(t+1) - V_t,   A_t = delta_t + gamma trace A_(t+1)
+
+    The last step is terminal and not bootstrapped: a skill takes a fixed number of steps, and the
+    critic sees the time.
+
+    Args:
+        rewards: [n_steps, ...].
+        values: Values of the states before each step, [n_steps, ...].
+        gamma: Discount.
+        trace: GAE's lambda.
+
+    Returns:
+        Advantages, and value targets (advantages + values), [n_steps, ...] each.
+    """
+    following = jnp.concatenate([values[1:], jnp.zeros_like(values[:1])])
+    deltas = rewards + gamma * following - values
+
+    def back(later: jax.Array, delta: jax.Array) -> tuple[jax.Array, jax.Array]:
+        now = delta + gamma * trace * later
+        return now, now
+
+    _, estimates = jax.lax.scan(back, jnp.zeros_like(deltas[0]), deltas, reverse=True)
+    return estimates, estimates + values
+
+
+# --------------------
+#
+# One round of training: every environment runs a skill, then all networks are updated
+#
+# The critic has one head per component of a skill and one for the penalty. Advantages are estimated
+# per head (`advantages.py`), and the actor follows their sum by PPO:
+#
+#     maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
+#
+# With `Actor.credit`, every action dimension has its own ratio and its own A (`credit.py`).
+#
+# The returns of heads differ in scale, so the critic predicts them divided by their running root
+# mean square. Its inputs include the time.
+
+MAX_GRADIENT = 1.0
+"""Global norm that gradients are clipped to."""
+LAST_RATE = 0.1
+"""Final learning rate, relative to the initial one."""
+RELEASE = 0.2
+"""Share of training over which discriminator networks replace the prototypes."""
+JUDGE_STEPS = 8
+"""Minimum number of judge updates per round."""
+
+
+class Trainer:
+    """Compiled training of one problem.
+
+    Args:
+        model: The actor model.
+        estimates: The discriminators or phi.
+        settings: Settings of the actor.
+    """
+
+    def __init__(self, model: ActorModel, estimates: SkillEstimates, settings: Actor) -> None:
+        self.model, self.estimates, self.settings = model, estimates, settings
+        self.world, self.n_steps = model.world, model.step_limit
+        n_settling = int(settings.settling * self.n_steps)
+        self.rule = RewardRule(estimates, n_settling)
+        # Differences telescope only without a discount. With one, a skill that leaves and returns
+        # would not get its penalty back in full.
+        is_step = estimates.objective.reward.timing == "step"
+        self.gamma = settings.gamma if is_step else 1.0
+        self.optimizer = optax.chain(
+            optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
+        )
+        self.judge_optimizer = optax.adam(settings.judge_rate)
+        self.acting = Acting(model, settings)
+
+        self.compiled = jax.jit(self.run, static_argnums=2, donate_argnums=0)
+        self.compiled_for_many = jax.jit(
+            jax.vmap(self.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0
+        )
+        self.compiled_learn = jax.jit(self.learn)
+
+    def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
+        """Run `n_rounds` rounds; return the state and the stacked reports of `learn`."""
+        return jax.lax.scan(lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds)
+
+    def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
+        """Run one skill in every environment and learn from the rollouts."""
+        key, key_reset, key_act, key_learn = jax.random.split(carry.key, 4)
+        state = self.acting.reset_some(key_reset, carry.state)
+        state, done = self.acting.run_skills(key_act, carry.nets["actor"], fixed, state)
+        carry = carry._replace(key=key, state=state)
+        return self.learn(key_learn, carry, fixed, done)
+
+    def learn(
+        self, key: jax.Array, carry: Carry, fixed: Fixed, done: Round
+    ) -> tuple[Carry, dict[str, jax.Array]]:
+        """Update all networks on a round; return the new state and a report."""
+        settings = self.settings
+        key_actor, key_judge = jax.random.split(key)
+        share = carry.rounds / settings.rounds
+        released = jnp.clip((share - settings.hold) / RELEASE, 0.0, 1.0)
+        risen = jnp.clip((share - settings.free) / max(settings.rise, 1e-6), 0.0, 1.0)
+        now = fixed._replace(strength=fixed.strength * risen)
+        rewards = self.rule.rewards(
+            carry.judges, now, done.values, done.kind, done.z, released
+        )  # [n_steps, n, n_heads]
+        rewards = rewards * done.counts[..., None]
+        critic_inputs = self._critic_inputs(done)
+        predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
+        advantage, returns = advantages(rewards, predicted, self.gamma, settings.trace)
+        size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
+        spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
+        spread = jnp.maximum(spread, 1e-3)
+        total = self._policy_advantages(advantage, fixed, done.kind)
+        total = (total - total.mean(axis=(0, 1))) / (total.std(axis=(0, 1)) + 1e-6)
+        log_prob = self._policy_log_probs(done.log_prob)
+        data = (
+            done.inputs, critic_inputs, done.u, log_prob, total, returns / spread, done.counts,
+        )  # fmt: skip
+        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
+        rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
+        nets, optimizer, entropy = self._update_nets(key_actor, carry, flat, rate)
+        judges, judge_optimizer, vectors, log_dual, loss = self._update_judges(
+            key_judge, carry, done
+        )
+        report = {
+            "rewards": rewards.sum(axis=0).mean(axis=0),
+            "judge_loss": loss,
+            "entropy": entropy,
+            "dual": jnp.exp(log_dual),
+            "released": released,
+        }
+        carry = carry._replace(
+            nets=nets, optimizer=optimizer, judges=judges, judge_optimizer=judge_optimizer,
+            vectors=vectors, log_dual=log_dual, spread=spread, rounds=carry.rounds + 1,
+        )  # fmt: skip
+        return carry, report
+
+    def _policy_advantages(self, advantage: jax.Array, fixed: Fixed, kind: jax.Array) -> jax.Array:
+        """Return advantages [n_steps, n, 1], or [n_steps, n, n_action_dims] with credit."""
+        if not self.settings.credit:
+            return advantage.sum(axis=2, keepdims=True)
+        return jnp.einsum("tnh,ndh->tnd", advantage, fixed.credit[kind])
+
+    def _policy_log_probs(self, per_dimension: jax.Array) -> jax.Array:
+        """Return joint log densities, [..., 1], or those of each dimension with credit."""
+        return per_dimension if self.settings.credit else per_dimension.sum(-1, keepdims=True)
+
+    def _critic_inputs(self, done: Round) -> jax.Array:
+        n = done.inputs.shape[1]
+        times = jnp.arange(self.n_steps) / self.n_steps
+        times = jnp.broadcast_to(times[:, None, None], (self.n_steps, n, 1))
+        return jnp.concatenate([done.inputs, times], axis=2)
+
+    def _update_nets(
+        self, key: jax.Array, carry: Carry, data: Any, rate: jax.Array
+    ) -> tuple[Any, Any, jax.Array]:
+        """Run the PPO epochs of a round."""
+        settings, n = self.settings, self.n_steps * self.settings.environments
+        batch = min(settings.batch, n)
+
+        def epoch(carried: Any, key: jax.Array) -> Any:
+            order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
+            return jax.lax.scan(minibatch, carried, (order, jax.random.split(key, len(order))))
+
+        def minibatch(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            nets, optimizer = carried
+            rows, key = at
+            some = jax.tree.map(lambda x: x[rows], data)
+            loss_of = jax.value_and_grad(self._loss, has_aux=True)
+            (_, entropy), gradient = loss_of(nets, some, key)
+            new, states = {}, {}
+            # separate optimizers: the critic's gradient must not clip the actor's
+            for name in nets:
+                step, states[name] = self.optimizer.update(gradient[name], optimizer[name])
+                new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
+            return (new, states), entropy
+
+        (nets, optimizer), entropy = jax.lax.scan(
+            epoch, (carry.nets, carry.optimizer), jax.random.split(key, settings.epochs)
+        )
+        return nets, optimizer, entropy[-1].mean()
+
+    def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
+        settings = self.settings
+        mean, log_std = self.model.distribution(nets["actor"], inputs)
+        ratio = jnp.exp(self._policy_log_probs(log_densities(u, mean, log_std)) - log_prob)
+        clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
+        surrogate = jnp.minimum(ratio * advantage, clipped * advantage).sum(axis=-1)
+        surrogate = (counts * surrogate).mean()
+        sample = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+        entropy = -log_densities(sample, mean, log_std).sum(axis=-1) + log_squashing(sample)
+        entropy = entropy.mean() / mean.shape[1]
+        missed = apply_network(nets["critic"], critic_inputs) - returns
+        value_loss = jnp.mean(counts[:, None] * missed**2)
+        return value_loss - surrogate - settings.entropy * mean.shape[1] * entropy, entropy
+
+    def _update_judges(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
+        """Train discriminators or phi on samples of the round."""
+        settings, timing = self.settings, self.rule.objective.reward.timing
+        n_steps, n = self.n_steps, done.z.shape[0]
+        if timing == "final":  # only the last state is rewarded, compared with the first
+            times, size = jnp.full((JUDGE_STEPS,), n_steps - 1), min(n, settings.batch)
+            shape = (JUDGE_STEPS, size)
+            time = jnp.broadcast_to(times[:, None], shape)
+        else:
+            first = self.rule.n_settling if timing == "step" else 0
+            count = max(JUDGE_STEPS, n_steps * n // settings.batch)
+            shape = (count, min(settings.batch, n_steps * n))
+            time = jax.random.randint(jax.random.fold_in(key, 1), shape, first, n_steps)
+        env = jax.random.randint(key, shape, 0, n)
+        active = self.acting.active[done.kind]
+
+        def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
+            time, env = at
+            batch = JudgeBatch(
+                done.values[0][env], done.values[time, env], done.values[time + 1, env],
+                active[env], done.z[env],
+            )  # fmt: skip
+            *carried, loss = judge_update(
+                self.estimates,
+                self.judge_optimizer,
+                *carried,
+                batch,  # pyright: ignore[reportCallIssue]
+            )
+            return tuple(carried), loss
+
+        before = (carry.judges, carry.judge_optimizer, carry.vectors, carry.log_dual)
+        after, loss = jax.lax.scan(one, before, (time, env))
+        return (*after, loss.mean())
+
+
+def initial_carry(
+    trainer: Trainer, key: jax.Array, nets: Any, judges: Any, vectors: Any, state: Any
+) -> Carry:
+    """Return the initial training state, from initial parameters and environments."""
+    from skillfocus.objectives.objective import TemporalRepresentation
+
+    estimates = trainer.estimates
+    estimate = estimates.objective.reward.estimate
+    dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
+    nets, judges, vectors = jax.tree.map(jnp.asarray, (nets, judges, vectors))
+    return Carry(
+        key, nets, {name: trainer.optimizer.init(net) for name, net in nets.items()},
+        judges, trainer.judge_optimizer.init(judges), vectors,
+        jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
+        jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),
+    )  # fmt: skip
+
+
+EXPLORERS = 256
+"""Environments that take random actions before training, to find out which values are reached."""
+REPEATS = 5
+"""Steps for which they repeat an action."""
+MIN_SCALE = 1e-2
+"""Smallest scale of an observation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The result of training.
+
+    Attributes:
+        model: The actor model.
+        estimates: The discriminators or phi.
+        weights: `actor`, `shift` and `scale` (see `ActorModel`), and `judges`.
+        report: What `Trainer.learn` measured, by name, [n_rounds, ...].
+    """
+
+    model: ActorModel
+    estimates: SkillEstimates
+    weights: dict[str, Any]
+    report: dict[str, np.ndarray]
+
+
+def train(
+    settings: Actor,
+    problem: ContinuousProblem,
+    rngs: Sequence[np.random.Generator],
+    progress: Progress,
+    strengths: Sequence[float] | None = None,
+    checkpoint_path: str | Path | None = None,
+) -> list[Trained]:
+    """Train one set of skills per generator, in one batch.
+
+    Args:
+        settings: Settings of the actor.
+        problem: What to learn.
+        rngs: One generator per set of skills.
+        progress: Progress callback.
+        strengths: Penalty strength of each set (default: the objective's).
+        checkpoint_path: File to write the training state to and to resume from.
+
+    Raises:
+        UserError: If training diverges, or the checkpoint cannot be used.
+    """
+    trainer = make_trainer(settings, problem)
+    penalty = problem.objective.penalty
+    if strengths is None:
+        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
+    if isinstance(problem.world, HostWorld):
+        if settings.credit:
+            raise UserError(
+                f"{problem.world.id} is stepped outside JAX, so the influence of actions cannot be "
+                f"measured: train with credit=0"
+            )
+        if checkpoint_path is not None:
+            raise UserError(
+                f"{problem.world.id} is stepped outside JAX, so its state cannot be saved: train "
+                f"without a checkpoint"
+            )
+        return [
+            train_on_host(trainer, rng, strength, progress)
+            for rng, strength in zip(rngs, strengths, strict=True)
+        ]
+    checkpoint = _checkpoint(checkpoint_path, settings, problem, rngs, strengths)
+    initial = [
+        init_training(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)
+    ]
+    alone = len(initial) == 1
+    carry, fixed = initial[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *initial)
+    run = trainer.compiled if alone else trainer.compiled_for_many
+    first, reports, done = None, [], 0
+    if checkpoint is not None and checkpoint.exists():
+        carry, before, header = checkpoint.read(carry)
+        fixed = jax.tree.unflatten(
+            jax.tree.structure(fixed), [jnp.asarray(before.pop(name)) for name in _names(fixed)]
+        )
+        reports, done = [before], header.done
+    time_axis = 0 if alone else 1
+    while done < settings.rounds:
+        steps = done * problem.step_limit * settings.environments * len(rngs)
+        speed = ", compiling" if first is None else f", {_speed(first, steps):,.0f} steps/s"
+        progress(done / settings.rounds, f"round {done:,} of {settings.rounds:,}{speed}")
+        n_rounds = min(settings.stretch, settings.rounds - done)
+        carry, report = run(carry, fixed, n_rounds)
+        reports.append(jax.tree.map(np.asarray, report))
+        done += n_rounds
+        check_finite(reports[-1], done)
+        if first is None:
+            first = (
+                time.monotonic(),
+                done * problem.step_limit * settings.environments * len(rngs),
+            )
+        if checkpoint is not None and checkpoint.is_due:
+            kept = dict(zip(_names(fixed), map(np.asarray, jax.tree.leaves(fixed)), strict=True))
+            checkpoint.write(carry, {**kept, **_joined(reports, time_axis)}, done)
+    if checkpoint is not None:
+        checkpoint.delete()
+    report = _joined(reports, time_axis)
+    if alone:
+        return [finish(trainer, carry, fixed, report)]
+    return [
+        finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
+        for i in range(len(rngs))
+    ]
+
+
+def _checkpoint(
+    path: str | Path | None,
+    settings: Actor,
+    problem: ContinuousProblem,
+    rngs: Sequence[np.random.Generator],
+    strengths: Sequence[float],
+) -> Checkpoint | None:
+    if path is None:
+        return None
+    world = problem.world
+    decisive = [
+        asdict(settings), generator_states(rngs), list(strengths), world.id, world.settings,
+        problem.objective.to_dict(), problem.layout, problem.step_limit,
+    ]  # fmt: skip
+    return Checkpoint(path, decisive)
+
+
+def _names(fixed: Fixed) -> list[str]:
+    return [f"fixed/{i}" for i in range(len(jax.tree.leaves(fixed)))]
+
+
+def _joined(reports: list[dict[str, np.ndarray]], time_axis: int) -> dict[str, np.ndarray]:
+    """Concatenate the reports of all stretches."""
+    return {
+        name: np.concatenate([each[name] for each in reports], axis=time_axis)
+        for name in reports[0]
+    }
+
+
+def check_finite(report: dict[str, np.ndarray], rounds: int) -> None:
+    """Raise a `UserError` if training has diverged."""
+    if not all(np.isfinite(value).all() for value in report.values()):
+        raise UserError(
+            f"training diverged: a loss is no longer finite after {rounds:,} rounds; lower "
+            f"learning_rate or judge_rate"
+        )
+
+
+def _speed(first: tuple[float, int], steps: int) -> float:
+    return (steps - first[1]) / max(time.monotonic() - first[0], 1e-9)
+
+
+def make_trainer(settings: Actor, problem: ContinuousProblem) -> Trainer:
+    """Return the compiled trainer of a problem; equal problems share one."""
+    return _trainer(settings, problem.world, problem.objective, problem.layout, problem.step_limit)
+
+
+@lru_cache(maxsize=4)
+def _trainer(
+    settings: Actor,
+    world: ContinuousBase,
+    objective: Objective,
+    layout: SkillLayout,
+    step_limit: int,
+) -> Trainer:
+    model = ActorModel(world, objective, layout, step_limit)
+    return Trainer(model, SkillEstimates(world.space, objective, layout), settings)
+
+
+def init_training(
+    trainer: Trainer, rng: np.random.Generator, strength: float
+) -> tuple[Carry, Fixed]:
+    """Return the initial training state and the constants of a run."""
+    settings = trainer.settings
+    key, key_explore, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
+    observations, values = jax.tree.map(np.asarray, explore(trainer, key_explore))
+    state = trainer.acting.compiled_reset(jax.random.split(key_reset, settings.environments))
+    return prepare(trainer, rng, key, observations, values, strength, state)
+
+
+def prepare(
+    trainer: Trainer, rng: np.random.Generator, key: jax.Array, observations: np.ndarray,
+    values: np.ndarray, strength: float, state: Any,
+) -> tuple[Carry, Fixed]:  # fmt: skip
+    """Initialize networks, prototypes, and the scale of observations.
+
+    Args:
+        trainer: The trainer.
+        rng: Source of the initial parameters and of the prototypes.
+        key: Source of randomness in training.
+        observations: Observations under random actions, [n, observation_size].
+        values: Values that these reach, [n, size].
+        strength: Strength of the penalty.
+        state: Initial states of the environments; None if they are not in JAX.
+    """
+    model, estimates, settings = trainer.model, trainer.estimates, trainer.settings
+    shift, scale = observations.mean(axis=0), observations.std(axis=0)
+    hidden, n_inputs = settings.hidden, model.n_inputs
+    nets = {
+        "actor": init_network([n_inputs, hidden, hidden, model.n_outputs], rng),
+        "critic": init_network([n_inputs + 1, hidden, hidden, trainer.rule.n_heads], rng),
+    }
+    judges = estimates.init(settings.judge_hidden, rng)
+    vectors = init_vectors(judges, rng) if estimates.is_lipschitz else {}
+    prototypes = choose_prototypes(estimates, values, rng) if estimates.is_discriminator else {}
+    if estimates.is_lipschitz:
+        for _ in range(10):
+            judges, vectors = normalise(judges, vectors)
+    credit = np.ones((), np.float32)
+    if settings.credit:
+        key, key_influence = jax.random.split(key)
+        influence = action_influence(model, key_influence)
+        credit = credit_weights(influence, model.layout, trainer.rule.watched, settings.credit)
+    carry = initial_carry(trainer, key, nets, judges, vectors, state)
+    fixed = Fixed(
+        jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
+        jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength), jnp.asarray(credit),
+    )  # fmt: skip
+    return carry, fixed
+
+
+def explore(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Take random actions; return observations and values, as `Acting.explore` does."""
+    return trainer.acting.compiled_explore(key, EXPLORERS, REPEATS)
+
+
+def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any]) -> Trained:
+    """Return the results of training, as NumPy arrays."""
+    judges = jax.tree.map(np.asarray, carry.judges)
+    if trainer.estimates.is_lipschitz:  # power iteration is approximate; this bound is exact
+        norms = spectral_norms(judges)
+        for i in range(norms.shape[1]):
+            most = np.maximum(norms[:, i], 1.0)[:, None, None]
+            judges[f"w{i}"] = (judges[f"w{i}"] / most).astype(np.float32)
+    weights = {
+        "actor": jax.tree.map(np.asarray, carry.nets["actor"]),
+        "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale), "judges": judges,
+    }  # fmt: skip
+    return Trained(trainer.model, trainer.estimates, weights, report)
+
+
+def train_on_host(
+    trainer: Trainer, rng: np.random.Generator, strength: float, progress: Progress
+) -> Trained:
+    """Train in a world that is stepped on the CPU; only the networks use JAX."""
+    settings = trainer.settings
+    with HostEnvironments(trainer, rng) as environments:
+        observations, values = environments.explore(REPEATS)
+        key = jax.random.key(int(rng.integers(2**31)))
+        carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
+        reports, began = [], time.monotonic()
+        for number in range(settings.rounds):
+            steps = number * trainer.n_steps * settings.environments
+            speed = steps / max(time.monotonic() - began, 1e-9)
+            progress(
+                number / settings.rounds,
+                f"round {number:,} of {settings.rounds:,}, {speed:,.0f} steps/s",
+            )
+            key, key_act, key_learn = jax.random.split(carry.key, 3)
+            done = environments.round(key_act, carry.nets["actor"], fixed)
+            carry, report = trainer.compiled_learn(key_learn, carry._replace(key=key), fixed, done)
+            reports.append(jax.tree.map(np.asarray, report))
+            check_finite(reports[-1], number + 1)
+    report = {name: np.stack([each[name] for each in reports]) for name in reports[0]}
+    return finish(trainer, carry, fixed, report)
+
+
+# -------------------- Batched rollouts for training in environments that are stepped on the CPU
+#
+# If an episode ends during a skill, the skill's values are frozen and its remaining steps do not
+# count. The environment is reset, and the next skill starts in the new episode.
+
+
+class HostEnvironments:
+    """A batch of environments; close it, or use it in a `with` block.
+
+    Args:
+        trainer: The trainer.
+        rng: Seeds the environments and samples random actions.
+    """
+
+    def __init__(self, trainer: Trainer, rng: np.random.Generator) -> None:
+        assert isinstance(trainer.world, HostWorld)
+        self.trainer, self.world, self.rng = trainer, trainer.world, rng
+        self.n = trainer.settings.environments
+        self.batch = self.world.make_batch(self.n)
+        self.observations = self.batch.reset_batch(int(rng.integers(2**31)))
+
+    def __enter__(self) -> HostEnvironments:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.batch.close()
+
+    def explore(self, repeats: int) -> tuple[np.ndarray, np.ndarray]:
+        """Take random actions, each repeated; see `Acting.explore`."""
+        seen, n_dims = [], self.world.n_action_dims
+        u = np.zeros((self.n, n_dims), np.float32)
+        for number in range(2 * self.trainer.n_steps):
+            if number % repeats == 0:
+                u = np.arctanh(0.999 * self.rng.uniform(-1, 1, (self.n, n_dims)))
+            step = self.batch.step_batch(self.trainer.model.action(u.astype(np.float32)))
+            seen.append(step.observations)
+            self.observations = step.next_observations
+        observations = np.concatenate(seen)
+        return observations, self.world.values(observations)
+
+    def round(self, key: jax.Array, actor: Any, fixed: Fixed) -> Round:
+        """Run one sampled skill in every environment."""
+        trainer, world = self.trainer, self.world
+        key_skill, key_steps = jax.random.split(key)
+        key_noise = jax.random.fold_in(key_steps, trainer.n_steps)
+        noise = jax.random.normal(key_noise, (self.n, world.n_action_dims))
+        kind, z = trainer.acting.compiled_sample(key_skill, self.n)
+        seen, counts = self.observations, np.ones(self.n, np.float32)
+        start = now = world.values(seen)
+        rows: list[tuple[Any, ...]] = []
+        values = [start]
+        for number in range(trainer.n_steps):
+            time = np.float32(number / trainer.n_steps)
+            key_step = jax.random.fold_in(key_steps, number)
+            inputs, u, log_prob, action, noise = trainer.acting.compiled_act(
+                key_step, actor, fixed, seen, world.values(seen), start, kind, z, time, noise
+            )
+            step = self.batch.step_batch(np.asarray(action))
+            rows.append((inputs, u, log_prob, counts))
+            now = np.where(counts[:, None] > 0, world.values(step.observations), now)
+            values.append(now)
+            counts = counts * ~(step.terminated | step.truncated)
+            seen = step.next_observations
+        self.observations = seen
+        inputs, u, log_prob, counted = (jnp.stack(each) for each in zip(*rows, strict=True))
+        stacked = jnp.asarray(np.stack(values), jnp.float32)
+        return Round(inputs, u, log_prob, stacked, kind, z, counted)

@@ -1,0 +1,1 @@
+"""Networks of costs-to-go, for worlds with discrete actions."""

@@ -1,1 +1,0 @@
-"""Skill discovery with networks in JAX, for worlds too large for tables."""

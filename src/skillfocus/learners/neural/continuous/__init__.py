@@ -1,1 +1,0 @@
-"""Skill discovery in continuous worlds by policy gradients, in JAX."""

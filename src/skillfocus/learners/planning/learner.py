@@ -1,0 +1,635 @@
+"""Planning: exact value iteration that alternates with updates of the rewards.
+
+Each round, the values of every skill are swept towards the optimum of its current reward (see
+`value_iteration.py`), the skills are run, and what they did updates the rewards' parameters. The
+first round solves for the values: after two sweeps a skill whose target is ten steps away would
+still stay where it is, and a discriminator that sees it stay rewards it for staying. At the end the
+values are solved from scratch, because warm-started values adapt slowly to rewards that fell.
+
+Where the policies of all skills would have more than `MAX_CELLS` entries, the skills of one target
+are learned at a time (`parts.py`), with memory for them alone (`lean_model.py`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+
+from skillfocus.compilation import njit
+from skillfocus.errors import UserError
+from skillfocus.learners.planning import problem as problem_builder
+from skillfocus.learners.planning.estimators import require_slots
+from skillfocus.learners.planning.problem import (
+    TabularProblem,
+    count_cells,
+    require_changes,
+    tabular_problem,
+)
+from skillfocus.learners.planning.rewards import (
+    MAX_ENTRIES,
+    Params,
+    check_rewards,
+    make_intrinsic_reward,
+    outcome_cost,
+    skill_prior,
+    state_reward,
+    update_estimates,
+)
+from skillfocus.learners.planning.sweeps import (
+    TOLERANCE,
+    Backup,
+    gather_columns,
+    greedy,
+    new_stamps,
+    product_model,
+    scatter_columns,
+    sweep,
+)
+from skillfocus.learners.problem import Learned, Learner, Problem
+from skillfocus.machine import map_on_cores
+from skillfocus.mdp import TabularMDP, ValueIndex
+from skillfocus.objectives.kinds import Assignment
+from skillfocus.objectives.objective import Timing
+from skillfocus.progress import Progress, part_of
+from skillfocus.rollout import PolicyArrays, mdp_arrays, run_many
+from skillfocus.skills.intrinsic_reward import IntrinsicReward, join_rewards
+from skillfocus.skills.policy import PackedPolicy, Packer
+
+# --------------------
+#
+# Value iteration for all skills of a learning problem, and the policies that it finds
+#
+# Worlds whose actions have very many outcomes are swept by matrix products (`product_model.py`),
+# others by the kernels of `sweeps.py`.
+
+BLOCK = 256
+"""Contexts swept together: few enough for their values to stay in the cache."""
+MAX_GAMMA = 0.9999
+"""With gamma = 1, paths that never arrive tie with the best."""
+
+
+def check_gamma(gamma: float) -> None:
+    """Raise a `UserError` unless gamma is a discount."""
+    if not 0 < gamma <= 1:
+        raise UserError(f"gamma is {gamma}; it must be above 0 and at most 1")
+
+
+def earned_share(timing: Timing, gamma: float) -> float:
+    """Return e, the share of its reward that a skill earns by passing through a state."""
+    return 1 - gamma if timing == "step" else 0.0
+
+
+class Model:
+    """A learning problem laid out for sweeps, with the values and policies found so far.
+
+    Args:
+        problem: The learning problem.
+        gamma: Discount.
+        keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
+    """
+
+    def __init__(self, problem: TabularProblem, gamma: float, keeps_earning: bool = True) -> None:
+        gamma = min(gamma, MAX_GAMMA)
+        self.problem = problem
+        self.gamma = np.float32(gamma)
+        self.earned = np.float32(earned_share(problem.objective.reward.timing, gamma))
+        self.kept = self.earned if self.earned and not keeps_earning else np.float32(1)
+        # What is earned at every step does not wait for the end, so its losses are discounted.
+        self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
+        mdp = problem.mdp
+        self.product = product_model(mdp)
+        n_outcomes = mdp.successors.shape[2]
+        padding = ((0, 0), (0, 0), (0, -n_outcomes % 4 if n_outcomes > 1 else 0))
+        self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
+        self.probabilities = np.pad(mdp.probabilities, padding).astype(np.float32)
+        self.known = [np.zeros(width, dtype=bool) for width in problem.index.widths]
+        """[skill][context]: whether values have been swept. Those that have not start as what
+        terminating at once would earn."""
+        self._costs: dict[int, np.ndarray] = {}
+        self._allocate()
+
+    keeps_values = True
+    """Whether values are kept from one call of `improve` to the next."""
+
+    def _allocate(self) -> None:
+        size = self.problem.index.offsets[-1]
+        self.values = np.zeros(size, dtype=np.float32)
+        self.actions = np.zeros(size, dtype=np.uint8)
+
+    @property
+    def policy_arrays(self) -> PolicyArrays:
+        """The policies found so far, for kernels."""
+        index = self.problem.index
+        return PolicyArrays(
+            self.actions, index.offsets, index.widths, index.contexts, index.n_modes
+        )
+
+    def backup(self, z: int, params: Params) -> Backup:
+        """Return what sweeps of skill z need."""
+        return Backup(
+            self.successors, self.probabilities, self._expected_costs(z, params), self.gamma,
+            self.waiting, self.earned, self.kept,
+        )  # fmt: skip
+
+    def _expected_costs(self, z: int, params: Params) -> np.ndarray:
+        """Return the expected cost of each action, float32 [n_states, n_actions]."""
+        fixed = self.problem.objective.reward.timing != "transition"
+        if not fixed or z not in self._costs:
+            costs = outcome_cost(self.problem, params, z)
+            self._costs[z] = (self.problem.mdp.probabilities * costs).sum(axis=2).astype(np.float32)
+        return self._costs[z]
+
+    def improve(
+        self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
+    ) -> None:
+        """Sweep skill z's values in some contexts (default: all), and find its policy there."""
+        problem, known = self.problem, self.known[z]
+        if contexts is None:
+            contexts = np.arange(len(known))
+        part = slice(problem.index.offsets[z], problem.index.offsets[z + 1])
+        shape = problem.mdp.n_states, len(known)
+        values, actions = self.values[part].reshape(shape), self.actions[part].reshape(shape)
+        backup = self.backup(z, params)
+
+        def one(first: int) -> None:
+            block = contexts[first : first + BLOCK]
+            t = state_reward(problem, params, z, block)
+            here = gather_columns(values, block)
+            if not known[block].all():
+                np.copyto(here, self.kept * t, where=~known[block])
+            policy = self.solve(here, t, backup, sweeps)
+            scatter_columns(here, block, values)
+            scatter_columns(policy, block, actions)
+
+        # Many outcomes take minutes, so they are worth all cores; other runs have one each.
+        on_each = map if self.product is None else map_on_cores
+        deque(on_each(one, range(0, len(contexts), BLOCK)), maxlen=0)
+        known[contexts] = True
+
+    def solve(self, values: np.ndarray, t: np.ndarray, backup: Backup, sweeps: int) -> np.ndarray:
+        """Sweep values in place until they change no more, and return the best actions.
+
+        Args:
+            values: float32 [n_states, n_contexts].
+            t: The values of terminating, float32 [n_states, n_contexts].
+            backup: What sweeps need.
+            sweeps: Most sweeps.
+
+        Returns:
+            uint8 [n_states, n_contexts].
+        """
+        if self.product is not None:
+            # The n-th of these sweeps finds what is best with n steps to go.
+            most = min(sweeps, self.problem.step_limit)
+            return self.product.solve(values, t, backup, most, TOLERANCE)
+        n, stamps = len(values), new_stamps(len(values))
+        for number in range(sweeps):
+            if sweep(values, t, backup, number % 2 == 1, stamps, number * n) < TOLERANCE:
+                break
+        return greedy(values, t, backup)
+
+
+# --------------------
+#
+# Learning problems that fall apart: skills that share no estimate can be learned on their own
+#
+# Skills that are rewarded by one discriminator, such as all that target a variable, decide each
+# other's rewards. Others do not, so where all together would need too much memory they are learned
+# part by part.
+
+
+def independent_parts(problem: Problem) -> list[tuple[int, ...]]:
+    """Return the smallest sets of skills, by number, that share no estimate with the others."""
+    parts: list[tuple[set[object], tuple[int, ...]]] = []
+    n_variables = len(problem.world.space)
+    for skill, first in enumerate(first_modes(problem.modes)):
+        targets = problem.assignment.targets(first)
+        terms = problem.objective.terms(targets, n_variables)
+        keys: set[object] = {(term.variables, term.target) for term in terms}
+        members, apart = (skill,), []
+        for known, others in parts:
+            if known & keys:
+                keys, members = keys | known, (*others, *members)
+            else:
+                apart.append((known, others))
+        parts = [*apart, (keys, tuple(sorted(members)))]
+    return sorted(members for _, members in parts)
+
+
+def first_modes(modes: Sequence[int]) -> list[int]:
+    """Return, per skill, the place of its first mode among the modes of all."""
+    return [0, *accumulate(modes[:-1])]
+
+
+def part_of_problem(problem: Problem, skills: Sequence[int]) -> Problem:
+    """Return the problem of learning some of the skills."""
+    firsts = first_modes(problem.modes)
+    chosen = [firsts[z] + mode for z in skills for mode in range(problem.modes[z])]
+    return replace(
+        problem,
+        assignment=Assignment(tuple(problem.assignment.skills[z] for z in chosen)),
+        modes=tuple(problem.modes[z] for z in skills),
+        known_mdp=problem.mdp,
+    )
+
+
+def interleave_modes(packer: Packer, modes: Sequence[np.ndarray], n_contexts: int) -> np.ndarray:
+    """Return the packed policy of a skill from those of its modes.
+
+    Args:
+        packer: Numbers the blocks.
+        modes: Per mode, the numbers of its blocks, uint32 [n_states, n].
+        n_contexts: How many contexts each mode has.
+    """
+    if len(modes) == 1:
+        return modes[0]
+    width = packer.blocks.shape[1]
+    packed = []
+    for k in range(modes[0].shape[1]):
+        tables = [packer.blocks[numbers[:, k]] for numbers in modes]
+        columns = np.stack(tables, axis=2)[:, : n_contexts - k * width]
+        packed.append(packer.pack(columns.reshape(len(columns), -1)))
+    return np.concatenate(packed, axis=1)
+
+
+class JoinedParts:
+    """What was learned of the skills so far, to be joined in the order of the problem's.
+
+    Args:
+        problem: The whole problem.
+        packer: Numbers the blocks of all policies.
+    """
+
+    def __init__(self, problem: Problem, packer: Packer) -> None:
+        self._problem, self.packer = problem, packer
+        self._packed: dict[int, tuple[tuple[str, ...], np.ndarray]] = {}
+        self._rewards: dict[int, tuple[IntrinsicReward | None, int]] = {}
+
+    def add(
+        self,
+        skills: Sequence[int],
+        tabular: TabularProblem,
+        packed: Sequence[np.ndarray],
+        reward: IntrinsicReward | None,
+    ) -> None:
+        """Add the skills of one part.
+
+        Args:
+            skills: Their numbers in the whole problem.
+            tabular: The part's problem as arrays.
+            packed: Per skill or mode of the part, the numbers of its blocks.
+            reward: The part's learned reward.
+        """
+        names, z = tabular.mdp.space.names, 0
+        for place, skill in enumerate(skills):
+            count = self._problem.modes[skill]
+            context = tabular.skills[z].context_variables
+            numbers = interleave_modes(
+                self.packer, packed[z : z + count], tabular.skills[z].context.size
+            )
+            self._packed[skill] = tuple(names[j] for j in context), numbers
+            self._rewards[skill] = reward, place
+            z += count
+
+    def policy(self) -> PackedPolicy:
+        """Return the policies of all skills."""
+        parts = [self._packed[z] for z in range(len(self._packed))]
+        variables = [names for names, _ in parts]
+        flat = np.concatenate([numbers.ravel() for _, numbers in parts])
+        blocks = self.packer.blocks.copy()
+        return PackedPolicy(self._problem.mdp, variables, flat, blocks, self._problem.modes)
+
+    def intrinsic_reward(self) -> IntrinsicReward | None:
+        """Return the learned rewards of all skills; None if one is missing or all are too large."""
+        joined = join_rewards([self._rewards[z] for z in range(len(self._rewards))])
+        return joined if joined and joined.n_entries <= MAX_ENTRIES else None
+
+
+def check_parts(problem: Problem) -> None:
+    """Raise a `UserError` for policies that are too large even if they are packed, or whose one
+    discriminator of whole states is."""
+    if not problem.objective.targeted and problem.objective.reward.estimate.discriminates:
+        require_slots(len(problem.assignment))
+    cells = sum(
+        problem_builder.count_cells(part_of_problem(problem, skills))
+        for skills in independent_parts(problem)
+    )
+    most = problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS
+    problem_builder.require_cells(cells, most, len(problem.assignment))
+
+
+# --------------------
+#
+# Which (state, context) pairs of a policy can occur: those its skill can reach from a start
+
+
+@njit(cache=True, nogil=True)
+def _search(columns, contexts, states, begins, successors, probabilities, again, limit):
+    """See `keep_reachable`; columns are [n_contexts, n_states], searched breadth-first."""
+    terminate = successors.shape[1]
+    n = columns.shape[1]
+    kept = np.full(columns.shape, np.uint8(terminate))
+    found = np.full(n, -1, np.int32)
+    queue = np.empty(n, np.int32)
+    for i in range(columns.shape[0]):
+        actions, into = columns[i], kept[i]
+        end = 0
+        for k in range(begins[contexts[i]], begins[contexts[i] + 1]):
+            queue[end] = states[k]
+            found[states[k]] = i
+            end += 1
+        done = 0
+        for _ in range(limit):
+            last = end
+            while done < last:
+                s = queue[done]
+                done += 1
+                a = actions[s]
+                into[s] = a
+                if a == terminate:
+                    continue
+                for m in range(successors.shape[2]):
+                    if probabilities[s, a, m] > 0.0:
+                        for following in (successors[s, a, m], again[s, a, m]):
+                            if found[following] != i:
+                                found[following] = i
+                                queue[end] = following
+                                end += 1
+            if end == last:
+                break
+    return kept
+
+
+def keep_reachable(
+    mdp: TabularMDP, policy: np.ndarray, contexts: np.ndarray, index: ValueIndex, step_limit: int
+) -> np.ndarray:
+    """Return a policy with "terminate" wherever its skill never has to act.
+
+    A pair of state and context is kept if the skill, started in any state with that context, can
+    be in that state with steps left. Nothing that the skill does changes.
+
+    Args:
+        mdp: The MDP.
+        policy: uint8 [n_states, n], actions in some contexts.
+        contexts: int [n], which ones.
+        index: Numbers of all contexts.
+        step_limit: Most steps of the skill.
+    """
+    kept = _search(
+        np.ascontiguousarray(policy.T), contexts.astype(np.int64), *index.states, mdp.successors,
+        mdp.probabilities, mdp.again, step_limit,
+    )  # fmt: skip
+    return np.ascontiguousarray(kept.T)
+
+
+# -------------------- Value iteration with memory for little more than what is being solved
+#
+# `LeanModel` takes the place of `Model` where policies have too many entries to be kept: of a round
+# it keeps the actions in the contexts that were asked for, values only where they fit, and final
+# policies packed (see `skills/packed_policy.py`), without the pairs of state and context that
+# cannot occur. Blocks of contexts are solved on all cores; which core solves which decides nothing.
+
+KEPT_VALUES = 256_000_000
+"""Values kept from round to round, 1 GB; of more, every round solves its contexts from scratch."""
+
+
+class LeanModel(Model):
+    """A learning problem laid out for sweeps, with the policies of a round's contexts."""
+
+    def _allocate(self) -> None:
+        problem, index = self.problem, self.problem.index
+        self.keeps_values = index.n_entries <= KEPT_VALUES
+        sizes = index.widths if self.keeps_values else np.zeros_like(index.widths)
+        self._values = [np.zeros((problem.mdp.n_states, n), dtype=np.float32) for n in sizes]
+        self._chosen = [np.zeros((problem.mdp.n_states, 0), np.uint8) for _ in sizes]
+        self._columns = [np.zeros(n, dtype=np.int32) for n in index.widths]
+
+    @property
+    def policy_arrays(self) -> PolicyArrays:
+        """The policies of the contexts of the last round, for kernels."""
+        index = self.problem.index
+        widths = np.array([table.shape[1] for table in self._chosen], dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(widths * self.problem.mdp.n_states)])
+        contexts = [self._columns[z][index.contexts[z]] for z in range(len(self._columns))]
+        flat = np.concatenate([table.ravel() for table in self._chosen])
+        return PolicyArrays(flat, offsets, widths, np.stack(contexts), index.n_modes)
+
+    def improve(
+        self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
+    ) -> None:
+        """Sweep skill z's values in some contexts (default: all), and find its policy there."""
+        if contexts is None:
+            contexts = np.arange(len(self.known[z]))
+        chosen = np.empty((self.problem.mdp.n_states, len(contexts)), np.uint8)
+        for first, policy in self._solve(z, params, sweeps, contexts, lambda policy, _: policy):
+            chosen[:, first : first + policy.shape[1]] = policy
+        self._chosen[z] = chosen
+        self._columns[z][contexts] = np.arange(len(contexts))
+        self.known[z][contexts] = True
+
+    def pack(self, z: int, params: Params, sweeps: int, packer: Packer) -> np.ndarray:
+        """Solve for skill z from scratch, and return its policy packed, uint32 [n_states, n]."""
+        mdp, index = self.problem.mdp, self.problem.index.of_skill[z]
+        limit = self.problem.step_limit
+
+        def keep(policy: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+            return keep_reachable(mdp, policy, contexts, index, limit)
+
+        self.known[z][:] = False
+        contexts = np.arange(index.size)
+        solved = self._solve(z, params, sweeps, contexts, keep)
+        return np.concatenate([packer.pack(policy) for _, policy in solved], axis=1)
+
+    def _solve(
+        self,
+        z: int,
+        params: Params,
+        sweeps: int,
+        contexts: np.ndarray,
+        finish: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield, in order, where each block of contexts begins and its policy."""
+        problem, known, backup = self.problem, self.known[z], self.backup(z, params)
+
+        def one(first: int) -> tuple[int, np.ndarray]:
+            block = contexts[first : first + BLOCK]
+            t = state_reward(problem, params, z, block)
+            here = self.kept * t
+            if self.keeps_values:
+                kept = gather_columns(self._values[z], block)
+                np.copyto(here, kept, where=known[block])
+            policy = self.solve(here, t, backup, sweeps)
+            if self.keeps_values:
+                scatter_columns(here, block, self._values[z])
+            return first, finish(policy, block)
+
+        yield from map_on_cores(one, range(0, len(contexts), BLOCK))
+
+
+@dataclass(frozen=True)
+class Planning(Learner):
+    """Exact planning, in alternation with updates of the rewards.
+
+        skills = sf.discover(world, objective, seed=0, learner=sf.Planning(rounds=20))
+
+    Attributes:
+        rounds: How often values and rewards are updated in turn.
+        sweeps: Sweeps of value iteration per round after the first.
+        rollouts: Runs of each skill per round that update the rewards.
+        gamma: Discount.
+        final_sweeps: Most sweeps of a solution from scratch: the first round's and the last.
+        warm_start: Whether a round sweeps on from the last one's values; otherwise every round
+            solves from scratch. A reward that falls leaves values that are too high for a while:
+            two neighbouring states promise each other's, and a skill walks back and forth.
+        start_where_controllable: Whether runs start only where the skill's targets can change.
+        memory: Whether policies see where they began. Without, they see the current state alone,
+            and so do their rewards; penalties are as expected over the starts of training.
+        keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
+        name: Name in files and tables.
+    """
+
+    rounds: int = 40
+    sweeps: int = 2
+    rollouts: int = 500
+    gamma: float = 0.99
+    final_sweeps: int = 300
+    warm_start: bool = True
+    start_where_controllable: bool = True
+    memory: bool = True
+    keeps_earning: bool = True
+    name: str = "planning"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+        if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
+            raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
+
+    def check(self, problem: Problem) -> None:
+        """Raise `UserError` for policies that are too large."""
+        require_changes(problem)
+        if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
+            check_parts(problem)
+
+    def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
+        """Alternate value iteration and updates of the rewards; see `Learner.learn`."""
+        if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
+            return self._learn_in_parts(problem, rng, progress)
+        tabular = self._tabular_problem(problem)
+        model = Model(tabular, self.gamma, self.keeps_earning)
+        params = self._run_rounds(tabular, model, rng, progress)
+        n_skills = len(tabular.skills)
+        for z in range(n_skills):
+            done = (self.rounds + z / n_skills) / (self.rounds + 1)
+            progress(done, f"solving for skill {z} of {n_skills}")
+            model.known[z][:] = False
+            model.improve(z, params, self.final_sweeps)
+        policies = tabular.policy(model.actions, problem.modes)
+        return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
+
+    def _run_rounds(
+        self, tabular: TabularProblem, model: Model, rng: np.random.Generator, progress: Progress
+    ) -> Params:
+        """Return the rewards' parameters after all rounds."""
+        params = tabular.initial_params(rng)
+        check_rewards(tabular, params)
+        learns = tabular.estimator.update is not None  # else the last solution is all there is
+        for number in range(self.rounds if learns else 0):
+            progress(number / (self.rounds + 1), f"round {number + 1} of {self.rounds}")
+            skills, starts = draw_starts(tabular, params, self.rollouts, rng)
+            for z, skill in enumerate(tabular.skills):
+                contexts, sweeps = None, self.sweeps
+                if skill.context.size > self.rollouts:  # more than a round's runs can start in
+                    contexts = np.unique(skill.context.of_state[starts[skills == z]])
+                    sweeps *= -(-skill.context.size // self.rollouts)  # as many in all as others
+                if number == 0 or not (self.warm_start and model.keeps_values):
+                    sweeps = self.final_sweeps
+                    model.known[z][:] = False
+                model.improve(z, params, sweeps, contexts)
+            paths, steps = run_many(
+                mdp_arrays(tabular.mdp), model.policy_arrays, skills, starts, tabular.step_limit,
+                tabular.mdp.n_marks, rng,
+            )  # fmt: skip
+            update_estimates(tabular, params, skills, paths, steps, rng)
+        check_rewards(tabular, params)
+        return params
+
+    def _learn_in_parts(
+        self, problem: Problem, rng: np.random.Generator, progress: Progress
+    ) -> Learned:
+        """Learn the skills of one discriminator at a time, each part with random numbers of its
+        own, and pack their policies."""
+        check_parts(problem)
+        parts = independent_parts(problem)
+        learned = JoinedParts(problem, Packer(problem.mdp.n_actions))
+        for number, (members, source) in enumerate(zip(parts, rng.spawn(len(parts)), strict=True)):
+            share = part_of(
+                progress, number / len(parts), (number + 1) / len(parts),
+                f"part {number + 1} of {len(parts)}",
+            )  # fmt: skip
+            self._learn_part(part_of_problem(problem, members), members, learned, source, share)
+        return Learned(learned.policy(), learned.intrinsic_reward())
+
+    def _learn_part(
+        self,
+        part: Problem,
+        members: tuple[int, ...],
+        learned: JoinedParts,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:
+        tabular = tabular_problem(
+            part, start_where_controllable=self.start_where_controllable,
+            max_cells=problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS,
+        )  # fmt: skip
+        model = LeanModel(tabular, self.gamma, self.keeps_earning)
+        params = self._run_rounds(tabular, model, rng, progress)
+        n, packed = len(tabular.skills), []
+        for z in range(n):
+            done = (self.rounds + z / n) / (self.rounds + 1)
+            progress(done, f"solving for skill {z} of {n}")
+            packed.append(model.pack(z, params, self.final_sweeps, learned.packer))
+        learned.add(members, tabular, packed, make_intrinsic_reward(tabular, params, part.modes))
+
+    def _tabular_problem(self, problem: Problem) -> TabularProblem:
+        if not self.memory:
+            reward = problem.objective.reward.without_start()
+            problem = replace(problem, objective=replace(problem.objective, reward=reward))
+        tabular = tabular_problem(
+            problem, use_context=self.memory, start_where_controllable=self.start_where_controllable
+        )
+        return tabular if self.memory else tabular.average_penalties()
+
+
+def draw_starts(
+    problem: TabularProblem, params: Params, per_skill: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw skills to run, uniformly or by a learned prior, and their start states.
+
+    Args:
+        problem: The learning problem.
+        params: Per group, the estimator's parameters.
+        per_skill: Runs per skill, on average.
+        rng: Source of the draws.
+
+    Returns:
+        Skill numbers and state numbers, int64 [n_runs] each, in random order.
+    """
+    n = per_skill * len(problem.skills)
+    proposed = rng.integers(problem.mdp.n_states, size=n)
+    prior = skill_prior(problem, params)
+    if prior is None:
+        skills = rng.integers(len(problem.skills), size=n)
+    else:
+        shares = prior.cumsum(axis=0)[:, proposed]
+        skills = np.minimum((rng.random(n) >= shares).sum(axis=0), len(problem.skills) - 1)
+    starts = np.empty(n, dtype=np.int64)
+    for z, skill in enumerate(problem.skills):
+        mine = np.flatnonzero(skills == z)
+        allowed = np.isin(proposed[mine], skill.starts)
+        other = skill.starts[rng.integers(len(skill.starts), size=len(mine))]
+        starts[mine] = np.where(allowed, proposed[mine], other)
+    return skills, starts

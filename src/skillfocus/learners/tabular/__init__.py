@@ -1,1 +1,0 @@
-"""Learners on tabular MDPs: exact planning and Q-learning, compiled."""

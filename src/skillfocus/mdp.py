@@ -1,0 +1,715 @@
+"""Finite worlds as arrays: the `TabularMDP` that every kernel runs on (see `tabulation.py`).
+
+States are numbered in the order in which a breadth-first search reaches them. Axes are always
+`[n_states, n_actions, n_outcomes]`, where `n_outcomes` is the largest number of outcomes of any
+action; shorter rows are padded with outcomes of probability 0 that lead back to the state itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import reprlib
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from skillfocus.errors import UserError
+from skillfocus.machine import require_memory
+from skillfocus.spaces import FactoredSpace, State
+from skillfocus.world import (
+    MAX_ACTIONS,
+    Outcome,
+    PackedTransitions,
+    StateGraph,
+    Successor,
+    Transition,
+    World,
+    check_declared,
+    enumerate_states,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TabularMDP:
+    """The dynamics of a world as integer arrays. There is no reward: objectives and tasks give it.
+
+    `tabulate` makes one. A state is a number here; `number` and `state` convert from and to the
+    tuples of value indices that worlds use::
+
+        mdp = sf.tabulate(world)
+        mdp.successors[mdp.number((0, 1)), action]  # where the action may lead
+    """
+
+    space: FactoredSpace
+    """The variables."""
+    values: np.ndarray
+    """int32 [n_states, n_variables]: index of each variable's value in each state."""
+    successors: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the next state."""
+    probabilities: np.ndarray
+    """float64 [n_states, n_actions, n_outcomes]: sums to 1 over outcomes; 0 marks padding."""
+    marks: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the hidden mark that an outcome sets, or -1."""
+    again: np.ndarray
+    """int32 [n_states, n_actions, n_outcomes]: the next state if that mark is already set; equals
+    `successors` where there is no mark (see `Outcome`)."""
+    marks_in: np.ndarray
+    """int32 [n_states]: how many hidden marks are set in a state; which ones is unknown."""
+    n_marks: int
+    """How many hidden marks there are."""
+    actions: tuple[str, ...]
+    """Names of the actions."""
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return self.successors.shape[0]
+
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+        return self.successors.shape[1]
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """Cumulative probabilities to sample outcomes from.
+
+        float64 [n_states, n_actions, n_outcomes]; exactly 1 from the last possible outcome on, so
+        that a uniform number below 1 always finds one in spite of rounding.
+        """
+        sums = np.cumsum(self.probabilities, axis=2)
+        return np.where(sums > 1 - 1e-9, 1.0, sums)
+
+    @cached_property
+    def _numbers(self) -> dict[State, int]:
+        return {tuple(row): s for s, row in enumerate(self.values.tolist())}
+
+    def number(self, state: Sequence[int] | Mapping[str, Hashable]) -> int:
+        """Return the number of a state given as value indices, or as {variable: value}.
+
+        Raises:
+            UserError: If there is no such state.
+        """
+        try:
+            return self._numbers[tuple(state)]  # pyright: ignore[reportArgumentType]
+        except (KeyError, TypeError):  # no such state, or given in another form
+            pass
+        values = self.space.as_state(state)
+        if values not in self._numbers:
+            raise UserError(
+                f"no state has the value indices {values}: the world never is in "
+                f"{self.space.labels(values)}"
+            )
+        return self._numbers[values]
+
+    def state(self, number: int) -> State:
+        """Return the value indices of a state given by its number."""
+        if not 0 <= number < self.n_states:
+            raise UserError(
+                f"there is no state {number}: states are numbered 0 to {self.n_states - 1}"
+            )
+        return tuple(self.values[number].tolist())
+
+    @cached_property
+    def value_changes(self) -> list[np.ndarray]:
+        """Per variable, bool [n_values, n_values]: whether one step can turn a value (row) into
+        another (column)."""
+        source, action, slot = np.nonzero(self.probabilities > 0)
+        target = self.successors[source, action, slot]
+        marked = self.marks[source, action, slot] >= 0
+        repeated = self.again[source, action, slot][marked]
+        source, target = np.append(source, source[marked]), np.append(target, repeated)
+        changes = []
+        for j, size in enumerate(self.space.sizes):
+            change = np.zeros((size, size), dtype=bool)
+            change[self.values[source, j], self.values[target, j]] = True
+            np.fill_diagonal(change, False)
+            changes.append(change)
+        return changes
+
+    @cached_property
+    def reversible(self) -> np.ndarray:
+        """Which variables can return to a value they have left, bool [n_variables].
+
+        The others only ever move on, so whatever a skill changes in them is changed for good.
+        """
+        answers = []
+        for change in self.value_changes:
+            n_components, _ = connected_components(coo_array(change), connection="strong")
+            answers.append(n_components < len(change))
+        return np.array(answers)
+
+    @cached_property
+    def one_way(self) -> tuple[str, ...]:
+        """Names of the variables that never return to a value they have left."""
+        names = zip(self.space.names, self.reversible, strict=True)
+        return tuple(name for name, returns in names if not returns)
+
+    @cached_property
+    def fixed(self) -> tuple[str, ...]:
+        """Names of the variables that no action changes."""
+        changes = zip(self.space.names, self.value_changes, strict=True)
+        return tuple(name for name, change in changes if not change.any())
+
+    @cached_property
+    def irrecoverable_values(self) -> dict[str, tuple[Hashable, ...]]:
+        """Per variable, the values that can be left but never regained.
+
+        An unlocked door that is never locked again has "locked" here. Variables without such values
+        are absent.
+        """
+        irrecoverable = {}
+        for variable, change in zip(self.space.variables, self.value_changes, strict=True):
+            n_components, component = connected_components(coo_array(change), connection="strong")
+            alone = np.bincount(component, minlength=n_components)[component] == 1
+            indices = np.flatnonzero(alone & change.any(axis=1))
+            if len(indices):
+                irrecoverable[variable.name] = tuple(variable.values[i] for i in indices)
+        return irrecoverable
+
+    @cached_property
+    def can_change(self) -> np.ndarray:
+        """Whether a variable has a value that can still change, bool [n_states, n_variables]."""
+        columns = []
+        for j, change in enumerate(self.value_changes):
+            leaves = np.asarray(change.any(axis=1))
+            columns.append(leaves[self.values[:, j]])
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def absorbing(self) -> np.ndarray:
+        """Which states no action leaves, bool [n_states]: final ones, for example."""
+        here = np.arange(self.n_states)[:, None, None]
+        stays = (self.successors == here) & (self.again == here)
+        return (stays | (self.probabilities == 0.0)).all(axis=(1, 2))
+
+    @cached_property
+    def pristine(self) -> np.ndarray:
+        """Whether a variable has a value that no change leads to, bool [n_states, n_variables].
+
+        For a reversible variable, where every value may be reached, it is the first one.
+        """
+        columns = []
+        for j, change in enumerate(self.value_changes):
+            never_entered = np.asarray(~change.any(axis=0))
+            if self.reversible[j]:
+                never_entered = np.arange(len(change)) == 0
+            columns.append(never_entered[self.values[:, j]])
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the variables and the dynamics: equal for equal worlds."""
+        digest = hashlib.sha256()
+        for variable in self.space.variables:
+            digest.update(f"{variable.name}|{variable.values}|{variable.largest_distance}".encode())
+        digest.update(f"{self.n_marks}|{self.actions}".encode())
+        for array in (
+            self.values, self.successors, self.probabilities, self.marks, self.again, self.marks_in,
+        ):  # fmt: skip
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+# --------------------
+#
+# `tabulate`: from a world to its `TabularMDP`, with every state and outcome checked
+
+_LIMIT_ADVICE = (
+    "use fewer variables or values, or raise the world's limit, or tabulate(world, limit=…)"
+)
+
+
+def tabulate(world: World, limit: int | None = None) -> TabularMDP:
+    """Enumerate the reachable states of a world and return its dynamics as arrays.
+
+    Args:
+        world: The world. One that was explored when it was made is not explored again.
+        limit: The most states to accept (default: `world.limit`).
+
+    Raises:
+        UserError: If there are too many states or actions, or if the world breaks its contract:
+            a state out of range, probabilities that do not sum to 1, a mark beyond `n_marks`.
+    """
+    check_declared(world)
+    limit = world.limit if limit is None else limit
+    if not 1 <= len(world.actions) <= MAX_ACTIONS:
+        raise UserError(
+            f"{world.id} has {len(world.actions)} actions; it needs between 1 and {MAX_ACTIONS}"
+        )
+    graph = world.state_graph
+    if graph is None:
+        graph = enumerate_states(
+            world.id,
+            _starts(world),
+            lambda state: _expand(world, state),
+            limit=limit,
+            limit_advice=_LIMIT_ADVICE,
+        )
+    else:
+        _check_graph(world, graph, limit)
+    mdp = _to_arrays(world, graph)
+    _check_marks(world, mdp)
+    return mdp
+
+
+def _starts(world: World) -> Iterator[State]:
+    """Yield the states that a world starts from as tuples."""
+    starts = world.states()
+    if not isinstance(starts, Iterable):
+        raise UserError(f"{world.id}: states() must return a list of states, got {starts!r}")
+    for state in starts:
+        if not isinstance(state, Iterable):
+            raise UserError(
+                f"{world.id}: states() must return a list of states, such as [(0, 0)], and "
+                f"{state!r} is none"
+            )
+        yield tuple(state)
+
+
+def _expand(world: World, state: State) -> Iterator[Sequence[Successor[State]]]:
+    """Yield the checked outcomes of each action in a state."""
+    _check_state(world, state)
+    for action in range(len(world.actions)):
+        outcomes = world.transition(state, action)
+        if not isinstance(outcomes, list | tuple) and isinstance(outcomes, Iterable):
+            outcomes = list(outcomes)
+        try:
+            _check_outcomes(world, state, action, outcomes)
+        except (TypeError, AttributeError):
+            raise UserError(
+                f"{world.id}: transition must return a list such as [sf.Outcome(1.0, state)], and "
+                f"for {world.actions[action]!r} in state {world.space.labels(state)} it returns "
+                f"{reprlib.repr(outcomes)}"
+            ) from None
+        # A world may return states as lists; the first outcome shows which it does.
+        yield (
+            outcomes
+            if isinstance(outcomes[0].state, tuple)
+            else [
+                (o.probability, tuple(o.state), o.mark, None if o.again is None else tuple(o.again))
+                for o in outcomes
+            ]
+        )
+
+
+def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
+    """Check states that a world enumerated itself, as `_expand` checks the others."""
+    if len(graph.states) > limit:
+        raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    if isinstance(graph.transitions, PackedTransitions):
+        return  # they were checked when they were made, and have no marks
+    for state, by_action in zip(graph.states, graph.transitions, strict=True):
+        for action, outcomes in enumerate(by_action):
+            _check_outcomes(world, state, action, outcomes)
+
+
+def _check_state(world: World, state: State) -> None:
+    sizes = world.space.sizes
+    if len(state) != len(sizes) or not all(
+        isinstance(i, Integral) and 0 <= i < n for i, n in zip(state, sizes, strict=True)
+    ):
+        raise UserError(
+            f"{world.id}: {state} is not a state; a state has {len(sizes)} value indices below "
+            f"{sizes}"
+        )
+
+
+def _check_outcomes(
+    world: World, state: State, action: int, outcomes: Iterable[Outcome | Transition]
+) -> None:
+    probabilities = [o.probability for o in outcomes]
+    if not abs(sum(probabilities) - 1) <= 1e-9 or min(probabilities) < 0:
+        raise UserError(
+            f"{world.id}: the outcomes of {world.actions[action]!r} in state "
+            f"{world.space.labels(state)} have probabilities {probabilities}, which must be 0 or "
+            f"more and sum to 1"
+        )
+    highest_mark = max([o.mark for o in outcomes])
+    if highest_mark >= world.n_marks:
+        raise UserError(f"{world.id} sets mark {highest_mark} but has n_marks = {world.n_marks}")
+
+
+def _check_marks(world: World, mdp: TabularMDP) -> None:
+    """Check the counts of marks, and that a repeated marked outcome changes nothing for good."""
+    if (mdp.marks_in > mdp.n_marks).any() or (mdp.marks_in < 0).any():
+        raise UserError(f"{world.id}: marks_in must be between 0 and n_marks = {mdp.n_marks}")
+    source, action, slot = np.nonzero(mdp.marks >= 0)
+    before, after = mdp.values[source], mdp.values[mdp.again[source, action, slot]]
+    irreversible = (before != after) & ~mdp.reversible
+    if irreversible.any():
+        name = mdp.space.names[int(irreversible.any(axis=0).argmax())]
+        raise UserError(
+            f"{world.id}: an outcome whose mark is already set changes {name} for good; only the "
+            f"first occurrence may do that"
+        )
+
+
+def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
+    if isinstance(graph.transitions, PackedTransitions):
+        successors, probabilities = graph.transitions.padded()
+        marks = np.full(successors.shape, -1, dtype=np.int32)
+        return _make_mdp(world, graph, successors, probabilities, marks, successors.copy())
+    n_outcomes = max(len(outcomes) for by_action in graph.transitions for outcomes in by_action)
+    shape = (len(graph.states), len(world.actions), n_outcomes)
+    successors = np.broadcast_to(np.arange(shape[0], dtype=np.int32)[:, None, None], shape).copy()
+    again = successors.copy()
+    marks = np.full(shape, -1, dtype=np.int32)
+    probabilities = np.zeros(shape)
+    for s, by_action in enumerate(graph.transitions):
+        for a, outcomes in enumerate(by_action):
+            for m, transition in enumerate(outcomes):
+                probabilities[s, a, m] = transition.probability
+                successors[s, a, m] = transition.successor
+                marks[s, a, m] = transition.mark
+                again[s, a, m] = transition.again
+    return _make_mdp(world, graph, successors, probabilities, marks, again)
+
+
+def _make_mdp(
+    world: World,
+    graph: StateGraph[State],
+    successors: np.ndarray,
+    probabilities: np.ndarray,
+    marks: np.ndarray,
+    again: np.ndarray,
+) -> TabularMDP:
+    return TabularMDP(
+        space=world.space,
+        values=np.array(graph.states, dtype=np.int32).reshape(len(graph.states), len(world.space)),
+        successors=successors,
+        probabilities=probabilities,
+        marks=marks,
+        again=again,
+        marks_in=np.array([world.marks_in(state) for state in graph.states], dtype=np.int32),
+        n_marks=world.n_marks,
+        actions=tuple(world.actions),
+    )
+
+
+# -------------------- Inaction: what a world does by itself while an agent does nothing
+#
+# The no-op is the action with one of the names `NOOPS`. A world without such an action is taken to
+# stand still when nobody acts, as the paper's three do. Hidden marks count as not set.
+
+NOOPS = ("stay", "noop", "no-op", "wait", "nothing")
+"""Names of an action that does nothing."""
+
+
+class Inaction(NamedTuple):
+    """Where each state leads if nobody acts."""
+
+    successors: np.ndarray
+    """int32 [n_states, n_outcomes]"""
+    probabilities: np.ndarray
+    """float64 [n_states, n_outcomes]: 0 marks padding."""
+
+
+def noop_action(mdp: TabularMDP) -> int | None:
+    """Return the action that does nothing; None if there is none."""
+    named = [a for a, name in enumerate(mdp.actions) if name.lower() in NOOPS]
+    return named[0] if named else None
+
+
+def inaction(mdp: TabularMDP) -> Inaction:
+    """Return where each state leads if nobody acts."""
+    noop = noop_action(mdp)
+    if noop is None:
+        return Inaction(
+            np.arange(mdp.n_states, dtype=np.int32)[:, None], np.ones((mdp.n_states, 1))
+        )
+    return Inaction(mdp.successors[:, noop], mdp.probabilities[:, noop])
+
+
+def moves_by_itself(mdp: TabularMDP) -> np.ndarray:
+    """Return which variables change in some state though nobody acts, bool [n_variables]."""
+    successors, probabilities = inaction(mdp)
+    changed = mdp.values[successors] != mdp.values[:, None, :]
+    return (changed & (probabilities > 0)[:, :, None]).any(axis=(0, 1))
+
+
+def after_inaction(mdp: TabularMDP, start: int, steps: int) -> np.ndarray:
+    """Return how likely each state is after 0 to `steps` steps without acting.
+
+    Args:
+        mdp: The world's MDP.
+        start: The first state.
+        steps: The number of steps.
+
+    Returns:
+        float64 [steps + 1, n_states]
+    """
+    successors, probabilities = inaction(mdp)
+    rows = np.zeros((steps + 1, mdp.n_states))
+    rows[0, start] = 1.0
+    for t in range(steps):
+        np.add.at(rows[t + 1], successors, probabilities * rows[t][:, None])
+    return rows
+
+
+# --------------------
+#
+# Numbers for the combinations of some variables' values: contexts, and groups of a reward
+
+
+@dataclass(frozen=True, eq=False)
+class ValueIndex:
+    """Numbers for the combinations of some variables' values that occur in a tabular MDP.
+
+    Attributes:
+        of_state: int32 [n_states], each state's number.
+        example: int32 [size], a state that shows each combination.
+    """
+
+    of_state: np.ndarray
+    example: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """How many combinations there are."""
+        return len(self.example)
+
+    @cached_property
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
+        """States in the order of their numbers, int32 [n_states], and where each number's part
+        begins (and the last one ends), int32 [size + 1]."""
+        order = np.argsort(self.of_state, kind="stable").astype(np.int32)
+        begins = np.searchsorted(self.of_state[order], np.arange(self.size + 1))
+        return order, begins.astype(np.int32)
+
+
+def index_values(mdp: TabularMDP, variables: Sequence[int]) -> ValueIndex:
+    """Number the combinations of these variables' values, in mixed radix, last variable fastest."""
+    codes = mdp.space.encode(mdp.values, variables)
+    _, example, of_state = np.unique(codes, return_index=True, return_inverse=True)
+    return ValueIndex(of_state.astype(np.int32), example.astype(np.int32))
+
+
+class ContextIndex:
+    """Numbers of the contexts of a set of skills, and their places in one flat array of policies.
+
+    A context is what a policy still sees of the start state: the start values of some variables.
+    Policies of all skills lie in one array, skill after skill, each [n_states, width], where the
+    width counts contexts times modes.
+
+    Args:
+        mdp: The MDP whose states are the rows.
+        variables: Per skill, the indices of the variables whose start value it sees.
+        n_modes: Per skill, how many modes it has.
+    """
+
+    def __init__(
+        self, mdp: TabularMDP, variables: Sequence[Sequence[int]], n_modes: Sequence[int]
+    ) -> None:
+        sets = [tuple(sorted(members)) for members in variables]
+        known = {members: index_values(mdp, members) for members in dict.fromkeys(sets)}
+        self.mdp = mdp
+        self.of_skill = tuple(known[members] for members in sets)
+        """Per skill, the numbers of its contexts."""
+        self.modes = tuple(n_modes)
+        """Per skill, how many modes it has."""
+
+    @property
+    def n_entries(self) -> int:
+        """Length of the flat array: a Python integer, which does not overflow as an int64 would."""
+        widths = (
+            index.size * count for index, count in zip(self.of_skill, self.modes, strict=True)
+        )
+        return self.mdp.n_states * sum(widths)
+
+    @cached_property
+    def n_modes(self) -> np.ndarray:
+        """int64 [n_skills]: `modes` as an array."""
+        return np.array(self.modes, dtype=np.int64)
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """int64 [n_skills]: columns of each skill's policy, contexts times modes."""
+        return np.array([index.size for index in self.of_skill], dtype=np.int64) * self.n_modes
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """int64 [n_skills + 1]: where each skill begins in the flat array; last, its length."""
+        sizes = self.widths * self.mdp.n_states
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @cached_property
+    def contexts(self) -> np.ndarray:
+        """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
+        if not self.of_skill:
+            return np.zeros((0, self.mdp.n_states), dtype=np.int32)
+        return np.stack([index.of_state for index in self.of_skill])
+
+
+# --------------------
+#
+# Projections: the dynamics of some variables alone, where the others make no difference to them
+#
+# Whether a tool is picked up makes no difference to where the agent walks, so what can happen to
+# the position and to another tool is told by a table without it, 2 or 1,000 times as small.
+
+TOLERANCE = 1e-9
+"""Expectations that differ by less are taken to be equal."""
+_known: WeakKeyDictionary[TabularMDP, dict[frozenset[int], Projection]] = WeakKeyDictionary()
+"""Projections that were made, by the variables needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A Markov chain of actions on the values of some variables.
+
+    Attributes:
+        values: int32 [n_rows, n_variables], value indices of all variables; those that are
+            projected out have any of their values.
+        successors: int32 [n_rows, n_actions, n_outcomes].
+        probabilities: float64 [n_rows, n_actions, n_outcomes].
+        of_state: int32 [n_states], the row of each state of the MDP.
+    """
+
+    values: np.ndarray
+    successors: np.ndarray
+    probabilities: np.ndarray
+    of_state: np.ndarray
+
+
+def project(mdp: TabularMDP, needed: Iterable[int]) -> Projection:
+    """Return the dynamics of `needed` and of the variables that they depend on.
+
+    The other variables are left out if the distribution of the rest after an action does not depend
+    on them: all at once, else one by one. Hidden marks must make no difference either.
+
+    Args:
+        mdp: The MDP.
+        needed: Indices of the variables to keep.
+    """
+    known, needed = _known.setdefault(mdp, {}), frozenset(needed)
+    if needed not in known:
+        known[needed] = _project(mdp, needed)
+    return known[needed]
+
+
+def _project(mdp: TabularMDP, needed: frozenset[int]) -> Projection:
+    kept = set(range(len(mdp.space)))
+    others = sorted(kept - needed)
+    for left_out in [others, *([j] for j in others)]:
+        fewer = kept - set(left_out)
+        if fewer and fewer != kept and _is_markov(mdp, index_values(mdp, sorted(fewer))):
+            kept = fewer
+    if len(kept) == len(mdp.space):
+        return Projection(
+            mdp.values, mdp.successors, mdp.probabilities, np.arange(mdp.n_states, dtype=np.int32)
+        )
+    index = index_values(mdp, sorted(kept))
+    return Projection(
+        mdp.values[index.example], index.of_state[mdp.successors[index.example]],
+        mdp.probabilities[index.example], index.of_state,
+    )  # fmt: skip
+
+
+def _is_markov(mdp: TabularMDP, index: ValueIndex) -> bool:
+    """Return whether states with equal numbers go to equal distributions of numbers.
+
+    Distributions are compared by the expectation of a random function of the number: different ones
+    have the same with probability 0.
+    """
+    if mdp.n_marks and (index.of_state[mdp.successors] != index.of_state[mdp.again]).any():
+        return False
+    score = np.random.default_rng(0).random(index.size)[index.of_state]
+    expected = (mdp.probabilities * score[mdp.successors]).sum(axis=2)
+    of_example = expected[index.example][index.of_state]
+    return bool(np.allclose(expected, of_example, rtol=0.0, atol=TOLERANCE))
+
+
+# --------------------
+#
+# Variables that no action influences: a clock, the weather, a colour that never changes
+#
+# Such a variable is a process of its own: whatever is done, now or before, its values follow each
+# other with the same probabilities. A skill can only wait for a value of it, so it gets no skills
+# by default.
+
+_influences: WeakKeyDictionary[TabularMDP, tuple[str, ...]] = WeakKeyDictionary()
+
+
+def uninfluenced(mdp: TabularMDP) -> tuple[str, ...]:
+    """Return the names of the variables that no action influences, those that never change among
+    them.
+
+    A variable is one of them if it and all that it depends on go to the same distribution whatever
+    the action. Where that holds for everything that changes (there may be a single action), to stop
+    is the only choice that skills have, and only the variables that never change are returned.
+    """
+    if mdp not in _influences:
+        names = tuple(n for j, n in enumerate(mdp.space.names) if _is_uninfluenced(mdp, j))
+        _influences[mdp] = mdp.fixed if len(names) == len(mdp.space) else names
+    return _influences[mdp]
+
+
+def _is_uninfluenced(mdp: TabularMDP, variable: int) -> bool:
+    if _differs_by_action(mdp.values[:, variable], mdp.successors, mdp.probabilities):
+        return False
+    # No action decides the next value, but one may decide what that depends on.
+    model = project(mdp, [variable])
+    rows = np.arange(len(model.values))
+    return not _differs_by_action(rows, model.successors, model.probabilities)
+
+
+def _differs_by_action(
+    numbers: np.ndarray, successors: np.ndarray, probabilities: np.ndarray
+) -> bool:
+    """Return whether some action leads to another distribution of `numbers` than the first one.
+
+    Distributions are compared by the expectation of a random function of the number: different ones
+    have the same with probability 0.
+    """
+    score = np.random.default_rng(0).random(int(numbers.max()) + 1)[numbers]
+    expected = (probabilities * score[successors]).sum(axis=2)
+    return not np.allclose(expected, expected[:, :1], rtol=0.0, atol=TOLERANCE)
+
+
+# -------------------- Path distances between the values of one variable
+#
+# The distance from v to w is the fewest changes of the variable that lead from v to w, where a
+# change from one value to another counts as possible if some action in some state can make it, with
+# whatever values of the other variables. For a position these are steps around walls, with all
+# doors open.
+
+_path_distances: WeakKeyDictionary[TabularMDP, dict[int, np.ndarray]] = WeakKeyDictionary()
+"""Distances that were computed, by variable."""
+
+
+def path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
+    """Return the path distances between a variable's values.
+
+    Returns:
+        float64 [n_values, n_values], from the first index to the second; infinite where no way
+        leads.
+    """
+    known = _path_distances.setdefault(mdp, {})
+    if variable not in known:
+        name, size = mdp.space.names[variable], mdp.space.sizes[variable]
+        require_memory(
+            8 * size**2, f"path distances between the {size:,} values of {name}",
+            "use a variable with fewer values, or weighted_norm()",
+        )  # fmt: skip
+        known[variable] = dijkstra(csr_array(mdp.value_changes[variable]), unweighted=True)
+    return known[variable]
+
+
+def relative_path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
+    """Return the path distances as shares of the largest finite one; 1 where no way leads.
+
+    Returns:
+        float64 [n_values, n_values]
+    """
+    steps = path_distances(mdp, variable)
+    finite = np.isfinite(steps)
+    largest = max(steps[finite].max(), 1.0)
+    return np.where(finite, steps, largest) / largest

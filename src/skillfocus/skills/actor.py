@@ -1,0 +1,353 @@
+"""Tanh-Gaussian policy network, shared by all skills of a continuous world.
+
+    u ~ N(mu(x), sigma(x)^2),   a = low + (high - low) (tanh u + 1) / 2
+
+The inputs x are the observation, the target mask and z; where the objective compares with the
+start, also the variables' first values, their changes since then, and the time. All functions take
+NumPy or JAX arrays.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skillfocus.machine import array_namespace
+from skillfocus.objectives.kinds import SkillLayout
+from skillfocus.objectives.objective import Discriminator, Objective, Representation
+from skillfocus.skills.network import apply_network
+from skillfocus.spaces import ContinuousSpace
+from skillfocus.worlds.continuous import ContinuousBase
+
+MIN_LOG_STD, MAX_LOG_STD = -3.0, 2.0
+"""Bounds of log sigma; initially it is midway."""
+
+
+@dataclass(frozen=True, eq=False)
+class ActorModel:
+    """Inputs and outputs of the policy network of a set of skills.
+
+    Attributes:
+        world: The world.
+        objective: The skills' objective.
+        layout: The layout of their components.
+        step_limit: Number of steps of a skill.
+
+    The weights that methods take are a dictionary: `actor`, the network's parameters, and `shift`
+    and `scale` of the observation, [observation_size].
+    """
+
+    world: ContinuousBase
+    objective: Objective
+    layout: SkillLayout
+    step_limit: int
+
+    @property
+    def space(self) -> ContinuousSpace:
+        """The world's variables."""
+        return self.world.space
+
+    @cached_property
+    def sees_start(self) -> bool:
+        """Whether first values are inputs: only if reward or penalty depends on them."""
+        reward = self.objective.reward
+        return self.objective.penalty is not None or (
+            reward.timing == "final" and reward.uses_start
+        )
+
+    @cached_property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        context = 2 * self.space.size + 1 if self.sees_start else 0
+        return self.world.observation_size + len(self.space) + self.layout.width + context
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs: mean and log sigma of every action dimension."""
+        return 2 * self.world.n_action_dims
+
+    def inputs(
+        self, weights: Any, observation: Any, values: Any, start: Any, mask: Any, z: Any, time: Any
+    ) -> Any:
+        """Return the network's inputs, [n, n_inputs].
+
+        Args:
+            weights: See the class.
+            observation: [n, observation_size].
+            values: Values of the variables, [n, size].
+            start: Their first values, [n, size].
+            mask: Which variables are targets, [n, n_variables].
+            z: Components of the skills, [n, layout.width].
+            time: Share of the skill's steps that has passed, [n].
+        """
+        xp = array_namespace(observation)
+        parts = [(observation - weights["shift"]) / weights["scale"], mask, z]
+        if self.sees_start:
+            parts += [
+                scaled_values(self.space, start),
+                (values - start) / half_widths(self.space),
+                time[:, None],
+            ]
+        return xp.concatenate(parts, axis=1)
+
+    def distribution(self, parameters: Any, inputs: Any) -> tuple[Any, Any]:
+        """Return mean and log sigma of u, [n, n_action_dims] each."""
+        xp = array_namespace(inputs)
+        outputs = apply_network(parameters, inputs)
+        n = self.world.n_action_dims
+        half = (MAX_LOG_STD - MIN_LOG_STD) / 2
+        return outputs[..., :n], MIN_LOG_STD + half * (1 + xp.tanh(outputs[..., n:]))
+
+    def action(self, u: Any) -> Any:
+        """Map u to actions within the world's bounds, [n, n_action_dims]."""
+        xp = array_namespace(u)
+        low = np.asarray(self.world.action_low, np.float32)
+        high = np.asarray(self.world.action_high, np.float32)
+        return low + (high - low) * (xp.tanh(u) + 1) / 2
+
+
+def half_widths(space: ContinuousSpace) -> np.ndarray:
+    """Return the unit of each scaled value, [size]: half its range, or half its scale."""
+    widths = []
+    for variable in space.variables:
+        for low, high in zip(variable.low, variable.high, strict=True):
+            finite = math.isfinite(low) and math.isfinite(high)
+            widths.append((high - low) / 2 if finite else variable.largest_distance / 2)
+    return np.array(widths, np.float32)
+
+
+def scaled_values(space: ContinuousSpace, values: Any) -> Any:
+    """Scale values, [n, size]: bounded ones to -1 to 1, others by `half_widths`."""
+    finite = np.isfinite(space.low) & np.isfinite(space.high)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(finite, (space.low + space.high) / 2, 0).astype(np.float32)
+    return (values - middle) / half_widths(space)
+
+
+def log_densities(u: Any, mean: Any, log_std: Any) -> Any:
+    """Return the log density of each dimension of u under N(mean, std^2), [n, n_action_dims]."""
+    xp = array_namespace(u)
+    scaled = (u - mean) / xp.exp(log_std)
+    return -0.5 * scaled**2 - log_std - 0.5 * math.log(2 * math.pi)
+
+
+def log_squashing(u: Any) -> Any:
+    """Return log(1 - tanh(u)^2) summed over dimensions, [n], in a stable form."""
+    xp = array_namespace(u)
+    return (2 * (math.log(2) - u - xp.logaddexp(0.0, -2 * u))).sum(axis=-1)
+
+
+# --------------------
+#
+# Discriminators and representations of continuous skills: a small network per copy of the reward
+#
+# Every copy (`objectives/decomposition.py`) depends on some variables and belongs to one component
+# of the skill. Its network takes only these variables, scaled to -1 to 1, and outputs
+#
+#     a discriminator   discrete z: logits, log q = log softmax
+#                       z on a sphere: m in R^d with |m| <= MOST, the von Mises-Fisher density
+#                       log q(z) - log nu(z) = <m, z> - log 0F1(d/2; |m|^2 / 4), nu uniform
+#     phi               a vector with the dimension of z; the reward is a projection on z, where a
+#                       discrete z is encoded as 1 for its own value and -1/(K - 1) for the others
+#
+# All networks of a set are evaluated in one batch: parameters have a leading axis of copies.
+
+LOWEST = 1e-3
+"""Lower bound of q for discrete components, so that log q stays finite."""
+MOST = 10.0
+"""Largest concentration of a density on a sphere."""
+_TERMS = 40
+"""Terms of the series of 0F1; it converges within these for concentrations up to `MOST`."""
+EPSILON = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class SkillEstimates:
+    """The discriminators or representations of a set of skills.
+
+    Attributes:
+        space: The world's variables.
+        objective: The skills' objective.
+        layout: The layout of their components.
+    """
+
+    space: ContinuousSpace
+    objective: Objective
+    layout: SkillLayout
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """The slot of each copy, int [n_copies]."""
+        return np.array([k for k, _ in self.layout.terms(self.objective)])
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The weight of each copy, float32 [n_copies]."""
+        return np.array([t.weight for _, t in self.layout.terms(self.objective)], np.float32)
+
+    @property
+    def n_copies(self) -> int:
+        """Number of copies of the reward."""
+        return len(self.slots)
+
+    @cached_property
+    def width(self) -> int:
+        """Number of outputs, set by the widest component; the others leave some unused."""
+        return max(slot.width for slot in self.layout.slots)
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Which outputs a copy uses, bool [n_copies, width]."""
+        widths = np.array([self.layout.slots[k].width for k in self.slots])
+        return np.arange(self.width) < widths[:, None]
+
+    @cached_property
+    def discrete(self) -> np.ndarray:
+        """Whether a copy's component is discrete, bool [n_copies]."""
+        return np.array([self.layout.slots[k].is_discrete for k in self.slots])
+
+    @property
+    def is_discriminator(self) -> bool:
+        """Whether the networks are discriminators; otherwise they are phi."""
+        return isinstance(self.objective.reward.estimate, Discriminator)
+
+    @property
+    def is_lipschitz(self) -> bool:
+        """Whether phi's layers have spectral norms of at most 1 (LSD)."""
+        return isinstance(self.objective.reward.estimate, Representation)
+
+    @property
+    def sees_start(self) -> bool:
+        """Whether discriminators also take the first values (VIC)."""
+        reward = self.objective.reward
+        return self.is_discriminator and reward.timing == "final" and reward.uses_start
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs of a network."""
+        return self.space.size * (2 if self.sees_start else 1)
+
+    @cached_property
+    def seen(self) -> np.ndarray:
+        """Mask of each copy's inputs, float32 [n_copies, 1, n_inputs]."""
+        seen = np.zeros((self.n_copies, 1, self.space.size), np.float32)
+        for row, (_, term) in enumerate(self.layout.terms(self.objective)):
+            for j in term.variables:
+                seen[row, 0, self.space.slices[j]] = 1.0
+        return np.concatenate([seen, seen], axis=2) if self.sees_start else seen
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        """log nu of each copy's component, float32 [n_copies]; 0 on spheres."""
+        estimate = self.objective.reward.estimate
+        prior = estimate.prior if isinstance(estimate, Discriminator) else "uniform"
+        uniform = -np.log(self.used.sum(axis=1))
+        logs = np.full(self.n_copies, math.log(prior)) if isinstance(prior, float) else uniform
+        return np.where(self.discrete, logs, 0.0).astype(np.float32)
+
+    # ------------------------------------------------------------------ networks
+
+    def init(self, hidden: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Return initial parameters: two hidden layers, `w0` [n_copies, n_inputs, hidden], …"""
+        sizes = [self.n_inputs, hidden, hidden, self.width]
+        parameters = {}
+        for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+            shape = (self.n_copies, fan_in, fan_out)
+            # masked inputs are 0 and do not count as fan-in
+            seen = self.seen.sum(axis=2, keepdims=True) if i == 0 else fan_in
+            scale = np.sqrt((0.1 if i == 2 and self.is_discriminator else 2.0) / seen)
+            parameters[f"w{i}"] = (rng.standard_normal(shape) * scale).astype(np.float32)
+            parameters[f"b{i}"] = np.zeros((self.n_copies, 1, fan_out), np.float32)
+        return parameters
+
+    def outputs(self, parameters: Any, start: Any, values: Any) -> Any:
+        """Return the networks' outputs, [n_copies, n, width], for values [n, size]."""
+        xp = array_namespace(values)
+        x = scaled_values(self.space, values)
+        if self.sees_start:
+            x = xp.concatenate([x, scaled_values(self.space, start)], axis=1)
+        x = x[None] * self.seen
+        for i in range(2):
+            x = xp.matmul(x, parameters[f"w{i}"]) + parameters[f"b{i}"]
+            if self.is_discriminator:
+                x = x - x.mean(axis=-1, keepdims=True)
+                x = x / xp.sqrt((x * x).mean(axis=-1, keepdims=True) + EPSILON)
+            x = xp.maximum(x, 0.0)
+        return xp.matmul(x, parameters["w2"]) + parameters["b2"]
+
+    def components(self, z: Any) -> Any:
+        """Return each copy's part of z [n, layout.width], as [n_copies, n, width]."""
+        xp = array_namespace(z)
+        parts = [z[:, self.layout.places[k]] for k in self.slots]
+        pads = [self.width - part.shape[1] for part in parts]
+        return xp.stack(
+            [xp.pad(part, ((0, 0), (0, pad))) for part, pad in zip(parts, pads, strict=True)]
+        )
+
+    # ------------------------------------------------------------------ predictions
+
+    def log_ratios(self, outputs: Any, z: Any) -> tuple[Any, Any]:
+        """Return log q and log nu of every copy's component, [n_copies, n] each.
+
+        On spheres, log q is relative to the uniform density, and log nu is 0.
+        """
+        xp = array_namespace(z)
+        parts = self.components(z)
+        log_q = (self._log_softmax(outputs) * parts).sum(axis=2)
+        if not self.discrete.all():
+            directions = xp.where(self.used[:, None], outputs, 0.0)
+            on_sphere = log_density_on_sphere(directions, parts, self.used.sum(axis=1)[:, None])
+            log_q = xp.where(self.discrete[:, None], log_q, on_sphere)
+        return log_q, xp.zeros_like(log_q) + self.log_prior[:, None]
+
+    def _log_softmax(self, outputs: Any) -> Any:
+        xp = array_namespace(outputs)
+        logits = xp.where(self.used[:, None], outputs, -1e9)
+        logits = logits - logits.max(axis=2, keepdims=True)
+        log_q = logits - xp.log(xp.exp(logits).sum(axis=2, keepdims=True))
+        return xp.maximum(log_q, math.log(LOWEST))
+
+    def directions(self, z: Any) -> Any:
+        """Return the directions that phi is projected on, [n_copies, n, width].
+
+        On a sphere this is z itself; a discrete z is centred.
+        """
+        xp = array_namespace(z)
+        parts = self.components(z)
+        count = self.used.sum(axis=1)[:, None, None].astype(np.float32)
+        centred = (parts - 1 / count) * (count / np.maximum(count - 1, 1))
+        return xp.where(self.discrete[:, None, None], centred * self.used[:, None], parts)
+
+
+def log_density_on_sphere(m: Any, z: Any, dimensions: Any) -> Any:
+    """Return the von Mises-Fisher log density of z relative to the uniform one.
+
+        log q(z) - log nu(z) = <m', z> - log 0F1(d/2; |m'|^2 / 4)
+
+    where m' is m with its length squashed below `MOST`.
+
+    Args:
+        m: Natural parameters, [..., width]; entries beyond d are 0.
+        z: Directions, [..., width].
+        dimensions: d, broadcast against [...].
+    """
+    xp = array_namespace(z)
+    length = xp.sqrt((m * m).sum(axis=-1) + 1e-12)
+    most = MOST * xp.tanh(length / MOST)
+    along = (m * z).sum(axis=-1) * most / length
+    term = total = xp.ones_like(most)
+    for k in range(_TERMS):
+        term = term * (most**2 / 4) / ((dimensions / 2 + k) * (k + 1))
+        total = total + term
+    return along - xp.log(total)
+
+
+def spectral_norms(parameters: Any) -> np.ndarray:
+    """Return the exact spectral norm of every linear layer, float [n_copies, n_layers]."""
+    layers = [np.asarray(parameters[f"w{i}"], np.float64) for i in range(3)]
+    return np.stack([np.linalg.norm(w, ord=2, axis=(1, 2)) for w in layers], axis=1)

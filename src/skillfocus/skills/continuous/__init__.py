@@ -1,1 +1,0 @@
-"""Skills of worlds with continuous variables and actions."""

@@ -1,1 +1,0 @@
-"""Skills whose policies are networks."""

@@ -1,1 +1,0 @@
-"""Downstream tasks in JAX worlds, learned by networks over skills and primitive actions."""
