@@ -40,7 +40,7 @@ from skillfocus.learners.planning.learner import BLOCK
 from skillfocus.learners.planning.sweeps import Backup, new_stamps, sweep
 from skillfocus.machine import require_memory
 from skillfocus.mdp import TabularMDP, after_inaction, inaction, noop_action
-from skillfocus.objectives.penalties import BASELINES
+from skillfocus.objectives.variants import BASELINES
 from skillfocus.tasks.task import Task
 
 GAMMA = 0.95

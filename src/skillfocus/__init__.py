@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skillfocus.terminal import exit_quietly_on_interrupt
+from skillfocus.progress import exit_quietly_on_interrupt
 
 exit_quietly_on_interrupt()  # before what takes long to import
 

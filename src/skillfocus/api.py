@@ -15,17 +15,18 @@ from skillfocus.learners.q_learning import QLearning, literal_q_learning, paper_
 from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.metrics.summary import evaluate
 from skillfocus.objectives.kinds import Sphere, assign
-from skillfocus.objectives.objective import Objective, Reward
-from skillfocus.objectives.penalties import (
+from skillfocus.objectives.objective import Objective, Reward, diayn, lsd, metra, reach, vic
+from skillfocus.objectives.variants import (
     Penalty,
     StatePenalty,
     changed_variables,
     check_penalty,
+    dusdi,
+    focused,
     path_norm,
+    scattered,
     weighted_norm,
 )
-from skillfocus.objectives.rewards import diayn, lsd, metra, reach, vic
-from skillfocus.objectives.variants import dusdi, focused, scattered
 from skillfocus.progress import progress_bar
 from skillfocus.runs import Interrupted, Result, Run, Store, run_all
 from skillfocus.skills.continuous import ContinuousSkills

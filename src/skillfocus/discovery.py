@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.files import shorten
+from skillfocus.files import own_code, shorten
 from skillfocus.learners.discovery import assign_by_default, discover
 from skillfocus.learners.planning.learner import Planning
 from skillfocus.learners.problem import Learner, continuous_method, make_continuous_problem
@@ -36,14 +36,12 @@ from skillfocus.objectives.kinds import (
 )
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import make_objective, own_objective_digest
-from skillfocus.own_files import own_code
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Run, Setting, flatten, keep_skills
 from skillfocus.skills.continuous import ContinuousSkills, choices
-from skillfocus.skills.tables import fingerprint, has_table
 from skillfocus.world import World, check_seed, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.registry import is_built_in, make
+from skillfocus.worlds.registry import fingerprint, has_table, is_built_in, make
 
 PLANNING = Planning()
 """The default learner."""

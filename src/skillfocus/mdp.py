@@ -1,4 +1,4 @@
-"""Finite worlds as arrays: the `TabularMDP` that every kernel runs on (see `tabulation.py`).
+"""Finite worlds as arrays: the `TabularMDP` that every kernel runs on (see `tabulate`).
 
 States are numbered in the order in which a breadth-first search reaches them. Axes are always
 `[n_states, n_actions, n_outcomes]`, where `n_outcomes` is the largest number of outcomes of any
@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import reprlib
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
 
 from skillfocus.errors import UserError
 from skillfocus.machine import require_memory
@@ -34,6 +32,8 @@ from skillfocus.world import (
     check_declared,
     enumerate_states,
 )
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,16 +135,23 @@ class TabularMDP:
         return changes
 
     @cached_property
+    def _components(self) -> list[np.ndarray]:
+        """Per variable, int [n_values]: values that lead to each other have equal numbers."""
+        from scipy.sparse import coo_array  # late, as importing SciPy takes long
+        from scipy.sparse.csgraph import connected_components
+
+        return [
+            connected_components(coo_array(change), connection="strong")[1]
+            for change in self.value_changes
+        ]
+
+    @cached_property
     def reversible(self) -> np.ndarray:
         """Which variables can return to a value they have left, bool [n_variables].
 
         The others only ever move on, so whatever a skill changes in them is changed for good.
         """
-        answers = []
-        for change in self.value_changes:
-            n_components, _ = connected_components(coo_array(change), connection="strong")
-            answers.append(n_components < len(change))
-        return np.array(answers)
+        return np.array([len(np.unique(each)) < len(each) for each in self._components])
 
     @cached_property
     def one_way(self) -> tuple[str, ...]:
@@ -166,9 +173,9 @@ class TabularMDP:
         are absent.
         """
         irrecoverable = {}
-        for variable, change in zip(self.space.variables, self.value_changes, strict=True):
-            n_components, component = connected_components(coo_array(change), connection="strong")
-            alone = np.bincount(component, minlength=n_components)[component] == 1
+        parts = zip(self.space.variables, self.value_changes, self._components, strict=True)
+        for variable, change, component in parts:
+            alone = np.bincount(component)[component] == 1
             indices = np.flatnonzero(alone & change.any(axis=1))
             if len(indices):
                 irrecoverable[variable.name] = tuple(variable.values[i] for i in indices)
@@ -216,6 +223,20 @@ class TabularMDP:
         ):  # fmt: skip
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+
+def once_per_mdp(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Decorate a function of an MDP and hashable arguments: it computes every result once."""
+    known: WeakKeyDictionary[TabularMDP, dict[tuple, Result]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def look_up(mdp: TabularMDP, *arguments: Hashable) -> Result:
+        results = known.setdefault(mdp, {})
+        if arguments not in results:
+            results[arguments] = function(mdp, *arguments)
+        return results[arguments]
+
+    return look_up
 
 
 # --------------------
@@ -557,8 +578,6 @@ class ContextIndex:
 
 TOLERANCE = 1e-9
 """Expectations that differ by less are taken to be equal."""
-_known: WeakKeyDictionary[TabularMDP, dict[frozenset[int], Projection]] = WeakKeyDictionary()
-"""Projections that were made, by the variables needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -589,12 +608,10 @@ def project(mdp: TabularMDP, needed: Iterable[int]) -> Projection:
         mdp: The MDP.
         needed: Indices of the variables to keep.
     """
-    known, needed = _known.setdefault(mdp, {}), frozenset(needed)
-    if needed not in known:
-        known[needed] = _project(mdp, needed)
-    return known[needed]
+    return _project(mdp, frozenset(needed))
 
 
+@once_per_mdp
 def _project(mdp: TabularMDP, needed: frozenset[int]) -> Projection:
     kept = set(range(len(mdp.space)))
     others = sorted(kept - needed)
@@ -635,9 +652,8 @@ def _is_markov(mdp: TabularMDP, index: ValueIndex) -> bool:
 # other with the same probabilities. A skill can only wait for a value of it, so it gets no skills
 # by default.
 
-_influences: WeakKeyDictionary[TabularMDP, tuple[str, ...]] = WeakKeyDictionary()
 
-
+@once_per_mdp
 def uninfluenced(mdp: TabularMDP) -> tuple[str, ...]:
     """Return the names of the variables that no action influences, those that never change among
     them.
@@ -646,10 +662,8 @@ def uninfluenced(mdp: TabularMDP) -> tuple[str, ...]:
     the action. Where that holds for everything that changes (there may be a single action), to stop
     is the only choice that skills have, and only the variables that never change are returned.
     """
-    if mdp not in _influences:
-        names = tuple(n for j, n in enumerate(mdp.space.names) if _is_uninfluenced(mdp, j))
-        _influences[mdp] = mdp.fixed if len(names) == len(mdp.space) else names
-    return _influences[mdp]
+    names = tuple(n for j, n in enumerate(mdp.space.names) if _is_uninfluenced(mdp, j))
+    return mdp.fixed if len(names) == len(mdp.space) else names
 
 
 def _is_uninfluenced(mdp: TabularMDP, variable: int) -> bool:
@@ -681,10 +695,8 @@ def _differs_by_action(
 # whatever values of the other variables. For a position these are steps around walls, with all
 # doors open.
 
-_path_distances: WeakKeyDictionary[TabularMDP, dict[int, np.ndarray]] = WeakKeyDictionary()
-"""Distances that were computed, by variable."""
 
-
+@once_per_mdp
 def path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
     """Return the path distances between a variable's values.
 
@@ -692,15 +704,15 @@ def path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
         float64 [n_values, n_values], from the first index to the second; infinite where no way
         leads.
     """
-    known = _path_distances.setdefault(mdp, {})
-    if variable not in known:
-        name, size = mdp.space.names[variable], mdp.space.sizes[variable]
-        require_memory(
-            8 * size**2, f"path distances between the {size:,} values of {name}",
-            "use a variable with fewer values, or weighted_norm()",
-        )  # fmt: skip
-        known[variable] = dijkstra(csr_array(mdp.value_changes[variable]), unweighted=True)
-    return known[variable]
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    name, size = mdp.space.names[variable], mdp.space.sizes[variable]
+    require_memory(
+        8 * size**2, f"path distances between the {size:,} values of {name}",
+        "use a variable with fewer values, or weighted_norm()",
+    )  # fmt: skip
+    return dijkstra(csr_array(mdp.value_changes[variable]), unweighted=True)
 
 
 def relative_path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:

@@ -49,9 +49,12 @@ import polars as pl
 from skillfocus.errors import UserError
 from skillfocus.files import (
     Damaged,
+    accelerator,
+    code_version,
     digest,
     file_name,
     make_folder,
+    package_versions,
     read_bytes,
     remove_leftovers,
     set_aside,
@@ -59,7 +62,6 @@ from skillfocus.files import (
 )
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.spaces import Row
-from skillfocus.versions import accelerator, code_version, package_versions
 
 Setting = str | int | float | bool | None
 """The type of one setting: what both JSON and a column of a data frame can hold."""

@@ -11,8 +11,7 @@ import skillfocus as sf
 from commands import command
 from forging import rewrite
 from probes import corridor
-from skillfocus.progress import ProgressBar
-from skillfocus.terminal import make_console
+from skillfocus.progress import ProgressBar, make_console
 
 EVIL = "\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202e\x7f"
 SEEN = "[2J]52;c;aGk=31m"

@@ -14,8 +14,8 @@ import skillfocus as sf
 from probes import CORRIDOR, corridor
 from skill_sets import target_change
 from skillfocus.learners.problem import Learned, Learner
-from skillfocus.objectives.penalties import StatePenalty, check_penalty
-from skillfocus.objectives.rewards import log_ratio
+from skillfocus.objectives.objective import log_ratio
+from skillfocus.objectives.variants import StatePenalty, check_penalty
 from skillfocus.skills.policy import Policy
 
 RIGHT, LEFT, STOP = 1, 3, 4

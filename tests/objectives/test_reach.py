@@ -20,8 +20,8 @@ from skillfocus.objectives.kinds import (
     read_value_label,
     value_labels,
 )
+from skillfocus.objectives.objective import at_its_value, unlike_the_start
 from skillfocus.objectives.registry import make_objective
-from skillfocus.objectives.rewards import at_its_value, unlike_the_start
 
 REACH = sf.focused(sf.reach())
 CHANGE = sf.focused(sf.reach(change=True))

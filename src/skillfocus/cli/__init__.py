@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from skillfocus.errors import UserError
-from skillfocus.terminal import drop_controls
+from skillfocus.progress import drop_controls
 
 MIN_WIDTH, MAX_WIDTH = 40, 1000
 """Columns that are printed at least and at most, however wide the terminal says that it is."""

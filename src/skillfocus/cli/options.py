@@ -150,7 +150,7 @@ class DiscoveryOptions:
         from skillfocus.discovery import cached_mdp, cached_world
         from skillfocus.metrics.world_summary import remarks
         from skillfocus.objectives.registry import objective_names
-        from skillfocus.skills.tables import has_table
+        from skillfocus.worlds.registry import has_table
 
         if self.world in objective_names():
             raise UserError(
@@ -203,7 +203,7 @@ class WorldOptions:
     def make_world(self) -> World | None:
         """Return the world; None if each file names its own."""
         from skillfocus.discovery import cached_mdp, cached_world
-        from skillfocus.skills.tables import has_table
+        from skillfocus.worlds.registry import has_table
 
         if self.world is None:
             return None

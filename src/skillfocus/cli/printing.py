@@ -11,8 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from skillfocus.progress import ProgressBar
-from skillfocus.terminal import make_console
+from skillfocus.progress import ProgressBar, make_console
 
 err = make_console(stderr=True)
 LONG = 10**12

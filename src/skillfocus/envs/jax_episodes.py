@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 
 from skillfocus.envs.episodes import NEVER, AnyTask, Start, check_choices
 from skillfocus.errors import UserError, unknown
-from skillfocus.own_files import is_own
+from skillfocus.files import is_own
 from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills

@@ -19,11 +19,18 @@ import msgspec
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.files import digest, make_folder, read_bytes, remove_leftovers, seal, unseal
+from skillfocus.files import (
+    code_version,
+    digest,
+    make_folder,
+    read_bytes,
+    remove_leftovers,
+    seal,
+    unseal,
+)
 from skillfocus.files import write_atomically as write_file
 from skillfocus.learners.cost_network.rewards import NetworkReward
 from skillfocus.learners.problem import Problem
-from skillfocus.versions import code_version
 from skillfocus.worlds.explored import MAX_BYTES, cache_folder
 
 if TYPE_CHECKING:

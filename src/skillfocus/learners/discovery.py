@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.files import package_versions
 from skillfocus.learners.planning.learner import Planning
 from skillfocus.learners.problem import Learner, Problem, discover_continuous, learner_settings
 from skillfocus.learners.registry import as_learner
@@ -30,11 +31,9 @@ from skillfocus.objectives.registry import as_objective
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
-from skillfocus.skills.tables import has_table, table_of
-from skillfocus.versions import package_versions
 from skillfocus.world import World, check_seed, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase, require_finite
-from skillfocus.worlds.registry import as_world, is_built_in
+from skillfocus.worlds.registry import as_world, has_table, is_built_in, table_of
 
 
 def assign_by_default(

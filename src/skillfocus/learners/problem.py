@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.files import package_versions
 from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.objectives.kinds import Assignment, SkillLayout, lay_out
 from skillfocus.objectives.objective import (
@@ -32,12 +33,11 @@ from skillfocus.objectives.objective import (
     Representation,
     TemporalRepresentation,
 )
-from skillfocus.objectives.penalties import PathPenalty, StatePenalty
+from skillfocus.objectives.variants import PathPenalty, StatePenalty
 from skillfocus.progress import Progress
 from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.intrinsic_reward import IntrinsicReward
 from skillfocus.skills.policy import Policy
-from skillfocus.versions import package_versions
 from skillfocus.world import World, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase
 

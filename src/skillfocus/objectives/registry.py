@@ -17,11 +17,17 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.penalties import Penalty, changed_variables, path_norm, weighted_norm
-from skillfocus.objectives.rewards import diayn, lsd, metra, reach, vic
-from skillfocus.objectives.variants import dusdi, focused, scattered
-from skillfocus.own_files import is_own, load_own, own_code, own_digest
+from skillfocus.files import is_own, load_own, own_code, own_digest
+from skillfocus.objectives.objective import Objective, diayn, lsd, metra, reach, vic
+from skillfocus.objectives.variants import (
+    Penalty,
+    changed_variables,
+    dusdi,
+    focused,
+    path_norm,
+    scattered,
+    weighted_norm,
+)
 
 ALGORITHMS: dict[str, Callable[..., Objective]] = {
     "vic": vic, "diayn": diayn, "lsd": lsd, "metra": metra,

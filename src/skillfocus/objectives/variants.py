@@ -7,12 +7,253 @@ scattered()   choose a part of a variable's values, and keep the entropy within 
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Literal
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from skillfocus.errors import UserError
+import numpy as np
+
+from skillfocus.errors import UserError, unknown
+from skillfocus.machine import array_namespace
 from skillfocus.objectives.objective import Discriminator, Objective, Representation
-from skillfocus.objectives.penalties import Baseline, Penalty, weighted_norm
+from skillfocus.spaces import FactoredSpace
+
+if TYPE_CHECKING:
+    from skillfocus.mdp import TabularMDP
+
+
+# --------------------
+#
+# Penalties on side effects (Definition 4): zero where no watched variable changed, else positive
+#
+# A penalty compares two states, row by row. `Penalty` sees the values of the variables; a
+# `StatePenalty` sees the whole states and the MDP, for measures that depend on what is reachable.
+
+MAX_STRENGTH = 1e30
+"""The largest strength: learners hold penalties in float32."""
+Baseline = Literal["start", "inaction", "stepwise"]
+"""What a penalty compares with: the first state, what would have become of it by itself, or what
+would have become of the state before (docs/focused.md, docs/safety.md)."""
+BASELINES: tuple[str, ...] = get_args(Baseline)
+Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""`measure(space, start, end, watched) -> [n]`. start and end are value indices
+[n, n_variables], watched is bool [n_variables]."""
+StateMeasure = Callable[["TabularMDP", np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""`measure(mdp, start, end, watched) -> [n]`. start and end are state numbers [n], watched is bool
+[n_variables]."""
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What it costs to change non-target variables.
+
+        penalty = Penalty("changed-variables", 4.0, measure)
+        skills = discover(world, focused(vic(), penalty=penalty), seed=0)
+
+    Attributes:
+        name: Name in files and reports.
+        strength: Factor lambda of the measure.
+        measure: Compares two states; it must be 0 where no watched variable changed.
+        baseline: What variables that move by themselves are compared with; see `focused`.
+        auto: Whether `discover` finds the strength, by raising this one: `focused(…,
+            strength="auto")`.
+    """
+
+    name: str
+    strength: float
+    measure: Measure
+    baseline: Baseline = "start"
+    auto: bool = False
+
+    def __post_init__(self) -> None:
+        if self.baseline not in BASELINES:
+            raise unknown("baseline", self.baseline, BASELINES)
+        if not 0 <= self.strength <= MAX_STRENGTH:
+            raise UserError(
+                f"the penalty's strength must be 0 to {MAX_STRENGTH:g}, got {self.strength}"
+            )
+
+    def __call__(
+        self, space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, value indices [n, n_variables]."""
+        return self.strength * self.measure(space, start, end, watched)
+
+    def between(
+        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, state numbers [n]."""
+        return self(mdp.space, mdp.values[start], mdp.values[end], watched)
+
+    def unpenalized(self, targets: Sequence[int], n_variables: int) -> list[int]:
+        """Return the variables that a skill with these targets may change for free."""
+        del n_variables
+        return list(targets)
+
+    def watched(self, targets: Sequence[int], n_variables: int) -> np.ndarray:
+        """Return which variables a skill with these targets must not change, bool [n_variables]."""
+        return ~np.isin(np.arange(n_variables), self.unpenalized(targets, n_variables))
+
+    def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+        """Return the variables whose start value the penalty compares with at the end.
+
+        The other watched variables only ever move on: their penalty is paid when they change.
+
+        Args:
+            watched: Variables that must not change, bool [n_variables].
+            reversible: Variables that can return to a value they have left, bool [n_variables].
+        """
+        return watched & reversible
+
+
+@dataclass(frozen=True)
+class StatePenalty(Penalty):
+    """A penalty that sees the full states and the MDP, such as reachability of the start.
+
+    Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices.
+    Policies remember the whole start state, so memory grows with the square of the states.
+    """
+
+    measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
+        """Refuse: values of variables are not whole states."""
+        del space, start, end, watched
+        raise UserError(f"{self.name} compares whole states: use between(mdp, start, end, watched)")
+
+    def between(
+        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, state numbers [n]."""
+        return self.strength * self.measure(mdp, start, end, watched)
+
+    def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+        """Return all variables: the whole start state is compared with."""
+        del reversible
+        return np.ones_like(watched)
+
+
+@dataclass(frozen=True)
+class PathPenalty(Penalty):
+    """A penalty that sees the values of the variables and the MDP, which knows where walls are.
+
+    Its measure is that of a `StatePenalty`, but may depend on the watched variables alone. So
+    policies remember what they do for a `Penalty`.
+    """
+
+    measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
+        """Refuse: the values alone do not say where walls are."""
+        del space, start, end, watched
+        raise UserError(f"{self.name} needs the MDP: use between(mdp, start, end, watched)")
+
+    def between(
+        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+    ) -> np.ndarray:
+        """Return the penalties [n] of going from start to end, state numbers [n]."""
+        return self.strength * self.measure(mdp, start, end, watched)
+
+
+def _norm(
+    space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+) -> np.ndarray:
+    xp = array_namespace(end)
+    return xp.sqrt(((space.relative_distances(start, end) * watched) ** 2).sum(axis=1))
+
+
+def _changed(
+    space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+) -> np.ndarray:
+    del space
+    return ((start != end) & watched).sum(axis=1).astype(float)
+
+
+def _path_norm(
+    mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+) -> np.ndarray:
+    from skillfocus.mdp import relative_path_distances  # SciPy: not for `--help`
+
+    squares = np.zeros(len(start))
+    for j in np.flatnonzero(watched).tolist():
+        way_back = relative_path_distances(mdp, j)
+        squares += way_back[mdp.values[end, j], mdp.values[start, j]] ** 2
+    return np.sqrt(squares)
+
+
+def weighted_norm(strength: float = 4.0) -> Penalty:
+    """Return the paper's penalty: the 2-norm of the changes, each relative to its variable's scale.
+
+    Args:
+        strength: Factor lambda.
+    """
+    return Penalty("weighted-norm", strength, _norm)
+
+
+def path_norm(strength: float = 4.0) -> Penalty:
+    """Return the 2-norm of the ways back, each relative to its variable's longest way.
+
+    The way back of a variable is the fewest changes of it that lead from its last value to its
+    first, around walls, with the other variables at whatever values (`core/paths.py`). Where no way
+    leads back it counts as the longest. The weighted norm measures as the crow flies instead, and
+    lets a skill stop behind a wall, two cells from home and thirty steps.
+
+    Args:
+        strength: Factor lambda.
+    """
+    return PathPenalty("path-norm", strength, _path_norm)
+
+
+def changed_variables(strength: float = 4.0) -> Penalty:
+    """Return the penalty that counts watched variables that changed: Equation 1 itself.
+
+    Args:
+        strength: Factor lambda.
+    """
+    return Penalty("changed-variables", strength, _changed)
+
+
+def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
+    """Check Definition 4 on a world, over pairs of states and sets of watched variables.
+
+    Args:
+        penalty: The penalty to check.
+        mdp: The world's table, from `tabulate(world)`.
+        sample: All pairs of states are checked if there are at most this many; otherwise pairs of
+            this many states, evenly spread. Of a world with more than 10 variables the single
+            ones, the pairs and the full set are watched; else every set.
+
+    Raises:
+        UserError: With a counterexample.
+    """
+    space = mdp.space
+    chosen = np.unique(np.linspace(0, mdp.n_states - 1, sample).astype(int))
+    start, end = np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen))
+    differs = mdp.values[start] != mdp.values[end]
+    for watched in _watched_sets(len(space)):
+        given = penalty.between(mdp, start, end, watched)
+        changed = (differs & watched).any(axis=1)
+        wrong = (changed & ~(given > 0)) | (~changed & (given != 0))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            names = [name for name, seen in zip(space.names, watched, strict=True) if seen]
+            what = "positive because one changed" if changed[row] else "0 because none changed"
+            before, after = (space.labels(mdp.values[each[row]]) for each in (start, end))
+            raise UserError(
+                f"{penalty.name} is {given[row]:g} from {before} to {after} watching {names}, but "
+                f"must be {what}"
+            )
+
+
+def _watched_sets(n: int) -> list[np.ndarray]:
+    sizes = range(n + 1) if n <= 10 else (1, 2, n)
+    return [
+        np.isin(np.arange(n), members)
+        for size in sizes
+        for members in itertools.combinations(range(n), size)
+    ]
+
 
 OWNED_SHARE = 0.9
 """Smallest initial probability of the mode that a value is assigned to. A mode owns a value or two:

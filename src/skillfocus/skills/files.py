@@ -33,11 +33,10 @@ from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
 from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
-from skillfocus.skills.tables import fingerprint, has_table, table_of
 from skillfocus.world import MAX_STEPS, World
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.world import JaxWorld
-from skillfocus.worlds.registry import as_world, remake
+from skillfocus.worlds.registry import as_world, fingerprint, has_table, remake, table_of
 
 if TYPE_CHECKING:
     from skillfocus.skills.skills import Skills

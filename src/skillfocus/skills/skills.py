@@ -29,10 +29,10 @@ from skillfocus.skills.policy import (
     SkillPolicy,
     TabularPolicy,
 )
-from skillfocus.skills.tables import has_table, table_of
 from skillfocus.spaces import State
 from skillfocus.world import World, check_step_limit
 from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.registry import has_table, table_of
 
 if TYPE_CHECKING:
     from skillfocus.skills.continuous import ContinuousSkills

@@ -35,8 +35,8 @@ import numpy as np
 
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError, unknown
+from skillfocus.files import is_own, load_own, own_code
 from skillfocus.mdp import TabularMDP
-from skillfocus.own_files import is_own, load_own, own_code
 from skillfocus.spaces import FactoredSpace, State
 from skillfocus.world import World
 from skillfocus.worlds.box import Box

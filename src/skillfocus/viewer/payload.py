@@ -31,7 +31,6 @@ from skillfocus.render.icons import (
 from skillfocus.render.scene import changing_places, mark_of_cell, places_in_table
 from skillfocus.rollout import most_likely_path
 from skillfocus.skills.skills import Skills
-from skillfocus.skills.tables import fingerprint
 from skillfocus.spaces import State
 from skillfocus.tasks.solving import Solution
 from skillfocus.tasks.task import Task
@@ -45,6 +44,7 @@ from skillfocus.viewer.recordings import (
 )
 from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
+from skillfocus.worlds.registry import fingerprint
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward

@@ -25,10 +25,9 @@ import msgspec
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.files import digest, make_folder, seal, unseal, write_atomically
+from skillfocus.files import code_version, digest, make_folder, seal, unseal, write_atomically
 from skillfocus.progress import Progress, no_progress
 from skillfocus.spaces import FactoredSpace, State, Variable
-from skillfocus.versions import code_version
 from skillfocus.world import (
     STATE_LIMIT,
     Outcome,

@@ -17,6 +17,7 @@ one file in `adapters/` and one entry in `SOURCES`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import reprlib
@@ -27,12 +28,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.own_files import is_own, load_own, own_code
-from skillfocus.world import MAX_STEPS, STATE_LIMIT, World, check_declared
+from skillfocus.files import is_own, load_own, own_code
+from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.spaces import ContinuousVariable
+from skillfocus.world import MAX_STEPS, STATE_LIMIT, World, check_declared, check_settings
 from skillfocus.worlds import maps as parser
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
 from skillfocus.worlds.box import Box
+from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.conveyor import ConveyorSushi, ConveyorVase
 from skillfocus.worlds.explored import exploration_progress
 from skillfocus.worlds.forage_world import ForageWorld
@@ -47,7 +51,6 @@ from skillfocus.worlds.jax.rooms import RoomBlocks, ToolRooms
 from skillfocus.worlds.jax.two_rooms import TwoRooms
 from skillfocus.worlds.jax.world import ContinuousWorld, JaxWorld, require_jax
 from skillfocus.worlds.mud_world import MudWorld
-from skillfocus.worlds.settings import check_settings
 from skillfocus.worlds.train import Train
 from skillfocus.worlds.vase import Vase
 
@@ -305,3 +308,39 @@ def _limited_exploration(world_id: str) -> Iterator[None]:
         yield
     finally:
         exploration_progress.reset(token)
+
+
+# --------------------
+#
+# Which worlds have a table of their states, and what identifies those that have none
+
+
+def has_table(world: World) -> bool:
+    """Return whether a world's states can be tabulated."""
+    if isinstance(world, ContinuousBase):
+        return False
+    return not isinstance(world, JaxWorld) or world.mdp is not None
+
+
+def table_of(world: World) -> TabularMDP:
+    """Return a world's table: the one it was made from, or a new one."""
+    known = world.mdp if isinstance(world, JaxWorld) else None
+    return tabulate(world) if known is None else known
+
+
+def fingerprint(world: World) -> str:
+    """Return a SHA-256 of what a world without a table says of itself.
+
+    It covers id, settings, variables, actions and step limit; unlike that of a table, it does not
+    cover the dynamics.
+    """
+    digest = hashlib.sha256(json.dumps([world.id, world.settings], sort_keys=True).encode())
+    for variable in world.space.variables:
+        values = (
+            (variable.low, variable.high)
+            if isinstance(variable, ContinuousVariable)
+            else variable.values
+        )
+        digest.update(f"{variable.name}|{values}|{variable.largest_distance}".encode())
+    digest.update(f"{world.actions}|{world.step_limit}".encode())
+    return digest.hexdigest()

@@ -20,7 +20,7 @@ from skillfocus.learners.planning.problem import (
     tabular_problem,
 )
 from skillfocus.mdp import after_inaction
-from skillfocus.objectives.penalties import StatePenalty, weighted_norm
+from skillfocus.objectives.variants import StatePenalty, weighted_norm
 
 POSITION, TRAIN, SIGNAL, PARCEL = range(4)
 WATCHED = np.array([True, True, True, False])  # a skill for the parcel

@@ -14,7 +14,7 @@ import numpy as np
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.actor.settings import Actor, large_actor
 from skillfocus.learners.problem import ContinuousProblem, Learned, Learner, Problem
-from skillfocus.objectives.penalties import PathPenalty, StatePenalty
+from skillfocus.objectives.variants import PathPenalty, StatePenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.jax.world import require_jax
 

@@ -31,7 +31,7 @@ from skillfocus.mdp import (
 )
 from skillfocus.objectives.kinds import Assignment, reaches_values
 from skillfocus.objectives.objective import Objective, Term, ValueNumbers
-from skillfocus.objectives.penalties import Penalty, StatePenalty
+from skillfocus.objectives.variants import Penalty, StatePenalty
 from skillfocus.skills.policy import TabularPolicy
 
 # -------------------- Penalties as arrays: between two states, and of every outcome of an action

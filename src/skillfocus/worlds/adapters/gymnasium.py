@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.world import STATE_LIMIT, check_seed
+from skillfocus.world import STATE_LIMIT, check_seed, check_settings
 from skillfocus.worlds.adapters.gymnasium_continuous import (
     GymnasiumWorld,
     Slices,
@@ -44,7 +44,6 @@ from skillfocus.worlds.explored import (
     ModelOutcome,
     Values,
 )
-from skillfocus.worlds.settings import check_settings
 
 # --------------------
 #

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.world import MAX_ACTIONS, STATE_LIMIT
+from skillfocus.world import MAX_ACTIONS, STATE_LIMIT, check_settings
 from skillfocus.worlds.adapters.rddl_formula import (
     MAX_OUTCOMES,
     Assignment,
@@ -35,7 +35,6 @@ from skillfocus.worlds.adapters.rddl_formula import (
 )
 from skillfocus.worlds.adapters.stepping import changed_settings, validate
 from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
-from skillfocus.worlds.settings import check_settings
 
 # -------------------- The dynamics of an RDDL domain, with exact probabilities
 #
