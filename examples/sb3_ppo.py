@@ -21,7 +21,7 @@ from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import VecEnv
 
 import skillfocus as sf
-from skillfocus.envs import SkillVecEnv, WorldEnv
+from skillfocus.envs import SkillEnv, WorldEnv
 
 SETTINGS = {
     "learning_rate": 1e-3, "n_steps": 32, "batch_size": 256, "n_epochs": 8, "gamma": 0.99,
@@ -47,9 +47,7 @@ class Budget(BaseCallback):
 
 
 def with_skills(skills: sf.Skills, copies: int, seed: int) -> VecEnv:
-    env = SkillVecEnv(skills, "true", copies, primitives=True)
-    env.seed(seed)
-    return env
+    return make_vec_env(lambda: SkillEnv(skills, "true", primitives=True), copies, seed=seed)
 
 
 def with_moves(skills: sf.Skills, copies: int, seed: int) -> VecEnv:

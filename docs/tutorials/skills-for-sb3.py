@@ -15,7 +15,7 @@
 import numpy as np
 
 import skillfocus as sf
-from skillfocus.envs import SkillVecEnv, SkillVectorEnv
+from skillfocus.envs import SkillEnv, SkillVectorEnv
 
 world = sf.make("FourRooms-v0")
 skills = sf.discover(world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=10))
@@ -61,19 +61,25 @@ print(f"random skills and moves succeed in {succeeded.mean():.0%} of episodes")
 #
 # ## Train PPO
 #
-# `SkillVecEnv` is an environment of the kind that Stable-Baselines3 expects. An action is a skill
-# (or, with `primitives=True`, one of the four moves); it runs until the skill ends. This is a small
-# agent and a small budget, a few seconds of one core.
+# `SkillEnv` is a Gymnasium environment, and Stable-Baselines3's `make_vec_env` steps several side by
+# side. An action is a skill (or, with `primitives=True`, one of the four moves); it runs until the
+# skill ends. This is a small agent and a small budget, a few seconds of one core.
 
 # %%
 import torch
 from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
 
 torch.set_num_threads(1)  # faster for a network this small
-env = SkillVecEnv(skills, "true", num_envs=16, primitives=True)
-env.seed(0)
+
+
+def make_envs(n, seed):
+    """Return `n` environments whose actions are skills and moves."""
+    return make_vec_env(lambda: SkillEnv(skills, "true", primitives=True), n, seed=seed)
+
+
 agent = PPO(
-    "MlpPolicy", env, seed=0, learning_rate=1e-3, n_steps=32, batch_size=256, n_epochs=8,
+    "MlpPolicy", make_envs(16, seed=0), seed=0, learning_rate=1e-3, n_steps=32, batch_size=256, n_epochs=8,
     ent_coef=0.01, policy_kwargs={"net_arch": [64]}, device="cpu",
 )  # fmt: skip
 _ = agent.learn(16_000)
@@ -82,8 +88,7 @@ _ = agent.learn(16_000)
 # %%
 def evaluate(agent, copies, seed):
     """Return the share of episodes that succeed and the mean of primitive steps."""
-    env = SkillVecEnv(skills, "true", num_envs=copies, primitives=True)
-    env.seed(seed)
+    env = make_envs(copies, seed)
     observations = env.reset()
     over, success, steps = np.zeros(copies, bool), np.zeros(copies, bool), np.zeros(copies)
     while not over.all():

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from skillfocus.errors import UserError
-from skillfocus.learners.actor.training import advantages
+from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
 from skillfocus.objectives.kinds import SkillLayout
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.actor import ActorModel
@@ -212,8 +211,8 @@ class _AgentTrainer:
         self.choice = SkillChoice(model.layout)
         self.n_decisions = task.episode_length // task.skill_steps
         self.n_inputs = self.world.observation_size + task.observation_size
-        self.optimizer = optax.chain(
-            optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
+        self.updates = Updates(
+            Settings(settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT)
         )
 
     def init(self, rng: np.random.Generator) -> _Carry:
@@ -224,7 +223,7 @@ class _AgentTrainer:
         }
         nets = jax.tree.map(jnp.asarray, nets)
         key = jax.random.key(int(rng.integers(2**31)))
-        return _Carry(key, nets, self.optimizer.init(nets), jnp.int32(0))
+        return _Carry(key, nets, self.updates.init(nets), jnp.int32(0))
 
     # ------------------------------------------------------------------ episodes
 
@@ -307,38 +306,24 @@ class _AgentTrainer:
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-6)
         data = (done.seen, done.kind, done.sampled, done.log_prob, advantage, returns)
         data = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
-        n = self.n_decisions * settings.environments
-        batch = min(settings.batch, n)
-        rate = settings.learning_rate * (1 - 0.9 * carry.rounds / settings.rounds)
-
-        def minibatch(carried: Any, rows: jax.Array) -> Any:
-            nets, optimizer = carried
-            some = jax.tree.map(lambda x: x[rows], data)
-            gradient = jax.grad(self._loss)(nets, some)
-            step, optimizer = self.optimizer.update(gradient, optimizer)
-            return (jax.tree.map(lambda w, d: w - rate * d, nets, step), optimizer), None
-
-        def epoch(carried: Any, key: jax.Array) -> Any:
-            order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
-            return jax.lax.scan(minibatch, carried, order)
-
-        (nets, optimizer), _ = jax.lax.scan(
-            epoch, (carry.nets, carry.optimizer), jax.random.split(key_learn, settings.epochs)
+        nets, optimizer, _ = self.updates.run(
+            key_learn, carry.nets, carry.optimizer, data, self._loss, carry.rounds / settings.rounds
         )
         report = done.reward.sum(axis=0).mean(), done.true_reward.sum(axis=0).mean()
         return _Carry(key, nets, optimizer, carry.rounds + 1), report
 
-    def _loss(self, nets: Any, some: Any) -> jax.Array:
+    def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        del key
         seen, kind, sampled, log_prob, advantage, returns = some
         settings = self.settings
         outputs = apply_network(nets["actor"], seen)
-        ratio = jnp.exp(self.choice.log_probability(outputs, kind, sampled) - log_prob)
-        clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
-        surrogate = jnp.minimum(ratio * advantage, clipped * advantage).mean()
+        now = self.choice.log_probability(outputs, kind, sampled)
+        gained = surrogate(now, log_prob, advantage, settings.clip).mean()
         error = apply_network(nets["critic"], seen)[:, 0] - returns
         spread = jax.lax.stop_gradient(jnp.sqrt(jnp.mean(returns**2)) + 1e-3)
         value_loss = jnp.mean((error / spread) ** 2)
-        return 0.5 * value_loss - surrogate - settings.entropy * self.choice.entropy(outputs).mean()
+        entropy = self.choice.entropy(outputs).mean()
+        return 0.5 * value_loss - gained - settings.entropy * entropy, entropy
 
 
 def learn_skill_task(

@@ -29,6 +29,7 @@ from skillfocus.learners.actor.judging import (
 )
 from skillfocus.learners.actor.settings import Actor
 from skillfocus.learners.checkpoint import Checkpoint, generator_states
+from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
 from skillfocus.learners.problem import ContinuousProblem
 from skillfocus.objectives.kinds import SkillLayout
 from skillfocus.objectives.objective import Objective
@@ -43,47 +44,12 @@ from skillfocus.skills.actor import (
 from skillfocus.skills.network import apply_network, init_network
 from skillfocus.worlds.continuous import ContinuousBase, HostWorld
 
-# -------------------- Generalized advantage estimation, per head (Schulman et al. 2016)
-
-
-def advantages(
-    rewards: jax.Array, values: jax.Array, gamma: float, trace: float
-) -> tuple[jax.Array, jax.Array]:
-    """Return generalized advantage estimates and returns of skills with a fixed horizon.
-
-        delta_t = r_t + gamma V_(t+1) - V_t,   A_t = delta_t + gamma trace A_(t+1)
-
-    The last step is terminal and not bootstrapped: a skill takes a fixed number of steps, and the
-    critic sees the time.
-
-    Args:
-        rewards: [n_steps, ...].
-        values: Values of the states before each step, [n_steps, ...].
-        gamma: Discount.
-        trace: GAE's lambda.
-
-    Returns:
-        Advantages, and value targets (advantages + values), [n_steps, ...] each.
-    """
-    following = jnp.concatenate([values[1:], jnp.zeros_like(values[:1])])
-    deltas = rewards + gamma * following - values
-
-    def back(later: jax.Array, delta: jax.Array) -> tuple[jax.Array, jax.Array]:
-        now = delta + gamma * trace * later
-        return now, now
-
-    _, estimates = jax.lax.scan(back, jnp.zeros_like(deltas[0]), deltas, reverse=True)
-    return estimates, estimates + values
-
-
 # --------------------
 #
 # One round of training: every environment runs a skill, then all networks are updated
 #
 # The critic has one head per component of a skill and one for the penalty. Advantages are estimated
-# per head (`advantages.py`), and the actor follows their sum by PPO:
-#
-#     maximise  E min(ratio A, clip(ratio, 1 - c, 1 + c) A) + entropy,   A = sum over heads of A_h
+# per head, and the actor follows their sum by PPO (`learners/ppo.py`), A = sum over heads of A_h.
 #
 # With `Actor.credit`, every action dimension has its own ratio and its own A (`credit.py`).
 #
@@ -92,8 +58,6 @@ def advantages(
 
 MAX_GRADIENT = 1.0
 """Global norm that gradients are clipped to."""
-LAST_RATE = 0.1
-"""Final learning rate, relative to the initial one."""
 RELEASE = 0.2
 """Share of training over which discriminator networks replace the prototypes."""
 JUDGE_STEPS = 8
@@ -118,8 +82,8 @@ class Trainer:
         # would not get its penalty back in full.
         is_step = estimates.objective.reward.timing == "step"
         self.gamma = settings.gamma if is_step else 1.0
-        self.optimizer = optax.chain(
-            optax.clip_by_global_norm(MAX_GRADIENT), optax.scale_by_adam(eps=1e-5)
+        self.updates = Updates(
+            Settings(settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT)
         )
         self.judge_optimizer = optax.adam(settings.judge_rate)
         self.acting = Acting(model, settings)
@@ -169,8 +133,9 @@ class Trainer:
             done.inputs, critic_inputs, done.u, log_prob, total, returns / spread, done.counts,
         )  # fmt: skip
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
-        rate = settings.learning_rate * (1 - (1 - LAST_RATE) * share)
-        nets, optimizer, entropy = self._update_nets(key_actor, carry, flat, rate)
+        nets, optimizer, entropy = self.updates.run(
+            key_actor, carry.nets, carry.optimizer, flat, self._loss, share
+        )
         judges, judge_optimizer, vectors, log_dual, loss = self._update_judges(
             key_judge, carry, done
         )
@@ -203,49 +168,19 @@ class Trainer:
         times = jnp.broadcast_to(times[:, None, None], (self.n_steps, n, 1))
         return jnp.concatenate([done.inputs, times], axis=2)
 
-    def _update_nets(
-        self, key: jax.Array, carry: Carry, data: Any, rate: jax.Array
-    ) -> tuple[Any, Any, jax.Array]:
-        """Run the PPO epochs of a round."""
-        settings, n = self.settings, self.n_steps * self.settings.environments
-        batch = min(settings.batch, n)
-
-        def epoch(carried: Any, key: jax.Array) -> Any:
-            order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
-            return jax.lax.scan(minibatch, carried, (order, jax.random.split(key, len(order))))
-
-        def minibatch(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
-            nets, optimizer = carried
-            rows, key = at
-            some = jax.tree.map(lambda x: x[rows], data)
-            loss_of = jax.value_and_grad(self._loss, has_aux=True)
-            (_, entropy), gradient = loss_of(nets, some, key)
-            new, states = {}, {}
-            # separate optimizers: the critic's gradient must not clip the actor's
-            for name in nets:
-                step, states[name] = self.optimizer.update(gradient[name], optimizer[name])
-                new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
-            return (new, states), entropy
-
-        (nets, optimizer), entropy = jax.lax.scan(
-            epoch, (carry.nets, carry.optimizer), jax.random.split(key, settings.epochs)
-        )
-        return nets, optimizer, entropy[-1].mean()
-
     def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
         settings = self.settings
         mean, log_std = self.model.distribution(nets["actor"], inputs)
-        ratio = jnp.exp(self._policy_log_probs(log_densities(u, mean, log_std)) - log_prob)
-        clipped = jnp.clip(ratio, 1 - settings.clip, 1 + settings.clip)
-        surrogate = jnp.minimum(ratio * advantage, clipped * advantage).sum(axis=-1)
-        surrogate = (counts * surrogate).mean()
+        now = self._policy_log_probs(log_densities(u, mean, log_std))
+        gained = surrogate(now, log_prob, advantage, settings.clip).sum(axis=-1)
         sample = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
         entropy = -log_densities(sample, mean, log_std).sum(axis=-1) + log_squashing(sample)
         entropy = entropy.mean() / mean.shape[1]
         missed = apply_network(nets["critic"], critic_inputs) - returns
         value_loss = jnp.mean(counts[:, None] * missed**2)
-        return value_loss - surrogate - settings.entropy * mean.shape[1] * entropy, entropy
+        gained = (counts * gained).mean()
+        return value_loss - gained - settings.entropy * mean.shape[1] * entropy, entropy
 
     def _update_judges(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
         """Train discriminators or phi on samples of the round."""
@@ -293,7 +228,7 @@ def initial_carry(
     dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
     nets, judges, vectors = jax.tree.map(jnp.asarray, (nets, judges, vectors))
     return Carry(
-        key, nets, {name: trainer.optimizer.init(net) for name, net in nets.items()},
+        key, nets, trainer.updates.init(nets),
         judges, trainer.judge_optimizer.init(judges), vectors,
         jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
         jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),

@@ -26,7 +26,7 @@ from skillfocus.learners.actor.judging import (
     normalise,
     prototype_outputs,
 )
-from skillfocus.learners.actor.training import advantages
+from skillfocus.learners.ppo import advantages
 from skillfocus.objectives.kinds import Sphere, lay_out
 from skillfocus.skills.actor import (
     SkillEstimates,
