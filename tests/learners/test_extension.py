@@ -208,7 +208,7 @@ def test_transition_values_by_hand():
         )  # fmt: skip
         model = Model(problem, 0.9)
         model.improve(0, problem.initial_params(np.random.default_rng(0)), 100)
-        assert model.values[mdp.number((0, 0))] == pytest.approx(expected, rel=1e-5)
+        assert model.values[0][mdp.number((0, 0)), 0] == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_transition_reward_needs_two_states():

@@ -5,14 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import skillfocus as sf
 from probes import corridor
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.planning.problem import check_problem
 from skillfocus.learners.registry import LEARNERS, make_learner
+from skillfocus.progress import no_progress
 
 
 def test_learners_by_name():
@@ -64,11 +65,11 @@ def test_modes_are_learned_as_skills_of_their_own():
 
 def test_what_cannot_be_learned_is_said_before_learning(monkeypatch):
     problem = make_problem(corridor(), sf.focused(sf.vic()), targets={"tool_1": 2})
-    sf.Planning().check(problem)
     monkeypatch.setattr("skillfocus.learners.planning.problem.CELL_LIMIT", 10)
     monkeypatch.setattr("skillfocus.learners.planning.problem.MAX_CELLS", 10)
     monkeypatch.setattr("skillfocus.learners.planning.problem.PACKED_CELLS", 1)
-    for check in (sf.Planning().check, sf.QLearning().check, check_problem):
+    for learner in (sf.Planning(), sf.QLearning()):
         with pytest.raises(UserError, match="more than 10: use fewer skills"):
-            check(problem)
-    sf.QLearning(remember=False).check(problem)  # policies without contexts are small
+            learner.learn(problem, np.random.default_rng(0), no_progress)
+    small = sf.QLearning(episodes=10, remember=False)  # policies without contexts are small
+    small.learn(problem, np.random.default_rng(0), no_progress)

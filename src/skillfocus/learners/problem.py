@@ -95,9 +95,6 @@ class Learner(Protocol):
 
     name: str
 
-    def check(self, problem: Problem) -> None:
-        """Validate a problem before learning; raise `UserError` if it cannot be learned."""
-
     @abstractmethod
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Learn the skills of a problem.

@@ -25,7 +25,7 @@ from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.learners.planning.estimators import ROW_POINTER, UPDATE_POINTER, compiled_update
 from skillfocus.learners.planning.learner import MAX_GAMMA, check_gamma, earned_share
-from skillfocus.learners.planning.problem import TabularProblem, check_problem, tabular_problem
+from skillfocus.learners.planning.problem import TabularProblem, tabular_problem
 from skillfocus.learners.planning.rewards import (
     Params,
     check_rewards,
@@ -355,10 +355,6 @@ class QLearning(Learner):
         """Return whether policies see contexts. A plain objective's would be whole start states,
         and a table over pairs of states and actions would not fit."""
         return self.remember and objective.targeted
-
-    def check(self, problem: Problem) -> None:
-        """Raise `UserError` for policies that are too large."""
-        check_problem(problem, use_context=self.uses_context(problem.objective))
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Run episodes of all skills, in blocks; see `Learner.learn`."""

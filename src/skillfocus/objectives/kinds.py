@@ -159,45 +159,6 @@ def untargeted(n_skills: int) -> Assignment:
     return Assignment(tuple({} for _ in range(n_skills)))
 
 
-def assign_skills(
-    world: World,
-    objective: Objective,
-    n_skills: int | None = None,
-    targets: Targets | None = None,
-    left_out: Collection[str] = (),
-) -> Assignment:
-    """Assign targets to the skills of an objective, and check that they can be learned.
-
-    Args:
-        world: The world whose variables are targeted.
-        objective: What the skills are rewarded for; plain objectives have no targets.
-        n_skills: Number of skills (default: 16).
-        targets: Counts per target, or the skills one by one (default: the paper's assignment).
-        left_out: Variables that get no skills by default.
-
-    Raises:
-        UserError: If objective and targets do not fit together.
-    """
-    if objective.modes == "scattered" and not objective.targeted:
-        raise UserError(
-            f"{objective.name} has no meaning: its skills have no target whose values they could "
-            f"share; apply focused or dusdi too, as in scattered(focused(vic()))"
-        )
-    if not objective.targeted and targets is not None:
-        raise UserError(
-            f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
-            f"the targets out"
-        )
-    assignment = (
-        assign(world, n_skills, targets, left_out)
-        if objective.targeted
-        else untargeted(N_SKILLS if n_skills is None else n_skills)
-    )
-    if objective.reward.estimate.discriminates:
-        _require_multiple_skills(world, assignment)
-    return assignment
-
-
 def _require_multiple_skills(world: World, assignment: Assignment) -> None:
     """A discriminator of a single skill is constant: that skill would earn 0 for anything."""
     for variable, name in enumerate(world.space.names):
@@ -302,49 +263,65 @@ def assign_targets(
     targets: Targets | None = None,
     left_out: Collection[str] = (),
 ) -> Assignment:
-    """Assign targets to the skills of any objective: `assign_values`, `assign_changes` or
-    `assign_skills`. What is left out gets no skills by default.
+    """Assign targets to the skills of an objective, and check that they can be learned.
+
+    Args:
+        world: The world whose variables are targeted.
+        objective: What the skills are rewarded for; plain objectives have no targets.
+        n_skills: Number of skills (default: 16; of `reach`, one for each value; of
+            `reach(change=True)`, one for each target).
+        targets: Counts per target, or the skills one by one (default: the goals, and the world's
+            `default_target` for the rest). `reach` spreads a count evenly over the values, and
+            takes skills as `{variable: value}`.
+        left_out: Variables that get no skills by default.
 
     Raises:
         UserError: If objective and targets do not fit together.
     """
-    told = reaches_values(objective) or changes_targets(objective)
-    if not told:
-        return assign_skills(world, objective, n_skills, targets, left_out)
+    _check_variants(objective, targets)
     if not objective.targeted:
+        assignment = untargeted(N_SKILLS if n_skills is None else n_skills)
+    elif changes_targets(objective):
+        return _assign_changes(world, n_skills, targets, left_out)
+    elif reaches_values(objective):
+        return _assign_values(world, n_skills, targets, left_out)
+    else:
+        assignment = assign(world, n_skills, targets, left_out)
+    if objective.reward.estimate.discriminates:
+        _require_multiple_skills(world, assignment)
+    return assignment
+
+
+def _check_variants(objective: Objective, targets: Targets | None) -> None:
+    """Raise a `UserError` for variants that the objective's skills cannot have."""
+    goal_conditioned = reaches_values(objective) or changes_targets(objective)
+    if goal_conditioned and not objective.targeted:
         plain = "reach(change=True)" if changes_targets(objective) else "reach()"
         raise UserError(
             f"{objective.name} skills need a target whose value they reach; use "
             f"focused({plain}), or focused-{objective.name} on the command line"
         )
-    if objective.modes == "scattered":
+    if objective.modes == "scattered" and goal_conditioned:
         raise UserError(
             f"{objective.name} has no meaning: a skill that is told what to reach has no modes; "
             f"leave scattered out"
         )
-    if changes_targets(objective):
-        return assign_changes(world, n_skills, targets, left_out)
-    return assign_values(world, n_skills, targets, left_out)
+    if objective.modes == "scattered" and not objective.targeted:
+        raise UserError(
+            f"{objective.name} has no meaning: its skills have no target whose values they could "
+            f"share; apply focused or dusdi too, as in scattered(focused(vic()))"
+        )
+    if not objective.targeted and targets is not None:
+        raise UserError(
+            f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
+            f"the targets out"
+        )
 
 
-def assign_changes(
-    world: World,
-    n_skills: int | None = None,
-    targets: Targets | None = None,
-    left_out: Collection[str] = (),
+def _assign_changes(
+    world: World, n_skills: int | None, targets: Targets | None, left_out: Collection[str]
 ) -> Assignment:
-    """Give every target one skill, which is to change it.
-
-    Args:
-        world: The world whose variables are targeted.
-        n_skills: Number of skills; it can only confirm that of the targets.
-        targets: A count of 1 for each (default: the goals and the world's `default_target`), or
-            the skills one by one, each as `{variable: 0}`.
-        left_out: Variables that get no skills by default.
-
-    Raises:
-        UserError: If a target has several skills.
-    """
+    """Give every target one skill, which is to change it."""
     if targets is None:
         goals, default_target = default_targets(world, left_out)
         targets = dict.fromkeys((*goals, default_target), 1)
@@ -360,25 +337,10 @@ def assign_changes(
     return Assignment(tuple(dict.fromkeys(members, 0) for members in sets))
 
 
-def assign_values(
-    world: World,
-    n_skills: int | None = None,
-    targets: Targets | None = None,
-    left_out: Collection[str] = (),
+def _assign_values(
+    world: World, n_skills: int | None, targets: Targets | None, left_out: Collection[str]
 ) -> Assignment:
-    """Assign a target value to every skill.
-
-    Args:
-        world: The world whose variables are targeted.
-        n_skills: Number of skills (default: as many as the values take). Goals come first, the
-            world's `default_target` gets the rest.
-        targets: Counts per variable, of values spread evenly over all it has; or the skills one by
-            one, each as `{variable: value}`, with a value as `Variable.values` has it.
-        left_out: Variables that get no skills by default.
-
-    Raises:
-        UserError: If a target has no such value, or has fewer values than skills.
-    """
+    """Assign a target value to every skill."""
     if targets is None:
         targets = default_value_counts(world, n_skills, left_out)
     if isinstance(targets, Mapping):

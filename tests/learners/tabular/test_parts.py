@@ -10,9 +10,8 @@ from probes import corridor
 from problems import corridor_problem
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.planning import learner as lean_model
+from skillfocus.learners.planning import learner as planning
 from skillfocus.learners.planning.learner import (
-    LeanModel,
     Model,
     independent_parts,
     interleave_modes,
@@ -32,6 +31,8 @@ def small_limits(monkeypatch):
     """Limits that make every problem one of parts."""
     monkeypatch.setattr(f"{BUILDER}.MAX_CELLS", 20)
     monkeypatch.setattr(f"{BUILDER}.PACKED_CELLS", 10_000)
+    monkeypatch.setattr(planning, "MAX_UNPACKED", 20)
+    monkeypatch.setattr("skillfocus.skills.policy.MAX_UNPACKED", 20)
 
 
 @pytest.mark.parametrize(("objective", "targets", "expected"), [
@@ -71,18 +72,20 @@ def test_a_part_keeps_its_skills_and_their_modes():
 
 
 @pytest.mark.usefixtures("small_limits")
-@pytest.mark.parametrize("kept_values", [0, lean_model.KEPT_VALUES])
+@pytest.mark.parametrize("kept_values", [0, planning.KEPT_VALUES])
 @pytest.mark.parametrize("objective", [sf.focused(sf.vic()), sf.scattered(sf.focused(sf.lsd()))])
 def test_a_part_alone_is_learned_as_ever(monkeypatch, objective, kept_values):
     """With one target there is one part. Where it keeps its values, or nobody does, its rewards
     and what its skills do are those of the whole problem, given the part's random numbers."""
-    monkeypatch.setattr(lean_model, "KEPT_VALUES", kept_values)
+    monkeypatch.setattr(planning, "KEPT_VALUES", kept_values)
     learner = sf.Planning(rounds=3, warm_start=bool(kept_values))
     world = corridor()
     problem = make_problem(world, objective, targets={"position": 2})
     packed = learner.learn(problem, np.random.default_rng(4), lambda *_: None)
     assert isinstance(packed.policies, PackedPolicy)
-    monkeypatch.setattr(f"{BUILDER}.MAX_CELLS", 10**6)
+    for name in (f"{BUILDER}.MAX_CELLS", "skillfocus.skills.policy.MAX_UNPACKED"):
+        monkeypatch.setattr(name, 10**6)
+    monkeypatch.setattr(planning, "MAX_UNPACKED", 10**6)
     source = np.random.default_rng(4).spawn(1)[0]
     whole = learner.learn(problem, source, lambda *_: None)
     assert packed.intrinsic_reward == whole.intrinsic_reward
@@ -113,36 +116,25 @@ def test_all_targets_are_learned_and_put_in_order():
 
 
 def test_what_does_not_even_fit_packed_is_refused(monkeypatch):
-    problem = make_problem(corridor(), sf.focused(sf.vic()), targets=TARGETS)
     monkeypatch.setattr(f"{BUILDER}.MAX_CELLS", 20)
     monkeypatch.setattr(f"{BUILDER}.PACKED_CELLS", 1)
-    with pytest.raises(UserError, match="more than 20: use fewer skills"):
-        sf.Planning().check(problem)
     with pytest.raises(UserError, match="more than 20: use fewer skills"):
         sf.discover(corridor(), sf.focused(sf.vic()), seed=0, targets=TARGETS)
 
 
-def test_a_lean_model_solves_what_a_model_solves(monkeypatch):
-    mdp, problem = corridor_problem(sf.focused(sf.vic()))
-    params = problem.initial_params(np.random.default_rng(0))
-    model = Model(problem, 0.99)
-    for kept in (0, 10**6):
-        monkeypatch.setattr(lean_model, "KEPT_VALUES", kept)
-        lean = LeanModel(problem, 0.99)
-        assert lean.keeps_values == bool(kept)
-        some = np.array([0, 2])
-        for z in range(len(problem.skills)):
-            model.improve(z, params, 300)
-            lean.improve(z, params, 300, some)
-        full, part = model.policy_arrays, lean.policy_arrays
-        for z in range(len(problem.skills)):
-            for start in np.flatnonzero(np.isin(problem.index.contexts[z], some)):
-                for s in range(mdp.n_states):
-                    expected, got = (
-                        a.actions[a.offsets[z] + s * a.widths[z] + a.contexts[z, start]]
-                        for a in (full, part)
-                    )
-                    assert expected == got
+def test_without_kept_values_every_round_solves_from_scratch(monkeypatch):
+    _, problem = corridor_problem(sf.focused(sf.vic()))
+    params, some = problem.initial_params(np.random.default_rng(0)), np.array([0, 2])
+    kept = Model(problem, 0.99)
+    monkeypatch.setattr(planning, "KEPT_VALUES", 0)
+    forgetful = Model(problem, 0.99)
+    assert (kept.keeps_values, forgetful.keeps_values) == (True, False)
+    for z in range(len(problem.skills)):
+        kept.improve(z, params, 300)
+        forgetful.improve(z, params, 300, some)
+        assert (forgetful.actions[z] == kept.actions[z][:, some]).all()
+        contexts = forgetful.policy_arrays.contexts[z][np.isin(problem.index.contexts[z], some)]
+        assert set(contexts.tolist()) == {0, 1}
 
 
 def reachable(mdp, policy, context, starts, limit):

@@ -41,8 +41,7 @@ def test_sweeps_reach_the_plain_values(seed, objective, gamma):
     model = Model(problem, gamma)
     for z, skill in enumerate(problem.skills):
         model.improve(z, params, 5000)
-        part = slice(problem.index.offsets[z], problem.index.offsets[z + 1])
-        got = model.values[part].reshape(problem.mdp.n_states, -1)
+        got = model.values[z]
         stop = skill_reward(problem, params, z).astype(float)
         for c in range(skill.context.size):
             exact = plain_values(
@@ -50,7 +49,7 @@ def test_sweeps_reach_the_plain_values(seed, objective, gamma):
                 skill.event_cost,
             )  # fmt: skip
             assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
-            follows = model.actions[part].reshape(got.shape)[:, c]
+            follows = model.actions[z][:, c]
             stops = follows == problem.mdp.n_actions
             assert stop[stops, c] == pytest.approx(exact[stops], abs=2e-2)
 
@@ -63,8 +62,7 @@ def test_sweeps_reach_the_plain_values_if_termination_ends_the_reward(seed, gamm
     model = Model(problem, gamma, keeps_earning=False)
     assert model.kept == model.earned
     model.improve(0, params, 5000)
-    part = slice(problem.index.offsets[0], problem.index.offsets[1])
-    got = model.values[part].reshape(problem.mdp.n_states, -1)
+    got = model.values[0]
     stop = skill_reward(problem, params, 0).astype(float)
     for c in range(problem.skills[0].context.size):
         exact = plain_values(
@@ -105,10 +103,10 @@ def test_costs_of_changes_for_good_reach_the_values():
     mdp = problem.mdp
     start = mdp.number((1, 0))
     context = problem.skills[0].context.of_state[start]
-    got = model.values[: problem.index.offsets[1]].reshape(6, -1)[start, context]
+    got = model.values[0][start, context]
     assert got == 0.0  # going right would pay 0.9 (1 - 2)
     free = mdp.number((1, 1))
-    got = model.values[: problem.index.offsets[1]].reshape(6, -1)[free, context]
+    got = model.values[0][free, context]
     assert got == pytest.approx(0.9)
 
 
@@ -198,7 +196,7 @@ def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):
     params = problem.initial_params(rng)
     model = Model(problem, 0.99)
     model.improve(0, params, 400)
-    got = model.values[: problem.index.offsets[1]].reshape(1664, -1)
+    got = model.values[0]
     stop = skill_reward(problem, params, 0).astype(float)
     for c in (0, BLOCK - 1, BLOCK, 1663):
         exact = plain_values(
@@ -235,7 +233,7 @@ def test_values_not_known_begin_as_what_terminating_earns(four_rooms, rng):
     expected = t.copy()
     sweep(expected, t, model.backup(0, params), False, new_stamps(len(t)), 0)
     model.improve(0, params, 1, some)
-    got = model.values[: problem.index.offsets[1]].reshape(1664, -1)[:, some]
+    got = model.values[0][:, some]
     np.testing.assert_array_equal(got, expected)
 
 
@@ -247,16 +245,15 @@ def test_some_contexts_are_solved_as_among_all(four_rooms, rng):
     everywhere.improve(0, params, 400)
     some = np.sort(rng.choice(1664, size=BLOCK + 7, replace=False))
     here.improve(0, params, 400, some)
-    part = slice(0, problem.index.offsets[1])
-    got, policy = here.values[part].reshape(1664, -1), here.actions[part].reshape(1664, -1)
-    every, follows = (a[part].reshape(1664, -1) for a in (everywhere.values, everywhere.actions))
+    got, policy = here.values[0], here.actions[0]
+    every, follows = everywhere.values[0], everywhere.actions[0]
     np.testing.assert_allclose(got[:, some], every[:, some], atol=1e-3)
-    assert (policy[:, some] == follows[:, some]).mean() > 0.999
+    assert (policy == follows[:, some]).mean() > 0.999
     assert not np.delete(got, some, axis=1).any()
     assert here.known[0].sum() == len(some)
     before = got[:, some].copy()
     here.improve(0, params, 1, some)  # goes on from what is known: nothing is left to change
-    np.testing.assert_allclose(here.values[part].reshape(1664, -1)[:, some], before, atol=1e-4)
+    np.testing.assert_allclose(got[:, some], before, atol=1e-4)
 
 
 def test_a_focused_skill_fetches_the_tool_and_comes_home():

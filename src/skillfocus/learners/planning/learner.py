@@ -7,13 +7,12 @@ still stay where it is, and a discriminator that sees it stay rewards it for sta
 values are solved from scratch, because warm-started values adapt slowly to rewards that fell.
 
 Where the policies of all skills would have more than `MAX_CELLS` entries, the skills of one target
-are learned at a time (`parts.py`), with memory for them alone (`lean_model.py`).
+are learned at a time, with memory for them alone.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -26,7 +25,6 @@ from skillfocus.learners.planning.estimators import require_slots
 from skillfocus.learners.planning.problem import (
     TabularProblem,
     count_cells,
-    require_changes,
     tabular_problem,
 )
 from skillfocus.learners.planning.rewards import (
@@ -57,7 +55,7 @@ from skillfocus.objectives.objective import Timing
 from skillfocus.progress import Progress, part_of
 from skillfocus.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, join_rewards
-from skillfocus.skills.policy import PackedPolicy, Packer
+from skillfocus.skills.policy import MAX_UNPACKED, PackedPolicy, Packer, TabularPolicy
 
 # --------------------
 #
@@ -68,6 +66,8 @@ from skillfocus.skills.policy import PackedPolicy, Packer
 
 BLOCK = 256
 """Contexts swept together: few enough for their values to stay in the cache."""
+KEPT_VALUES = 512_000_000
+"""Values kept from round to round, 2 GB; of more, every round solves its contexts from scratch."""
 MAX_GAMMA = 0.9999
 """With gamma = 1, paths that never arrive tie with the best."""
 
@@ -90,9 +90,16 @@ class Model:
         problem: The learning problem.
         gamma: Discount.
         keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
+        on_all_cores: Whether to sweep blocks of contexts side by side.
     """
 
-    def __init__(self, problem: TabularProblem, gamma: float, keeps_earning: bool = True) -> None:
+    def __init__(
+        self,
+        problem: TabularProblem,
+        gamma: float,
+        keeps_earning: bool = True,
+        on_all_cores: bool = False,
+    ) -> None:
         gamma = min(gamma, MAX_GAMMA)
         self.problem = problem
         self.gamma = np.float32(gamma)
@@ -100,33 +107,36 @@ class Model:
         self.kept = self.earned if self.earned and not keeps_earning else np.float32(1)
         # What is earned at every step does not wait for the end, so its losses are discounted.
         self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
-        mdp = problem.mdp
+        mdp, widths = problem.mdp, problem.index.widths
         self.product = product_model(mdp)
+        # Sweeps with many outcomes take minutes, too. Other runs have a core each.
+        self._on_each = map_on_cores if on_all_cores or self.product is not None else map
         n_outcomes = mdp.successors.shape[2]
         padding = ((0, 0), (0, 0), (0, -n_outcomes % 4 if n_outcomes > 1 else 0))
         self.successors = np.ascontiguousarray(np.pad(mdp.successors, padding))
         self.probabilities = np.pad(mdp.probabilities, padding).astype(np.float32)
-        self.known = [np.zeros(width, dtype=bool) for width in problem.index.widths]
+        self.known = [np.zeros(width, dtype=bool) for width in widths]
         """[skill][context]: whether values have been swept. Those that have not start as what
         terminating at once would earn."""
+        self.keeps_values = problem.index.n_entries <= KEPT_VALUES
+        """Whether values are kept from one call of `improve` to the next."""
+        sizes = widths if self.keeps_values else np.zeros_like(widths)
+        self.values = [np.zeros((mdp.n_states, size), dtype=np.float32) for size in sizes]
+        """[skill]: values, float32 [n_states, n_contexts]."""
+        self.actions = [np.zeros((mdp.n_states, 0), np.uint8) for _ in widths]
+        """[skill]: actions in the contexts that were improved last, uint8 [n_states, n]."""
+        self._columns = [np.zeros(width, dtype=np.int32) for width in widths]
         self._costs: dict[int, np.ndarray] = {}
-        self._allocate()
-
-    keeps_values = True
-    """Whether values are kept from one call of `improve` to the next."""
-
-    def _allocate(self) -> None:
-        size = self.problem.index.offsets[-1]
-        self.values = np.zeros(size, dtype=np.float32)
-        self.actions = np.zeros(size, dtype=np.uint8)
 
     @property
     def policy_arrays(self) -> PolicyArrays:
-        """The policies found so far, for kernels."""
+        """The policies in the contexts that were improved last, for kernels."""
         index = self.problem.index
-        return PolicyArrays(
-            self.actions, index.offsets, index.widths, index.contexts, index.n_modes
-        )
+        widths = np.array([table.shape[1] for table in self.actions], dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(widths * self.problem.mdp.n_states)])
+        contexts = [self._columns[z][index.contexts[z]] for z in range(len(self._columns))]
+        flat = np.concatenate([table.ravel() for table in self.actions])
+        return PolicyArrays(flat, offsets, widths, np.stack(contexts), index.n_modes)
 
     def backup(self, z: int, params: Params) -> Backup:
         """Return what sweeps of skill z need."""
@@ -147,28 +157,32 @@ class Model:
         self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
     ) -> None:
         """Sweep skill z's values in some contexts (default: all), and find its policy there."""
-        problem, known = self.problem, self.known[z]
         if contexts is None:
-            contexts = np.arange(len(known))
-        part = slice(problem.index.offsets[z], problem.index.offsets[z + 1])
-        shape = problem.mdp.n_states, len(known)
-        values, actions = self.values[part].reshape(shape), self.actions[part].reshape(shape)
+            contexts = np.arange(len(self.known[z]))
+        blocks = [policy for _, policy in self.solve_blocks(z, params, sweeps, contexts)]
+        self.actions[z] = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+        self._columns[z][contexts] = np.arange(len(contexts))
+        self.known[z][contexts] = True
+
+    def solve_blocks(
+        self, z: int, params: Params, sweeps: int, contexts: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Sweep skill z's values block by block; yield the contexts of each and its policy."""
+        problem, known, values = self.problem, self.known[z], self.values[z]
         backup = self.backup(z, params)
 
-        def one(first: int) -> None:
+        def one(first: int) -> tuple[np.ndarray, np.ndarray]:
             block = contexts[first : first + BLOCK]
             t = state_reward(problem, params, z, block)
-            here = gather_columns(values, block)
-            if not known[block].all():
-                np.copyto(here, self.kept * t, where=~known[block])
+            here = self.kept * t
+            if self.keeps_values:
+                np.copyto(here, gather_columns(values, block), where=known[block])
             policy = self.solve(here, t, backup, sweeps)
-            scatter_columns(here, block, values)
-            scatter_columns(policy, block, actions)
+            if self.keeps_values:
+                scatter_columns(here, block, values)
+            return block, policy
 
-        # Many outcomes take minutes, so they are worth all cores; other runs have one each.
-        on_each = map if self.product is None else map_on_cores
-        deque(on_each(one, range(0, len(contexts), BLOCK)), maxlen=0)
-        known[contexts] = True
+        yield from self._on_each(one, range(0, len(contexts), BLOCK))
 
     def solve(self, values: np.ndarray, t: np.ndarray, backup: Backup, sweeps: int) -> np.ndarray:
         """Sweep values in place until they change no more, and return the best actions.
@@ -295,13 +309,14 @@ class JoinedParts:
             self._rewards[skill] = reward, place
             z += count
 
-    def policy(self) -> PackedPolicy:
+    def policy(self) -> TabularPolicy:
         """Return the policies of all skills."""
         parts = [self._packed[z] for z in range(len(self._packed))]
         variables = [names for names, _ in parts]
         flat = np.concatenate([numbers.ravel() for _, numbers in parts])
         blocks = self.packer.blocks.copy()
-        return PackedPolicy(self._problem.mdp, variables, flat, blocks, self._problem.modes)
+        packed = PackedPolicy(self._problem.mdp, variables, flat, blocks, self._problem.modes)
+        return packed.unpacked()
 
     def intrinsic_reward(self) -> IntrinsicReward | None:
         """Return the learned rewards of all skills; None if one is missing or all are too large."""
@@ -386,90 +401,6 @@ def keep_reachable(
     return np.ascontiguousarray(kept.T)
 
 
-# -------------------- Value iteration with memory for little more than what is being solved
-#
-# `LeanModel` takes the place of `Model` where policies have too many entries to be kept: of a round
-# it keeps the actions in the contexts that were asked for, values only where they fit, and final
-# policies packed (see `skills/packed_policy.py`), without the pairs of state and context that
-# cannot occur. Blocks of contexts are solved on all cores; which core solves which decides nothing.
-
-KEPT_VALUES = 256_000_000
-"""Values kept from round to round, 1 GB; of more, every round solves its contexts from scratch."""
-
-
-class LeanModel(Model):
-    """A learning problem laid out for sweeps, with the policies of a round's contexts."""
-
-    def _allocate(self) -> None:
-        problem, index = self.problem, self.problem.index
-        self.keeps_values = index.n_entries <= KEPT_VALUES
-        sizes = index.widths if self.keeps_values else np.zeros_like(index.widths)
-        self._values = [np.zeros((problem.mdp.n_states, n), dtype=np.float32) for n in sizes]
-        self._chosen = [np.zeros((problem.mdp.n_states, 0), np.uint8) for _ in sizes]
-        self._columns = [np.zeros(n, dtype=np.int32) for n in index.widths]
-
-    @property
-    def policy_arrays(self) -> PolicyArrays:
-        """The policies of the contexts of the last round, for kernels."""
-        index = self.problem.index
-        widths = np.array([table.shape[1] for table in self._chosen], dtype=np.int64)
-        offsets = np.concatenate([[0], np.cumsum(widths * self.problem.mdp.n_states)])
-        contexts = [self._columns[z][index.contexts[z]] for z in range(len(self._columns))]
-        flat = np.concatenate([table.ravel() for table in self._chosen])
-        return PolicyArrays(flat, offsets, widths, np.stack(contexts), index.n_modes)
-
-    def improve(
-        self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
-    ) -> None:
-        """Sweep skill z's values in some contexts (default: all), and find its policy there."""
-        if contexts is None:
-            contexts = np.arange(len(self.known[z]))
-        chosen = np.empty((self.problem.mdp.n_states, len(contexts)), np.uint8)
-        for first, policy in self._solve(z, params, sweeps, contexts, lambda policy, _: policy):
-            chosen[:, first : first + policy.shape[1]] = policy
-        self._chosen[z] = chosen
-        self._columns[z][contexts] = np.arange(len(contexts))
-        self.known[z][contexts] = True
-
-    def pack(self, z: int, params: Params, sweeps: int, packer: Packer) -> np.ndarray:
-        """Solve for skill z from scratch, and return its policy packed, uint32 [n_states, n]."""
-        mdp, index = self.problem.mdp, self.problem.index.of_skill[z]
-        limit = self.problem.step_limit
-
-        def keep(policy: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-            return keep_reachable(mdp, policy, contexts, index, limit)
-
-        self.known[z][:] = False
-        contexts = np.arange(index.size)
-        solved = self._solve(z, params, sweeps, contexts, keep)
-        return np.concatenate([packer.pack(policy) for _, policy in solved], axis=1)
-
-    def _solve(
-        self,
-        z: int,
-        params: Params,
-        sweeps: int,
-        contexts: np.ndarray,
-        finish: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield, in order, where each block of contexts begins and its policy."""
-        problem, known, backup = self.problem, self.known[z], self.backup(z, params)
-
-        def one(first: int) -> tuple[int, np.ndarray]:
-            block = contexts[first : first + BLOCK]
-            t = state_reward(problem, params, z, block)
-            here = self.kept * t
-            if self.keeps_values:
-                kept = gather_columns(self._values[z], block)
-                np.copyto(here, kept, where=known[block])
-            policy = self.solve(here, t, backup, sweeps)
-            if self.keeps_values:
-                scatter_columns(here, block, self._values[z])
-            return first, finish(policy, block)
-
-        yield from map_on_cores(one, range(0, len(contexts), BLOCK))
-
-
 @dataclass(frozen=True)
 class Planning(Learner):
     """Exact planning, in alternation with updates of the rewards.
@@ -508,27 +439,54 @@ class Planning(Learner):
         if min(self.rounds, self.sweeps, self.rollouts, self.final_sweeps) < 1:
             raise UserError("rounds, sweeps, rollouts and final_sweeps must be at least 1")
 
-    def check(self, problem: Problem) -> None:
-        """Raise `UserError` for policies that are too large."""
-        require_changes(problem)
-        if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
-            check_parts(problem)
-
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
-        """Alternate value iteration and updates of the rewards; see `Learner.learn`."""
-        if self.memory and count_cells(problem) > problem_builder.MAX_CELLS:
-            return self._learn_in_parts(problem, rng, progress)
-        tabular = self._tabular_problem(problem)
-        model = Model(tabular, self.gamma, self.keeps_earning)
+        """Alternate value iteration and updates of the rewards; see `Learner.learn`.
+
+        Where all policies together are too large, the skills of one discriminator are learned at a
+        time, each part with random numbers of its own.
+        """
+        parts, sources, large = [tuple(range(len(problem.modes)))], [rng], False
+        if self.memory:
+            cells = count_cells(problem)
+            large = cells > MAX_UNPACKED
+            if cells > problem_builder.MAX_CELLS:
+                check_parts(problem)
+                parts = independent_parts(problem)
+                sources = rng.spawn(len(parts))
+        learned = JoinedParts(problem, Packer(problem.mdp.n_actions))
+        for number, (members, source) in enumerate(zip(parts, sources, strict=True)):
+            label = f"part {number + 1} of {len(parts)}" if len(parts) > 1 else ""
+            share = part_of(progress, number / len(parts), (number + 1) / len(parts), label)
+            self._learn_part(
+                part_of_problem(problem, members), members, learned, source, share, large
+            )
+        return Learned(learned.policy(), learned.intrinsic_reward())
+
+    def _learn_part(
+        self,
+        part: Problem,
+        members: tuple[int, ...],
+        learned: JoinedParts,
+        rng: np.random.Generator,
+        progress: Progress,
+        large: bool,
+    ) -> None:
+        """Learn some of the skills, and pack their policies."""
+        tabular = self._tabular_problem(part)
+        model = Model(tabular, self.gamma, self.keeps_earning, on_all_cores=large)
         params = self._run_rounds(tabular, model, rng, progress)
-        n_skills = len(tabular.skills)
-        for z in range(n_skills):
-            done = (self.rounds + z / n_skills) / (self.rounds + 1)
-            progress(done, f"solving for skill {z} of {n_skills}")
+        n, packed = len(tabular.skills), []
+        for z in range(n):
+            progress((self.rounds + z / n) / (self.rounds + 1), f"solving for skill {z} of {n}")
             model.known[z][:] = False
-            model.improve(z, params, self.final_sweeps)
-        policies = tabular.policy(model.actions, problem.modes)
-        return Learned(policies, make_intrinsic_reward(tabular, params, problem.modes))
+            index, numbers = tabular.index.of_skill[z], []
+            solved = model.solve_blocks(z, params, self.final_sweeps, np.arange(index.size))
+            for contexts, policy in solved:
+                if large:  # blocks that are alike are stored once
+                    policy = keep_reachable(tabular.mdp, policy, contexts, index, part.step_limit)
+                numbers.append(learned.packer.pack(policy))
+            packed.append(np.concatenate(numbers, axis=1))
+        learned.add(members, tabular, packed, make_intrinsic_reward(tabular, params, part.modes))
 
     def _run_rounds(
         self, tabular: TabularProblem, model: Model, rng: np.random.Generator, progress: Progress
@@ -557,50 +515,15 @@ class Planning(Learner):
         check_rewards(tabular, params)
         return params
 
-    def _learn_in_parts(
-        self, problem: Problem, rng: np.random.Generator, progress: Progress
-    ) -> Learned:
-        """Learn the skills of one discriminator at a time, each part with random numbers of its
-        own, and pack their policies."""
-        check_parts(problem)
-        parts = independent_parts(problem)
-        learned = JoinedParts(problem, Packer(problem.mdp.n_actions))
-        for number, (members, source) in enumerate(zip(parts, rng.spawn(len(parts)), strict=True)):
-            share = part_of(
-                progress, number / len(parts), (number + 1) / len(parts),
-                f"part {number + 1} of {len(parts)}",
-            )  # fmt: skip
-            self._learn_part(part_of_problem(problem, members), members, learned, source, share)
-        return Learned(learned.policy(), learned.intrinsic_reward())
-
-    def _learn_part(
-        self,
-        part: Problem,
-        members: tuple[int, ...],
-        learned: JoinedParts,
-        rng: np.random.Generator,
-        progress: Progress,
-    ) -> None:
-        tabular = tabular_problem(
-            part, start_where_controllable=self.start_where_controllable,
-            max_cells=problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS,
-        )  # fmt: skip
-        model = LeanModel(tabular, self.gamma, self.keeps_earning)
-        params = self._run_rounds(tabular, model, rng, progress)
-        n, packed = len(tabular.skills), []
-        for z in range(n):
-            done = (self.rounds + z / n) / (self.rounds + 1)
-            progress(done, f"solving for skill {z} of {n}")
-            packed.append(model.pack(z, params, self.final_sweeps, learned.packer))
-        learned.add(members, tabular, packed, make_intrinsic_reward(tabular, params, part.modes))
-
     def _tabular_problem(self, problem: Problem) -> TabularProblem:
         if not self.memory:
             reward = problem.objective.reward.without_start()
             problem = replace(problem, objective=replace(problem.objective, reward=reward))
         tabular = tabular_problem(
-            problem, use_context=self.memory, start_where_controllable=self.start_where_controllable
-        )
+            problem, use_context=self.memory,
+            start_where_controllable=self.start_where_controllable,
+            max_cells=problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS,
+        )  # fmt: skip
         return tabular if self.memory else tabular.average_penalties()
 
 

@@ -486,24 +486,11 @@ def build_problem(
     return TabularProblem(mdp, objective, estimator, groups, skills, step_limit, rate, use_context)
 
 
-def check_problem(problem: Problem, *, use_context: bool = True) -> None:
-    """Validate a problem: raise `UserError` for policies that are too large and for targets that no
-    action changes."""
-    if use_context:
-        require_cells(count_cells(problem), MAX_CELLS, len(problem.assignment))
-    require_changes(problem)
-
-
-def context_counts(problem: Problem) -> list[int]:
-    """Return how many contexts each skill has, once contexts have been shrunk."""
-    builder = _Builder(problem.mdp, problem.objective, problem.assignment)
-    builder.shrink_contexts(CELL_LIMIT)
-    return builder.widths()
-
-
 def count_cells(problem: Problem) -> int:
     """Return how many entries the policies of a problem have, once contexts have been shrunk."""
-    return problem.mdp.n_states * sum(context_counts(problem))
+    builder = _Builder(problem.mdp, problem.objective, problem.assignment)
+    builder.shrink_contexts(CELL_LIMIT)
+    return builder.cells()
 
 
 def require_cells(cells: int, most: int, n_skills: int) -> None:
@@ -515,14 +502,8 @@ def require_cells(cells: int, most: int, n_skills: int) -> None:
         )
 
 
-def require_changes(problem: Problem) -> None:
-    """Raise a `UserError` for targets that no action changes."""
-    for z in range(len(problem.assignment)):
-        _require_change(problem.mdp, problem.assignment.targets(z))
-
-
 def _require_change(mdp: TabularMDP, targets: tuple[int, ...]) -> None:
-    if targets and not mdp.can_change[:, list(targets)].all(axis=1).any():
+    if not mdp.can_change[:, list(targets)].all(axis=1).any():
         names = ", ".join(mdp.space.names[i] for i in targets)
         raise UserError(f"no action ever changes {names}, so no skill can target it")
 
@@ -571,14 +552,10 @@ class _Builder:
         """Return when the penalty is paid for which variables."""
         return split_penalty(self.mdp, self.objective.penalty, self._watched(targets))
 
-    def widths(self) -> list[int]:
-        """Return how many contexts each skill has."""
-        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
-        return [self.index(each).size for each in contexts]
-
     def cells(self) -> int:
         """Return how many entries all policies have."""
-        return self.mdp.n_states * sum(self.widths())
+        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
+        return self.mdp.n_states * sum(self.index(each).size for each in contexts)
 
     def shrink_contexts(self, cell_limit: int) -> None:
         """Leave variables that only move on out of contexts, the largest first, until they fit."""
@@ -671,8 +648,9 @@ class _Builder:
             )
         penalties, event_costs = self.penalties[targets]
         starts = np.arange(mdp.n_states)
-        if start_where_controllable and targets:
+        if targets:
             _require_change(mdp, targets)
+        if start_where_controllable and targets:
             starts = np.flatnonzero(mdp.can_change[:, list(targets)].all(axis=1))
         return SkillProblem(
             targets, visible, context, tuple(terms), penalties, now.of_state,
