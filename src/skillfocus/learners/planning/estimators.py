@@ -166,8 +166,6 @@ def _reason(error: Exception) -> str:
 
 LOWEST = 1e-4
 """Smallest probability of a skill, so that log q stays finite."""
-MANY = 32
-"""From so many components on, moving averages add logarithms."""
 SPARSE_SLOTS = 1 << 20
 PROBES = 16
 PRIOR_RATE = 0.01
@@ -187,14 +185,7 @@ class UniformPrior:
 @njit(cache=True, nogil=True)
 def _move(params, n, component, row, column, rate):
     """q <- (1 - rate) q + rate [component], in one entry."""
-    if n < MANY:
-        for k in range(n):
-            q = (1.0 - rate) * math.exp(params[k, row, column])
-            if k == component:
-                q += rate
-            params[k, row, column] = math.log(max(q, LOWEST))
-        return
-    # The same but for rounding, and ten times as fast with the hundred modes of scattered skills.
+    # Adding logarithms is ten times as fast with the hundred modes of scattered skills.
     q = (1.0 - rate) * math.exp(params[component, row, column]) + rate
     lowest, shrink = math.log(LOWEST), math.log(max(1.0 - rate, LOWEST))
     for k in range(n):
