@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 MAX_LISTED = 30
 """With more known names than this, an error lists only the closest ones."""
+RANGES: dict[str, Callable[[float], bool]] = {
+    "at least 1": lambda number: number >= 1,
+    "between 0 and 1": lambda number: 0 <= number <= 1,
+    "0 or more and finite": lambda number: 0 <= number < float("inf"),
+    "positive and finite": lambda number: 0 < number < float("inf"),
+}
+"""What numbers in settings must be."""
 
 
 class UserError(ValueError):
@@ -55,3 +62,17 @@ def short_repr(value: object) -> str:
     if callable(value) and hasattr(value, "__name__"):
         return f"the {'class' if isinstance(value, type) else 'function'} {value.__name__}"
     return reprlib.repr(value)
+
+
+def check_ranges(settings: object, ranges: Mapping[str, Sequence[str]]) -> None:
+    """Raise a `UserError` unless the numbers in settings are in range.
+
+    Args:
+        settings: A dataclass of settings.
+        ranges: The names of its fields, by what they must be (see `RANGES`).
+    """
+    for wanted, names in ranges.items():
+        for name in names:
+            value = getattr(settings, name)
+            if not RANGES[wanted](value):
+                raise UserError(f"{name} is {value}; it must be {wanted}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, check_ranges
 
 
 @dataclass(frozen=True)
@@ -69,20 +69,18 @@ class Actor:
         counts = (
             "rounds", "environments", "hidden", "judge_hidden", "epochs", "batch", "stretch",
         )  # fmt: skip
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("gamma", "trace", "hold", "free", "rise", "settling", "reset_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
-        for name in ("learning_rate", "judge_rate", "clip"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
+        shares = ("gamma", "trace", "hold", "free", "rise", "settling", "reset_share")
+        check_ranges(
+            self,
+            {
+                "at least 1": counts,
+                "between 0 and 1": shares,
+                "positive and finite": ("learning_rate", "judge_rate", "clip"),
+                "0 or more and finite": ("entropy", "credit"),
+            },
+        )
         if not 0 <= self.persistence < 1:
             raise UserError(f"persistence is {self.persistence}; it must be 0 or more and below 1")
-        for name in ("entropy", "credit"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; it must be 0 or more and finite")
 
 
 def large_actor(**settings: object) -> Actor:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.errors import UserError, unknown
+from skillfocus.errors import UserError, check_ranges, unknown
 from skillfocus.learners.actor.settings import Actor, large_actor
 from skillfocus.learners.problem import ContinuousProblem, Learned, Learner, Problem
 from skillfocus.objectives.variants import PathPenalty, StatePenalty
@@ -97,26 +97,23 @@ class Neural(Learner):
         counts = (
             "updates", "environments", "batch", "memory", "hidden", "observations", "stretch",
         )  # fmt: skip
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        if self.earlier_starts < 0:
-            raise UserError(f"earlier_starts is {self.earlier_starts}; it must be 0 or more")
-        if self.environments < 2:
-            raise UserError("environments is 1; half of them explore, so there must be at least 2")
-        for name in (
+        shares = (
             "slow_rate", "hold", "release_rate", "owned_share", "reset_share", "gamma",
             "event_share",
-        ):  # fmt: skip
-            if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
+        )  # fmt: skip
+        check_ranges(
+            self,
+            {
+                "at least 1": counts,
+                "between 0 and 1": shares,
+                "0 or more and finite": ("earlier_starts", "temperature"),
+                "positive and finite": ("learning_rate", "last_rate", "step_cost"),
+            },
+        )
+        if self.environments < 2:
+            raise UserError("environments is 1; half of them explore, so there must be at least 2")
         if self.precision not in PRECISIONS:
             raise unknown("precision", self.precision, PRECISIONS)
-        if not 0 <= self.temperature < float("inf"):
-            raise UserError(f"temperature is {self.temperature}; it must be 0 or more and finite")
-        for name in ("learning_rate", "last_rate", "step_cost"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; it must be positive and finite")
 
     def check(self, problem: Problem) -> None:
         """Raise `UserError` if JAX is missing, or if networks cannot learn the problem."""
