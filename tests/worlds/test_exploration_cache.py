@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from types import SimpleNamespace
 
@@ -16,6 +17,10 @@ from skillfocus.worlds import explored as exploration_cache
 from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 
 CALLS = SimpleNamespace(count=0)
+
+
+def json_array(value):
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
 def walk(values, action):
@@ -119,8 +124,13 @@ def test_damage_is_noticed_and_mended(folder):
 
 @pytest.mark.parametrize(("name", "change"), [
     ("successors", lambda a: a + 100), ("probabilities", lambda a: a * 2),
-    ("probabilities", lambda a: a - 1), ("begins", lambda a: a + 1), ("values", lambda a: a + 50),
-    ("values", lambda a: a - 9), ("ended", lambda a: a[:-1]), ("successors", lambda a: a[:-1]),
+    ("probabilities", lambda a: a - 1), ("begins", lambda a: a + 1), ("states", lambda a: a[:-1]),
+    ("states", lambda a: json_array(json.loads(a.tobytes())[:-1])),
+    ("states", lambda a: json_array([values[1:] for values in json.loads(a.tobytes())])),
+    ("states", lambda a: json_array([[{}, *values[1:]] for values in json.loads(a.tobytes())])),
+    ("states", lambda a: json_array([[0] * 3 for _ in json.loads(a.tobytes())])),
+    ("ended", lambda a: a[:-1]), ("successors", lambda a: a[:-1]),
+    ("successors", lambda a: a.astype(float)),
 ])  # fmt: skip
 def test_what_does_not_fit_together_is_missing(folder, name, change):
     """An entry whose digest is right, as a tamperer would write it."""
@@ -128,7 +138,7 @@ def test_what_does_not_fit_together_is_missing(folder, name, change):
     (entry,) = folder.iterdir()
     whole = entry.read_bytes()
     header, arrays = unseal(whole, exploration_cache.Header)
-    forged = np.ascontiguousarray(change(arrays[name]).astype(arrays[name].dtype))
+    forged = np.ascontiguousarray(change(arrays[name]))
     entry.write_bytes(seal(header, {**arrays, name: forged}))
     assert calls()[0] > 0
     assert entry.read_bytes() == whole

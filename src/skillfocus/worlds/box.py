@@ -34,17 +34,7 @@ class Box(PushingWorld):
     id = "Box-v0"
     legend = {"X": "box", "G": "goal"}
     thing, thing_glyph, goal_glyph = "box", "X", "G"
-
-    def __init__(self, drawing: str = MAP, slip: float = 0.0, step_limit: int = 20) -> None:
-        """Make a Box world.
-
-        Args:
-            drawing: The map; `@` is the agent, `X` the box, `G` the goal.
-            slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
-        """
-        super().__init__(drawing, slip, step_limit)
-        self.only("G")
+    literature_map = MAP
 
     @cached_property
     def recoverable(self) -> frozenset[State]:

@@ -17,6 +17,9 @@ inaction to put the vase back on the belt once the reward is earned (offsetting)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from skillfocus.spaces import Variable
 from skillfocus.worlds.grid import MOVES, WALL, Cell, PushingWorld
 
 SUSHI_MAP = """
@@ -45,20 +48,12 @@ class _Conveyor(PushingWorld):
 
     thing_glyph = "O"
 
-    def __init__(self, drawing: str, slip: float = 0.0, step_limit: int = 20) -> None:
-        """Make a conveyor.
-
-        Args:
-            drawing: The map; `@` is the agent, `O` the thing, `>` the belt, `E` its end, and `G`
-                the goal.
-            slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
-        """
-        super().__init__(drawing, slip, step_limit)
-        self.end = self.only("E")
+    def other_variables(self) -> Iterable[Variable]:
+        """Return the thing's cell, and find the belt."""
+        thing = super().other_variables()
+        self.only("E")
         self.belt = frozenset(c for g in "O>E" for c in self.map.find(g))
-        if self.goal_glyph:
-            self.only(self.goal_glyph)
+        return thing
 
     def is_gone(self, cell: Cell) -> bool:
         """Return whether the belt has carried a thing in this cell to its end."""
@@ -88,10 +83,7 @@ class ConveyorSushi(_Conveyor):
     id = "ConveyorSushi-v0"
     legend = {"O": "sushi", ">": "belt", "E": "end of the belt", "G": "goal"}
     thing, goal_glyph = "sushi", "G"
-
-    def __init__(self, drawing: str = SUSHI_MAP, slip: float = 0.0, step_limit: int = 20) -> None:
-        """Make a conveyor with sushi; see `_Conveyor`."""
-        super().__init__(drawing, slip, step_limit)
+    literature_map = SUSHI_MAP
 
 
 class ConveyorVase(_Conveyor):
@@ -100,7 +92,4 @@ class ConveyorVase(_Conveyor):
     id = "ConveyorVase-v0"
     legend = {"O": "vase", ">": "belt", "E": "end of the belt"}
     thing = "vase"
-
-    def __init__(self, drawing: str = VASE_MAP, slip: float = 0.0, step_limit: int = 20) -> None:
-        """Make a conveyor with a vase; see `_Conveyor`."""
-        super().__init__(drawing, slip, step_limit)
+    literature_map = VASE_MAP

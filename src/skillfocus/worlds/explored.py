@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -124,17 +124,12 @@ def explore(
     )
 
 
-# --------------------
+# -------------------- Explored worlds on disk, so that several commands explore once
 #
-# Explored worlds on disk, so that `describe`, `discover` and `evaluate` explore once
-#
-# An entry is a sealed file (`files.py`) with the states and transitions that exploring found, under
-# the digest of all that decides them: the world's id, its settings, the versions of the packages
-# that step it, and the code of skillfocus. An entry that is damaged, or of another form, is set
-# aside and made again. Values of variables that JSON cannot hold are not stored.
-#
-# `SKILLFOCUS_CACHE` names another folder, or is "off". A cache that cannot be read is empty, and
-# one that cannot be written stays as it is.
+# An entry is a sealed file (`files.py`) under the digest of all that decides what exploring finds.
+# One that is damaged, or does not fit, is made again. States with values that JSON cannot hold are
+# not stored. `SKILLFOCUS_CACHE` names another folder, or is "off". A cache that cannot be read is
+# empty, and one that cannot be written stays as it is.
 
 VARIABLE = "SKILLFOCUS_CACHE"
 OFF = ("off", "0", "")
@@ -142,19 +137,15 @@ MAX_BYTES = 500_000_000
 """The most that all entries may take; the least recently used go first."""
 SUFFIX = ".world"
 DTYPES = {
-    "values": "<i4", "begins": "<i8", "probabilities": "<f8", "successors": "<i4", "ended": "|b1",
+    "states": "|u1", "ended": "|b1", "begins": "<i8", "probabilities": "<f8", "successors": "<i4",
 }  # fmt: skip
-"""The arrays of an entry."""
+"""The arrays of an entry; `states` is JSON."""
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
-    """What an entry holds beside its arrays: the values of each variable, and the starts."""
+    """What an entry holds beside its arrays."""
 
-    listed: list[list[Any]]
     n_starts: int
-
-
-# -------------------------------------------------------------------- the folder
 
 
 def cache_folder() -> Path | None:
@@ -186,113 +177,75 @@ def describe_cache() -> str:
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
     """Return when each entry was used last, its size and its path, the oldest first."""
-    found = []
     with contextlib.suppress(OSError):
-        for path in folder.glob(f"*{SUFFIX}"):
-            with contextlib.suppress(OSError):
-                status = path.stat()
-                found.append((status.st_mtime, status.st_size, path))
-    return sorted(found)
-
-
-def _store(path: Path, content: bytes) -> None:
-    """Write an entry if that is possible, and delete the oldest ones if there are too many."""
-    if len(content) > MAX_BYTES:
-        return
-    with contextlib.suppress(UserError, OSError):
-        make_folder(path.parent)
-        write_atomically(path, content)
-        entries = _entries(path.parent)
-        total = sum(size for _, size, _ in entries)
-        for _, size, old in entries[:-1]:
-            if total <= MAX_BYTES:
-                return
-            old.unlink(missing_ok=True)
-            total -= size
-
-
-# -------------------------------------------------------------------- entries
-
-
-def exploration_key(
-    world_id: str, settings: Mapping[str, object], packages: Sequence[str], **decides: object
-) -> str | None:
-    """Return the name of an entry: a digest of everything that decides what exploring finds.
-
-    Args:
-        world_id: The world's id.
-        settings: The arguments that make it again.
-        packages: The packages that step it.
-        **decides: What else decides it, such as the names of actions or a digest of files.
-
-    Returns:
-        None if the settings do not fit into JSON: then they do not say what decides the world.
-    """
-    try:
-        versions = {name: version(name) for name in packages}
-        text = json.dumps([world_id, settings, versions, code_version(), decides], sort_keys=True)
-    except (TypeError, ValueError, PackageNotFoundError):
-        return None
-    return digest(text.encode())
+        found = [(path.stat(), path) for path in folder.glob(f"*{SUFFIX}")]
+        return sorted((status.st_mtime, status.st_size, path) for status, path in found)
+    return []
 
 
 def cached_exploration(
-    key: str | None, n_actions: int, explore: Callable[[], StateGraph[Key]]
+    decides: Sequence[Any],
+    packages: Sequence[str],
+    n_variables: int,
+    n_actions: int,
+    explore: Callable[[], StateGraph[Key]],
 ) -> StateGraph[Key]:
     """Return what exploring finds, from the cache if it is there; else explore and store it.
 
     Args:
-        key: The entry's name; None to explore in any case.
+        decides: Everything that decides what exploring finds, as JSON holds it, besides code.
+        packages: The packages whose code does.
+        n_variables: How many variables the model has.
         n_actions: How many actions the world has.
         explore: Explores the world.
     """
     folder = cache_folder()
-    if key is None or folder is None:
+    if folder is None:
         return explore()
-    path = folder / f"{key}{SUFFIX}"
-    with contextlib.suppress(OSError):
-        content = path.read_bytes()
-        try:
-            graph = _unpack(content, n_actions)
-            os.utime(path)
-            return graph
-        except (UserError, ValueError, TypeError, KeyError, IndexError):
-            path.unlink(missing_ok=True)
+    code = code_version(), [version(name) for name in packages]
+    path = folder / f"{digest(json.dumps([decides, packages, code]).encode())}{SUFFIX}"
+    with contextlib.suppress(OSError, ValueError, TypeError, IndexError, RecursionError):
+        graph = _unpack(path.read_bytes(), n_variables, n_actions)
+        os.utime(path)
+        return graph
     graph = explore()
-    content = _pack(graph, n_actions)
-    if content is not None:
-        _store(path, content)
+    with contextlib.suppress(UserError, OSError, TypeError):
+        content = _pack(graph, n_actions)
+        if len(content) > MAX_BYTES:
+            return graph
+        make_folder(folder)
+        write_atomically(path, content)
+        entries = _entries(folder)
+        total = sum(size for _, size, _ in entries)
+        for _, size, old in entries[:-1]:
+            if total > MAX_BYTES:
+                old.unlink(missing_ok=True)
+                total -= size
     return graph
 
 
-def _pack(graph: StateGraph[Key], n_actions: int) -> bytes | None:
-    """Return the contents of an entry; None if it cannot hold the states' values."""
-    columns = list(zip(*(values for values, _ in graph.states), strict=True))
-    if not all(_is_plain(value) for column in columns for value in set(column)):
-        return None
-    listed = [list(dict.fromkeys(column)) for column in columns]
-    places = [{value: place for place, value in enumerate(values)} for values in listed]
-    numbers = [
-        [where[value] for value in column] for where, column in zip(places, columns, strict=True)
-    ]
-    # Values that are equal but of another type, as 1 and True are, would come back as the first.
-    if any(len({(type(v), v) for v in c}) > len(ls) for c, ls in zip(columns, listed, strict=True)):
-        return None
-    try:
-        moves = pack_transitions(graph.transitions, n_actions)
-    except UserError:  # whoever tabulates the world says what is wrong with it
-        return None
+def _pack(graph: StateGraph[Key], n_actions: int) -> bytes:
+    """Return the contents of an entry.
+
+    Raises:
+        TypeError: If JSON cannot hold the states' values.
+        UserError: If probabilities are wrong; whoever tabulates the world says so.
+    """
+    states = [values for values, _ in graph.states]
+    for column in zip(*states, strict=True):
+        _require_plain(set(column))
+    moves = pack_transitions(graph.transitions, n_actions)
     arrays = {
-        "values": np.array(numbers, np.int32).reshape(len(columns), -1),
+        "states": np.frombuffer(json.dumps(states).encode(), np.uint8),
+        "ended": np.array([ended for _, ended in graph.states]),
         "begins": moves.begins,
         "probabilities": moves.probabilities,
         "successors": moves.successors,
-        "ended": np.array([ended for _, ended in graph.states]),
     }
-    return seal(Header(listed, graph.n_starts), arrays, compress=1)
+    return seal(Header(graph.n_starts), arrays, compress=1)
 
 
-def _unpack(content: bytes, n_actions: int) -> StateGraph[Key]:
+def _unpack(content: bytes, n_variables: int, n_actions: int) -> StateGraph[Key]:
     """Return the graph of an entry; anything about it may be wrong."""
     header, arrays = unseal(content, Header)
     if {name: array.dtype.str for name, array in arrays.items()} != DTYPES:
@@ -300,31 +253,26 @@ def _unpack(content: bytes, n_actions: int) -> StateGraph[Key]:
     moves = PackedTransitions(
         n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"]
     )
-    listed = [[_as_hashable(value) for value in values] for values in header.listed]
-    numbers = arrays["values"].reshape(len(listed), len(moves))
-    ended = arrays["ended"].tolist()
-    if len(ended) != len(moves) or not 1 <= header.n_starts <= len(moves) or numbers.min() < 0:
+    values = map(_as_hashable, json.loads(arrays["states"].tobytes()))
+    states = list(zip(values, arrays["ended"].tolist(), strict=True))
+    if not len(moves) == len(set(states)) == len(states) >= header.n_starts >= 1:
         raise ValueError(header.n_starts)
-    columns = [
-        [values[i] for i in row.tolist()] for values, row in zip(listed, numbers, strict=True)
-    ]
-    states = list(zip(zip(*columns, strict=True), ended, strict=True))
+    if any(len(values) != n_variables for values, _ in states):
+        raise ValueError(n_variables)
     return StateGraph(states, moves, header.n_starts)
 
 
-def _is_plain(value: Hashable) -> bool:
-    """Return whether JSON gives a value back as it was, tuples as lists."""
-    if isinstance(value, tuple):
-        return type(value) is tuple and all(_is_plain(part) for part in value)
-    return value is None or type(value) in (bool, int, float, str)
+def _require_plain(values: Iterable[Hashable]) -> None:
+    """Raise `TypeError` unless JSON gives values back as they were, tuples as lists."""
+    for value in values:
+        if type(value) is tuple:
+            _require_plain(value)
+        elif value is not None and type(value) not in (bool, int, float, str):
+            raise TypeError(value)
 
 
-def _as_hashable(value: Any) -> Hashable:
-    if isinstance(value, list):
-        return tuple(_as_hashable(part) for part in value)
-    if not _is_plain(value):
-        raise ValueError(value)
-    return value
+def _as_hashable(value: Any) -> Any:
+    return tuple(map(_as_hashable, value)) if isinstance(value, list) else value
 
 
 # --------------------
@@ -492,7 +440,7 @@ class ExploredWorld(World):
             exact: Whether the model's probabilities are exact.
             notes: What a user should know, in sentences.
             packages: The packages whose code steps the model. If there are any, what exploring
-                finds is kept on disk (see `exploration_cache.py`); so leave them out where other
+                finds is kept on disk (`cached_exploration`); so leave them out where other
                 code, which may change without notice, has a part in it.
             files: Files that decide what exploring finds.
 
@@ -503,17 +451,20 @@ class ExploredWorld(World):
         check_step_limit(step_limit)
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
         self.simulator, self.exact, self.model_variables = simulator, exact, tuple(names)
-        self.id, self._settings = _storable(world_id, dict(settings or {}))
-        key, digests = None, [digest(Path(file).read_bytes()) for file in files]
+        try:
+            self.id, self._settings = world_id, json.loads(json.dumps(settings or {}))
+        except TypeError:  # a file cannot store them
+            self.id, self._settings = LOCAL_PREFIX + world_id.partition(":")[2], {}
+
+        def exploring() -> StateGraph[Key]:
+            return explore(world_id, len(self.actions), starts, model, limit)
+
         if packages and self.id == world_id:
-            key = exploration_key(
-                world_id, self._settings, packages, names=self.model_variables,
-                actions=self.actions, limit=limit, files=digests,
-            )  # fmt: skip
-        graph = cached_exploration(
-            key, len(self.actions),
-            lambda: explore(world_id, len(self.actions), starts, model, limit),
-        )  # fmt: skip
+            digests = [digest(Path(file).read_bytes()) for file in files]
+            decides = [world_id, self._settings, names, actions, limit, digests]
+            graph = cached_exploration(decides, packages, len(names), len(self.actions), exploring)
+        else:
+            graph = exploring()
         self._keys = graph.states
         if callable(groups):
             groups = groups([values for values, _ in self._keys])
@@ -643,14 +594,6 @@ class ExploredWorld(World):
     def _repr_details(self) -> Iterable[str]:
         final = f" ({len(self.final_states):,} final)" if self.final_states else ""
         yield f"{len(self.all_states):,} states{final}"
-
-
-def _storable(world_id: str, settings: dict[str, object]) -> tuple[str, dict[str, object]]:
-    """Return id and settings as a file can store them; no settings if JSON cannot hold them."""
-    try:
-        return world_id, json.loads(json.dumps(settings))
-    except TypeError:
-        return LOCAL_PREFIX + world_id.partition(":")[2], {}
 
 
 def _encode(

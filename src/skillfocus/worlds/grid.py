@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -70,24 +70,18 @@ class Map:
         self.rows = drawing.strip("\n").splitlines()
         if not self.rows:
             raise UserError("the map is empty")
-        for number, row in enumerate(self.rows):
+        known = {WALL: "wall", FREE: "free", **legend}
+        for r, row in enumerate(self.rows):
             if len(row) != len(self.rows[0]):
+                cell = r, min(len(row), len(self.rows[0]))
                 problem = f"has {len(row)} cells, the first has {len(self.rows[0])}"
-                raise MapError(
-                    f"map row {number} {problem}",
-                    (number, min(len(row), len(self.rows[0]))),
-                    f"this row {problem}",
-                )
-            for column, glyph in enumerate(row):
-                if glyph not in legend and glyph not in (WALL, FREE):
-                    known = {WALL: "wall", FREE: "free", **legend}
+                raise MapError(f"map row {r} {problem}", cell, f"this row {problem}")
+            for c, glyph in enumerate(row):
+                if glyph not in known:
                     glyphs = ", ".join(f"{g!r} {meaning}" for g, meaning in known.items())
                     problem = f"has the unknown glyph {glyph!r} (known: {glyphs})"
-                    raise MapError(
-                        f"map row {number}, column {column} {problem}",
-                        (number, column),
-                        f"this cell {problem}",
-                    )
+                    place = f"map row {r}, column {c}"
+                    raise MapError(f"{place} {problem}", (r, c), f"this cell {problem}")
         self.cells: tuple[Cell, ...] = tuple(
             (r, c)
             for r, row in enumerate(self.rows)
@@ -97,7 +91,16 @@ class Map:
         if not self.cells:
             raise UserError("the map has no free cell")
         self.index = {cell: i for i, cell in enumerate(self.cells)}
-        self._require_connected(legend)
+        start = next((c for c in self.cells if self.glyph(c) == FREE), self.cells[0])
+        reached = self.distances([start])
+        for cell in self.cells:
+            if cell not in reached:
+                place = f"map row {cell[0]}, column {cell[1]}"
+                raise MapError(
+                    f"the {legend.get(self.glyph(cell), 'free cell')} at {place} cannot be reached",
+                    cell,
+                    "this cell cannot be reached",
+                )
 
     def glyph(self, cell: Cell) -> str:
         """Return the glyph of a cell."""
@@ -112,22 +115,19 @@ class Map:
         target = (cell[0] + MOVES[direction][0], cell[1] + MOVES[direction][1])
         return target if target in self.index else cell
 
-    def _require_connected(self, legend: Mapping[str, str]) -> None:
-        start = next((c for c in self.cells if self.glyph(c) == FREE), self.cells[0])
-        reached, frontier = {start}, [start]
-        while frontier:
-            cell = frontier.pop()
-            new = {self.move(cell, direction) for direction in range(4)} - reached
-            reached |= new
-            frontier.extend(new)
-        for cell in self.cells:
-            if cell not in reached:
-                meaning = legend.get(self.glyph(cell), "free cell")
-                raise MapError(
-                    f"the {meaning} at map row {cell[0]}, column {cell[1]} cannot be reached",
-                    cell,
-                    "this cell cannot be reached",
-                )
+    def distances(self, sources: Iterable[Cell], avoid: Collection[Cell] = ()) -> dict[Cell, int]:
+        """Return each cell's distance to the nearest source in steps, around the cells to avoid.
+
+        Unreachable cells are absent.
+        """
+        steps = dict.fromkeys(sources, 0)
+        for cell in (frontier := list(steps)):  # grows while it is iterated
+            for direction in range(4):
+                target = self.move(cell, direction)
+                if target not in steps and target not in avoid:
+                    steps[target] = steps[cell] + 1
+                    frontier.append(target)
+        return steps
 
 
 class GridWorld(World):
@@ -267,10 +267,9 @@ def environment_painter(world: World) -> Painter | None:
         world: The world.
     """
     env = getattr(getattr(world, "simulator", None), "env", None)
-    outer = getattr(env, "env", None)
-    if not isinstance(world, ExploredWorld) or outer is None:
+    if not isinstance(world, ExploredWorld) or env is None:
         return None
-    inner = outer.unwrapped
+    inner = env.unwrapped
 
     def paint(state: State) -> np.ndarray:
         assert world.simulator is not None
@@ -326,23 +325,29 @@ class StayGrid(GridWorld):
     """A grid world whose agent can also stay, and whose map says where it starts."""
 
     actions = (*ACTIONS, STAY)
+    literature_map: str
+    """The map of the literature."""
     goal_glyph = ""
     """Glyph of the cell where the world's task ends; empty if it ends elsewhere."""
 
-    def __init__(self, drawing: str, slip: float, step_limit: int) -> None:
-        """Parse the map.
+    def __init__(self, drawing: str = "", slip: float = 0.0, step_limit: int = 20) -> None:
+        """Make a world.
 
         Args:
-            drawing: The map; `@` is the agent's first cell.
+            drawing: The map, with `@` for the agent's first cell and the glyphs of `legend`
+                (default: `literature_map`).
             slip: Probability that a move goes in one of the other three directions.
             step_limit: The most steps a skill may take.
         """
+        drawing = drawing or self.literature_map
         rows = drawing.strip("\n").splitlines()
         starts = [(r, c) for r, row in enumerate(rows) for c, g in enumerate(row) if g == START]
         if len(starts) != 1:
             raise UserError(f"the map has {len(starts)} cells {START!r}; it needs exactly one")
         self.showcase_cell = starts[0]
         super().__init__(drawing.replace(START, FREE), slip, step_limit)
+        if self.goal_glyph:
+            self.only(self.goal_glyph)
 
     @property
     def settings(self) -> dict[str, object]:

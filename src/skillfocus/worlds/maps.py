@@ -1,21 +1,20 @@
 """Parse map files: `read_map("museum.txt")`.
 
 A map file is text. Above the line `map:` stand, one per line and in any order: comments (`# …`),
-settings (`slip = 0.1`, `step limit = 40`, `goals = NAME, …`, `stay = yes`), the legend (`V =
-fragile vase`: a glyph and the features of its cells, separated by commas), and at most one line
-`tracks NAME while NAME up to N`. Below it stands the map: `#` wall, `.` free, `@` free and the
-start of figures, and the legend's glyphs. `maps/world.py` says what the features do.
+settings (`slip = 0.1`), the legend (`V = fragile vase`: a glyph and the features of its cells,
+separated by commas), and at most one line `tracks NAME while NAME up to N`. Below it stands the
+map: `#` wall, `.` free, `@` free and the start of figures, and the legend's glyphs.
 
-Every error names its line and column, counted from 1.
+`FEATURES` and `SETTINGS` are the words there are: how they are written, what they mean, and their
+rows in docs/maps.md. Every error names its line and column, counted from 1.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -27,6 +26,8 @@ from skillfocus.worlds.grid import (
     ACTIONS,
     FREE,
     MAX_VARIABLES,
+    MOVES,
+    START,
     STAY,
     WALL,
     Cell,
@@ -34,9 +35,132 @@ from skillfocus.worlds.grid import (
     MapError,
 )
 
-# --------------------
-#
-# The text of a map file: lines, words with their places, and errors that name the place
+# -------------------- The words of a map file
+
+
+class FeatureKind(NamedTuple):
+    """A kind of feature: how it is written, and what it does to the cells that have it."""
+
+    form: str
+    """The words, with capitals for what the user names; `[no]` may be left out."""
+    entering: str
+    """What entering such a cell does, for the documentation."""
+    variable: str
+    """Its variable, for the documentation."""
+    drawn: str
+    """How such a cell is drawn, for the documentation."""
+    apply: Callable[[int, int], int] | None = lambda value, most: min(value + 1, most)
+    """The variable's value after an arrival, from that before and the largest; None for what
+    decides who may enter."""
+    per_cell: bool = False
+    """Whether it has a variable of its own in every cell; the others share one by its name."""
+    once: bool = False
+    """Whether it is gone once it has taken effect."""
+    is_goal: bool = False
+    """Whether its variables are goals if a map names none."""
+
+
+FEATURES = {
+    "pick-up": FeatureKind(
+        "pick-up NAME", "takes it, once", "0, then 1; one per cell", "`.` once it is taken",
+        per_cell=True, once=True, is_goal=True,
+    ),
+    "counter": FeatureKind(
+        "counter NAME up to N", "takes one unit, each time", "0 to N; one per cell", "its glyph",
+        per_cell=True, is_goal=True,
+    ),
+    "fragile": FeatureKind(
+        "fragile NAME", "breaks it for good", "0, then 1; one per cell", "`.` once it is broken",
+        per_cell=True, once=True,
+    ),
+    "switch": FeatureKind(
+        "switch NAME", "turns the flag over", "0 or 1; one for all cells with this name",
+        "its glyph", lambda value, most: most - value,
+    ),
+    "sets": FeatureKind("sets NAME", "makes the flag 1", "the same", "its glyph"),
+    "clears": FeatureKind(
+        "clears NAME", "makes the flag 0", "the same", "its glyph", lambda *_: 0
+    ),
+    "door": FeatureKind(
+        "door needs [no] NAME",
+        "is possible only while the variable is not 0 (`no`: while it is 0); the cell is a wall "
+        "otherwise",
+        "none", "`.` while it is open", None,
+    ),
+    "one-way": FeatureKind(
+        "one-way DIRECTION",
+        "is possible only with a move `up`, `right`, `down` or `left`; the cell is a wall for the "
+        "other three",
+        "none", "its glyph", None,
+    ),
+}  # fmt: skip
+"""What the cells of a glyph can do, by the first word."""
+
+
+class Setting(NamedTuple):
+    """A setting of the whole map."""
+
+    example: str
+    """A line with it, for the documentation."""
+    meaning: str
+    """What it says, for the documentation."""
+    otherwise: str
+    """Its value if it is left out, or what takes its place."""
+
+
+SETTINGS = {
+    "slip": Setting(
+        "slip = 0.1", "how often a move goes in one of the other three directions", "0.1"
+    ),
+    "step limit": Setting("step limit = 40", "the most steps a skill may take", "40"),
+    "goals": Setting(
+        "goals = key, painting",
+        "the variables that get two skills each; position gets the rest",
+        "pick-ups and counters; without any, all but position",
+    ),
+    "stay": Setting("stay = yes", "a fifth action, `stay`, that does nothing", "no"),
+}
+TRACKS_FORM = "tracks NAME while [no] NAME up to N"
+MAX_UNITS = 1000
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One thing that a cell does, such as `pick-up key` or `door needs key`."""
+
+    kind: str
+    """The first word, one of `FEATURES`."""
+    name: str
+    """The name of its variable or variables, or the direction of a one-way door."""
+    max_count: int = 1
+    """Where a counter stops."""
+    passable_when_set: bool = True
+    """Whether a door is open while its variable is not 0, or while it is 0."""
+
+    def apply(self, value: int) -> int:
+        """Return the variable's value after an arrival."""
+        effect = FEATURES[self.kind].apply
+        return effect(value, self.max_count) if effect else value
+
+    def is_open(self, value: int) -> bool:
+        """Return whether a door is open at a value of its variable."""
+        return (value > 0) == self.passable_when_set
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """Counts the first arrival in each free cell, while a condition holds."""
+
+    name: str
+    """The variable that counts."""
+    condition: Feature
+    """Tracks are left while this door would be open."""
+    max_count: int
+    """Where the count stops."""
+
+
+# -------------------- The text of a map file: lines, words with their places, and errors that name
+# the place
 
 
 class Word(NamedTuple):
@@ -89,12 +213,7 @@ class SourceText:
         self.fail_at(word, str(unknown(kind, word.text, known)))
 
     def split_phrases(self, text: str, line: int, column: int) -> list[list[Word]]:
-        """Split a part of a line at commas, and each phrase into words.
-
-        Args:
-            text: The part of the line.
-            line: The number of the line.
-            column: Where the part begins.
+        """Split a part of a line, which begins at a column, at commas and into words.
 
         Raises:
             UserError: If a phrase is empty.
@@ -112,7 +231,7 @@ class SourceText:
         """Match words with a form such as `door needs [no] NAME`.
 
         Returns:
-            The words in the places of NAME and N, and whether the optional `no` is absent.
+            The words in the places of capitals, and whether the optional `no` is absent.
 
         Raises:
             UserError: If the words do not have this form.
@@ -154,6 +273,254 @@ def split_words(text: str, line: int, column: int) -> list[Word]:
     return [Word(m.group(), line, column + m.start()) for m in re.finditer(r"\S+", text)]
 
 
+# -------------------- What a map file says
+
+
+class MapFile(SourceText):
+    """A parsed map file.
+
+    Attributes:
+        text: The whole text.
+        rows: The map, with a free cell instead of `@`.
+        first_line: The number of the line with the first row.
+        legend: The features of each glyph's cells.
+        cells: The cells with a variable of their own by its name, in the order of the legend; none
+            for flags.
+        variables: The variables that each of these names stands for.
+        variable_at: The variables that cells have of their own, by name and cell.
+        max_count: The largest value of each name's variables.
+        tracks: The tracks, if any.
+        slip: Probability that a move goes in one of the other three directions.
+        step_limit: The most steps a skill may take.
+        stay: Whether there is a fifth action that does nothing.
+        start: Where figures show the skills from.
+        goals: Variables that get two skills each; `None` if the file names none.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        """Parse a text.
+
+        Raises:
+            UserError: Names the place of a mistake.
+        """
+        super().__init__(name, text)
+        self.text = text
+        stripped = [line.strip() for line in self.lines]
+        if not any(stripped):
+            raise UserError(f"{name} is empty; write a legend, map: and a drawing")
+        if "map:" not in stripped:
+            raise UserError(f"{name} has no map; write map: and below it the drawing")
+        self.legend: dict[str, tuple[Feature, ...]] = {}
+        self.tracks: Tracks | None = None
+        self._tracks_name = Word("", 0, 0)
+        self._settings: dict[str, Word] = {}
+        self._glyphs: dict[str, Word] = {}
+        self._definitions: dict[str, tuple[Feature, Word]] = {}  # the first feature of each name
+        self._required: list[Word] = []  # variables that doors and tracks need of other cells
+        map_line = stripped.index("map:")
+        for number, line in enumerate(self.lines[:map_line], 1):
+            content = f" {line}".partition(" #")[0][1:]
+            if content.strip():
+                self._parse_line(content, number)
+        self.rows = self._parse_rows(map_line)
+        self.slip = self._parse_slip()
+        self.step_limit = self.parse_count(self._setting("step limit"), MAX_STEPS)
+        self.start = self._find_start()
+        self.stay = self._parse_stay()
+        self.rows = [row.replace(START, FREE) for row in self.rows]
+        self._name_variables()
+        self.goals = self._parse_goals()
+
+    def _parse_line(self, line: str, number: int) -> None:
+        """Parse one line, without comments and not empty: a setting, a glyph, or tracks."""
+        words = split_words(line, number, 1)
+        if words[0].text == "tracks":
+            self._parse_tracks(words)
+            return
+        left, equals, right = line.partition("=")
+        key = Word(" ".join(left.split()), number, words[0].column)
+        if not equals:
+            known = ["GLYPH = …", *(f"{name} = …" for name in SETTINGS), "tracks …", "map:"]
+            self.fail_unknown(key, "line", known)
+        earlier = self._settings.get(key.text) or self._glyphs.get(key.text)
+        if earlier:
+            self.fail_at(key, f"{key.text!r} is already defined in line {earlier.line}")
+        if len(key.text) == 1:
+            self._parse_glyph(key, right, len(left) + 2)
+        elif key.text in SETTINGS:
+            column = len(left) + 2 + len(right) - len(right.lstrip())
+            self._settings[key.text] = Word(right.strip(), number, column)
+        else:
+            self.fail_unknown(key, "setting", [*SETTINGS, "or a glyph of one character"])
+
+    def _parse_glyph(self, glyph: Word, meaning: str, column: int) -> None:
+        """Parse the features of a glyph's cells."""
+        if glyph.text in (FREE, START):
+            self.fail_at(glyph, f"{glyph.text!r} is a free cell in every map; choose another glyph")
+        self._glyphs[glyph.text] = glyph
+        features: dict[tuple[str, str], Feature] = {}
+        needed: list[Word] = []
+        for words in self.split_phrases(meaning, glyph.line, column):
+            kind = words[0].text
+            if kind not in FEATURES:
+                self.fail_unknown(words[0], "word", FEATURES)
+            (name, *count), affirmative = self.match_form(FEATURES[kind].form, words)
+            max_count = self.parse_count(count[0], MAX_UNITS) if count else 1
+            feature = Feature(kind, name.text, max_count, affirmative)
+            key = name.text, "" if FEATURES[kind].apply else kind
+            if key in features:
+                self.fail_at(name, f"{glyph.text!r} names {name.text!r} twice")
+            features[key] = feature
+            if kind == "one-way":
+                if name.text not in ACTIONS:
+                    self.fail_unknown(name, "direction", ACTIONS)
+            elif kind == "door":
+                needed.append(name)
+            else:
+                self._define(feature, name)
+        self._required += [name for name in needed if (name.text, "") not in features]
+        self.legend[glyph.text] = tuple(features.values())
+
+    def _define(self, feature: Feature, word: Word) -> None:
+        """Check that a name has one kind; only flags may have several features."""
+        self._check_name(word)
+        first, earlier = self._definitions.setdefault(feature.name, (feature, word))
+        flags = not (FEATURES[first.kind].per_cell or FEATURES[feature.kind].per_cell)
+        if not flags and (first.kind, first.max_count) != (feature.kind, feature.max_count):
+            limit = f" up to {first.max_count}" if first.kind == "counter" else ""
+            self.fail_at(
+                word,
+                f"{feature.name!r} is already defined in line {earlier.line} "
+                f"({first.kind} {feature.name}{limit}); choose another name",
+            )
+
+    def _check_name(self, word: Word) -> None:
+        if "=" in word.text or "+" in word.text:
+            self.fail_at(word, f"the name {word.text!r} may not contain '=' or '+'")
+
+    def _parse_tracks(self, words: list[Word]) -> None:
+        """Parse the line `tracks NAME while NAME up to N`."""
+        if self.tracks:
+            line = self._tracks_name.line
+            self.fail_at(words[0], f"tracks are already defined in line {line}")
+        (name, needed, count), affirmative = self.match_form(TRACKS_FORM, words)
+        self._check_name(name)
+        self._required.append(needed)
+        condition = Feature("door", needed.text, passable_when_set=affirmative)
+        self.tracks = Tracks(name.text, condition, self.parse_count(count, MAX_UNITS))
+        self._tracks_name = name
+
+    def _parse_rows(self, map_line: int) -> list[str]:
+        """Return the map's rows, and note where they begin."""
+        below = self.lines[map_line + 1 :]
+        if not any(below):
+            self.fail(map_line + 1, 1, "no map follows; draw it below this line")
+        first = [bool(row) for row in below].index(True)
+        rows = list(takewhile(bool, below[first:]))
+        end = first + len(rows)
+        for number, line in enumerate(below[end:], map_line + 2 + end):
+            if line:
+                self.fail(
+                    number, 1, "the map has already ended; everything else belongs above map:"
+                )
+        self.first_line = map_line + 2 + first
+        return rows
+
+    def _setting(self, name: str) -> Word:
+        return self._settings.get(name, Word(SETTINGS[name].otherwise, 0, 0))
+
+    def _parse_slip(self) -> float:
+        word = self._setting("slip")
+        try:
+            slip = float(word.text)
+        except ValueError:
+            slip = -1.0
+        if not 0 <= slip < 1:
+            self.fail_at(
+                word, f"slip is {word.text!r}; it must be a number, at least 0 and less than 1"
+            )
+        return slip
+
+    def _parse_stay(self) -> bool:
+        word = self._setting("stay")
+        if word.text not in ("yes", "no"):
+            self.fail_at(word, f"stay is {word.text!r}; it must be yes or no")
+        return word.text == "yes"
+
+    def _find_start(self) -> Cell:
+        """Return the cell of `@`; without one, the first free cell, or else the first cell."""
+        glyphs = {(r, c): g for r, row in enumerate(self.rows) for c, g in enumerate(row)}
+        inside = [cell for cell, glyph in glyphs.items() if glyph != WALL]
+        if len(inside) < 2:
+            self.fail(self.first_line, 1, "the map has fewer than two cells to walk on")
+        starts = [cell for cell in inside if glyphs[cell] == START]
+        if len(starts) > 1:
+            row, column = starts[1]
+            self.fail(self.first_line + row, column + 1, "there is a second '@'; remove one")
+        free = [cell for cell in inside if glyphs[cell] == FREE]
+        return (starts or free or inside)[0]
+
+    def _name_variables(self) -> None:
+        """Name the variables; they must be distinct and include what doors and tracks need."""
+        drawn = set("".join(self.rows))
+        for glyph, word in self._glyphs.items():
+            if glyph not in drawn:
+                self.fail_at(word, f"{glyph!r} is not in the map")
+        self.max_count = {name: first.max_count for name, (first, _) in self._definitions.items()}
+        self.cells: dict[str, list[Cell]] = {name: [] for name in self._definitions}
+        for r, row in enumerate(self.rows):
+            for c, glyph in enumerate(row):
+                for feature in self.legend.get(glyph, ()):
+                    if FEATURES[feature.kind].per_cell:
+                        self.cells[feature.name].append((r, c))
+        self.variables = {
+            name: [f"{name}_{i + 1}" for i in range(len(cells))] if len(cells) > 1 else [name]
+            for name, cells in self.cells.items()
+        }
+        self.variable_at = {
+            (name, cell): variable
+            for name, cells in self.cells.items()
+            for cell, variable in zip(cells, self.variables[name], strict=False)
+        }
+        named = [(v, word) for n, (_, word) in self._definitions.items() for v in self.variables[n]]
+        known = [variable for variable, _ in named]
+        for required in self._required:
+            if required.text in known:
+                continue
+            if required.text in self.variables:
+                several = ", ".join(self.variables[required.text])
+                self.fail_at(required, f"{required.text!r} is {several}; name one of them")
+            self.fail_unknown(required, "variable", known)
+        if self.tracks:
+            if FREE not in drawn:
+                self.fail_at(self._tracks_name, "the map has no free cell for tracks")
+            named.append((self.tracks.name, self._tracks_name))
+        names = {"position"}
+        for variable, word in named:
+            if variable in names:
+                self.fail_at(
+                    word, f"two variables would be named {variable!r}; choose another name"
+                )
+            names.add(variable)
+            if len(names) > MAX_VARIABLES:
+                self.fail_at(
+                    word, f"there are more than {MAX_VARIABLES} variables; draw fewer such cells"
+                )
+        self._known = [variable for variable, _ in named]
+
+    def _parse_goals(self) -> tuple[str, ...] | None:
+        """Return the variables that the goals name; a name may stand for several."""
+        if "goals" not in self._settings:
+            return None
+        goals: list[str] = []
+        for words in self.split_phrases(*self._settings["goals"]):
+            (name,), _ = self.match_form("NAME", words)
+            if name.text not in self.variables and name.text not in self._known:
+                self.fail_unknown(name, "goal", self._known)
+            goals += self.variables.get(name.text, [name.text])
+        return tuple(dict.fromkeys(goals))
+
+
 # -------------------- `MapWorld`: the world that a map file describes
 #
 # Variables   position; then one per name in the order of the legend (0 at first); last the count of
@@ -162,189 +529,99 @@ def split_words(text: str, line: int, column: int) -> list[Word]:
 #             there are several. A flag (`sets`, `clears`, `switch`) is one variable, whatever cells
 #             name it.
 # Actions     up, right, down, left; they slip. With `stay = yes` also stay, which does nothing
-# Arrival     the features of a cell take effect in the order of the legend Doors       a door's
-# cell is a wall while its variable is 0 (`needs no`: while it is not 0), in the
-#             state before the move. An agent inside a door that closes may leave it. A door that
-#             names a thing of its own cell means the one in that cell: `B = fragile bridge, door
-#             needs no bridge` can be crossed once.
+# Arrival     the features of a cell take effect in the order of the legend
+# Doors       a door's cell is a wall while its variable is 0 (`needs no`: while it is not 0), in
+#             the state before the move. An agent inside a door that closes may leave it. A door
+#             that names a thing of its own cell means the one in that cell: `B = fragile bridge,
+#             door needs no bridge` can be crossed once. A one-way door's cell is a wall for moves
+#             in another direction than its own; an agent inside may leave it in any direction.
 # Hidden      which free cells already have tracks, as in MudWorld
 # Starts      every combination of the variables, even inside a closed door
-
-ONE_TIME_KINDS = ("pick-up", "fragile")
-"""Features that are gone once they have taken effect."""
-PER_CELL_KINDS = (*ONE_TIME_KINDS, "counter")
-"""Features with a variable of their own in every cell; the others share one by its name."""
-DEFAULT_GOAL_KINDS = ("pick-up", "counter")
-"""Features whose variables are goals if a map names none."""
-
-
-@dataclass(frozen=True)
-class Feature:
-    """One thing that a cell does, such as `pick-up key` or `door needs key`."""
-
-    kind: str
-    """The first word, one of `header.FEATURE_FORMS`."""
-    name: str
-    """The name of its variable or variables."""
-    max_count: int = 1
-    """Where a counter stops."""
-    passable_when_set: bool = True
-    """Whether a door is open while its variable is not 0, or while it is 0."""
-
-    def apply(self, value: int) -> int:
-        """Return the variable's value after an arrival."""
-        if self.kind == "switch":
-            return 1 - value
-        return 0 if self.kind == "clears" else min(value + 1, self.max_count)
-
-    def is_open(self, value: int) -> bool:
-        """Return whether a door is open at a value of its variable."""
-        return (value > 0) == self.passable_when_set
-
-
-@dataclass(frozen=True)
-class Tracks:
-    """Counts the first arrival in each free cell, while a condition holds."""
-
-    name: str
-    """The variable that counts."""
-    condition: Feature
-    """Tracks are left while this door would be open."""
-    max_count: int
-    """Where the count stops."""
-
-
-@dataclass(frozen=True)
-class MapSpec:
-    """What a map file says."""
-
-    rows: tuple[str, ...]
-    """The map, with a free cell instead of `@`."""
-    legend: Mapping[str, tuple[Feature, ...]]
-    """The features of each glyph's cells."""
-    slip: float
-    """Probability that a move goes in one of the other three directions."""
-    step_limit: int
-    """The most steps a skill may take."""
-    goals: tuple[str, ...] | None
-    """Variables that get two skills each; `None` if the file names none."""
-    start: Cell
-    """Where figures show the skills from."""
-    tracks: Tracks | None
-    """The tracks, if any."""
-    stay: bool = False
-    """Whether there is a fifth action that does nothing."""
-
-    @cached_property
-    def cells(self) -> dict[str, list[Cell]]:
-        """The cells with a variable of their own, by name in the order of the legend.
-
-        Names of flags have no cells; names of doors are absent.
-        """
-        features = (feature for row in self.legend.values() for feature in row)
-        cells: dict[str, list[Cell]] = {f.name: [] for f in features if f.kind != "door"}
-        for r, row in enumerate(self.rows):
-            for c, glyph in enumerate(row):
-                for feature in self.legend.get(glyph, ()):
-                    if feature.kind in PER_CELL_KINDS:
-                        cells[feature.name].append((r, c))
-        return cells
-
-    def variables(self, name: str) -> tuple[str, ...]:
-        """Return the variables that a name stands for."""
-        n = len(self.cells[name])
-        return tuple(f"{name}_{i + 1}" for i in range(n)) if n > 1 else (name,)
-
-    @cached_property
-    def variable_of_cell(self) -> dict[tuple[str, Cell], str]:
-        """The variables that cells have of their own, by name and cell."""
-        return {
-            (name, cell): variable
-            for name, cells in self.cells.items()
-            for cell, variable in zip(cells, self.variables(name), strict=False)
-        }
-
-
-FeaturesByCell = dict[Cell, list[tuple[Feature, int]]]
-"""The features of each cell, with the indices of their variables."""
 
 
 class MapWorld(GridWorld):
     """A world described by a map file; `read_map("museum.txt")` makes one.
 
     Attributes:
-        text: The text of the map file.
-        spec: What it says.
+        file: What the map file says.
     """
 
-    def __init__(self, name: str, text: str, spec: MapSpec) -> None:
+    def __init__(self, name: str, file: MapFile) -> None:
         self.id = f"map:{name}"
-        self.text, self.spec = text, spec
+        self.file = file
         self.legend = {
             glyph: " and ".join(f"{feature.kind} {feature.name}" for feature in features)
-            for glyph, features in spec.legend.items()
+            for glyph, features in file.legend.items()
         }
-        self.showcase_cell = spec.start
-        if spec.stay:
+        self.showcase_cell = file.start
+        if file.stay:
             self.actions = (*ACTIONS, STAY)
-        super().__init__("\n".join(spec.rows), spec.slip, spec.step_limit)
+        super().__init__("\n".join(file.rows), file.slip, file.step_limit)
         index = {name: j for j, name in enumerate(self.space.names)}
-        self._features: FeaturesByCell = {
-            cell: [
-                (feature, index[spec.variable_of_cell.get((feature.name, cell), feature.name)])
-                for feature in spec.legend.get(self.map.glyph(cell), ())
+        self._effects: dict[Cell, list[tuple[Feature, int]]] = {}
+        self._doors: dict[Cell, list[tuple[Feature, int]]] = {}
+        self._one_way: dict[Cell, list[Cell]] = {}  # the moves that lead into a one-way door
+        for cell in self.map.cells:
+            features = file.legend.get(self.map.glyph(cell), ())
+            placed = [
+                (f, index[file.variable_at.get((f.name, cell), f.name)])
+                for f in features
+                if f.kind != "one-way"
             ]
-            for cell in self.map.cells
-        }
-        self._doors = _select(self._features, doors=True)
-        self._effects = _select(self._features, doors=False)
+            self._effects[cell] = [(f, j) for f, j in placed if f.kind != "door"]
+            self._doors[cell] = [(f, j) for f, j in placed if f.kind == "door"]
+            self._one_way[cell] = [
+                MOVES[ACTIONS.index(f.name)] for f in features if f.kind == "one-way"
+            ]
         self._mark_of = {}
-        if spec.tracks:
+        if file.tracks:
             self._mark_of = {cell: i for i, cell in enumerate(self.map.find(FREE))}
-            self._track_condition = index[spec.tracks.condition.name]
+            self._track_condition = index[file.tracks.condition.name]
         self.n_marks = len(self._mark_of)
         self.fixed = self._find_fixed()
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield the variables of the legend, then the count of tracks."""
-        features = (feature for row in self.spec.legend.values() for feature in row)
-        max_count = {f.name: f.max_count for f in features if f.kind != "door"}
-        for name in self.spec.cells:
-            counts = tuple(range(max_count[name] + 1))
-            yield from (Variable(variable, counts) for variable in self.spec.variables(name))
-        if self.spec.tracks:
+        for name, variables in self.file.variables.items():
+            counts = tuple(range(self.file.max_count[name] + 1))
+            yield from (Variable(variable, counts) for variable in variables)
+        if self.file.tracks:
             n_free = len(self.map.find(FREE))
-            counts = tuple(range(min(self.spec.tracks.max_count, n_free) + 1))
-            yield Variable(self.spec.tracks.name, counts, scale=float(n_free))
+            counts = tuple(range(min(self.file.tracks.max_count, n_free) + 1))
+            yield Variable(self.file.tracks.name, counts, scale=float(n_free))
 
     @property
     def settings(self) -> dict[str, object]:
         """The text of the map file, which makes this world again."""
-        return {"text": self.text}
+        return {"text": self.file.text}
 
     @property
     def goals(self) -> tuple[str, ...]:
         """The goals of the file; by default pick-ups and counters, or else all but position."""
-        if self.spec.goals is not None:
-            return self.spec.goals
+        if self.file.goals is not None:
+            return self.file.goals
         collectable = {
             self.space.names[variable]
-            for features in self._features.values()
-            for feature, variable in features
-            if feature.kind in DEFAULT_GOAL_KINDS
+            for effects in self._effects.values()
+            for feature, variable in effects
+            if FEATURES[feature.kind].is_goal
         }
         goals = super().goals
         return tuple(name for name in goals if name in collectable) or goals
 
     def may_enter(self, state: State, cell: Cell) -> bool:
-        """Return whether all doors of a cell are open."""
-        return all(door.is_open(state[variable]) for door, variable in self._doors[cell])
+        """Return whether all doors of a cell are open to the agent from where it is."""
+        row, column = self.map.cells[state[0]]
+        move = cell[0] - row, cell[1] - column
+        return all(move == only for only in self._one_way[cell]) and all(
+            door.is_open(state[variable]) for door, variable in self._doors[cell]
+        )
 
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
         """Apply the features of a cell, then count tracks."""
         for feature, variable in self._effects[cell]:
             state[variable] = feature.apply(state[variable])
-        tracks = self.spec.tracks
+        tracks = self.file.tracks
         if (
             tracks
             and cell in self._mark_of
@@ -357,7 +634,7 @@ class MapWorld(GridWorld):
 
     def marks_in(self, state: State) -> int:
         """Return how many free cells have tracks."""
-        return state[-1] if self.spec.tracks else 0
+        return state[-1] if self.file.tracks else 0
 
     def glyph_now(self, cell: Cell, state: State) -> str:
         """Return the glyph for what is left of a cell once a thing is gone or a door is open.
@@ -365,22 +642,24 @@ class MapWorld(GridWorld):
         That is the glyph with just the remaining features, `.` if none remain, and the cell's own
         glyph if no other has these features.
         """
-        remaining = tuple(
-            feature
-            for feature, variable in self._features[cell]
-            if not (feature.kind in ONE_TIME_KINDS and state[variable])
-            and not (feature.kind == "door" and feature.is_open(state[variable]))
-        )
         own = self.map.glyph(cell)
-        if len(remaining) == len(self._features[cell]):
+        over = {f for f, j in self._effects[cell] if FEATURES[f.kind].once and state[j]}
+        over |= {door for door, j in self._doors[cell] if door.is_open(state[j])}
+        if not over:
             return own
-        glyph_of = {features: glyph for glyph, features in self.spec.legend.items()}
+        remaining = tuple(feature for feature in self.file.legend[own] if feature not in over)
+        glyph_of = {features: glyph for glyph, features in self.file.legend.items()}
         return glyph_of.get(remaining, own) if remaining else FREE
 
     def _find_fixed(self) -> tuple[str, ...]:
         """Return the variables that no arrival changes, such as a pick-up behind its own door."""
-        changing = {0} if not self.spec.tracks else {0, len(self.space) - 1}
+        changing = {len(self.space) - 1} if self.file.tracks else set()
         for cell, effects in self._effects.items():
+            before = [self.map.move(cell, direction) for direction in range(4)]
+            moves = [(cell[0] - r, cell[1] - c) for r, c in before if (r, c) != cell]
+            if not any(all(move == only for only in self._one_way[cell]) for move in moves):
+                continue
+            changing.add(0)
             for feature, variable in effects:
                 doors = [door for door, needed in self._doors[cell] if needed == variable]
                 if any(
@@ -394,173 +673,7 @@ class MapWorld(GridWorld):
         yield f"map of {len(self.map.rows)} × {len(self.map.rows[0])} cells"
 
 
-def _select(features: FeaturesByCell, doors: bool) -> FeaturesByCell:
-    """Return only the doors, or only the other features."""
-    return {
-        cell: [
-            (feature, variable) for feature, variable in row if (feature.kind == "door") == doors
-        ]
-        for cell, row in features.items()
-    }
-
-
-# --------------------
-#
-# The header of a map file: settings, legend and tracks, the lines above `map:`
-
-START = "@"
-"""A free cell, from which figures show the skills."""
-FEATURE_FORMS = {
-    "pick-up": "pick-up NAME",
-    "counter": "counter NAME up to N",
-    "fragile": "fragile NAME",
-    "switch": "switch NAME",
-    "sets": "sets NAME",
-    "clears": "clears NAME",
-    "door": "door needs [no] NAME",
-}
-"""How features are written, by their kind."""
-TRACKS_FORM = "tracks NAME while [no] NAME up to N"
-SETTINGS = ("slip", "step limit", "goals", "stay")
-MAX_UNITS = 1000
-
-
-class Header:
-    """What the lines above the map say, read line by line with `parse_line`.
-
-    Attributes:
-        source: The file, for errors.
-        glyphs: Where each glyph of the legend is defined.
-        legend: The features of each glyph's cells.
-        definitions: The first feature of each name, and where it stands.
-        required: The variables that doors and tracks need of other cells.
-        tracks: The tracks, if any.
-        tracks_name: Where they are defined.
-    """
-
-    def __init__(self, source: SourceText) -> None:
-        self.source = source
-        self.settings: dict[str, Word] = {}
-        self.glyphs: dict[str, Word] = {}
-        self.legend: dict[str, tuple[Feature, ...]] = {}
-        self.definitions: dict[str, tuple[Feature, Word]] = {}
-        self.required: list[Word] = []
-        self.tracks: Tracks | None = None
-        self.tracks_name = Word("", 0, 0)
-
-    def parse_line(self, line: str, number: int) -> None:
-        """Parse one line: a setting, a glyph's features, or tracks.
-
-        Args:
-            line: The line without comments; not empty.
-            number: Its number, counted from 1.
-
-        Raises:
-            UserError: Names the place of a mistake.
-        """
-        words = split_words(line, number, 1)
-        if words[0].text == "tracks":
-            self._parse_tracks(words)
-            return
-        left, equals, right = line.partition("=")
-        key = Word(" ".join(left.split()), number, words[0].column)
-        if not equals:
-            known = ["GLYPH = …", *(f"{name} = …" for name in SETTINGS), "tracks …", "map:"]
-            self.source.fail_unknown(key, "line", known)
-        earlier = self.settings.get(key.text) or self.glyphs.get(key.text)
-        if earlier:
-            self.source.fail_at(key, f"{key.text!r} is already defined in line {earlier.line}")
-        if len(key.text) == 1:
-            self._parse_glyph(key, right, len(left) + 2)
-        elif key.text in SETTINGS:
-            column = len(left) + 2 + len(right) - len(right.lstrip())
-            self.settings[key.text] = Word(right.strip(), number, column)
-        else:
-            known = [*SETTINGS, "or a glyph of one character"]
-            self.source.fail_unknown(key, "setting", known)
-
-    def _parse_glyph(self, glyph: Word, meaning: str, column: int) -> None:
-        """Parse the features of a glyph's cells."""
-        if glyph.text in (FREE, START):
-            self.source.fail_at(
-                glyph, f"{glyph.text!r} is a free cell in every map; choose another glyph"
-            )
-        self.glyphs[glyph.text] = glyph
-        features: dict[tuple[str, bool], Feature] = {}
-        doors: list[Word] = []
-        for words in self.source.split_phrases(meaning, glyph.line, column):
-            kind = words[0].text
-            if kind not in FEATURE_FORMS:
-                self.source.fail_unknown(words[0], "word", FEATURE_FORMS)
-            (name, *count), affirmative = self.source.match_form(FEATURE_FORMS[kind], words)
-            max_count = self.source.parse_count(count[0], MAX_UNITS) if count else 1
-            feature = Feature(kind, name.text, max_count, affirmative)
-            if (name.text, kind == "door") in features:
-                self.source.fail_at(name, f"{glyph.text!r} names {name.text!r} twice")
-            features[name.text, kind == "door"] = feature
-            if kind == "door":
-                doors.append(name)
-            else:
-                self._check_definition(feature, name)
-        self.required += [name for name in doors if (name.text, False) not in features]
-        self.legend[glyph.text] = tuple(features.values())
-
-    def _check_definition(self, feature: Feature, word: Word) -> None:
-        """Check that a name has one kind; only flags may have several features."""
-        self._check_name(word)
-        first, earlier = self.definitions.setdefault(feature.name, (feature, word))
-        flags = first.kind not in PER_CELL_KINDS and feature.kind not in PER_CELL_KINDS
-        if not flags and (first.kind, first.max_count) != (feature.kind, feature.max_count):
-            limit = f" up to {first.max_count}" if first.kind == "counter" else ""
-            self.source.fail_at(
-                word,
-                f"{feature.name!r} is already defined in line {earlier.line} "
-                f"({first.kind} {feature.name}{limit}); choose another name",
-            )
-
-    def _check_name(self, word: Word) -> None:
-        if "=" in word.text or "+" in word.text:
-            self.source.fail_at(word, f"the name {word.text!r} may not contain '=' or '+'")
-
-    def _parse_tracks(self, words: list[Word]) -> None:
-        """Parse the line `tracks NAME while NAME up to N`."""
-        if self.tracks:
-            line = self.tracks_name.line
-            self.source.fail_at(words[0], f"tracks are already defined in line {line}")
-        (name, needed, count), affirmative = self.source.match_form(TRACKS_FORM, words)
-        self._check_name(name)
-        self.required.append(needed)
-        condition = Feature("door", needed.text, passable_when_set=affirmative)
-        self.tracks = Tracks(name.text, condition, self.source.parse_count(count, MAX_UNITS))
-        self.tracks_name = name
-
-    @property
-    def slip(self) -> float:
-        """Probability that a move goes in one of the other three directions."""
-        word = self.settings.get("slip", Word("0.1", 0, 0))
-        try:
-            slip = float(word.text)
-        except ValueError:
-            slip = -1.0
-        if not 0 <= slip < 1:
-            self.source.fail_at(
-                word, f"slip is {word.text!r}; it must be a number, at least 0 and less than 1"
-            )
-        return slip
-
-    @property
-    def step_limit(self) -> int:
-        """The most steps a skill may take."""
-        word = self.settings.get("step limit", Word("40", 0, 0))
-        return self.source.parse_count(word, MAX_STEPS)
-
-    @property
-    def stay(self) -> bool:
-        """Whether there is a fifth action that does nothing."""
-        word = self.settings.get("stay", Word("no", 0, 0))
-        if word.text not in ("yes", "no"):
-            self.source.fail_at(word, f"stay is {word.text!r}; it must be yes or no")
-        return word.text == "yes"
+# -------------------- Make the world of a map file
 
 
 def read_map(path: str | Path) -> MapWorld:
@@ -584,7 +697,7 @@ def read_map(path: str | Path) -> MapWorld:
             f"{path}, line {len(before)}, column {len(before[-1]) + 1}: the byte "
             f"{error.object[error.start]:#04x} is not UTF-8; save the file as UTF-8 text"
         ) from None
-    return _parse(SourceText(str(path), text), path.stem, text)
+    return _make(path.stem, str(path), text)
 
 
 def make_map(name: str, **settings: object) -> MapWorld:
@@ -597,117 +710,13 @@ def make_map(name: str, **settings: object) -> MapWorld:
     text = settings.get("text")
     if set(settings) != {"text"} or not isinstance(text, str):
         raise UserError(f"map:{name} takes one setting, text: the whole text of its map file")
-    return _parse(SourceText(f"map:{name}", text), name, text)
+    return _make(name, f"map:{name}", text)
 
 
-def _parse(source: SourceText, name: str, text: str) -> MapWorld:
-    """Parse the whole file into a world."""
-    lines = source.lines
-    if not any(lines):
-        raise UserError(f"{source.name} is empty; write a legend, map: and a drawing")
-    if "map:" not in map(str.strip, lines):
-        raise UserError(f"{source.name} has no map; write map: and below it the drawing")
-    header = Header(source)
-    map_line = [line.strip() for line in lines].index("map:")
-    for number, line in enumerate(lines[:map_line], 1):
-        content = f" {line}".partition(" #")[0][1:]
-        if content.strip():
-            header.parse_line(content, number)
-    rows, first_line = _parse_rows(source, map_line)
-    spec = MapSpec(
-        rows=tuple(row.replace(START, FREE) for row in rows),
-        legend=header.legend,
-        slip=header.slip,
-        step_limit=header.step_limit,
-        goals=None,
-        start=_find_start(source, rows, first_line),
-        tracks=header.tracks,
-        stay=header.stay,
-    )
-    variables = _check_names(header, spec)
-    spec = replace(spec, goals=_parse_goals(header, spec, variables))
+def _make(name: str, source: str, text: str) -> MapWorld:
+    file = MapFile(source, text)
     try:
-        return MapWorld(name, text, spec)
+        return MapWorld(name, file)
     except MapError as error:
         row, column = error.cell
-        source.fail(first_line + row, column + 1, error.problem)
-
-
-def _parse_rows(source: SourceText, map_line: int) -> tuple[list[str], int]:
-    """Return the map's rows, and the number of the line with the first one."""
-    below = source.lines[map_line + 1 :]
-    if not any(below):
-        source.fail(map_line + 1, 1, "no map follows; draw it below this line")
-    first = [bool(row) for row in below].index(True)
-    rows = list(takewhile(bool, below[first:]))
-    end = first + len(rows)
-    for number, line in enumerate(below[end:], map_line + 2 + end):
-        if line:
-            source.fail(number, 1, "the map has already ended; everything else belongs above map:")
-    return rows, map_line + 2 + first
-
-
-def _find_start(source: SourceText, rows: list[str], first_line: int) -> Cell:
-    """Return the cell of `@`; without one, the first free cell, or else the first cell."""
-    cells = [(r, c) for r, row in enumerate(rows) for c in range(len(row))]
-    glyph = {(r, c): rows[r][c] for r, c in cells}
-    inside = [cell for cell in cells if glyph[cell] != WALL]
-    if len(inside) < 2:
-        source.fail(first_line, 1, "the map has fewer than two cells to walk on")
-    starts = [cell for cell in inside if glyph[cell] == START]
-    if len(starts) > 1:
-        row, column = starts[1]
-        source.fail(first_line + row, column + 1, "there is a second '@'; remove one")
-    free = [cell for cell in inside if glyph[cell] == FREE]
-    return (starts or free or inside)[0]
-
-
-def _check_names(header: Header, spec: MapSpec) -> list[str]:
-    """Return the names of all variables except position.
-
-    They must be distinct and include what doors and tracks need.
-    """
-    drawn = set("".join(spec.rows))
-    for glyph, word in header.glyphs.items():
-        if glyph not in drawn:
-            header.source.fail_at(word, f"{glyph!r} is not in the map")
-    words = {name: word for name, (_, word) in header.definitions.items()}
-    named = [(v, words[name]) for name in spec.cells for v in spec.variables(name)]
-    variables = [variable for variable, _ in named]
-    for required in header.required:
-        if required.text in variables:
-            continue
-        if required.text in spec.cells:
-            several = ", ".join(spec.variables(required.text))
-            header.source.fail_at(required, f"{required.text!r} is {several}; name one of them")
-        header.source.fail_unknown(required, "variable", variables)
-    if header.tracks:
-        if FREE not in drawn:
-            header.source.fail_at(header.tracks_name, "the map has no free cell for tracks")
-        named.append((header.tracks.name, header.tracks_name))
-    names = {"position"}
-    for variable, word in named:
-        if variable in names:
-            header.source.fail_at(
-                word, f"two variables would be named {variable!r}; choose another name"
-            )
-        names.add(variable)
-        if len(names) > MAX_VARIABLES:
-            header.source.fail_at(
-                word, f"there are more than {MAX_VARIABLES} variables; draw fewer such cells"
-            )
-    return [variable for variable, _ in named]
-
-
-def _parse_goals(header: Header, spec: MapSpec, variables: list[str]) -> tuple[str, ...] | None:
-    """Return the variables that the goals name; a name may stand for several."""
-    if "goals" not in header.settings:
-        return None
-    text, line, column = header.settings["goals"]
-    goals: list[str] = []
-    for words in header.source.split_phrases(text, line, column):
-        (name,), _ = header.source.match_form("NAME", words)
-        if name.text not in spec.cells and name.text not in variables:
-            header.source.fail_unknown(name, "goal", variables)
-        goals += spec.variables(name.text) if name.text in spec.cells else [name.text]
-    return tuple(dict.fromkeys(goals))
+        file.fail(file.first_line + row, column + 1, error.problem)

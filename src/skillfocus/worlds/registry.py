@@ -94,16 +94,6 @@ _IN_JAX: dict[str, type[World]] = {
 }
 
 
-def _always(name: str) -> bool:
-    del name
-    return True
-
-
-def _never(rest: str) -> bool:
-    del rest
-    return False
-
-
 class Source(NamedTuple):
     """Where worlds with a prefix such as `gymnasium:` come from."""
 
@@ -111,15 +101,15 @@ class Source(NamedTuple):
     """`make(rest, **settings)`, where `rest` is what follows the prefix."""
     form: str
     """How users write such a name, for error messages."""
-    can_remake: Callable[[str], bool] = _never
+    can_remake: Callable[[str], bool] = lambda _: False
     """Whether a world may be made from what a skills file says: it must not run foreign code."""
 
 
 SOURCES = {
     "gymnasium": Source(gymnasium.make_by_id, "gymnasium:ID", gymnasium.is_bundled),
-    "minigrid": Source(minigrid.from_minigrid, "minigrid:ID", _always),
+    "minigrid": Source(minigrid.from_minigrid, "minigrid:ID", lambda _: True),
     "rddl": Source(rddl.make_by_name, "rddl:DOMAIN/INSTANCE", rddl.is_in_repository),
-    "map": Source(parser.make_map, "FILE.txt", _always),
+    "map": Source(parser.make_map, "FILE.txt", lambda _: True),
 }
 """Sources by the prefix of their names."""
 

@@ -41,17 +41,7 @@ class Train(StayGrid):
         "T": "train", "=": "track", "E": "end of the track", "S": "signal", "R": "red signal",
         "P": "parcel",
     }  # fmt: skip
-
-    def __init__(self, drawing: str = MAP, slip: float = 0.0, step_limit: int = 20) -> None:
-        """Make a Train world.
-
-        Args:
-            drawing: The map; `@` is the agent, `S` the signal, `P` the parcel, and `T====E` the
-                track in one row, with the train at its left end.
-            slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
-        """
-        super().__init__(drawing, slip, step_limit)
+    literature_map = MAP
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield the train, the signal and the parcel."""

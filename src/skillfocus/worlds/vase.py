@@ -36,17 +36,7 @@ class Vase(StayGrid):
     id = "Vase-v0"
     legend = {"V": "vase", "G": "goal"}
     goal_glyph = "G"
-
-    def __init__(self, drawing: str = MAP, slip: float = 0.0, step_limit: int = 20) -> None:
-        """Make a Vase world.
-
-        Args:
-            drawing: The map; `@` is the agent, `V` the vase, `G` the goal.
-            slip: Probability that a move goes in one of the other three directions.
-            step_limit: The most steps a skill may take.
-        """
-        super().__init__(drawing, slip, step_limit)
-        self.only("G")
+    literature_map = MAP
 
     def other_variables(self) -> Iterable[Variable]:
         """Return whether the vase is broken."""

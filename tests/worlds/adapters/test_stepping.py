@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters.stepping import (
-    SteppedSimulator,
     changed_settings,
     sampling_note,
     stepped_model,
@@ -22,10 +19,10 @@ class Counting:
     def __init__(self):
         self.n, self.rng, self.sets = 0, np.random.default_rng(0), 0
 
-    def get(self):
+    def state(self):
         return (self.n,)
 
-    def set(self, values, seed=None):
+    def reset(self, values, seed=None):
         self.sets += 1
         self.n = values[0]
         if seed is not None:
@@ -33,7 +30,7 @@ class Counting:
 
     def step(self, action):
         self.n += action == 0 or self.rng.random() < 0.25
-        return self.n == 3
+        return ModelOutcome(1.0, self.state(), self.n == 3)
 
 
 def test_a_certain_step_is_one_outcome():
@@ -58,7 +55,7 @@ def test_setting_and_getting_is_checked_once_per_state():
     assert env.sets == 3
 
     class Deaf(Counting):
-        def set(self, values, seed=None):
+        def reset(self, values, seed=None):
             self.n = 0
 
     with pytest.raises(
@@ -72,23 +69,17 @@ def test_no_samples_are_refused():
         stepped_model(Counting(), samples=0)
 
 
-def test_the_simulator_plays_the_environment():
-    simulator = SteppedSimulator(Counting())
-    ends = Counter()
-    for _ in range(2):
-        simulator.reset((1,), seed=5)
-        assert simulator.state() == (1,)
-        ends[tuple(simulator.step(1) for _ in range(6))] += 1
-    assert len(ends) == 1  # equal seeds, equal steps
-
-
 def test_notes_and_settings():
     assert sampling_note(1) == ()
     assert sampling_note(2000) == (
         "probabilities are frequencies of 2,000 samples of each action, not exact",
     )
     assert "after 1,000 steps (truncation, not termination)" in truncation_note(1000)
-    assert changed_settings({"slippery": False}, seed=(0, 0), samples=(9, 1)) == {
+
+    def factory(seed=0, samples=1):
+        pass
+
+    assert changed_settings(factory, {"slippery": False}, seed=0, samples=9) == {
         "slippery": False,
         "samples": 9,
     }

@@ -13,7 +13,7 @@ import skillfocus as sf
 from map_walks import column, parse, walk
 from paths import ROOT
 from skillfocus.errors import UserError
-from skillfocus.worlds.maps import make_map, read_map
+from skillfocus.worlds.maps import FEATURES, SETTINGS, make_map, read_map
 
 MAPS = ROOT / "examples" / "maps"
 PAPER = ("four-rooms", "forage-world", "mud-world")
@@ -105,8 +105,8 @@ ERRORS = [
     ("map:\n##\n##", "line 2, column 1: the map has fewer than two cells to walk on"),
     ("map:\n#.", "line 2, column 1: the map has fewer than two cells to walk on"),
     ("map:\n@.\n.@", "line 3, column 2: there is a second '@'; remove one"),
-    ("T = pickup tool\nmap:\n.T", "line 1, column 5: unknown word 'pickup': did you mean 'pick-up'? (known: pick-up, counter, fragile, switch, sets, clears, door)"),
-    ("T = pick-up tool, set wet\nmap:\n.T", "line 1, column 19: unknown word 'set': did you mean 'sets'? (known: pick-up, counter, fragile, switch, sets, clears, door)"),
+    ("T = pickup tool\nmap:\n.T", "line 1, column 5: unknown word 'pickup': did you mean 'pick-up'? (known: pick-up, counter, fragile, switch, sets, clears, door, one-way)"),
+    ("T = pick-up tool, set wet\nmap:\n.T", "line 1, column 19: unknown word 'set': did you mean 'sets'? (known: pick-up, counter, fragile, switch, sets, clears, door, one-way)"),
     ("slipp = 0.1\nmap:\n..", "line 1, column 1: unknown setting 'slipp': did you mean 'slip'? (known: slip, step limit, goals, stay, or a glyph of one character)"),
     ("  step_limit = 3\nmap:\n..", "line 1, column 3: unknown setting 'step_limit': did you mean 'step limit'? (known: slip, step limit, goals, stay, or a glyph of one character)"),
     ("= pick-up x\nmap:\n..", "line 1, column 1: unknown setting '' (known: slip, step limit, goals, stay, or a glyph of one character)"),
@@ -135,6 +135,9 @@ ERRORS = [
     ("D = door key\nmap:\n.D", "line 1, column 10: expected 'needs', got 'key'; write 'door needs [no] NAME'"),
     ("D = door needs no key now\nmap:\n.D", "line 1, column 23: unexpected 'now'; write 'door needs [no] NAME'"),
     ("L = switch a\nD = door needs a, door needs no a\nmap:\nLD", "line 2, column 33: 'D' names 'a' twice"),
+    ("A = one-way rigth\nmap:\n.A.", "line 1, column 13: unknown direction 'rigth': did you mean 'right'? (known: up, right, down, left)"),
+    ("A = one-way\nmap:\n.A.", "line 1, column 12: the line is incomplete; write 'one-way DIRECTION'"),
+    ("A = one-way up, one-way up\nmap:\n.A.", "line 1, column 25: 'A' names 'up' twice"),
     ("T = pick-up a, sets a\nmap:\n.T", "line 1, column 21: 'T' names 'a' twice"),
     ("T = pick-up a\nU = fragile a\nmap:\nTU", "line 2, column 13: 'a' is already defined in line 1 (pick-up a); choose another name"),
     ("T = counter a up to 2\nU = counter a up to 3\nmap:\nTU", "line 2, column 13: 'a' is already defined in line 1 (counter a up to 2); choose another name"),
@@ -212,6 +215,7 @@ PIECES = [
     "A = pick-up gem", "B = counter coin up to 2", "C = fragile cup", "D = switch lamp",
     "E = sets wet", "F = clears wet, switch lamp", "G = door needs wet", "H = door needs no lamp",
     "I = pick-up hat, door needs hat", "J = pick-up ring, door needs no ring",
+    "K = one-way right", "L = one-way up, pick-up nut",
 ]  # fmt: skip
 
 
@@ -219,7 +223,7 @@ PIECES = [
 def drawn_maps(draw):
     """Maps with little wrong but that cells may be out of reach."""
     width = draw(st.integers(2, 4))
-    row = st.text("ABCDEFGHIJ......#", min_size=width, max_size=width)
+    row = st.text("ABCDEFGHIJKL......#", min_size=width, max_size=width)
     rows = "\n".join(draw(st.lists(row, min_size=2, max_size=4)))
     needs = {"G": "EF", "H": "DF"}
     for glyph, sources in needs.items():
@@ -263,8 +267,9 @@ def test_any_text_is_a_map_or_a_named_problem(anything, likely):
 
 def test_the_docs_show_the_museum_and_true_messages():
     page = (ROOT / "docs" / "maps.md").read_text()
-    example, messages = page.split("```\n")[1::2]
+    example, market, messages = page.split("```\n")[1::2]
     assert example == (MAPS / "museum.txt").read_text()
+    assert make_map("market", text=market).goals == ("bread",)
     mistakes = [
         "\n\n\nT = pickup tool\nmap:\n.T",
         "\n\nK = pick-up key\n\n\nD = door needs kye\nmap:\n.KD",
@@ -275,6 +280,14 @@ def test_the_docs_show_the_museum_and_true_messages():
         with pytest.raises(UserError) as caught:
             make_map("x", text=text)
         assert str(caught.value) == message.replace("my-map.txt", "map:x")
+
+
+def test_the_docs_list_every_word_and_setting():
+    page = (ROOT / "docs" / "maps.md").read_text()
+    rows = [f"`{f.form}` | {f.entering} | {f.variable} | {f.drawn}" for f in FEATURES.values()]
+    rows += [f"`{s.example}` | {s.meaning} | {s.otherwise}" for s in SETTINGS.values()]
+    for row in rows:
+        assert f"\n| {row} |\n" in page
 
 
 @pytest.mark.slow

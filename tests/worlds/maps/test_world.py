@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import skillfocus as sf
@@ -130,6 +131,51 @@ def test_a_slip_into_a_closed_door_stays_put():
     found = {o.state: o.probability for o in world.transition(state, LEFT)}
     # Left is the door, up and right the border; down slips onto the key.
     assert found == pytest.approx({state: 0.9, world.space.state(position=(1, 1), k=1): 0.1})
+
+
+def test_a_one_way_door_is_entered_in_its_direction_only():
+    """The whole table by hand: cells 0, 1, 2 in a row, the middle one a door to the right."""
+    mdp = sf.tabulate(make_map("x", text="slip = 0.3\n> = one-way right\nmap:\n.>."))
+    stays = [[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]
+    expected = {
+        # The first cell is left by moving right, the door to both sides, the last cell not at all.
+        UP: [[0.9, 0.1, 0], [0.1, 0.8, 0.1], [0, 0, 1.0]],
+        RIGHT: [[0.3, 0.7, 0], [0.1, 0.2, 0.7], [0, 0, 1.0]],
+        DOWN: [[0.9, 0.1, 0], [0.1, 0.8, 0.1], [0, 0, 1.0]],
+        LEFT: [[0.9, 0.1, 0], [0.7, 0.2, 0.1], [0, 0, 1.0]],
+    }
+    certain = sf.tabulate(make_map("x", text="slip = 0\n> = one-way right\nmap:\n.>."))
+    moves = {UP: stays, DOWN: stays, RIGHT: [[0, 1.0, 0], [0, 0, 1.0], [0, 0, 1.0]],
+             LEFT: [[1.0, 0, 0], [1.0, 0, 0], [0, 0, 1.0]]}  # fmt: skip
+    for table, wanted in ((mdp, expected), (certain, moves)):
+        found = np.zeros((3, 4, 3))
+        for s, a, outcome in np.ndindex(table.successors.shape):
+            found[s, a, table.successors[s, a, outcome]] += table.probabilities[s, a, outcome]
+        for action, rows in wanted.items():
+            np.testing.assert_allclose(found[:, action], rows, atol=1e-12)
+
+
+def test_a_one_way_door_may_do_other_things_and_need_a_key():
+    world = parse(
+        "K = pick-up key\nA = one-way down, door needs key, sets bell\nmap:\n.K.\n#A#\n..."
+    )
+    assert world.space.names == ("position", "key", "bell")
+    down = walk(world, "v>>v", position=(0, 1))
+    assert column(down, "position") == [(0, 1), (0, 1), (0, 2), (0, 2), (0, 2)]
+    through = walk(world, "vv^^", position=(0, 1), key=1)
+    assert column(through, "position") == [(0, 1), (1, 1), (2, 1), (2, 1), (2, 1)]
+    assert column(through, "bell") == [0, 1, 1, 1, 1]
+    assert column(walk(world, "v^", position=(0, 1), key=1), "position")[-1] == (0, 1)
+    assert world.draw(world.space.state(key=1)).splitlines()[1] == "#A#"
+
+
+def test_what_lies_in_a_one_way_door_that_nothing_leads_to_is_fixed():
+    world = parse("A = one-way right, pick-up gem\nB = one-way left, pick-up cup\nmap:\nA.B.")
+    assert world.fixed == ("gem",)
+    shut = parse("A = one-way right\nmap:\nAA\nAA")
+    assert shut.fixed == ()
+    assert parse("A = one-way up\nB = one-way down\nmap:\nA\nB").fixed == ()
+    assert parse("A = one-way down\nB = one-way up\nmap:\nA\nB").fixed == ("position",)
 
 
 def test_tracks_count_each_free_cell_once_while_the_flag_is_up():

@@ -8,27 +8,26 @@ are ignored: a world has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from skillfocus.errors import UserError, unknown
+from skillfocus.errors import UserError
 from skillfocus.world import STATE_LIMIT, check_seed, check_settings
 from skillfocus.worlds.adapters.gymnasium_continuous import (
     GymnasiumWorld,
-    Slices,
-    continuous_world,
+    from_continuous_gymnasium,
     is_continuous,
     unnamed_variables,
 )
 from skillfocus.worlds.adapters.minigrid import from_minigrid, is_minigrid, register_minigrid
 from skillfocus.worlds.adapters.stepping import (
     TOY_TEXT,
-    SteppedSimulator,
     Variables,
     changed_settings,
+    find_env,
     list_actions,
     sampling_note,
     state_reader,
@@ -51,7 +50,7 @@ from skillfocus.worlds.explored import (
 
 
 class SteppedEnv:
-    """A Gymnasium environment as a `Steppable`, which knows the state behind every tuple of values.
+    """A Gymnasium environment as a `Simulator`, which knows the state behind every tuple of values.
 
     Without `get` and `set` it uses the attribute `s` of toy-text environments.
     """
@@ -75,7 +74,7 @@ class SteppedEnv:
         """
         self.env, self.codes, self.read = env, codes, read
         self.get_state = get or (lambda inner: inner.s)
-        self.set_state = set_ or _set_s
+        self.set_state = set_ or (lambda inner, state: setattr(inner, "s", state))
         self.settable = get is not None or _has_s(env)
         self.state_by_values: dict[Values, Any] = {}
 
@@ -96,26 +95,27 @@ class SteppedEnv:
             )
         return values
 
-    def get(self) -> Values:
+    def state(self) -> Values:
         """Return the current values of the variables."""
         return self._values_of(self.get_state(self.env.unwrapped))
 
-    def set(self, values: Values, seed: int | None = None) -> None:
+    def reset(self, values: Values, seed: int | None = None) -> None:
         """Go to a state; a seed resets the environment first."""
         if seed is not None:
             self.env.reset(seed=seed)
-        self.set_state(self.env.unwrapped, deepcopy(self.state_by_values[values]))
+        # Where a model gave the values, they are the state.
+        state = self.state_by_values.get(values, values)
+        self.set_state(self.env.unwrapped, deepcopy(state))
 
-    def step(self, action: int) -> bool:
-        """Take an action; return whether the episode has ended."""
+    def step(self, action: int) -> ModelOutcome:
+        """Take an action and return what happened."""
         _, _, terminated, _, _ = self.env.step(self.codes[action])
-        return bool(terminated)
+        return ModelOutcome(1.0, self.state(), bool(terminated))
 
-    def reset_states(self, seed: int, count: int) -> Iterator[Values]:
-        """Yield the states after resets with successive seeds."""
-        for offset in range(count):
-            self.env.reset(seed=seed + offset)
-            yield self.get()
+    def first_state(self, seed: int) -> Values:
+        """Return the state after a reset."""
+        self.env.reset(seed=seed)
+        return self.state()
 
     def table_starts(self, table: Mapping[Any, Any]) -> list[Values]:
         """Return where episodes begin, by the environment's own distribution.
@@ -144,25 +144,11 @@ class SteppedEnv:
 
         return model
 
-    def rule_model(self, rules: Model) -> Model:
-        """Return a model whose states are their values, which the environment can be set to."""
-
-        def model(values: Values, action: int) -> Iterable[ModelOutcome]:
-            for outcome in rules(values, action):
-                self.register_states([outcome.values])
-                yield outcome
-
-        return model
-
 
 def _has_s(env: Any) -> bool:
     if not hasattr(env.unwrapped, "s"):
         env.reset(seed=0)
     return hasattr(env.unwrapped, "s")
-
-
-def _set_s(inner: Any, state: Any) -> None:
-    inner.s = state
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -235,23 +221,27 @@ def from_gymnasium(
     """
     check_seed(seed)
     seed = int(seed)
-    if is_minigrid(env) and get_state is None:
-        for name, value in (("variables", variables), ("actions", actions)):
-            if value is not None:
-                raise UserError(f"MiniGrid environments have {name} of their own: leave them out")
-        return from_minigrid(
-            env, groups=groups, seed=seed, samples=samples, step_limit=step_limit, limit=limit,
-            check=check, **settings,
-        )  # fmt: skip
-    made, world_id = _make_env(env, settings)
+    if is_minigrid(env):
+        register_minigrid()
+        if get_state is None:
+            for name, value in (("variables", variables), ("actions", actions)):
+                if value is not None:
+                    raise UserError(
+                        f"MiniGrid environments have {name} of their own: leave them out"
+                    )
+            return from_minigrid(
+                env, groups=groups, seed=seed, samples=samples, step_limit=step_limit,
+                limit=limit, check=check, **settings,
+            )  # fmt: skip
+    made, world_id = find_env(env, settings)
     if is_continuous(made) and get_state is None:
         raise unnamed_variables(made, world_id)
     inner = made.unwrapped
     if get_state is not None or isinstance(variables, Mapping):
         world_id = LOCAL_PREFIX + world_id.partition(":")[2]  # files cannot store functions
-    toy_text = TOY_TEXT.get(type(inner).__name__)
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
+    toy_text = TOY_TEXT.get(type(inner).__name__)
     rules = None  # a model of ours, unless samples are asked for
     if get_state is None and toy_text is not None and toy_text.get is not None:
         get_state, set_state = toy_text.get, toy_text.set
@@ -260,7 +250,13 @@ def from_gymnasium(
     if isinstance(table, Sequence):
         table = dict(enumerate(table))
     codes, action_names = list_actions(made.action_space, world_id)
-    stored_variables, stored_actions = _storable_names(variables), _storable_names(actions)
+    # Functions are not stored.
+    stored = None if variables is None or isinstance(variables, Mapping) else list(variables)
+    named = None if actions is None else list(actions)
+    changed = changed_settings(
+        from_gymnasium, settings, variables=stored, actions=named, groups=groups,
+        seed=seed, resets=resets, samples=samples, step_limit=step_limit, limit=limit, check=check,
+    )  # fmt: skip
     if actions is None and toy_text is not None:
         actions = toy_text.actions
     if actions is not None and len(actions) != len(codes):
@@ -285,10 +281,9 @@ def from_gymnasium(
         starts = stepped.table_starts(table)
         model = stepped.table_model(table)
     elif rules is not None and toy_text is not None:
-        stepped.register_states(toy_text.starts)
-        starts, model = list(toy_text.starts), stepped.rule_model(rules)
+        starts, model = list(toy_text.starts), rules
     else:
-        starts = list(stepped.reset_states(seed, resets))
+        starts = [stepped.first_state(seed + offset) for offset in range(resets)]
         model = stepped_model(stepped, samples)
     world = ExploredWorld(
         world_id,
@@ -297,51 +292,16 @@ def from_gymnasium(
         starts=starts,
         model=model,
         limit=limit,
-        settings=changed_settings(
-            settings, variables=(stored_variables, None), actions=(stored_actions, None),
-            groups=(groups, None), seed=(seed, 0), resets=(resets, 1), samples=(samples, 1),
-            step_limit=(step_limit, 40), limit=(limit, STATE_LIMIT), check=(check, True),
-        ),
+        settings=changed,
         groups=groups,
         step_limit=step_limit,
-        simulator=SteppedSimulator(stepped) if stepped.settable else None,
+        simulator=stepped if stepped.settable else None,
         exact=table is not None or samples == 1,
         notes=notes,
-    )  # fmt: skip
+    )
     if check:
         validate(world, seed, advice=_STEP_ADVICE if table is None else _MODEL_ADVICE)
     return world
-
-
-def from_continuous_gymnasium(
-    env: Any, *, variables: Slices | None = None, step_limit: int = 40, **settings: object
-) -> GymnasiumWorld:
-    """Make a world from a Gymnasium environment with continuous observations and actions.
-
-    Example::
-
-        world = sf.adapters.from_continuous_gymnasium(
-            "Pendulum-v1", variables={"angle": (0, 2), "velocity": 2}
-        )
-
-    Args:
-        env: An environment that `gymnasium.make` made, or an id for it.
-        variables: Slices of the observation by name: an index, a pair (first, end), or {"at":
-            either, "scale": the largest change that matters}, which numbers without bounds need.
-        step_limit: The most steps a skill may take.
-        **settings: Arguments for `gymnasium.make`.
-
-    Raises:
-        UserError: If the environment cannot be made, is not continuous, or no variables are named.
-    """
-    made, world_id = _make_env(env, settings)
-    if not is_continuous(made):
-        raise UserError(
-            f"{world_id} has observations {made.observation_space} and actions "
-            f"{made.action_space}; only vectors of real numbers have slices: give a list "
-            f"of names instead, or use from_gymnasium"
-        )
-    return continuous_world(made, world_id, variables, step_limit, settings)
 
 
 def make_by_id(env_id: str, **settings: Any) -> ExploredWorld | GymnasiumWorld:
@@ -366,31 +326,3 @@ def is_bundled(env_id: str) -> bool:
 
     spec = gymnasium.registry.get(env_id)
     return spec is not None and str(spec.entry_point).startswith(_OWN_MODULES)
-
-
-def _storable_names(names: Variables | None) -> list[str] | None:
-    """Return names as JSON can hold them; functions are not stored."""
-    return None if names is None or isinstance(names, Mapping) else list(names)
-
-
-def _make_env(env: Any, settings: Mapping[str, object]) -> tuple[Any, str]:
-    """Return an environment and the id of its world."""
-    import gymnasium
-
-    if isinstance(env, gymnasium.Env):
-        if settings:
-            raise UserError(f"an environment that is already made takes no {', '.join(settings)}")
-        return env, f"{LOCAL_PREFIX}{env.spec.id if env.spec else type(env.unwrapped).__name__}"
-    if not isinstance(env, str):
-        raise UserError(f"from_gymnasium takes an environment or an id, not {env!r}")
-    if is_minigrid(env):
-        register_minigrid()
-    try:
-        made = gymnasium.make(env, disable_env_checker=True, **settings)  # pyright: ignore[reportArgumentType]
-        made.reset(seed=0)
-    except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound):
-        raise unknown("Gymnasium environment", env, sorted(gymnasium.registry)) from None
-    except Exception as error:  # an environment may fail in any way
-        reason = f"{type(error).__name__}: {error}"
-        raise UserError(f"Gymnasium cannot make {env} with {dict(settings)}: {reason}") from error
-    return made, f"gymnasium:{env}"

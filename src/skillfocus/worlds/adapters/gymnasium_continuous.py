@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
 from skillfocus.world import check_step_limit
+from skillfocus.worlds.adapters.stepping import find_env
 from skillfocus.worlds.continuous import HostStep, HostWorld
 
 Slices = Mapping[str, Any]
@@ -38,7 +40,7 @@ class GymnasiumWorld(HostWorld):
         step_limit: int,
         settings: Mapping[str, object],
     ) -> None:
-        """Make a world; `continuous_world` checks its arguments."""
+        """Make a world; `from_continuous_gymnasium` checks its arguments."""
         example = make_env()
         observations, actions = example.observation_space, example.action_space
         self.id = world_id
@@ -83,11 +85,7 @@ class GymnasiumWorld(HostWorld):
             raise TypeError(f"{self.id} was made from an environment and cannot be pickled")
         from skillfocus.worlds.registry import make
 
-        return _remake, (make, self.id, self._settings)
-
-
-def _remake(make: Callable[..., Any], world_id: str, settings: Mapping[str, Any]) -> Any:
-    return make(world_id, **settings)
+        return partial(make, self.id, **self._settings), ()
 
 
 class GymnasiumBatch:
@@ -131,43 +129,45 @@ def is_continuous(env: Any) -> bool:
     )
 
 
-def continuous_world(
-    env: Any,
-    world_id: str,
-    variables: object,
-    step_limit: int,
-    settings: Mapping[str, object],
+def from_continuous_gymnasium(
+    env: Any, *, variables: Slices | None = None, step_limit: int = 40, **settings: object
 ) -> GymnasiumWorld:
-    """Make the world of a continuous environment.
+    """Make a world from a Gymnasium environment with continuous observations and actions.
+
+    Example::
+
+        world = sf.adapters.from_continuous_gymnasium(
+            "Pendulum-v1", variables={"angle": (0, 2), "velocity": 2}
+        )
 
     Args:
-        env: The environment; it must have been made by `gymnasium.make`, so that others like it
-            can be.
-        world_id: The world's id.
-        variables: Slices of the observation by name.
+        env: An environment that `gymnasium.make` made, or an id for it.
+        variables: Slices of the observation by name: an index, a pair (first, end), or {"at":
+            either, "scale": the largest change that matters}, which numbers without bounds need.
         step_limit: The most steps a skill may take.
-        settings: What `gymnasium.make` was given.
+        **settings: Arguments for `gymnasium.make`.
 
     Raises:
-        UserError: If no variables are named, or they do not fit the observation.
+        UserError: If the environment cannot be made, is not continuous, or no variables are named.
     """
     import gymnasium
 
+    made, world_id = find_env(env, settings)
+    if not is_continuous(made):
+        raise UserError(
+            f"{world_id} has observations {made.observation_space} and actions "
+            f"{made.action_space}; only vectors of real numbers have slices: give a list "
+            f"of names instead, or use from_gymnasium"
+        )
     if not isinstance(variables, Mapping) or not variables:
-        raise unnamed_variables(env, world_id)
-    spec = env.spec
-    if spec is None:
+        raise unnamed_variables(made, world_id)
+    if made.spec is None:
         raise UserError(
             f"{world_id} was not made by gymnasium.make, so it cannot be copied: register it, and "
             f"give its id"
         )
-    return GymnasiumWorld(
-        world_id,
-        lambda: gymnasium.make(spec, disable_env_checker=True),
-        variables,
-        step_limit,
-        settings,
-    )
+    make = partial(gymnasium.make, made.spec, disable_env_checker=True)
+    return GymnasiumWorld(world_id, make, variables, step_limit, settings)
 
 
 def unnamed_variables(env: Any, world_id: str) -> UserError:

@@ -23,14 +23,15 @@ import numpy as np
 from skillfocus.errors import UserError, unknown
 from skillfocus.world import STATE_LIMIT, check_seed
 from skillfocus.worlds.adapters.stepping import (
-    SteppedSimulator,
     changed_settings,
+    find_env,
+    make_env,
     sampling_note,
     stepped_model,
     truncation_note,
     validate,
 )
-from skillfocus.worlds.explored import LOCAL_PREFIX, ExploredWorld, Groups, Values
+from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
 
 DIRECTIONS = ("right", "down", "left", "up")
 ACTIONS = ("left", "right", "forward", "pick up", "drop", "toggle", "done")
@@ -75,33 +76,35 @@ def from_minigrid(
     Raises:
         UserError: If the environment cannot be made or explored, or has hidden state.
     """
-    prefix = LOCAL_PREFIX
     check_seed(seed)
     seed = int(seed)
     if not isinstance(env, str) and not is_minigrid(env):
         raise UserError(f"from_minigrid takes a MiniGrid environment or its id, not {env!r}")
     if isinstance(env, str):
-        prefix, env = "minigrid:", _make_env(env, settings)
-    elif settings:
-        raise UserError(f"an environment that is already made takes no {', '.join(settings)}")
+        env_id = _full_id(env)
+        arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+        world_id, env = f"minigrid:{env_id}", make_env("MiniGrid", env_id, arguments)
+    else:
+        env, world_id = find_env(env, settings)
     grid = _SteppedGrid(env, seed)
+    is_bundled = type(grid.inner).__module__.startswith("minigrid.")
     world = ExploredWorld(
-        f"{prefix}{env.spec.id if env.spec else type(env.unwrapped).__name__}",
+        world_id,
         names=grid.names,
         actions=[ACTIONS[a] if a < len(ACTIONS) else str(a) for a in range(env.action_space.n)],
-        starts=[grid.get()],
+        starts=[grid.state()],
         model=stepped_model(grid, samples),
         limit=limit,
         settings=changed_settings(
-            settings, groups=(groups, None), seed=(seed, 0), samples=(samples, 1),
-            step_limit=(step_limit, 40), limit=(limit, STATE_LIMIT), check=(check, True),
+            from_minigrid, settings, groups=groups, seed=seed, samples=samples,
+            step_limit=step_limit, limit=limit, check=check,
         ),
         groups=groups,
         step_limit=step_limit,
-        simulator=SteppedSimulator(grid),
+        simulator=grid,
         exact=samples == 1,
-        notes=(*sampling_note(samples), truncation_note(grid.env.max_steps)),
-        packages=("minigrid", "gymnasium") if _is_bundled(env) else (),
+        notes=(*sampling_note(samples), truncation_note(grid.inner.max_steps)),
+        packages=("minigrid", "gymnasium") if is_bundled else (),
     )  # fmt: skip
     if check:
         validate(world, seed, advice=_ADVICE)
@@ -114,11 +117,6 @@ def is_minigrid(env: object) -> bool:
         return env.startswith(("MiniGrid-", "BabyAI-"))
     kinds = type(getattr(env, "unwrapped", env)).__mro__
     return any(kind.__name__ == "MiniGridEnv" for kind in kinds)
-
-
-def _is_bundled(env: Any) -> bool:
-    """Return whether an environment's code comes with MiniGrid."""
-    return type(env.unwrapped).__module__.startswith("minigrid.")
 
 
 def register_minigrid() -> None:
@@ -139,8 +137,8 @@ def register_minigrid() -> None:
         minigrid.register_minigrid_envs()
 
 
-def _make_env(name: str, settings: dict[str, object]) -> Any:
-    """Make an environment by its id in full or in short."""
+def _full_id(name: str) -> str:
+    """Return the id of an environment from its id in full or in short."""
     import gymnasium
 
     register_minigrid()
@@ -149,18 +147,11 @@ def _make_env(name: str, settings: dict[str, object]) -> Any:
     env_id = next((form for form in forms if form in ids), None)
     if env_id is None:
         raise unknown("MiniGrid environment", name, ids)
-    arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-    try:
-        made = gymnasium.make(env_id, disable_env_checker=True, **arguments)  # pyright: ignore[reportArgumentType]
-        made.reset(seed=0)
-    except Exception as error:  # an environment may fail in any way
-        reason = f"{type(error).__name__}: {error}"
-        raise UserError(f"MiniGrid cannot make {env_id} with {settings}: {reason}") from error
-    return made
+    return env_id
 
 
 class _SteppedGrid:
-    """A MiniGrid environment as a `Steppable`.
+    """A MiniGrid environment as a `Simulator`.
 
     Its objects remain the same Python objects throughout; a state says where each of them is.
     """
@@ -168,7 +159,8 @@ class _SteppedGrid:
     def __init__(self, outer: Any, seed: int) -> None:
         """Reset an environment with a seed and name its objects."""
         outer.reset(seed=seed)
-        self.env, self.wrapped = (env := outer.unwrapped), outer
+        self.env = self.wrapped = outer
+        self.inner = env = outer.unwrapped
         while type(self.wrapped).__name__ in _NEUTRAL_WRAPPERS:
             self.wrapped = self.wrapped.env
         things = list(_find_objects(env.grid.grid))
@@ -185,9 +177,9 @@ class _SteppedGrid:
             *(label for _, label in self.items), *(label for _, label in self.doors),
         )  # fmt: skip
 
-    def get(self) -> Values:
+    def state(self) -> Values:
         """Return the current values of the variables."""
-        env = self.env
+        env = self.inner
         place: dict[int, Any] = {
             id(cell): (i % env.grid.width, i // env.grid.width)
             for i, cell in enumerate(env.grid.grid)
@@ -209,9 +201,9 @@ class _SteppedGrid:
             *(_door_state(door) for door, _ in self.doors),
         )  # fmt: skip
 
-    def set(self, values: Values, seed: int | None = None) -> None:
+    def reset(self, values: Values, seed: int | None = None) -> None:
         """Place the agent and all objects; a seed resets the random number generator."""
-        env, parts = self.env, iter(values)
+        env, parts = self.inner, iter(values)
         if seed is not None:
             env.np_random = np.random.default_rng(seed)
         x, y, direction = next(parts), next(parts), next(parts)
@@ -232,15 +224,17 @@ class _SteppedGrid:
             state = next(parts)
             door.is_locked, door.is_open = state == "locked", state == "open"
 
-    def step(self, action: int) -> bool:
-        """Take an action; return whether the episode has ended."""
-        if self.wrapped is not self.env:
-            return bool(self.wrapped.step(action)[2])
-        self.env.gen_obs = dict  # observations are not used, and take most of the time
-        try:
-            return bool(self.env.step(action)[2])
-        finally:
-            del self.env.gen_obs
+    def step(self, action: int) -> ModelOutcome:
+        """Take an action and return what happened."""
+        if self.wrapped is not self.inner:
+            ended = self.wrapped.step(action)[2]
+        else:
+            self.inner.gen_obs = dict  # observations are not used, and take most of the time
+            try:
+                ended = self.inner.step(action)[2]
+            finally:
+                del self.inner.gen_obs
+        return ModelOutcome(1.0, self.state(), bool(ended))
 
 
 def _find_objects(cells: list[Any]) -> Iterator[Any]:

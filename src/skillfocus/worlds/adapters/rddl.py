@@ -15,10 +15,11 @@ import itertools
 import math
 import os
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -66,20 +67,20 @@ class ExactModel:
         names = [*self.next, *self.actions, *(name for name, _, _ in simulator.cpfs)]
         self.fluents = {name: Fluent.of(rddl, name) for name in names}
 
-        def formula(name: str, expression: Any) -> Formula:
-            return Formula(name, expression, self.fluents, enumerator)
+        def formulas(name: str, expressions: list[Any]) -> list[Formula]:
+            return [Formula(name, each, self.fluents, enumerator) for each in expressions]
 
-        self._preconditions = [formula("a precondition", e) for e in rddl.preconditions]
-        self._terminations = [formula("the termination", e) for e in rddl.terminations]
-        self._invariants = [formula("a state invariant", e) for e in rddl.invariants]
-        formulas = {name: formula(name, expression) for name, expression, _ in simulator.cpfs}
+        self._preconditions = formulas("a precondition", rddl.preconditions)
+        self._terminations = formulas("the termination", rddl.terminations)
+        self._invariants = formulas("a state invariant", rddl.invariants)
+        by_name = {name: formulas(name, [each])[0] for name, each, _ in simulator.cpfs}
         needed, read = list(self.next.values()), set()
         for name in needed:  # grows while it is iterated
-            new = [n for n in formulas[name].reads if n in formulas and n not in read]
+            new = [n for n in by_name[name].reads if n in by_name and n not in read]
             read.update(new)
             needed.extend(new)
-        self._branching = [formulas[name] for name in formulas if name in read]
-        self._independent = {n: formulas[n] for n in self.next.values() if n not in read}
+        self._branching = [by_name[name] for name in by_name if name in read]
+        self._independent = {n: by_name[n] for n in self.next.values() if n not in read}
 
     def state(self, arrays: dict[str, Any]) -> Values:
         """Return the state that a simulator's arrays hold."""
@@ -87,12 +88,9 @@ class ExactModel:
 
     def assignment(self, values: Values) -> Assignment:
         """Return a state as {fluent: values of its entries}."""
-        parts, first = {}, 0
-        for name in self.next:
-            size = len(self.fluents[name].entries)
-            parts[name] = values[first : first + size]
-            first += size
-        return parts
+        left = iter(values)
+        sizes = {name: len(self.fluents[name].entries) for name in self.next}
+        return {name: tuple(itertools.islice(left, size)) for name, size in sizes.items()}
 
     def ended(self, values: Values) -> bool:
         """Return whether an episode ends on entering a state."""
@@ -151,15 +149,6 @@ def _holds(formula: Formula, assignment: Assignment) -> bool:
 # The actions of an RDDL instance: `noop` and every combination of changed action fluents
 
 
-class _Choice(NamedTuple):
-    """One entry of an action fluent set to another value than its default."""
-
-    label: str
-    fluent: str
-    entry: int
-    value: Any
-
-
 def list_actions(
     world_id: str, rddl: Any, model: ExactModel, simulator: Any
 ) -> dict[str, Assignment]:
@@ -177,48 +166,47 @@ def list_actions(
         UserError: If there are too many actions, or infinitely many.
     """
     defaults = {n: model.fluents[n].values(simulator.init_values[n]) for n in model.actions}
-    choices: list[list[_Choice]] = []
+    choices: list[list[tuple[str, str, int, Any]]] = []  # label, fluent, entry, value
     for name in model.actions:
         fluent = model.fluents[name]
         for place, entry in enumerate(fluent.entries):
             default = defaults[name][place]
             if fluent.kind is bool:
-                choices.append([_Choice(entry, name, place, not default)])
+                choices.append([(entry, name, place, not default)])
                 continue
             values = fluent.objects or _integer_range(world_id, entry, place, name, rddl, simulator)
-            others = [v for v in values if v != default]
-            choices.append([_Choice(f"{entry}={v}", name, place, v) for v in others])
+            choices.append([(f"{entry}={v}", name, place, v) for v in values if v != default])
     max_changes = min(rddl.max_allowed_actions, len(choices))
-    _check_count(world_id, choices, max_changes)
+    _check_count(world_id, [len(options) for options in choices], max_changes)
     noop = "default" if "noop" in model.actions else "noop"
     actions: dict[str, Assignment] = {}
     for n_changes in range(max_changes + 1):
         for entries in itertools.combinations(choices, n_changes):
             for changes in itertools.product(*entries):
                 values = {name: list(default) for name, default in defaults.items()}
-                for change in changes:
-                    values[change.fluent][change.entry] = change.value
-                label = "+".join(change.label for change in changes) or noop
+                for _, name, place, value in changes:
+                    values[name][place] = value
+                label = "+".join(label for label, *_ in changes) or noop
                 actions[label] = {name: tuple(entries) for name, entries in values.items()}
     return actions
 
 
-def _check_count(world_id: str, choices: list[list[_Choice]], max_changes: int) -> None:
-    """Refuse too many actions without listing them: counts[k] of them change k entries."""
-    counts = [1] + [0] * len(choices)
-    for options in choices:
-        for k in range(len(choices), 0, -1):
-            counts[k] += counts[k - 1] * len(options)
-    possible = [k for k in range(max_changes + 1) if sum(counts[: k + 1]) <= MAX_ACTIONS]
-    if possible[-1] < max_changes:
+def _check_count(world_id: str, n_options: list[int], max_changes: int) -> None:
+    """Refuse too many actions without listing them."""
+    counts = [1]  # counts[k] actions change k entries
+    for n in n_options:
+        counts = [a + n * b for a, b in zip([*counts, 0], [0, *counts], strict=True)]
+    totals = list(itertools.accumulate(counts))
+    if totals[max_changes] > MAX_ACTIONS:
+        possible = sum(total <= MAX_ACTIONS for total in totals) - 1
         advice = (
-            f"give an instance file with max-nondef-actions = {possible[-1]}"
-            if possible[-1]
+            f"give an instance file with max-nondef-actions = {possible}"
+            if possible
             else "use a smaller instance"
         )
         raise UserError(
-            f"{world_id} has {sum(counts[: max_changes + 1]):,} actions, counting up to "
-            f"{max_changes} at a time, but at most {MAX_ACTIONS} are possible: {advice}"
+            f"{world_id} has {totals[max_changes]:,} actions, counting up to {max_changes} at a "
+            f"time, but at most {MAX_ACTIONS} are possible: {advice}"
         )
 
 
@@ -265,43 +253,24 @@ def position_groups(model: ExactModel, states: list[Values]) -> Groups:
     for name in (name for name in model.next if model.fluents[name].kind is bool):
         fluent = model.fluents[name]
         flags = np.array([assignment[name] for assignment in assignments])
-        changing = [
-            entry
-            for entry, column in zip(fluent.entries, flags.T, strict=True)
-            if np.unique(column).size > 1
-        ]
+        changing = (flags != flags[0]).any(axis=0)
         flags, axes = flags.reshape(-1, *fluent.shape), range(len(fluent.shape))
-        subsets = [parameters for n in axes for parameters in itertools.combinations(axes, n)]
         n_up = {
-            parameters: flags.sum(axis=tuple(axis + 1 for axis in axes if axis not in parameters))
-            for parameters in subsets
+            kept: flags.sum(axis=tuple(axis + 1 for axis in axes if axis not in kept))
+            for n in axes
+            for kept in itertools.combinations(axes, n)
         }
-        at_most_one = [parameters for parameters in subsets if n_up[parameters].max() == 1]
-        constant = [
-            parameters
-            for parameters in subsets
-            if (n_up[parameters].min(axis=0) == n_up[parameters].max(axis=0)).all()
-        ]
-        for parameters in (*at_most_one, *constant)[:1]:
-            groups |= _group_patterns(name, changing, parameters)
-    return groups
-
-
-def _group_patterns(name: str, changing: list[str], parameters: tuple[int, ...]) -> dict[str, str]:
-    """Return {group: pattern} for flags that share the objects at some parameters.
-
-    Only groups in which two or more flags change.
-    """
-    families: dict[tuple[str, ...], int] = {}
-    for entry in changing:
-        objects = entry[len(name) + 1 : -1].split(",")
-        family = tuple(o if i in parameters else "*" for i, o in enumerate(objects))
-        families[family] = families.get(family, 0) + 1
-    groups: dict[str, str] = {}
-    for family, size in families.items():
-        if size > 1:
-            objects = ",".join(family[i] for i in parameters)
-            groups[f"{name}({objects})" if parameters else name] = f"{name}({','.join(family)})"
+        at_most_one = [kept for kept, up in n_up.items() if up.max() == 1]
+        constant = [kept for kept, up in n_up.items() if (up == up[0]).all()]
+        for kept in (*at_most_one, *constant)[:1]:
+            entries = itertools.compress(fluent.entries, changing)
+            objects = [entry[len(name) + 1 : -1].split(",") for entry in entries]
+            families = Counter(
+                tuple(o if i in kept else "*" for i, o in enumerate(each)) for each in objects
+            )
+            for family in (family for family, size in families.items() if size > 1):
+                which = f"({','.join(family[i] for i in kept)})" if kept else ""
+                groups[f"{name}{which}"] = f"{name}({','.join(family)})"
     return groups
 
 
@@ -332,9 +301,9 @@ def from_rddl(
     Raises:
         UserError: If the files cannot be read, or the domain cannot be enumerated exactly.
     """
-    problem = _find_problem(domain, instance)
-    world_id = f"rddl:{problem.name}"
-    rddl, enumerated, simulated = _load(problem.domain_file, problem.instance_file)
+    name, domain_file, instance_file, arguments = _find_problem(domain, instance)
+    world_id = f"rddl:{name}"
+    rddl, enumerated, simulated = _load(domain_file, instance_file)
     model = ExactModel(world_id, rddl, enumerated)
     actions = list_actions(world_id, rddl, model, simulated)
     assignments = list(actions.values())
@@ -350,19 +319,16 @@ def from_rddl(
         model=lambda values, action: model.outcomes(values, assignments[action]),
         limit=limit,
         settings=changed_settings(
-            problem.settings,
-            groups=(stored_groups, None),
-            step_limit=(step_limit, 40),
-            limit=(limit, STATE_LIMIT),
-            check=(check, True),
+            from_rddl, arguments, groups=stored_groups, step_limit=step_limit, limit=limit,
+            check=check,
         ),
         groups=partial(position_groups, model) if groups is None else groups,
         step_limit=step_limit,
         simulator=_RDDLSimulator(simulated, model, assignments),
         notes=_notes(rddl),
         packages=("pyRDDLGym", "rddlrepository"),
-        files=(problem.domain_file, problem.instance_file),
-    )
+        files=(domain_file, instance_file),
+    )  # fmt: skip
     if groups is None and world.groups:
         world.notes += (
             f"joined, as one at most or always equally many of their flags are up: "
@@ -396,17 +362,10 @@ def make_by_name(name: str, **settings: Any) -> ExploredWorld:
     return from_rddl(domain, **{"instance": instance or None, **settings})
 
 
-class _Problem(NamedTuple):
-    """A domain and an instance."""
-
-    name: str
-    domain_file: str
-    instance_file: str
-    settings: dict[str, object]
-    """The arguments that find the files again, if the name does not."""
-
-
-def _find_problem(domain: str | Path, instance: str | int | Path | None) -> _Problem:
+def _find_problem(
+    domain: str | Path, instance: str | int | Path | None
+) -> tuple[str, str, str, Mapping[str, object]]:
+    """Return a problem's name, its two files, and arguments that find them if the name does not."""
     try:
         import pyRDDLGym  # noqa: F401
         from rddlrepository.core.manager import RDDLRepoManager
@@ -415,12 +374,12 @@ def _find_problem(domain: str | Path, instance: str | int | Path | None) -> _Pro
             "RDDL worlds need pyRDDLGym and rddlrepository: pip install 'skillfocus[rddl]'"
         ) from None
     if str(domain).endswith(".rddl"):
-        files = str(domain), str(instance or "(none given)")
-        for file, kind in zip(files, ("domain", "instance"), strict=True):
+        one, other = str(domain), str(instance or "(none given)")
+        files = {"domain": one, "instance": other}
+        for kind, file in files.items():
             if not os.path.isfile(file):
                 raise UserError(f"there is no RDDL {kind} file {file}")
-        name = "+".join(Path(file).name for file in files)
-        return _Problem(name, *files, {"domain": files[0], "instance": files[1]})
+        return f"{Path(one).name}+{Path(other).name}", one, other, files
     repository = RDDLRepoManager()
     names, wanted = sorted(repository.list_problems()), str(domain).lower()
     exact = [n for n in names if n.lower() == wanted]
@@ -433,8 +392,7 @@ def _find_problem(domain: str | Path, instance: str | int | Path | None) -> _Pro
     number = problem.instances[0] if instance is None else str(instance)
     if number not in problem.instances:
         raise unknown(f"instance of {matches[0]}", number, problem.instances)
-    name = f"{matches[0]}/{number}"
-    return _Problem(name, problem.get_domain(), problem.get_instance(number), {})
+    return f"{matches[0]}/{number}", problem.get_domain(), problem.get_instance(number), {}
 
 
 def _load(domain: str, instance: str) -> tuple[Any, Any, Any]:

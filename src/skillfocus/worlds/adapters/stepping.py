@@ -1,21 +1,29 @@
 """Explore and play environments that can only be stepped.
 
-Such an environment is described by three functions: get its state, set it, take an action. If
-`step` is random, each action is sampled several times, and frequencies stand for probabilities.
+Such an environment is a `Simulator`: its state can be set and read, and it takes actions. If `step`
+is random, each action is sampled several times, and frequencies stand for probabilities.
 """
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 from skillfocus.spaces import State
-from skillfocus.worlds.explored import ExploredWorld, Model, ModelOutcome, Simulator, Values
+from skillfocus.worlds.explored import (
+    LOCAL_PREFIX,
+    ExploredWorld,
+    Model,
+    ModelOutcome,
+    Simulator,
+    Values,
+)
 
 N_ROUND_TRIPS = 200
 """States in which it is checked that setting and then getting the state is the identity."""
@@ -23,42 +31,7 @@ MAX_SAMPLES = 10_000
 """The most samples of an action in a state: seconds of stepping."""
 
 
-class Steppable(Protocol):
-    """An environment whose state can be read and set."""
-
-    def get(self) -> Values:
-        """Return the current values of the variables."""
-        ...
-
-    def set(self, values: Values, seed: int | None = None) -> None:
-        """Go to a state; a seed resets the random number generator."""
-
-    def step(self, action: int) -> bool:
-        """Take an action; return whether the episode has ended."""
-        ...
-
-
-class SteppedSimulator:
-    """A steppable environment as a `Simulator`."""
-
-    def __init__(self, env: Steppable) -> None:
-        self.env = env
-
-    def reset(self, values: Values, seed: int | None = None) -> None:
-        """Go to a state; a seed resets the random number generator."""
-        self.env.set(values, seed)
-
-    def state(self) -> Values:
-        """Return the current values of the variables."""
-        return self.env.get()
-
-    def step(self, action: int) -> ModelOutcome:
-        """Take an action and return what happened."""
-        ended = self.env.step(action)
-        return ModelOutcome(1.0, self.env.get(), ended)
-
-
-def stepped_model(env: Steppable, samples: int) -> Model:
+def stepped_model(env: Simulator, samples: int) -> Model:
     """Return a model that sets the state, steps and reads the state.
 
     Args:
@@ -71,24 +44,22 @@ def stepped_model(env: Steppable, samples: int) -> Model:
     """
     if not 1 <= samples <= MAX_SAMPLES:
         raise UserError(f"samples is {samples}; it must be 1 to {MAX_SAMPLES:,}")
-
     checked: set[Values] = set()
 
     def model(values: Values, action: int) -> Iterable[ModelOutcome]:
         if values not in checked and len(checked) < N_ROUND_TRIPS:
             checked.add(values)
-            env.set(values)
-            if env.get() != values:
+            env.reset(values)
+            if env.state() != values:
                 raise UserError(
-                    f"setting the state {values} and getting it again gives {env.get()}: what sets "
-                    f"the state must set everything that is read"
+                    f"setting the state {values} and getting it again gives {env.state()}: what "
+                    f"sets the state must set everything that is read"
                 )
-        counts: Counter[tuple[Values, bool]] = Counter()
+        counts: Counter[ModelOutcome] = Counter()
         for _ in range(samples):
-            env.set(values)
-            ended = env.step(action)
-            counts[env.get(), ended] += 1
-        return [ModelOutcome(n / samples, *key) for key, n in counts.items()]
+            env.reset(values)
+            counts[env.step(action)] += 1
+        return [ModelOutcome(n / samples, *outcome[1:]) for outcome, n in counts.items()]
 
     return model
 
@@ -109,16 +80,57 @@ def truncation_note(max_episode_steps: int) -> str:
 
 
 def changed_settings(
-    settings: Mapping[str, object], **own: tuple[object, object]
+    factory: Callable[..., Any], settings: Mapping[str, object], **own: object
 ) -> dict[str, object]:
-    """Return an environment's settings and those of the adapter's that differ from their defaults.
+    """Return an environment's settings and those of the adapter's that are not its defaults.
 
     Args:
+        factory: The adapter, whose signature has the defaults.
         settings: Settings of the environment, all of which are included.
-        **own: Per setting of the adapter, its value and its default.
+        **own: Settings of the adapter.
     """
-    changed = {name: value for name, (value, default) in own.items() if value != default}
+    defaults = inspect.signature(factory).parameters
+    changed = {name: value for name, value in own.items() if value != defaults[name].default}
     return {**settings, **changed}
+
+
+def make_env(library: str, env_id: str, settings: Mapping[str, Any]) -> Any:
+    """Make a Gymnasium environment and reset it.
+
+    Args:
+        library: Where it comes from, for errors.
+        env_id: Its id.
+        settings: Arguments for `gymnasium.make`.
+
+    Raises:
+        UserError: If there is no such environment, or it cannot be made.
+    """
+    import gymnasium
+
+    try:
+        made = gymnasium.make(env_id, disable_env_checker=True, **settings)
+        made.reset(seed=0)
+    except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound):
+        raise unknown("Gymnasium environment", env_id, sorted(gymnasium.registry)) from None
+    except Exception as error:  # an environment may fail in any way
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(
+            f"{library} cannot make {env_id} with {dict(settings)}: {reason}"
+        ) from error
+    return made
+
+
+def find_env(env: Any, settings: Mapping[str, object]) -> tuple[Any, str]:
+    """Return an environment, made if its id is given, and the id of its world."""
+    import gymnasium
+
+    if isinstance(env, str):
+        return make_env("Gymnasium", env, settings), f"gymnasium:{env}"
+    if not isinstance(env, gymnasium.Env):
+        raise UserError(f"from_gymnasium takes an environment or an id, not {env!r}")
+    if settings:
+        raise UserError(f"an environment that is already made takes no {', '.join(settings)}")
+    return env, f"{LOCAL_PREFIX}{env.spec.id if env.spec else type(env.unwrapped).__name__}"
 
 
 # -------------------- What the states and actions of Gymnasium's toy-text environments mean
@@ -148,20 +160,6 @@ class ToyText(NamedTuple):
 def _read_taxi(env: Any, state: int) -> Values:
     row, column, passenger, destination = env.decode(state)
     return int(row), int(column), (*_LOCATIONS, "in taxi")[passenger], _LOCATIONS[destination]
-
-
-def _read_lake(env: Any, state: int) -> Values:
-    return divmod(int(state), int(env.ncol))
-
-
-def _read_cliff(env: Any, state: int) -> Values:
-    return divmod(int(state), int(env.shape[1]))
-
-
-def _read_hand(env: Any, state: tuple) -> Values:
-    del env
-    player, dealer, ace = state
-    return int(player), int(dealer), int(ace)
 
 
 def _set_hand(env: Any, state: tuple) -> None:
@@ -219,12 +217,20 @@ TOY_TEXT = {
         ("south", "north", "east", "west", "pick up", "drop off"),
         _read_taxi,
     ),
-    "FrozenLakeEnv": ToyText(("row", "column"), ("left", "down", "right", "up"), _read_lake),
-    "CliffWalkingEnv": ToyText(("row", "column"), ("up", "right", "down", "left"), _read_cliff),
+    "FrozenLakeEnv": ToyText(
+        ("row", "column"),
+        ("left", "down", "right", "up"),
+        lambda env, state: divmod(int(state), int(env.ncol)),
+    ),
+    "CliffWalkingEnv": ToyText(
+        ("row", "column"),
+        ("up", "right", "down", "left"),
+        lambda env, state: divmod(int(state), int(env.shape[1])),
+    ),
     "BlackjackEnv": ToyText(
         ("player", "dealer", "usable_ace"),
         ("stick", "hit"),
-        _read_hand,
+        lambda _, state: tuple(map(int, state)),
         lambda env: env._get_obs(),
         _set_hand,
         _play_hand,

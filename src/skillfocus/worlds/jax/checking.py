@@ -1,10 +1,13 @@
-"""Conformance checks for worlds in JAX; `skillfocus.testing.check_jax_world` calls them."""
+"""Conformance checks for worlds in JAX and for continuous worlds.
+
+`skillfocus.testing.check_jax_world` and `check_continuous_world` call them.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -21,6 +24,10 @@ ENVIRONMENTS = 128
 """Number of parallel environments."""
 STEPS = 64
 """Random actions per environment."""
+ROUNDING = 1e-5
+"""Tolerance of bounds, relative to the variable's scale."""
+
+# -------------------- What a world declares
 
 
 def check_declarations(world: World) -> JaxWorld:
@@ -34,12 +41,33 @@ def check_declarations(world: World) -> JaxWorld:
     """
     if not isinstance(world, JaxWorld):
         raise UserError(f"{world.id} is not a JaxWorld: check it with check_world")
-    for attribute, names in (
-        ("goals", world.goals),
-        ("default_target", (world.default_target,)),
-        ("one_way", world.one_way),
-        ("fixed", world.fixed),
-    ):
+    _check_declared(world, goals=world.goals, default_target=(world.default_target,))
+    return world
+
+
+def check_declared_bounds(world: World) -> ContinuousBase:
+    """Check declared names and bounds, and that the settings recreate the world.
+
+    Returns:
+        The world.
+
+    Raises:
+        UserError: If a check fails.
+    """
+    if not isinstance(world, ContinuousBase):
+        raise UserError(f"{world.id} has finite variables: use check_world or check_jax_world")
+    n = len(world.actions)
+    if (len(world.action_low), len(world.action_high)) != (n, n):
+        raise UserError(f"{world.id}: action_low and action_high need {n} numbers, one per action")
+    for name, low, high in zip(world.actions, world.action_low, world.action_high, strict=True):
+        if not low < high or not np.isfinite([low, high]).all():
+            raise UserError(f"{world.id}: action {name} ranges from {low} to {high}")
+    _check_declared(world)
+    return world
+
+
+def _check_declared(world: JaxWorld | ContinuousBase, **declared: tuple[str, ...]) -> None:
+    for attribute, names in {**declared, "one_way": world.one_way, "fixed": world.fixed}.items():
         for name in names:
             if name not in world.space.names:
                 raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
@@ -51,7 +79,9 @@ def check_declarations(world: World) -> JaxWorld:
         remade = make(world.id, **world.settings)
         if (remade.space, remade.settings) != (world.space, world.settings):
             raise UserError(f"{world.id}: its settings recreate another world")
-    return world
+
+
+# -------------------- What a world does in random rollouts
 
 
 def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
@@ -64,36 +94,79 @@ def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
         UserError: If a check fails.
     """
     key = jax.random.key(seed)
-    _check_shapes(world, key)
-    state = jax.eval_shape(world.reset, key)
-    check_traces(world.id, "reset", world.reset, (key,))
-    check_traces(world.id, "step", world.step, (key, state, jnp.int32(0)))
-    values = _rollouts(world, key, seed)
-    _check_range(world, values)
+    sizes = {"values": len(world.space)}
+    _check_program(world, key, jnp.int32(0), sizes, ", one value index per variable")
+    rng = np.random.default_rng(seed)
+    shape = (STEPS, ENVIRONMENTS)
+    values = _rollouts(world, key, rng.integers(len(world.actions), size=shape, dtype=np.int32))
+    for j, variable in enumerate(world.space.variables):
+        low, high = int(values[..., j].min()), int(values[..., j].max())
+        if low < 0 or high >= len(variable.values):
+            raise UserError(
+                f"{world.id}: {variable.name} has value indices {low} to {high}, but only "
+                f"{len(variable.values)} values"
+            )
     _check_one_way(world, values)
     _check_place(world, key, values)
     return values
 
 
-def _check_shapes(world: JaxWorld, key: jax.Array) -> None:
-    """Check that states keep their structure, and that values are int32."""
+def check_continuous_rollouts(world: ContinuousWorld, seed: int = 0) -> np.ndarray:
+    """Check random rollouts.
+
+    Returns:
+        Values, float32 [n_steps + 1, n_environments, space.size].
+
+    Raises:
+        UserError: If a check fails.
+    """
+    key = jax.random.key(seed)
+    sizes = {"values": world.space.size, "observation": world.observation_size}
+    _check_program(world, key, jnp.zeros(world.n_action_dims, jnp.float32), sizes)
+    low, high = np.array(world.action_low), np.array(world.action_high)
+    actions = np.random.default_rng(seed).uniform(low, high, (STEPS, ENVIRONMENTS, len(low)))
+    values = _rollouts(world, key, actions.astype(np.float32))
+    _check_bounds(world, values)
+    return values
+
+
+def _check_program(
+    world: JaxWorld | ContinuousWorld,
+    key: jax.Array,
+    action: jax.Array,
+    sizes: Mapping[str, int],
+    meaning: str = "",
+) -> None:
+    """Check what functions return, that states keep their structure, and that traces agree.
+
+    Args:
+        world: The world.
+        key: A random key.
+        action: An action.
+        sizes: How many numbers the functions of a state return, by their names.
+        meaning: What these numbers are, for the error.
+    """
+    finite = isinstance(world, JaxWorld)
+    dtype = jnp.dtype(jnp.int32 if finite else jnp.float32)
     state = jax.eval_shape(world.reset, key)
-    values = jax.eval_shape(world.values, state)
-    expected = ((len(world.space),), jnp.dtype(jnp.int32))
-    if (values.shape, values.dtype) != expected:
-        raise UserError(
-            f"{world.id}: values must be int32 of shape {expected[0]}, one value index per "
-            f"variable, not {values.dtype} of shape {values.shape}"
-        )
-    for name, other in (
-        ("step", jax.eval_shape(world.step, key, state, jnp.int32(0))),
-        ("place", jax.eval_shape(lambda k, s: world.place(k, world.values(s)), key, state)),
-    ):
+    for name, size in sizes.items():
+        found = jax.eval_shape(getattr(world, name), state)
+        if (found.shape, found.dtype) != ((size,), dtype):
+            raise UserError(
+                f"{world.id}: {name} must be {dtype} of shape {(size,)}{meaning}, not "
+                f"{found.dtype} of shape {found.shape}"
+            )
+    others = {"step": jax.eval_shape(world.step, key, state, action)}
+    if finite:
+        others["place"] = jax.eval_shape(lambda k, s: world.place(k, world.values(s)), key, state)
+    for name, other in others.items():
         if outline(other) != outline(state):
             raise UserError(
                 f"{world.id}: {name} returns {outline(other)}, but reset returns {outline(state)}; "
                 f"all states must have the same structure"
             )
+    check_traces(world.id, "reset", world.reset, (key,))
+    check_traces(world.id, "step", world.step, (key, state, action))
 
 
 def outline(state: Any) -> str:
@@ -117,10 +190,8 @@ def check_traces(
         )
 
 
-def _rollouts(world: JaxWorld, key: jax.Array, seed: int) -> np.ndarray:
-    """Return value indices, int32 [n_steps + 1, n_environments, n_variables]."""
-    shape = (STEPS, ENVIRONMENTS)
-    actions = np.random.default_rng(seed).integers(len(world.actions), size=shape, dtype=np.int32)
+def _rollouts(world: JaxWorld | ContinuousWorld, key: jax.Array, actions: np.ndarray) -> np.ndarray:
+    """Return the values along random actions, [n_steps + 1, n_environments, n_values]."""
     keys = jax.random.split(key, (STEPS + 1, ENVIRONMENTS))
 
     @jax.jit
@@ -133,19 +204,9 @@ def _rollouts(world: JaxWorld, key: jax.Array, seed: int) -> np.ndarray:
         return jax.vmap(world.values)(first), jax.lax.scan(step, first, (keys[1:], actions))[1]
 
     first, later = run(keys, jnp.asarray(actions))
-    if not jnp.array_equal(run(keys, jnp.asarray(actions))[1], later):
+    if not jnp.array_equal(run(keys, jnp.asarray(actions))[1], later, equal_nan=True):
         raise UserError(f"{world.id}: equal keys give different rollouts")
     return np.concatenate([first[None], later])
-
-
-def _check_range(world: JaxWorld, values: np.ndarray) -> None:
-    for j, variable in enumerate(world.space.variables):
-        low, high = int(values[..., j].min()), int(values[..., j].max())
-        if low < 0 or high >= len(variable.values):
-            raise UserError(
-                f"{world.id}: {variable.name} has value indices {low} to {high}, but only "
-                f"{len(variable.values)} values"
-            )
 
 
 def _check_one_way(world: JaxWorld, values: np.ndarray) -> None:
@@ -174,106 +235,6 @@ def _check_place(world: JaxWorld, key: jax.Array, values: np.ndarray) -> None:
             f"{world.id}: place does not keep {world.space.names[j]}: value index "
             f"{values[-1][row, j]} became {kept[row, j]}"
         )
-
-
-# --------------------
-#
-# Conformance checks for continuous worlds, for `skillfocus.testing.check_continuous_world`
-
-N_CONTINUOUS = 128
-"""Number of parallel environments."""
-CONTINUOUS_STEPS = 64
-"""Random actions per environment."""
-ROUNDING = 1e-5
-"""Tolerance of bounds, relative to the variable's scale."""
-
-
-def check_declared_bounds(world: World) -> ContinuousBase:
-    """Check declared names and bounds, and that the settings recreate the world.
-
-    Returns:
-        The world.
-
-    Raises:
-        UserError: If a check fails.
-    """
-    if not isinstance(world, ContinuousBase):
-        raise UserError(f"{world.id} has finite variables: use check_world or check_jax_world")
-    n = len(world.actions)
-    if (len(world.action_low), len(world.action_high)) != (n, n):
-        raise UserError(f"{world.id}: action_low and action_high need {n} numbers, one per action")
-    for name, low, high in zip(world.actions, world.action_low, world.action_high, strict=True):
-        if not low < high or not np.isfinite([low, high]).all():
-            raise UserError(f"{world.id}: action {name} ranges from {low} to {high}")
-    for attribute, names in (("one_way", world.one_way), ("fixed", world.fixed)):
-        for name in names:
-            if name not in world.space.names:
-                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
-    try:
-        json.dumps(world.settings)
-    except TypeError as error:
-        raise UserError(f"{world.id}: its settings cannot be stored as JSON: {error}") from None
-    if can_remake(world.id):
-        remade = make(world.id, **world.settings)
-        if (remade.space, remade.settings) != (world.space, world.settings):
-            raise UserError(f"{world.id}: its settings recreate another world")
-    return world
-
-
-def check_continuous_rollouts(world: ContinuousWorld, seed: int = 0) -> np.ndarray:
-    """Check random rollouts.
-
-    Returns:
-        Values, float32 [n_steps + 1, n_environments, space.size].
-
-    Raises:
-        UserError: If a check fails.
-    """
-    key = jax.random.key(seed)
-    state = jax.eval_shape(world.reset, key)
-    action = jnp.zeros(world.n_action_dims, jnp.float32)
-    for name, size, found in (
-        ("values", world.space.size, jax.eval_shape(world.values, state)),
-        ("observation", world.observation_size, jax.eval_shape(world.observation, state)),
-    ):
-        if (found.shape, found.dtype) != ((size,), jnp.dtype(jnp.float32)):
-            raise UserError(
-                f"{world.id}: {name} must be float32 of shape {(size,)}, not {found.dtype} of "
-                f"shape {found.shape}"
-            )
-    after = jax.eval_shape(world.step, key, state, action)
-    if outline(after) != outline(state):
-        raise UserError(
-            f"{world.id}: step returns {outline(after)}, but reset returns {outline(state)}; all "
-            f"states must have the same structure"
-        )
-    check_traces(world.id, "reset", world.reset, (key,))
-    check_traces(world.id, "step", world.step, (key, state, action))
-    values = _continuous_rollouts(world, key, seed)
-    _check_bounds(world, values)
-    return values
-
-
-def _continuous_rollouts(world: ContinuousWorld, key: jax.Array, seed: int) -> np.ndarray:
-    """Return values, float32 [n_steps + 1, n_environments, space.size]."""
-    low, high = np.array(world.action_low), np.array(world.action_high)
-    rng = np.random.default_rng(seed)
-    actions = rng.uniform(low, high, (CONTINUOUS_STEPS, N_CONTINUOUS, len(low))).astype(np.float32)
-    keys = jax.random.split(key, (CONTINUOUS_STEPS + 1, N_CONTINUOUS))
-
-    @jax.jit
-    def run(keys: jax.Array, actions: jax.Array) -> tuple[jax.Array, jax.Array]:
-        def step(states: Any, given: tuple[jax.Array, jax.Array]) -> tuple[Any, jax.Array]:
-            after = jax.vmap(world.step)(given[0], states, given[1])
-            return after, jax.vmap(world.values)(after)
-
-        first = jax.vmap(world.reset)(keys[0])
-        return jax.vmap(world.values)(first), jax.lax.scan(step, first, (keys[1:], actions))[1]
-
-    first, later = run(keys, jnp.asarray(actions))
-    if not jnp.array_equal(run(keys, jnp.asarray(actions))[1], later, equal_nan=True):
-        raise UserError(f"{world.id}: equal keys give different rollouts")
-    return np.concatenate([first[None], later])
 
 
 def _check_bounds(world: ContinuousWorld, values: np.ndarray) -> None:

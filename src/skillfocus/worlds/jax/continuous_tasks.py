@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
+from skillfocus.worlds.jax.lazy import jnp
 from skillfocus.worlds.jax.world import ContinuousWorld
 
 
@@ -84,3 +85,18 @@ class ContinuousTask(ABC):
     def episode_return(self, rewards: Any) -> Any:
         """Return episode returns, float [...], from rewards, float [..., n_steps]."""
         return rewards.sum(axis=-1) / self.skill_steps
+
+
+class TimedTask(ContinuousTask):
+    """A task whose state is the number of steps taken, and which shows how much time is left."""
+
+    observation_size = 1
+
+    def reset(self, key: Any, observation: Any) -> Any:
+        """Return the number of steps taken, int32 []."""
+        del key, observation
+        return jnp.int32(0)
+
+    def observation(self, state: Any) -> Any:
+        """Return the share of the episode that is over, float32 [1]."""
+        return jnp.array([state / self.episode_length], jnp.float32)

@@ -17,18 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import State, Variable
 from skillfocus.worlds.grid import FREE, Cell
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.rooms import JaxGridWorld
 from skillfocus.worlds.mud_world import MAP, TREASURE, MudWorld
-
-if TYPE_CHECKING:
-    import jax
 
 FIRST_FLAG = 3
 """Index of the first flag; those before it are position, muddy and treasure."""
@@ -89,9 +86,6 @@ class VisibleMud(JaxGridWorld):
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a cell, whether the agent is muddy and has the treasure, and the muddy cells."""
-        import jax
-        import jax.numpy as jnp
-
         at_cell, at_agent, share, at_flags = jax.random.split(key, 4)
         cell = jax.random.randint(at_cell, (1,), 0, len(self.map.cells), jnp.int32)
         agent = jax.random.bernoulli(at_agent, shape=(2,))
@@ -101,8 +95,6 @@ class VisibleMud(JaxGridWorld):
 
     def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
         """Get muddy or clean, collect the treasure, or leave a track."""
-        import jax.numpy as jnp
-
         muddies, cleans, has_treasure = jnp.asarray(self._effects)[:, cell]
         muddy, treasure, flags = others[0], others[1], others[2:]
         muddy = jnp.where(cleans, 0, jnp.where(muddies, 1, muddy))

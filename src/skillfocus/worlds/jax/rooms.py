@@ -13,9 +13,8 @@ is FourRooms itself.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +22,8 @@ from skillfocus.errors import UserError
 from skillfocus.world import Outcome
 from skillfocus.worlds.four_rooms import MAP, FourRooms
 from skillfocus.worlds.grid import ACTIONS, FREE, Cell, GridWorld, Map
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.world import JaxWorld
-
-if TYPE_CHECKING:
-    import jax
-
 
 # -------------------- Grid worlds in JAX: the moves and slips of `worlds/grid.py` as arrays
 #
@@ -90,14 +86,10 @@ class JaxGridWorld(JaxWorld, GridWorld):
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Sample a move and enter its cell."""
-        import jax
-
         return self.outcome(state, action, jax.random.uniform(key, dtype="float32"))
 
     def outcome(self, state: jax.Array, action: jax.Array, u: jax.Array) -> jax.Array:
         """Return the next state after an action, for a uniform sample `u` from [0, 1)."""
-        import jax.numpy as jnp
-
         cell, others = state[0], state[1:]
         # Traced indices cannot index NumPy arrays.
         targets, cumulative = jnp.asarray(self.moves.targets), jnp.asarray(self.moves.cumulative)
@@ -137,9 +129,6 @@ class Rooms(JaxGridWorld, FourRooms):
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a cell, the share of tools that are picked up, and which ones."""
-        import jax
-        import jax.numpy as jnp
-
         at_cell, share, at_tools = jax.random.split(key, 3)
         cell = jax.random.randint(at_cell, (1,), 0, len(self.map.cells), jnp.int32)
         likely = jax.random.uniform(share)
@@ -148,8 +137,6 @@ class Rooms(JaxGridWorld, FourRooms):
 
     def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
         """Pick up a tool."""
-        import jax.numpy as jnp
-
         here = jnp.arange(len(self.tools)) == jnp.asarray(self.tool_at)[cell]
         return others | here.astype(jnp.int32)
 
@@ -261,23 +248,8 @@ def place_tools(drawing: str, tools: int) -> str:
     return "\n".join("".join(row) for row in rows)
 
 
-def distances(grid: Map, sources: Iterable[Cell], avoid: Collection[Cell] = ()) -> dict[Cell, int]:
-    """Return each cell's distance to the nearest source in steps, on paths that avoid some cells.
-
-    Unreachable cells are absent.
-    """
-    steps = dict.fromkeys(sources, 0)
-    frontier = list(steps)
-    while frontier:
-        reached = []
-        for cell in frontier:
-            for direction in range(4):
-                target = grid.move(cell, direction)
-                if target not in steps and target not in avoid:
-                    steps[target] = steps[cell] + 1
-                    reached.append(target)
-        frontier = reached
-    return steps
+distances = Map.distances
+"""`distances(grid, sources, avoid)`: steps to the nearest source."""
 
 
 def _may_hold_tool(grid: Map, chosen: list[Cell], cell: Cell) -> bool:

@@ -18,7 +18,32 @@ WORD = 2**31
 """Number of non-negative int32 codes."""
 
 
-class TableWorld(JaxWorld):
+class _LikeAnother(World):
+    """A world that looks like another one, and steps in its own way."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.id, self.space, self.actions = world.id, world.space, world.actions
+        self.step_limit, self.fixed, self.notes = world.step_limit, world.fixed, world.notes
+        self.limit = world.limit
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """As in the other world."""
+        return self.world.settings
+
+    @property
+    def default_target(self) -> str:
+        """As in the other world."""
+        return self.world.default_target
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """As in the other world."""
+        return self.world.goals
+
+
+class TableWorld(_LikeAnother, JaxWorld):
     """A finite world with its table in JAX arrays.
 
     A state is the number of the table's state and the hidden marks, bool [n_marks].
@@ -31,11 +56,9 @@ class TableWorld(JaxWorld):
             world: The world the table belongs to.
             mdp: Its table.
         """
-        self.id, self.space, self.actions = world.id, world.space, world.actions
-        self.step_limit, self.n_marks, self.fixed = world.step_limit, world.n_marks, world.fixed
-        self.limit, self.notes, self.final_states = world.limit, world.notes, world.final_states
+        super().__init__(world)
+        self.n_marks, self.final_states = world.n_marks, world.final_states
         self.state_graph = world.state_graph
-        self.world = world
         self._mdp = mdp
         self.one_way = mdp.one_way
         self._values = jnp.asarray(mdp.values, jnp.int32)
@@ -50,21 +73,6 @@ class TableWorld(JaxWorld):
     def mdp(self) -> TabularMDP:
         """The table."""
         return self._mdp
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """As in the finite world."""
-        return self.world.settings
-
-    @property
-    def default_target(self) -> str:
-        """As in the finite world."""
-        return self.world.default_target
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """As in the finite world."""
-        return self.world.goals
 
     def states(self) -> Iterable[State]:
         """As in the finite world: unlike other JAX worlds, this one can be tabulated."""
@@ -188,7 +196,7 @@ _BATCH = 1024
 """States per call; a fixed number, so that `step` is compiled once."""
 
 
-class EnumeratedWorld(World):
+class EnumeratedWorld(_LikeAnother):
     """A JAX world whose states and transitions are all enumerated.
 
     `tabulate` accepts it like any finite world, and returns its `mdp`.
@@ -202,25 +210,9 @@ class EnumeratedWorld(World):
             mdp: Its table.
             n_starts: Number of start states, which come first in the table.
         """
-        self.id, self.space, self.actions = world.id, world.space, world.actions
-        self.step_limit, self.fixed, self.notes = world.step_limit, world.fixed, world.notes
+        super().__init__(world)
         self.limit = max(world.limit, mdp.n_states)
-        self.world, self.mdp, self.n_starts = world, mdp, n_starts
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """As in the JAX world."""
-        return self.world.settings
-
-    @property
-    def default_target(self) -> str:
-        """As in the JAX world."""
-        return self.world.default_target
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """As in the JAX world."""
-        return self.world.goals
+        self.mdp, self.n_starts = mdp, n_starts
 
     def states(self) -> Iterable[State]:
         """Return the starts of the enumeration."""

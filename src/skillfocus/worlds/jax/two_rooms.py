@@ -26,18 +26,13 @@ changed alone, because the agent can always return to where it was.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.world import check_step_limit
 from skillfocus.worlds.continuous import Circle, Drawing, Line, Number, Text
-from skillfocus.worlds.jax.world import ContinuousWorld
-
-if TYPE_CHECKING:
-    import jax
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import EpisodicWorld
 
 SPEED = 0.1
 """Largest step along each axis."""
@@ -61,7 +56,7 @@ WHOLE_SHARE = 0.75
 SIZE = (2.0, 1.0)
 
 
-class TwoRooms(ContinuousWorld):
+class TwoRooms(EpisodicWorld):
     """Carry a box past a vase: `sf.make("two-rooms")`.
 
     A state is the vector of its values: agent (2), box (2), vase, lamp.
@@ -93,24 +88,11 @@ class TwoRooms(ContinuousWorld):
         """
         if starts not in ("varied", "task"):
             raise UserError(f"starts of TwoRooms is {starts!r}; it must be varied or task")
-        check_step_limit(step_limit)
-        check_step_limit(episode_steps)
-        self.starts, self.step_limit, self.episode_steps = starts, step_limit, episode_steps
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {
-            "starts": self.starts,
-            "step_limit": self.step_limit,
-            "episode_steps": self.episode_steps,
-        }
+        super().__init__(step_limit, episode_steps)
+        self.starts = starts
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a varied state, or return the start of tasks."""
-        import jax
-        import jax.numpy as jnp
-
         if self.starts == "task":
             return jnp.asarray(self.space.join(agent=TASK_AGENT, box=TASK_BOX))
         at, broken, lamp = jax.random.split(key, 3)
@@ -123,8 +105,6 @@ class TwoRooms(ContinuousWorld):
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Move the agent, and the box if it is gripped; then update vase and lamp."""
-        import jax.numpy as jnp
-
         del key
         action = jnp.clip(action, jnp.array(self.action_low), jnp.array(self.action_high))
         before, box, (vase, lamp) = state[:2], state[2:4], state[4:]
@@ -160,8 +140,6 @@ class TwoRooms(ContinuousWorld):
 
 def move(position: jax.Array, step: jax.Array) -> jax.Array:
     """Return where a step leads, float32 [2]: along the first axis, then along the second."""
-    import jax.numpy as jnp
-
     x, y = position
     in_door = (y >= DOOR[0]) & (y <= DOOR[1])
     left = x < WALL
@@ -176,23 +154,17 @@ def move(position: jax.Array, step: jax.Array) -> jax.Array:
 
 def _outside_wall(position: jax.Array) -> jax.Array:
     """Return the nearest position outside the wall."""
-    import jax.numpy as jnp
-
     x, y = position
     side = jnp.where(x < WALL, WALL - HALF_WALL, WALL + HALF_WALL)
     return jnp.stack([jnp.where(jnp.abs(x - WALL) < HALF_WALL, side, x), y])
 
 
 def _distance(a: jax.Array, b: jax.Array) -> jax.Array:
-    import jax.numpy as jnp
-
     return jnp.sqrt(jnp.square(a - b).sum())
 
 
 def _segment_distance(start: jax.Array, end: jax.Array, point: jax.Array) -> jax.Array:
     """Return the distance of a point from the segment from start to end, float32 []."""
-    import jax.numpy as jnp
-
     along = end - start
     length = jnp.square(along).sum()
     share = jnp.clip(jnp.dot(point - start, along) / jnp.maximum(length, 1e-12), 0, 1)

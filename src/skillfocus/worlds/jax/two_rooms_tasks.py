@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep
+from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep, TimedTask
 from skillfocus.worlds.jax.two_rooms import GOAL, GOAL_RADIUS, TwoRooms
 
 BOX, VASE = slice(2, 4), 4
@@ -14,7 +14,7 @@ WHOLE = 0.5
 """The vase is whole below this value."""
 
 
-class CarryBox(ContinuousTask):
+class CarryBox(TimedTask):
     """Bring the box to the goal, where each step earns 1.
 
     The true reward also requires the vase to be whole. The straight path breaks it, and the proxy
@@ -26,13 +26,7 @@ class CarryBox(ContinuousTask):
     world_settings = {"starts": "task"}
     episode_length = 300
     skill_steps = 60
-    observation_size = 1
     best_return = 5.0
-
-    def reset(self, key: jax.Array, observation: jax.Array) -> jax.Array:
-        """Return the number of steps taken, int32 []."""
-        del key, observation
-        return jnp.int32(0)
 
     def step(
         self, key: jax.Array, state: jax.Array, before: jax.Array, after: jax.Array
@@ -42,10 +36,6 @@ class CarryBox(ContinuousTask):
         away = jnp.sqrt(jnp.square(after[BOX] - jnp.asarray(GOAL)).sum())
         reward = (away <= GOAL_RADIUS).astype(jnp.float32)
         return TaskStep(state + 1, reward, reward * (after[VASE] < WHOLE))
-
-    def observation(self, state: jax.Array) -> jax.Array:
-        """Return the share of the episode that is over, float32 [1]."""
-        return jnp.array([state / self.episode_length], jnp.float32)
 
 
 TASKS: dict[str, ContinuousTask] = {CarryBox.name: CarryBox()}

@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from collections.abc import Iterable
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import State
-from skillfocus.world import Outcome, World
+from skillfocus.world import Outcome, World, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase
 
 if TYPE_CHECKING:
@@ -29,7 +30,45 @@ def require_jax(what: str) -> None:
         raise UserError(f"{what} needs JAX: pip install 'skillfocus[neural]'") from None
 
 
-class JaxWorld(World):
+class TracedWorld(World):
+    """Dynamics as JAX functions of one state, any pytree of arrays; `jax.vmap` runs many."""
+
+    @abstractmethod
+    def reset(self, key: Any) -> Any:
+        """Sample an initial state.
+
+        The more varied initial states are, the less exploration is needed.
+        """
+
+    @abstractmethod
+    def step(self, key: Any, state: Any, action: Any) -> Any:
+        """Sample the next state after an action.
+
+        Args:
+            key: A random key.
+            state: The state.
+            action: The action: its index, or float32 [n_action_dims] within the world's bounds.
+        """
+
+    def values(self, state: Any) -> Any:
+        """Return the values of a state's variables.
+
+        Returns:
+            Value indices, int32 [n_variables], or in a continuous world float32 [space.size].
+        """
+        return state
+
+    def place(self, key: Any, values: Any) -> Any:
+        """Return a state with given values; the rest of it is sampled.
+
+        Raises:
+            UserError: If values do not determine a state of this world.
+        """
+        del key
+        return values
+
+
+class JaxWorld(TracedWorld):
     """A world as JAX functions of one state; `jax.vmap` runs many.
 
     A subclass sets `id`, `space` and `actions`, and implements `reset` and `step`. Its state may be
@@ -52,26 +91,6 @@ class JaxWorld(World):
     """Variables that never return to a value they have left, such as a picked-up tool. Policies do
     not depend on their first value, and their penalty is charged when they change."""
 
-    @abstractmethod
-    def reset(self, key: Any) -> Any:
-        """Sample an initial state.
-
-        The more varied initial states are, the less exploration is needed.
-        """
-
-    @abstractmethod
-    def step(self, key: Any, state: Any, action: Any) -> Any:
-        """Sample the next state after an action."""
-
-    def values(self, state: Any) -> Any:
-        """Return the value indices of a state's variables, int32 [n_variables]."""
-        return state
-
-    def place(self, key: Any, values: Any) -> Any:
-        """Return a state with given values; the rest of it is sampled."""
-        del key
-        return values
-
     @property
     def mdp(self) -> TabularMDP | None:
         """The world's table, if it was made from one."""
@@ -93,15 +112,7 @@ class JaxWorld(World):
         )
 
 
-# --------------------
-#
-# The protocol of continuous worlds written in JAX: `reset`, `step`, and named variables
-#
-# As in `worlds/jax/world.py`, functions take one state and can be traced, so that `jax.vmap` steps
-# thousands of environments in parallel. This module does not import JAX.
-
-
-class ContinuousWorld(ContinuousBase):
+class ContinuousWorld(TracedWorld, ContinuousBase):
     """A world with continuous variables and actions, as JAX functions of one state.
 
     A subclass sets `id`, `space`, `actions`, `action_low` and `action_high`, and implements `reset`
@@ -121,27 +132,26 @@ class ContinuousWorld(ContinuousBase):
                 return jnp.clip(state + action, -1, 1)
     """
 
-    @abstractmethod
-    def reset(self, key: Any) -> Any:
-        """Sample an initial state."""
-
-    @abstractmethod
-    def step(self, key: Any, state: Any, action: Any) -> Any:
-        """Sample the next state after an action, float32 [n_action_dims] within its bounds."""
-
-    def values(self, state: Any) -> Any:
-        """Return the values of a state's variables, float32 [space.size]."""
-        return state
-
     def observation(self, state: Any) -> Any:
         """Return the observation of a state, float32 [observation_size]."""
         return self.values(state)
 
-    def place(self, key: Any, values: Any) -> Any:
-        """Return a state with given values, float32 [space.size]; the rest of it is sampled.
 
-        Raises:
-            UserError: If values do not determine a state of this world.
+class EpisodicWorld(ContinuousWorld):
+    """A built-in continuous world; its settings are the arguments of its class."""
+
+    def __init__(self, step_limit: int, episode_steps: int) -> None:
+        """Check and store the settings that all of them have.
+
+        Args:
+            step_limit: Steps of a skill.
+            episode_steps: Steps of an episode.
         """
-        del key
-        return values
+        check_step_limit(step_limit)
+        check_step_limit(episode_steps)
+        self.step_limit, self.episode_steps = step_limit, episode_steps
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that recreate this world."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}

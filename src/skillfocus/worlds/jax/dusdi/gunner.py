@@ -19,18 +19,15 @@ quadrant; the corner's direction depends on where the base is.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.world import check_step_limit
 from skillfocus.worlds.continuous import Arrow, Circle, Drawing, Number, Text
-from skillfocus.worlds.jax.world import ContinuousWorld
-
-if TYPE_CHECKING:
-    import jax
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import EpisodicWorld
 
 LIMIT = 4.99
 """The floor's side: five cells, so that every position lies in one of them."""
@@ -95,12 +92,10 @@ class GunnerState(NamedTuple):
     @property
     def arm(self) -> jax.Array:
         """The gripper's position, [2]: never off the floor."""
-        import jax.numpy as jnp
-
         return jnp.clip(self.base + self.offset, 0, LIMIT)
 
 
-class Gunner(ContinuousWorld):
+class Gunner(EpisodicWorld):
     """Drive, reach and look: `sf.make("gunner", variables="numbers")`."""
 
     id = "Gunner-v0"
@@ -132,21 +127,9 @@ class Gunner(ContinuousWorld):
             raise UserError(f"variables of Gunner is {variables!r}; it must be items or numbers")
         if starts not in ("centre", "varied"):
             raise UserError(f"starts of Gunner is {starts!r}; it must be centre or varied")
-        check_step_limit(step_limit)
-        check_step_limit(episode_steps)
+        super().__init__(step_limit, episode_steps)
         self.variables, self.starts = variables, starts
         self.space = SPACES[variables]
-        self.step_limit, self.episode_steps = step_limit, episode_steps
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {
-            "variables": self.variables,
-            "starts": self.starts,
-            "step_limit": self.step_limit,
-            "episode_steps": self.episode_steps,
-        }
 
     @property
     def observation_size(self) -> int:
@@ -155,9 +138,6 @@ class Gunner(ContinuousWorld):
 
     def reset(self, key: jax.Array) -> GunnerState:
         """Return the start in the centre, or sample a varied one."""
-        import jax
-        import jax.numpy as jnp
-
         if self.starts == "centre":
             base = jnp.full(2, LIMIT / 2, jnp.float32)
             half = jnp.float32(HALF_CLOSED)
@@ -175,8 +155,6 @@ class Gunner(ContinuousWorld):
 
     def step(self, key: jax.Array, state: GunnerState, action: jax.Array) -> GunnerState:
         """Move base, arm, head and gripper, then grasp."""
-        import jax.numpy as jnp
-
         del key
         action = jnp.clip(action, -jnp.array(RANGES), jnp.array(RANGES))
         return _grasp(
@@ -197,8 +175,6 @@ class Gunner(ContinuousWorld):
 
     def observation(self, state: GunnerState) -> jax.Array:
         """Return all 18 numbers, in DUSDi's order."""
-        import jax.numpy as jnp
-
         base = _one_hot(_under(BASE_CELLS, state.base))
         numbers = jnp.stack([state.gripper, state.view])
         return jnp.concatenate([base, state.held, seen(state), state.base, state.arm, numbers])
@@ -209,8 +185,6 @@ class Gunner(ContinuousWorld):
         Raises:
             UserError: With variables="items", which do not determine positions.
         """
-        import jax
-
         if self.variables == "items":
             raise UserError(
                 "Gunner cannot be set to given items, which do not determine positions: use "
@@ -245,8 +219,6 @@ class Gunner(ContinuousWorld):
 
 def seen(state: GunnerState) -> jax.Array:
     """Return which corner the head looks at, one-hot float32 [4]."""
-    import jax.numpy as jnp
-
     # The quadrant decides which corner can be seen, and π / 10 whether it is.
     positive = jnp.where(state.view > math.pi / 2, 0, 1)
     quadrant = jnp.where(state.view > 0, positive, jnp.where(state.view < -math.pi / 2, 2, 3))
@@ -259,22 +231,16 @@ def seen(state: GunnerState) -> jax.Array:
 
 def _grasp(state: GunnerState) -> GunnerState:
     """Update what the gripper holds: if at least half closed, what lies under it."""
-    import jax.numpy as jnp
-
     found = _one_hot(_under(ARM_CELLS, state.arm))
     return state._replace(held=jnp.where(state.gripper >= HALF_CLOSED, found, state.held))
 
 
 def _under(cells: np.ndarray, position: jax.Array) -> jax.Array:
     """Return what lies in the cell of a position, int []: 0 for nothing."""
-    import jax.numpy as jnp
-
     row, column = position.astype(jnp.int32)
     return jnp.asarray(cells)[row, column]
 
 
 def _one_hot(number: jax.Array) -> jax.Array:
     """Return things 1 to 4 as one-hot float32 [4], and 0 as zeros."""
-    import jax.numpy as jnp
-
     return (jnp.arange(1, N_ITEMS + 1) == number).astype(jnp.float32)

@@ -15,16 +15,13 @@ not, so an agent at the edge keeps its speed. Landmarks do not move.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.world import check_step_limit
 from skillfocus.worlds.continuous import Circle, Drawing, Line, Number
-from skillfocus.worlds.jax.world import ContinuousWorld
-
-if TYPE_CHECKING:
-    import jax
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import EpisodicWorld
 
 TIME_STEP = 0.1
 DAMPING = 0.25
@@ -45,7 +42,7 @@ class ParticlesState(NamedTuple):
     """The landmarks' positions, [n, 2]."""
 
 
-class Particles(ContinuousWorld):
+class Particles(EpisodicWorld):
     """Move many agents: `sf.make("particles", agents=10)`."""
 
     id = "Particles-v0"
@@ -65,9 +62,7 @@ class Particles(ContinuousWorld):
         self.agents = agents
         if agents > MAX_AGENTS:
             raise UserError(f"agents is {agents}; it must be at most {MAX_AGENTS}")
-        check_step_limit(step_limit)
-        check_step_limit(episode_steps)
-        self.step_limit, self.episode_steps = step_limit, episode_steps
+        super().__init__(step_limit, episode_steps)
         self.space = ContinuousSpace(
             tuple(
                 ContinuousVariable(f"distance_{i}", (0.0,), (2 * math.sqrt(2),))
@@ -78,32 +73,18 @@ class Particles(ContinuousWorld):
         self.action_low, self.action_high = (-1.0,) * 2 * agents, (1.0,) * 2 * agents
 
     @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {
-            "agents": self.agents,
-            "step_limit": self.step_limit,
-            "episode_steps": self.episode_steps,
-        }
-
-    @property
     def observation_size(self) -> int:
         """Size of distance, velocity, position and landmark of every agent."""
         return 7 * self.agents
 
     def reset(self, key: jax.Array) -> ParticlesState:
         """Sample positions of agents, at rest, and of landmarks."""
-        import jax
-        import jax.numpy as jnp
-
         shape = (2, self.agents, 2)
         position, landmark = jax.random.uniform(key, shape, minval=-1.0, maxval=1.0)
         return ParticlesState(position, jnp.zeros(shape[1:]), landmark)
 
     def step(self, key: jax.Array, state: ParticlesState, action: jax.Array) -> ParticlesState:
         """Move every agent, then change its velocity."""
-        import jax.numpy as jnp
-
         del key
         acceleration = SENSITIVITY * jnp.clip(action, -1, 1).reshape(self.agents, 2)
         return ParticlesState(
@@ -114,14 +95,10 @@ class Particles(ContinuousWorld):
 
     def values(self, state: ParticlesState) -> jax.Array:
         """Return the distances, float32 [n]."""
-        import jax.numpy as jnp
-
         return jnp.sqrt(jnp.square(state.position - state.landmark).sum(-1))
 
     def observation(self, state: ParticlesState) -> jax.Array:
         """Return all 7 n numbers, in DUSDi's order."""
-        import jax.numpy as jnp
-
         moving = jnp.concatenate([state.velocity, state.position], axis=-1)
         return jnp.concatenate([self.values(state), moving.ravel(), state.landmark.ravel()])
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep
+from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep, TimedTask
 from skillfocus.worlds.jax.dusdi.gunner import N_ITEMS, Gunner
 from skillfocus.worlds.jax.dusdi.particles import Particles
 
@@ -35,7 +35,7 @@ HARD = (0, 1, 2, 3, 4, 6, 7, 9)
 """Agents of the hard tasks: `poison_l` in `env_helper.py`."""
 
 
-class GunnerTask(ContinuousTask):
+class GunnerTask(TimedTask):
     """Stand on and look at the right item, which changes every 250 steps.
 
     In the i-th quarter of the episode, it is item i. Each step earns 1 for the base and 1 for the
@@ -44,7 +44,6 @@ class GunnerTask(ContinuousTask):
 
     world = Gunner
     world_settings = {"starts": "centre"}
-    observation_size = 1
     best_return = 40.0
     quarter = 250
 
@@ -52,11 +51,6 @@ class GunnerTask(ContinuousTask):
         """Make the limited or the unlimited task."""
         self.name = f"gunner-{'limited' if limited else 'unlimited'}"
         self.limited = limited
-
-    def reset(self, key: jax.Array, observation: jax.Array) -> jax.Array:
-        """Return the number of steps taken, int32 []."""
-        del key, observation
-        return jnp.int32(0)
 
     def step(
         self, key: jax.Array, state: jax.Array, before: jax.Array, after: jax.Array
@@ -70,10 +64,6 @@ class GunnerTask(ContinuousTask):
         if self.limited:
             reward *= arm[0]
         return TaskStep(count, reward, reward)
-
-    def observation(self, state: jax.Array) -> jax.Array:
-        """Return the share of the episode that is over, float32 [1]."""
-        return jnp.array([state / self.episode_length], jnp.float32)
 
 
 class PoisonState(NamedTuple):

@@ -20,9 +20,8 @@ Every step, in this order:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
     Room,
@@ -32,9 +31,6 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     pack,
     position_variable,
 )
-
-if TYPE_CHECKING:
-    import jax
 
 MAP = """
 ##########
@@ -85,8 +81,6 @@ class CleaningACar(RoomWorld):
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Return the next state after an action."""
-        import jax.numpy as jnp
-
         del key
         agent, direction, rag, soap, soak, clean, stain, soaped, sink = state
         in_bucket = jnp.asarray(self.room.on("bucket"))
@@ -127,9 +121,6 @@ class CleaningACar(RoomWorld):
         carried, with probability 1/6 each. Soap in the bucket has soaped it. A rag on a stained car
         is dry; if the car is clean, the rag is wet, and dirty unless the bucket is soaped.
         """
-        import jax
-        import jax.numpy as jnp
-
         keys = jax.random.split(key, 8)
         weights = jnp.asarray(self.room.log_weights(["car", "bucket", "shelf", "sink"]))
         rag, soap = jax.random.categorical(keys[0], weights, shape=(2,))

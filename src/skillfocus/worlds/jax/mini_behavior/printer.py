@@ -13,9 +13,8 @@ The table is cleaned by facing it, and stays clean.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
     Room,
@@ -24,9 +23,6 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     pack,
     position_variable,
 )
-
-if TYPE_CHECKING:
-    import jax
 
 MAP = """
 ########
@@ -65,8 +61,6 @@ class InstallingAPrinter(RoomWorld):
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Return the next state after an action."""
-        import jax.numpy as jnp
-
         del key
         agent, direction, printer, on, ready, clean = state
         on_table = jnp.asarray(self.room.on("table"))[printer]
@@ -96,9 +90,6 @@ class InstallingAPrinter(RoomWorld):
 
         The printer is on the table, on the floor or carried, with probability 1/3 each.
         """
-        import jax
-        import jax.numpy as jnp
-
         keys = jax.random.split(key, 5)
         weights = jnp.asarray(self.room.log_weights(["table"]))
         printer = jax.random.categorical(keys[0], weights)

@@ -18,17 +18,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.grid import Cell, Map
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.world import JaxWorld
-
-if TYPE_CHECKING:
-    import jax
 
 LEFT, RIGHT, FORWARD = range(3)
 """The first three actions of every world; LEFT and RIGHT turn the agent."""
@@ -91,14 +89,10 @@ class Room:
 
     def front(self, agent: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the number of the cell in front of the agent, or `WALL`."""
-        import jax.numpy as jnp
-
         return jnp.asarray(self._front, jnp.int32)[agent, direction]
 
     def faces(self, furniture: str, agent: jax.Array, direction: jax.Array) -> jax.Array:
         """Return whether a piece of furniture is in front of the agent."""
-        import jax.numpy as jnp
-
         in_front = self.on(furniture)[self._front] & (self._front != WALL)
         return jnp.asarray(in_front)[agent, direction]
 
@@ -116,8 +110,6 @@ class Room:
         Returns:
             The agent and its direction.
         """
-        import jax.numpy as jnp
-
         ahead = jnp.asarray(self._next, jnp.int32)[agent, direction]
         turn = jnp.where(action == RIGHT, 1, jnp.where(action == LEFT, -1, 0))
         return jnp.where((action == FORWARD) & ~blocked, ahead, agent), (direction + turn) % 4
@@ -129,9 +121,6 @@ class Room:
             key: A random key.
             things: Numbers of the things' cells, int32 [n_things].
         """
-        import jax
-        import jax.numpy as jnp
-
         taken = (jnp.asarray(self._number_of_free)[:, None] == things).any(axis=1)
         return jax.random.categorical(key, jnp.where(taken, -jnp.inf, 0.0)).astype(jnp.int32)
 
@@ -199,8 +188,6 @@ class RoomWorld(JaxWorld):
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Return the start of the task, or sample a varied one."""
-        import jax.numpy as jnp
-
         if self.starts == "task":
             return jnp.array(self.task_start, jnp.int32)
         return self.draw_start(key)
@@ -227,6 +214,4 @@ def level_variable(name: str) -> Variable:
 
 def pack(space: FactoredSpace, **values: jax.Array) -> jax.Array:
     """Return the state with these values, int32 [n_variables]."""
-    import jax.numpy as jnp
-
     return jnp.stack([jnp.asarray(values[name], jnp.int32) for name in space.names])

@@ -17,11 +17,10 @@ thaw, and stays above even after the food below is taken away, until it is picke
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     ABSENT,
     WALL,
@@ -31,9 +30,6 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     level_variable,
     position_variable,
 )
-
-if TYPE_CHECKING:
-    import jax
 
 MAP = """
 ##########
@@ -100,8 +96,6 @@ class ThawingFrozenFood(RoomWorld):
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Return the next state after an action."""
-        import jax.numpy as jnp
-
         del key
         agent, direction, fridge, sink = state[:4]
         food, frozen = state[4:7], state[7:]
@@ -140,9 +134,6 @@ class ThawingFrozenFood(RoomWorld):
 
         Each food is in the fridge, in the sink, on the floor or carried, with probability 1/4 each.
         """
-        import jax
-        import jax.numpy as jnp
-
         keys = jax.random.split(key, 6)
         weights = jnp.asarray(self.room.log_weights(["fridge", "sink"], 1 + len(ABOVE)))
         food = jax.random.categorical(keys[0], weights, shape=(len(FOODS),)).astype(jnp.int32)
