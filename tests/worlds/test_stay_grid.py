@@ -8,10 +8,8 @@ import skillfocus as sf
 from paths import ROOT
 from skillfocus.errors import UserError
 from skillfocus.tasks.task import optimum
-from skillfocus.worlds.box import Box
-from skillfocus.worlds.conveyor import ConveyorSushi
 from skillfocus.worlds.maps import make_map, read_map
-from skillfocus.worlds.train import Train
+from skillfocus.worlds.safety import Box, ConveyorSushi, Train
 
 UP, RIGHT, DOWN, LEFT, STAY = range(5)
 NAMES = ("box", "vase", "conveyor-sushi", "conveyor-vase", "train")

@@ -35,9 +35,7 @@ from skillfocus.world import MAX_STEPS, STATE_LIMIT, World, check_declared, chec
 from skillfocus.worlds import maps as parser
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
-from skillfocus.worlds.box import Box
 from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.conveyor import ConveyorSushi, ConveyorVase
 from skillfocus.worlds.explored import exploration_progress
 from skillfocus.worlds.forage_world import ForageWorld
 from skillfocus.worlds.four_rooms import FourRooms
@@ -51,8 +49,7 @@ from skillfocus.worlds.jax.rooms import RoomBlocks, ToolRooms
 from skillfocus.worlds.jax.two_rooms import TwoRooms
 from skillfocus.worlds.jax.world import ContinuousWorld, JaxWorld, require_jax
 from skillfocus.worlds.mud_world import MudWorld
-from skillfocus.worlds.train import Train
-from skillfocus.worlds.vase import Vase
+from skillfocus.worlds.safety import Box, ConveyorSushi, ConveyorVase, Train, Vase
 
 WORLDS: dict[str, type[World]] = {
     "four-rooms": FourRooms,

@@ -10,7 +10,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from routes import go
-from skillfocus.worlds.jax.two_rooms_tasks import TASKS
+from skillfocus.worlds.jax.two_rooms import TASKS
 
 KEY = jax.random.key(0)
 TASK = TASKS["carry-box"]

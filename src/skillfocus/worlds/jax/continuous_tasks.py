@@ -11,8 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from skillfocus.worlds.jax.lazy import jnp
-from skillfocus.worlds.jax.world import ContinuousWorld
+from skillfocus.worlds.jax.world import ContinuousWorld, jnp
 
 
 class TaskStep(NamedTuple):

@@ -19,6 +19,9 @@ from skillfocus.world import Outcome, World, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase
 
 if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+
     from skillfocus.mdp import TabularMDP
 
 
@@ -155,3 +158,24 @@ class EpisodicWorld(ContinuousWorld):
     def settings(self) -> dict[str, object]:
         """Arguments that recreate this world."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+
+# --------------------
+#
+# `jax` and `jnp`, imported when they are first used: worlds can be listed and described without
+#
+# Files that define worlds import both from here; `jax` itself may not be installed.
+
+__all__ = ["jax", "jnp"]
+
+
+# -------------------- Selection between pytrees. This file imports JAX
+
+
+def where(condition: jax.Array, chosen: Any, other: Any) -> Any:
+    """Apply `jnp.where` to pytrees whose leaves have the condition's leading axis."""
+
+    def pick(x: jax.Array, y: jax.Array) -> jax.Array:
+        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
+    return jax.tree.map(pick, chosen, other)

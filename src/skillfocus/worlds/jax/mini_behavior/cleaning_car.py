@@ -21,7 +21,6 @@ Every step, in this order:
 from __future__ import annotations
 
 from skillfocus.spaces import FactoredSpace, Variable
-from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
     Room,
@@ -31,6 +30,7 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     pack,
     position_variable,
 )
+from skillfocus.worlds.jax.world import jax, jnp
 
 MAP = """
 ##########

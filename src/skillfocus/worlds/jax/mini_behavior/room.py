@@ -25,8 +25,7 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.grid import Cell, Map
-from skillfocus.worlds.jax.lazy import jax, jnp
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 
 LEFT, RIGHT, FORWARD = range(3)
 """The first three actions of every world; LEFT and RIGHT turn the agent."""
