@@ -26,10 +26,10 @@ def test_every_thing_that_has_a_colour_has_an_icon_that_all_painters_understand(
 
 
 def test_path_data_is_parsed_into_one_segment_per_command():
-    assert icons.parse_path("M0 1L2 3C4 5 6 7 8 9Z") == (
+    assert icons.parse_path("M0 1L2 3C4 5 6 7 8 9Z") == [
         ("M", ((0, 1),)), ("L", ((2, 3),)), ("C", ((4, 5), (6, 7), (8, 9))), ("Z", ()),
-    )  # fmt: skip
-    assert icons.parse_path("M0 0L1 1 2 -2")[1:] == (("L", ((1, 1),)), ("L", ((2, -2),)))
+    ]  # fmt: skip
+    assert icons.parse_path("M0 0L1 1 2 -2")[1:] == [("L", ((1, 1),)), ("L", ((2, -2),))]
 
 
 def test_a_muddy_agent_has_another_icon():

@@ -49,7 +49,7 @@ def test_tiles_make_the_picture_that_the_environment_draws(name):
     pytest.importorskip("minigrid" if "minigrid" in name else "pygame")
     world = sf.make(name)
     mdp = sf.tabulate(world)
-    painter, data = environment_painter(world), frames.frames_data(world, mdp)
+    painter, (data, _) = environment_painter(world), frames.frames_data(world, mdp)
     for state in np.unique(np.linspace(0, mdp.n_states - 1, 20).astype(int)).tolist():
         drawn = painter(mdp.state(state)).astype(int)
         assert np.abs(put_together(data, state) - drawn).max() <= 8, "a palette may round colours"
@@ -60,16 +60,17 @@ def test_tiles_make_the_picture_that_the_environment_draws(name):
 
 def test_pictures_are_bounded(monkeypatch, door_key):
     world, mdp = door_key.world, door_key.mdp
-    data = frames.frames_data(world, mdp)
+    data, note = frames.frames_data(world, mdp)
     assert len(str(data["sheet"])) < 50_000
+    assert note == ""
     monkeypatch.setattr(frames, "MAX_TILES", 5)
-    assert frames.frames_data(world, mdp) is None
-    assert frames.missing_frames_note(world, mdp) == ""
+    assert frames.frames_data(world, mdp) == (None, "")
     monkeypatch.setattr(frames, "MAX_STATES", 5)
-    assert frames.frames_data(world, mdp) is None
-    assert "270 states are more than the 5 that are drawn" in frames.missing_frames_note(world, mdp)
+    data, note = frames.frames_data(world, mdp)
+    assert data is None
+    assert "270 states are more than the 5 that are drawn" in note
     four_rooms = sf.make("four-rooms")  # draws itself, on a map
-    assert frames.missing_frames_note(four_rooms, sf.tabulate(four_rooms)) == ""
+    assert frames.frames_data(four_rooms, sf.tabulate(four_rooms)) == (None, "")
 
 
 def test_worlds_that_cannot_be_drawn_have_no_pictures(door_key, monkeypatch):

@@ -29,13 +29,13 @@ def test_random_numbers_are_numpys(opened):
         assert drawn == np.random.default_rng(seed).random(50).tolist()
 
 
-@pytest.mark.parametrize("walked", [False, True])
-def test_runs_are_pythons_state_for_state(page, sets, walked, tmp_path, monkeypatch):
-    """A thousand runs in each world, from anywhere: with whole policies, and with walked ones."""
-    if walked:
+@pytest.mark.parametrize("large", [False, True])
+def test_runs_are_pythons_state_for_state(page, sets, large, tmp_path, monkeypatch):
+    """A thousand runs in each world, from anywhere: whole policies, and what is kept of large ones."""
+    if large:
         monkeypatch.setattr(payload, "SMALL_POLICY", 0)
         monkeypatch.setattr(payload, "BYTE_BUDGET", 0)
-    shown = [view_without_effects(skills) for skills in sets[:: 2 if walked else 1]]
+    shown = [view_without_effects(skills) for skills in sets[:: 2 if large else 1]]
     page.emulate_media(reduced_motion="reduce")
     page.goto(write_page(shown, tmp_path / "p.html").as_uri())
     page.wait_for_selector(READY)
@@ -43,7 +43,7 @@ def test_runs_are_pythons_state_for_state(page, sets, walked, tmp_path, monkeypa
     for place, one in enumerate(shown):
         skills = one.skills
         columns = (len(skills), skills.mdp.n_states, 2**32)
-        n = ROLLOUTS if walked else ROLLOUTS // 2
+        n = ROLLOUTS if large else ROLLOUTS // 2
         jobs = np.stack([rng.integers(most, size=n) for most in columns], axis=1)
         found = page.evaluate(
             """async ([place, jobs]) => {
@@ -53,7 +53,7 @@ def test_runs_are_pythons_state_for_state(page, sets, walked, tmp_path, monkeypa
             }""",
             [place, jobs.tolist()],
         )
-        assert not (walked and "whole" in payload.policy_data(skills, 0))
+        assert not (large and "whole" in payload.policy_data(skills, 0))
         for (z, start, seed), states in zip(jobs.tolist(), found, strict=True):
             path = skills.rollout(z, skills.mdp.state(start), np.random.default_rng(seed))
             assert states == [skills.mdp.number(state) for state in path]

@@ -11,9 +11,10 @@ import skillfocus as sf
 from neural_skills import neural_skills, small_room
 from pages import READY, click_cell, settle, values_shown
 from skillfocus.errors import UserError
+from skillfocus.progress import no_progress
 from skillfocus.skills.policy import Policy
 from skillfocus.viewer.page import view
-from skillfocus.viewer.payload import SkillSetView, record_worlds
+from skillfocus.viewer.payload import SkillSetView, page_data
 from skillfocus.viewer.recordings import RUNS, STARTS, RecordedWorld
 from skillfocus.viewer.rollout_export import export_rollout
 from skillfocus.worlds.jax.world import JaxWorld
@@ -65,7 +66,9 @@ def test_equal_sets_are_recorded_equally_and_share_states(skills, recorded):
 
 def test_sets_of_one_world_share_it(skills):
     others = [neural_skills(small_room(), seed=1), neural_skills(small_room(step_limit=5))]
-    assert len(record_worlds([SkillSetView(each) for each in (skills, *others)])) == 2
+    data, _ = page_data([SkillSetView(each) for each in (skills, *others)], no_progress)
+    assert [one["world"] for one in data["sets"]] == [0, 0, 1]
+    assert len(data["worlds"]) == 2
 
 
 def test_worlds_of_very_many_actions_are_refused():

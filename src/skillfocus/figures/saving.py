@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
-DPI = 130
+DPI, PRINT_DPI = 130, 300
+"""Pixels per inch of a .png, and of the bitmaps inside the other formats."""
 
 
 def check_path(path: Path) -> None:
@@ -43,5 +44,6 @@ def figure_bytes(figure: Figure, suffix: str) -> bytes:
     """Return the contents of a figure's file; `suffix` is one of `SUFFIXES`."""
     buffer = io.BytesIO()
     metadata = {"Date": None} if suffix == ".svg" else None
-    figure.savefig(buffer, format=suffix.removeprefix("."), dpi=DPI, metadata=metadata)
+    dpi = DPI if suffix == ".png" else PRINT_DPI
+    figure.savefig(buffer, format=suffix.removeprefix("."), dpi=dpi, metadata=metadata)
     return buffer.getvalue()

@@ -1,29 +1,25 @@
 """Figures of what skills do: one panel per skill, its path from one start if nothing slips.
 
-The map is the scene of `render.scene` as vector paths, so that figures print at any size. Panels
-are measured in cells: x is the column, y the row, downwards.
+Panels are measured in cells: x is the column, y the row, downwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.path import Path as VectorPath
+from PIL.Image import Image
 
 from skillfocus.errors import UserError
 from skillfocus.figures.saving import check_path, save_figure
 from skillfocus.figures.style import turned
-from skillfocus.render.icons import BOX, PALETTES, SHADES, parse_path
-from skillfocus.render.scene import PlacedShape, Stage, TextLine
-from skillfocus.render.svg import FAINT_OPACITY
+from skillfocus.render.icons import PALETTES, SHADES
+from skillfocus.render.raster import Canvas
+from skillfocus.render.scene import Stage
 from skillfocus.skills.skills import Skills
 from skillfocus.spaces import State
 from skillfocus.world import World
@@ -33,13 +29,8 @@ PALETTE = PALETTES["light"]
 START, PATH, END = PALETTE["start"], PALETTE["way"], SHADES["skin edge"]
 """Colours of the first cell, the path and the last cell."""
 PANELS_PER_ROW = 8
-CODES = {
-    "M": [VectorPath.MOVETO],
-    "L": [VectorPath.LINETO],
-    "C": [VectorPath.CURVE4] * 3,
-    "Z": [VectorPath.CLOSEPOLY],
-}
-"""Matplotlib's codes for the commands of path data."""
+PIXELS = 3.0
+"""Pixels per unit of a map's scene: cells are 72 pixels wide, for figures in print."""
 
 
 def check_drawable(world: World, path: Path) -> None:
@@ -48,9 +39,15 @@ def check_drawable(world: World, path: Path) -> None:
     Raises:
         UserError: The world has no map, or no figure can be written to `path`.
     """
+    _grid(world)
+    check_path(path)
+
+
+def _grid(world: World) -> GridWorld:
+    """Return a world that has a map."""
     if not isinstance(world, GridWorld):
         raise UserError(f"{world.id} has no map to draw on; `skillfocus view` shows its variables")
-    check_path(path)
+    return world
 
 
 def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
@@ -67,7 +64,6 @@ def draw_skills(skills: Skills, path: Path, start: State | None = None) -> Path:
     Raises:
         UserError: The world has no map, or the file cannot be written.
     """
-    check_drawable(skills.world, path)
     save_figure(skills_figure(skills, start), path)
     return path
 
@@ -83,9 +79,7 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     Raises:
         UserError: The world has no map.
     """
-    world = skills.world
-    if not isinstance(world, GridWorld):
-        raise UserError(f"{world.id} has no map to draw on; `skillfocus view` shows its variables")
+    world = _grid(skills.world)
     start = start or world.showcase
     columns = min(len(skills), PANELS_PER_ROW)
     rows = -(-len(skills) // columns)
@@ -98,69 +92,20 @@ def skills_figure(skills: Skills, start: State | None = None) -> Figure:
     return figure
 
 
-class SceneShapes(PathCollection):
-    """Shapes of a scene as one artist whose strokes scale with the panel.
-
-    Matplotlib measures line widths in points; a scene measures them in the same units as its
-    shapes. The conversion is known only when the figure is drawn.
-    """
-
-    def __init__(self, shapes: Sequence[PlacedShape]) -> None:
-        """Convert shapes, in their order, to paths in cells and theme colours to RGBA."""
-        self.widths = np.array([item.shape.width / BOX for item in shapes])
-        super().__init__(
-            [vector_path(item) for item in shapes],
-            facecolors=[_rgba(item.shape.fill, item.faint) for item in shapes],
-            edgecolors=[_rgba(item.shape.stroke, item.faint) for item in shapes],
-            linewidths=self.widths,
-            linestyles=[(0, (2, 2)) if item.faint else "solid" for item in shapes],
-            capstyle="round",
-            joinstyle="round",
-            zorder=0.5,
-        )
-
-    def draw(self, renderer: Any) -> None:
-        """Draw the shapes with strokes as wide as the panel's cells ask for."""
-        axes, figure = self.axes, self.get_figure()
-        assert axes is not None
-        assert figure is not None
-        (x0, _), (x1, _) = axes.transData.transform([(0, 0), (1, 0)])
-        self.set_linewidth(list(self.widths * abs(x1 - x0) * 72 / figure.dpi))
-        super().draw(renderer)
-
-
-def vector_path(item: PlacedShape) -> VectorPath:
-    """Return a placed shape as a matplotlib path in cells; curves stay curves."""
-    points, codes = [], []
-    for command, ends in parse_path(item.shape.path):
-        # CLOSEPOLY takes a point that is ignored.
-        points += ends or [points[-1]]
-        codes += CODES[command]
-    return VectorPath(np.add(points, (item.x, item.y)) / BOX, codes)
-
-
-def _rgba(colour: str, faint: bool) -> tuple[float, float, float, float]:
-    if not colour:
-        return (0.0, 0.0, 0.0, 0.0)
-    return to_rgba(PALETTE.get(colour, colour), FAINT_OPACITY if faint else 1.0)
-
-
 def draw_map(panel: Axes, world: GridWorld, state: State) -> None:
     """Draw the map in a state, without the agent, and make the panel as large as the map."""
-    items = Stage(world, cards=False).items(state)
-    panel.add_collection(SceneShapes([i for i in items if isinstance(i, PlacedShape)]))
-    _write_letters(panel, (item for item in items if isinstance(item, TextLine)))
     height, width = len(world.map.rows), len(world.map.rows[0])
-    panel.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xticks=[], yticks=[])
+    panel.imshow(map_image(world, state), extent=(0, width, height, 0), zorder=0.5)
+    panel.set(xticks=[], yticks=[])
 
 
-def _write_letters(panel: Axes, lines: Iterable[TextLine]) -> None:
-    """Write the letters of things without an icon; names are text even if they look like TeX."""
-    for line in lines:
-        panel.text(
-            line.x / BOX, line.y / BOX, line.text, color=line.colour, fontsize=6, weight="bold",
-            ha="center", va="baseline", parse_math=False,
-        )  # fmt: skip
+@lru_cache(1)  # all panels of a figure show the same state
+def map_image(world: GridWorld, state: State) -> Image:
+    """Return the picture of a map in a state."""
+    stage = Stage(world, cards=False)
+    canvas = Canvas(stage.width, stage.height, PIXELS, "light")
+    canvas.paint(stage.items(state))
+    return canvas.image()
 
 
 def _draw_path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> None:

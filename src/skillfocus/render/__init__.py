@@ -1,8 +1,7 @@
-"""Pictures of worlds: one scene, several painters.
+"""Pictures of worlds: one scene, two painters.
 
-`scene.Stage` lists what the picture of a state consists of, from the icons in `icons` and the
-colours in `palette`; `paths` adds the line along a run and its tracks. The scene is painted as
-SVG for notebooks (`svg`), as pixels for `env.render()` (`raster`), as animated GIF or SVG
-(`animation`), and as vector paths in figures (`figures.trajectories`). The viewer's page draws the
-same icons on a canvas (`viewer/assets/map.js`).
+`scene.Stage` lists what the picture of a state consists of, from the icons and colours in `icons`,
+and knows the line along a run and its tracks. The scene is painted as SVG for notebooks (`svg`) and
+as pixels for `env.render()` and figures (`raster`); `animation` makes moving SVGs and GIFs of both.
+The viewer's page draws the same icons on a canvas (`viewer/assets/map.js`).
 """

@@ -196,15 +196,16 @@ def gif_bytes(steps: list[AnimationStep], theme: str) -> bytes:
     """
     world, last = steps[0].run.world, len(steps) - 1
     stage = Stage(world, captions=[step.caption for step in steps])
-    points = path_points(stage, [stage.cell(step.state) for step in steps])
-    parts = TWEENS + 1 if stage.grid is not None else 1
+    cells = [stage.cell(step.state) for step in steps]
+    points = path_points(stage, cells)
+    parts, duration = (1, CARDS_MS) if stage.grid is None else (TWEENS + 1, FRAME_MS)
     frames: list[Image.Image] = []
     for t, step in enumerate(steps):
         scene = Canvas(stage.width, stage.height, SCALE, theme)
         scene.paint(step_items(stage, step, steps[0].state))
         behind = [(x, y) for at, x, y in points if at <= t]
         ahead = next(((x, y) for at, x, y in points if at > t), behind[-1])
-        here, there = (stage.centre(stage.cell(steps[i].state)) for i in (t, min(t + 1, last)))
+        here, there = stage.centre(cells[t]), stage.centre(cells[min(t + 1, last)])
         for part in range(parts if t < last else 1):
             frame = scene.copy()
             if stage.grid is not None:
@@ -213,7 +214,6 @@ def gif_bytes(steps: list[AnimationStep], theme: str) -> bytes:
                 x, y = _interpolate(here, there, part / parts)
                 frame.paint_icon(agent_icon(world, step.state), x - BOX / 2, y - BOX / 2)
             frames.append(frame.image())
-    duration = FRAME_MS if stage.grid is not None else CARDS_MS
     return _encode_gif(frames, [duration] * (len(frames) - 1) + [HOLD_MS], theme)
 
 
@@ -257,12 +257,10 @@ def svg_bytes(steps: list[AnimationStep], theme: str) -> bytes:
     world, last = steps[0].run.world, len(steps) - 1
     stage = Stage(world, captions=[step.caption for step in steps])
     timeline = Timeline(last)
-    scenes = [step_items(stage, step, steps[0].state) for step in steps]
-    visible = [set(scene) for scene in scenes]
-    items = dict.fromkeys(item for scene in scenes for item in scene)
-    fades = {item: timeline.fade([item in scene for scene in visible]) for item in items}
-    ordered = sorted(items, key=lambda item: item.layer)
-    body = [items_svg(ordered, theme, {item: fade for item, fade in fades.items() if fade})]
+    scenes = [dict.fromkeys(step_items(stage, step, steps[0].state)) for step in steps]
+    items = sorted({item: 0 for scene in scenes for item in scene}, key=lambda item: item.layer)
+    fades = {item: timeline.fade([item in scene for scene in scenes]) for item in items}
+    body = [items_svg(items, theme, fades)]
     if stage.grid is not None:
         body += _moving_agent(stage, steps, timeline, theme)
     end = describe_state(world, steps[-1].state)
@@ -283,17 +281,15 @@ def _moving_agent(
         growth = timeline.animate("stroke-dashoffset", [f"{1 - share:.4g}" for share in shares])
         drawn = shape_svg(Shape(line, "", "way", PATH_WIDTH), theme)
         parts.append(drawn.replace("/>", f' pathLength="1" stroke-dasharray="1">{growth}</path>'))
-    corners = [(x - BOX / 2, y - BOX / 2) for x, y in map(stage.centre, cells)]
-    places = [f"{x:g} {y:g}" for x, y in corners]
+    places = [f"{x - BOX / 2:g} {y - BOX / 2:g}" for x, y in map(stage.centre, cells)]
     looks = [agent_icon(step.run.world, step.state) for step in steps]
-    body = ""
+    moves = timeline.animate("transform", places, "Transform", ' type="translate"')
+    parts.append(f'<g transform="translate({places[-1]})">{moves}')
     for icon in dict.fromkeys(looks):
         drawn = icon_svg(icon, 0, 0, theme)
         fade = timeline.fade([look == icon for look in looks])
-        body += f"{fade}{drawn}</g>" if fade else drawn
-    moves = timeline.animate("transform", places, "Transform", ' type="translate"')
-    parts.append(f'<g transform="translate({places[-1]})">{moves}{body}</g>')
-    return parts
+        parts.append(f"{fade}{drawn}</g>" if fade else drawn)
+    return [*parts, "</g>"]
 
 
 def _path_shares(points: list[tuple[int, float, float]], n: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""How things look, drawn once for every painter: SVG, pixels, matplotlib and the page's canvas.
+"""How things look, drawn once for every painter: SVG, pixels and the page's canvas.
 
 An icon is a tuple of shapes on a box of 24 × 24, painted in order. Path data holds absolute M, L,
 C and Z only, which SVG, `Path2D` and `parse_path` all understand; lines have round caps and joins.
@@ -8,7 +8,6 @@ The first shape is the outline of the whole thing: alone and faint, it shows whe
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import NamedTuple
 
 from skillfocus.spaces import State
@@ -59,12 +58,7 @@ SHADES = {
     "skin": "#3f93d6", "skin edge": "#0b3954", "skin shine": "#a9d6f7", "pupil": "#0b2438",
     "eye": "#ffffff", "splash": "#6b4a12", "splash edge": "#432c06",
 }  # fmt: skip
-"""Further colours of the icons in `icons.py`, the same in every theme."""
-
-
-def has_own_icon(world: GridWorld, glyph: str) -> bool:
-    """Return whether a glyph stands for a kind of thing with an icon of its own."""
-    return world.legend.get(glyph) in THING_COLOURS
+"""Further colours of the icons below, the same in every theme."""
 
 
 def plate_colour(world: GridWorld, glyph: str) -> str:
@@ -99,17 +93,9 @@ class Shape(NamedTuple):
 Icon = tuple[Shape, ...]
 
 
-class Segment(NamedTuple):
-    """One command of a path: M (move), L (line), C (cubic Bézier curve) or Z (close)."""
-
-    command: str
-    points: tuple[Point, ...]
-    """One point after M and L, three after C (two control points and the end), none after Z."""
-
-
-@cache
-def parse_path(path: str) -> tuple[Segment, ...]:
-    """Return the segments of path data.
+def parse_path(path: str) -> list[tuple[str, tuple[Point, ...]]]:
+    """Return path data as commands with their points: one for M (move) and L (line), three for C (a
+    Bézier curve: two control points and the end), none for Z (close).
 
     Args:
         path: Absolute M, L, C and Z commands, as `Shape.path` has them.
@@ -120,8 +106,8 @@ def parse_path(path: str) -> tuple[Segment, ...]:
         points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
         size = 3 if command == "C" else 1
         every = [points[i : i + size] for i in range(0, len(points), size)] or [()]
-        segments += [Segment(command, each) for each in every]
-    return tuple(segments)
+        segments += [(command, each) for each in every]
+    return segments
 
 
 def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:
@@ -286,7 +272,7 @@ def glyph_icon(world: GridWorld, glyph: str) -> tuple[Icon, str]:
         The icon, and the letter to write on it. Kinds of things without an icon of their own are
         a coloured plate with the glyph as its letter; the others have no letter.
     """
-    if has_own_icon(world, glyph):
+    if world.legend.get(glyph) in THING_COLOURS:
         return ICONS[world.legend[glyph]], ""
     return (Shape(PLATE, plate_colour(world, glyph), PLATE_EDGE, 0.8),), glyph
 

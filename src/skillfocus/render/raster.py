@@ -115,21 +115,17 @@ class StateImages:
 
     def __init__(self, world: World, mdp: TabularMDP | None) -> None:
         """Prepare the images of a world whose states `mdp` numbers, if it has a table."""
-        self._world, self._mdp = world, mdp
-        self._stage = stage = Stage(world)
+        self._world, self._mdp, self._stage = world, mdp, Stage(world)
         self._marks: dict[Cell, int] = {}
-        if stage.grid is not None and mdp is not None:
-            self._marks = mark_of_cell(stage.grid, mdp)
-        self._targets = dict.fromkeys(world.space.names, ())
-        if stage.grid is not None and mdp is not None:
-            cells, names = stage.grid.map.cells, world.space.names
-            self._targets = {
-                name: tuple(cells[place] for place in places)
-                for name, places in zip(names, places_in_table(mdp), strict=True)
-            }
-        self._painter = None if stage.grid is not None else environment_painter(world)
-        self._background = Canvas(stage.width, stage.height, SCALE, "light")
-        self._background.paint(stage.background)
+        self._places: dict[str, list[Cell]] = {}
+        grid = self._stage.grid
+        if grid is not None and mdp is not None:
+            self._marks = mark_of_cell(grid, mdp)
+            for name, places in zip(world.space.names, places_in_table(mdp), strict=True):
+                self._places[name] = [grid.map.cells[place] for place in places]
+        self._painter = None if grid is not None else environment_painter(world)
+        self._background = Canvas(self._stage.width, self._stage.height, SCALE, "light")
+        self._background.paint(self._stage.background)
 
     def _values(self, state: int | Sequence[int]) -> State:
         if isinstance(state, Sequence):
@@ -158,20 +154,17 @@ class StateImages:
         stage, values = self._stage, self._values(state)
         if self._painter is not None:
             return self._painter(values)
-        canvas = self._background.copy()
+        canvas, states = self._background.copy(), [self._values(each) for each in path]
         tracks = frozenset(cell for cell, mark in self._marks.items() if marked[mark])
-        first = self._values(path[0]) if len(path) > 1 else None
-        items = stage.items(
-            values, {} if first is None else card_notes(self._world, first, values, targets),
-            first, tracks, first=first,
-            rings=[cell for name in targets for cell in self._targets[name]],
-        )  # fmt: skip
+        first = states[0] if len(states) > 1 else None
+        notes = {} if first is None else card_notes(self._world, first, values, targets)
+        rings = [cell for name in targets for cell in self._places.get(name, ())]
+        items = stage.items(values, notes, first, tracks, first=first, rings=rings)
         canvas.paint(items[len(stage.background) :])
         if stage.grid is not None:
-            if len(path) > 1:
-                cells = [stage.cell(self._values(each)) for each in path]
-                points = [(x, y) for _, x, y in path_points(stage, cells)]
-                canvas.line(points, "way", PATH_WIDTH)
+            if first is not None:
+                points = path_points(stage, [stage.cell(each) for each in states])
+                canvas.line([(x, y) for _, x, y in points], "way", PATH_WIDTH)
             x, y = stage.centre(stage.cell(values))
             canvas.paint_icon(agent_icon(self._world, values), x - BOX / 2, y - BOX / 2)
         return np.array(canvas.image(), dtype=np.uint8)
@@ -184,17 +177,19 @@ def outlines(path: str) -> tuple[tuple[tuple[Point, ...], bool], ...]:
     Returns:
         For each outline its points, and whether it is closed.
     """
-    lines: list[tuple[list[Point], bool]] = []
+    lines: list[list[Point]] = []
+    closed: list[bool] = []
     for command, points in parse_path(path):
         if command == "M":
-            lines.append((list(points), False))
+            lines.append([])
+            closed.append(False)
+        if command == "C":
+            lines[-1] += _flatten(lines[-1][-1], *points)
         elif command == "Z":
-            lines[-1] = lines[-1][0], True
-        elif command == "L":
-            lines[-1][0].extend(points)
+            closed[-1] = True
         else:
-            lines[-1][0].extend(_flatten(lines[-1][0][-1], *points))
-    return tuple((tuple(points), closed) for points, closed in lines)
+            lines[-1] += points
+    return tuple(zip(map(tuple, lines), closed, strict=True))
 
 
 def _flatten(a: Point, b: Point, c: Point, d: Point) -> list[Point]:

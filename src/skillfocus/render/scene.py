@@ -1,7 +1,7 @@
 """What a picture of a state consists of: shapes and texts at places, whoever paints them.
 
-`Stage` lays out the pictures of one world and lists the items of a state; `svg`, `raster`,
-`animation` and `figures.trajectories` paint them. A map is measured in boxes of 24 units; below it
+`Stage` lays out the pictures of one world and lists the items of a state; `svg` and `raster` paint
+them. A map is measured in boxes of 24 units; below it
 (or alone, where a world has no map) stand the caption and a card for every variable, that of the
 agent's position across the whole picture. Colours are roles of a palette or CSS colours.
 """

@@ -32,7 +32,6 @@ MAX_TABLE_VALUE = 60
 """Characters of a value in a trajectory's table."""
 VERDICT_COLOURS = {"✓": "target", "✗": "side effect"}
 """The role of a verdict's colour, by its sign."""
-NO_FADES: Mapping[Item, str] = {}
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -145,7 +144,7 @@ def document(stage: Stage, body: str, theme: str, title: str) -> str:
     )
 
 
-def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] = NO_FADES) -> str:
+def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] | None = None) -> str:
     """Return the items of a scene in their order, neighbours at one place as one group.
 
     Args:
@@ -154,9 +153,9 @@ def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] = NO_
         fades: For items that are not always visible, the opening tag of an animated group.
     """
 
-    def grouping(item: Item) -> tuple[object, ...]:
+    def grouping(item: Item) -> tuple[object, str]:
         place = (item.x, item.y, item.faint) if isinstance(item, PlacedShape) else item
-        return place, fades.get(item, "")
+        return place, fades.get(item, "") if fades else ""
 
     parts = []
     for (_, fade), members in groupby(items, key=grouping):

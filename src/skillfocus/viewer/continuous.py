@@ -8,7 +8,6 @@ and the change of every variable over time. Its script is in `assets/continuous/
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from skillfocus.errors import UserError
 from skillfocus.files import write_atomically
 from skillfocus.render.icons import PALETTES, PLATE_COLOURS
 from skillfocus.skills.continuous import ContinuousSkills, SkillName
-from skillfocus.viewer.page import bundle, page_path, read_asset
+from skillfocus.viewer.page import bundle, fill, page_path, read_asset
 from skillfocus.viewer.recordings import pack_array, script_element
 from skillfocus.worlds.continuous import ContinuousBase, HostWorld
 
@@ -102,21 +101,15 @@ def view_continuous(
     """
     sets = [rollouts] if isinstance(rollouts, ContinuousRollouts) else list(rollouts)
     path = page_path(out, None)
-    write_atomically(path, continuous_page(sets, title).encode())
+    page = fill(
+        "continuous/page.html",
+        data=script_element("data", continuous_document(sets)),
+        title=html.escape(title or f"Skills in {sets[0].world.id}"),
+        style=read_asset("page.css") + read_asset("continuous/page.css"),
+        script=bundle(ENTRY, read_asset),
+    )
+    write_atomically(path, page.encode())
     return path
-
-
-def continuous_page(sets: Sequence[ContinuousRollouts], title: str = "") -> str:
-    """Return the page of sets of skills; see `view_continuous`."""
-    data = continuous_document(sets)
-    parts = {
-        "title": html.escape(title or f"Skills in {sets[0].world.id}"),
-        "style": read_asset("page.css") + read_asset("continuous/page.css"),
-        "script": bundle(ENTRY, read_asset),
-        "data": script_element("data", data),
-    }
-    skeleton = read_asset("continuous/page.html")
-    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], skeleton)
 
 
 def continuous_document(sets: Sequence[ContinuousRollouts]) -> dict[str, object]:
@@ -143,37 +136,34 @@ def continuous_document(sets: Sequence[ContinuousRollouts]) -> dict[str, object]
             f"starts or skills"
         )
     drawing, space = world.drawing(), world.space
-    variables = [
-        {"name": v.name, "first": at.start, "size": v.size, "scale": v.largest_distance}
-        for v, at in zip(space.variables, space.slices, strict=True)
-    ]
     return {
         "world": {
             "id": world.id,
-            "variables": variables,
+            "variables": [
+                {"name": v.name, "first": at.start, "size": v.size, "scale": v.largest_distance}
+                for v, at in zip(space.variables, space.slices, strict=True)
+            ],
             "size": space.size,
             "observationSize": world.observation_size,
             "drawing": None if drawing is None else drawing.as_json(),
         },
-        "sets": [_set_data(one, i) for i, one in enumerate(sets)],
+        "sets": [
+            {
+                "label": one.label or f"set {number}",
+                "titles": list(one.titles),
+                "targets": [[space.index(name) for name in names] for names in one.targets],
+                "nStarts": one.values.shape[1],
+                "nSteps": one.values.shape[2] - 1,
+                "values": pack_array(np.asarray(one.values, np.float32)),
+                "observations": None
+                if one.observations is None
+                else pack_array(np.asarray(one.observations, np.float32)),
+            }
+            for number, one in enumerate(sets, 1)
+        ],
         "threshold": THRESHOLD,
         "palettes": PALETTES,
         "colours": list(PLATE_COLOURS),
-    }
-
-
-def _set_data(one: ContinuousRollouts, place: int) -> dict[str, object]:
-    """Return the page's data of one set."""
-    index = one.world.space.index
-    seen = one.observations
-    return {
-        "label": one.label or f"set {place + 1}",
-        "titles": list(one.titles),
-        "targets": [[index(name) for name in names] for names in one.targets],
-        "nStarts": one.values.shape[1],
-        "nSteps": one.values.shape[2] - 1,
-        "values": pack_array(np.asarray(one.values, np.float32)),
-        "observations": None if seen is None else pack_array(np.asarray(seen, np.float32)),
     }
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,167 +27,43 @@ from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, load_source
 from skillfocus.tasks.solving import solve
 from skillfocus.tasks.task import has_task, task_of
-from skillfocus.viewer.payload import SkillSetView, document, policies, record_worlds
+from skillfocus.viewer.payload import SkillSetView, page_data
 from skillfocus.viewer.recordings import script_element
 from skillfocus.world import World
 
-# -------------------- Bundle the page's ES modules into one classic script
+# -------------------- The page's ES modules as one classic script
 #
 # A page is one file that loads nothing, so its modules cannot import each other in the browser.
-# Each module becomes a function with a scope of its own that returns its exports; importing modules
-# read them from there. Modules run once, those that are imported first.
-#
-# Supported, each at the beginning of a line: `import { a, b as c } from "./file.js";`,
-# `import * as name from "./file.js";`, `import "./file.js";`, and `export` before `const`,
-# `function`, `async function` and `class`. Everything else that ES modules can do is an error.
 
-# The statements that are understood. Each must begin a line, which keeps them apart from the same
-# words inside strings and comments.
-IMPORT = re.compile(
-    r"""^import\s+(?:(?P<names>\{[^}]*\}|\*\s+as\s+[\w$]+)\s+from\s+)?"(?P<source>[^"\n]+)";?$""",
-    re.M,
-)
-EXPORT = re.compile(
-    r"^export\s+(?P<declaration>(?:async\s+)?(?:const|function\*?|class)\s+(?P<name>[\w$]+))", re.M
-)
-# What is left after those were taken out, and what would end or begin something inside a page.
-UNSUPPORTED = re.compile(r"^(?:import|export)\b.*$", re.M)
-ENDS_SCRIPT = re.compile(r"</script|<!--", re.I)
-
-
-class BundleError(ValueError):
-    """A module that cannot be bundled: the message names it and says why."""
-
-
-class Import(NamedTuple):
-    """One import statement."""
-
-    module: str
-    """The path of the imported module, relative to the assets folder."""
-    names: dict[str, str] | str
-    """Exported name → local name, or the local name of the whole module (`* as name`)."""
-
-
-class Module(NamedTuple):
-    """One parsed module."""
-
-    path: str
-    imports: tuple[Import, ...]
-    exports: tuple[str, ...]
-    code: str
-    """The source without its import statements and without the word `export`."""
+IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"([^"\n]+)";\n', re.M)
+EXPORT = re.compile(r"^export (?=const |async |function|class )", re.M)
 
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:
-    """Return one script that runs a module and everything it imports.
+    """Return one script that runs a module after everything it imports.
+
+    Modules share one scope: what they declare must have different names, and what they import
+    keeps its name. `import { a, b } from "./file.js";` and `export` before a declaration, each at
+    the beginning of a line, are all that they may use of the syntax of modules.
 
     Args:
         entry: The path of the entry module, relative to the folder that `read` knows.
-        read: Returns the source of a module; raises FileNotFoundError if there is none.
-
-    Raises:
-        BundleError: A module is missing, imports form a cycle, an imported name is not exported,
-            or a module uses a form of import or export that is not supported.
+        read: Returns the source of a module.
     """
-    ordered: dict[str, Module] = {}
+    visited: set[str] = set()
+    sources: list[str] = []
 
-    def visit(path: str, importers: tuple[str, ...]) -> None:
-        if path in importers:
-            cycle = " → ".join([*importers[importers.index(path) :], path])
-            raise BundleError(f"modules import each other in a cycle: {cycle}")
-        if path in ordered:
+    def visit(path: str) -> None:
+        if path in visited:
             return
-        try:
-            source = read(path)
-        except FileNotFoundError as error:
-            by = f", imported by {importers[-1]}" if importers else ""
-            raise BundleError(f"there is no module {path}{by}") from error
-        module = parse_module(path, source)
-        for each in module.imports:
-            visit(each.module, (*importers, path))
-            _check_names(path, each, ordered[each.module])
-        ordered[path] = module
+        visited.add(path)
+        source = read(path)
+        for imported in IMPORT.findall(source):
+            visit(posixpath.normpath(posixpath.join(posixpath.dirname(path), imported)))
+        sources.append(f"// {path}\n{EXPORT.sub('', IMPORT.sub('', source)).strip()}")
 
-    visit(entry, ())
-    return "const modules = {};\n" + "\n".join(_wrap(module) for module in ordered.values())
-
-
-def parse_module(path: str, source: str) -> Module:
-    """Return the imports, exports and code of a module.
-
-    Raises:
-        BundleError: It uses something that is not supported.
-    """
-    if ENDS_SCRIPT.search(source):
-        raise BundleError(
-            f"{path} contains </script or <!--, which cannot stand in a page's script"
-        )
-    imports = tuple(
-        Import(_resolve(path, match["source"]), _names(path, match["names"]))
-        for match in IMPORT.finditer(source)
-    )
-    exports = tuple(match["name"] for match in EXPORT.finditer(source))
-    code = EXPORT.sub(lambda match: match["declaration"], IMPORT.sub("", source))
-    left = UNSUPPORTED.search(code)
-    if left:
-        raise BundleError(
-            f'{path}: cannot bundle {left[0]!r}; use `import {{ name }} from "./file.js";` and '
-            f"`export` before const, function or class"
-        )
-    return Module(path, imports, exports, code.strip("\n"))
-
-
-def _resolve(path: str, source: str) -> str:
-    """Return the path of an imported module, relative to the assets folder.
-
-    Args:
-        path: The importing module.
-        source: What its import statement says.
-    """
-    if not source.startswith(("./", "../")):
-        raise BundleError(f"{path} imports {source!r}: only relative paths such as './dom.js' work")
-    resolved = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
-    if resolved.startswith("../"):
-        raise BundleError(f"{path} imports {source!r}, which is outside the assets folder")
-    return resolved
-
-
-def _names(path: str, text: str | None) -> dict[str, str] | str:
-    """Return what an import statement binds: names, or the name of the whole module."""
-    if text is None:
-        return {}
-    if text.startswith("*"):
-        return text.split()[-1]
-    names = {}
-    for part in filter(None, (part.strip() for part in text.strip("{}").split(","))):
-        match = re.fullmatch(r"([\w$]+)(?:\s+as\s+([\w$]+))?", part)
-        if not match:
-            raise BundleError(f"{path}: cannot read the import of {part!r}")
-        names[match[1]] = match[2] or match[1]
-    return names
-
-
-def _check_names(path: str, imported: Import, module: Module) -> None:
-    """Raise an error if a module does not export what is imported from it."""
-    for name in imported.names if isinstance(imported.names, dict) else ():
-        if name not in module.exports:
-            has = ", ".join(module.exports) or "nothing"
-            raise BundleError(f"{path} imports {name} from {module.path}, which exports {has}")
-
-
-def _wrap(module: Module) -> str:
-    """Return a module as a function that is called at once and returns its exports."""
-    lines = []
-    for each in module.imports:
-        target = each.names
-        if isinstance(target, dict):
-            pairs = (a if a == b else f"{a}: {b}" for a, b in target.items())
-            target = f"{{ {', '.join(pairs)} }}"
-        if each.names:
-            lines.append(f'const {target} = modules["{each.module}"];')
-    lines.append(module.code)
-    lines.append(f"return {{ {', '.join(module.exports)} }};")
-    return f'modules["{module.path}"] = (() => {{\n' + "\n".join(lines) + "\n})();"
+    visit(entry)
+    return "(() => {\n" + "\n\n".join(sources) + "\n})();"
 
 
 ENTRY = "main.js"
@@ -243,25 +118,28 @@ def page_html(
     """Return the page of some skill sets; see `write_page`."""
     views = labelled([one if isinstance(one, SkillSetView) else SkillSetView(one) for one in sets])
     title = title or f"Skills in {', '.join(dict.fromkeys(v.skills.world.id for v in views))}"
-    recorded = record_worlds(views)
-    data = document(views, part_of(report, 0.0, 0.5), recorded)
-    policy_data = policies(views, part_of(report, 0.5, 1.0), recorded)
+    data, policies = page_data(views, report)
     # Policies stand at the end of the page, those of the sets it opens with before the others, so
     # that it can be used before all of it has been read.
-    order = sorted(range(len(policy_data)), key=lambda i: not views[i].first)
-    parts = {
-        "title": html.escape(title),
-        "style": read_asset("page.css"),
-        "script": bundle(ENTRY, read_asset),
-        "data": script_element("data", data),
-        "policies": "\n".join(script_element(f"policies-{i}", policy_data[i]) for i in order),
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], read_asset("page.html"))
+    order = sorted(range(len(policies)), key=lambda i: not views[i].first)
+    return fill(
+        "page.html",
+        title=html.escape(title),
+        style=read_asset("page.css"),
+        script=bundle(ENTRY, read_asset),
+        data=script_element("data", data),
+        policies="\n".join(script_element(f"policies-{i}", policies[i]) for i in order),
+    )
+
+
+def fill(skeleton: str, **parts: str) -> str:
+    """Return a page's skeleton, a file in `assets/`, with its parts in their places."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], read_asset(skeleton))
 
 
 def read_asset(path: str) -> str:
     """Return the text of a file in `assets/`."""
-    return files("skillfocus.viewer").joinpath("assets", *path.split("/")).read_text("utf-8")
+    return files("skillfocus.viewer").joinpath("assets", path).read_text("utf-8")
 
 
 def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "", height: int = 820) -> str:
@@ -296,40 +174,32 @@ def default_labels(several: Sequence[Skills]) -> list[str]:
     """
     settings = [_settings(skills) for skills in several]
     labels = []
-    for skills, own in zip(several, settings, strict=True):
-        others = [
-            other
-            for mate, other in zip(several, settings, strict=True)
-            if mate.world.id == skills.world.id
-        ]
-        names = list(dict.fromkeys(name for other in others for name in other))
-        differ = [n for n in names if len({str(other.get(n)) for other in others}) > 1]
-        if not differ or len({(o["objective"], o["seed"]) for o in others}) == len(others):
+    for own in settings:
+        mates = [other for other in settings if other["world"] == own["world"]]
+        names = dict.fromkeys(name for mate in mates for name in mate)
+        differ = [name for name in names if len({str(mate.get(name)) for mate in mates}) > 1]
+        if not differ or len({(mate["objective"], mate["seed"]) for mate in mates}) == len(mates):
             differ = ["objective", "seed"]
-        given = [(name, own[name]) for name in differ if own.get(name) is not None]
-        labels.append(", ".join(_setting_words(*each) for each in given) or str(own["objective"]))
+        words = []
+        for name in differ:
+            value = own.get(name)
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            if value is not None:
+                unnamed = name in ("objective", "learner")
+                words.append(text if unnamed else f"{name.replace('_', ' ')} {text}")
+        labels.append(", ".join(words) or str(own["objective"]))
     return labels
 
 
-def _setting_words(name: str, value: object) -> str:
-    if name in ("objective", "learner"):
-        return str(value)
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{name.replace('_', ' ')} {text}"
-
-
 def _settings(skills: Skills) -> dict[str, object]:
-    """Return what may tell one set from another, as its file says it."""
+    """Return what may tell one set from another, as its file says it, and its world."""
     about, objective = origin(skills), skills.info.get("objective")
     learner = skills.info.get("learner")
     details = dict(learner) if isinstance(learner, dict) else {}
     details.pop("name", None)
-    rate = objective.get("rate") if isinstance(objective, dict) else None
     return {
-        "objective": about["objective"],
-        "learner": about["learner"],
-        "strength": about["strength"],
-        "rate": rate,
+        **{name: about[name] for name in ("world", "objective", "learner", "strength")},
+        "rate": objective.get("rate") if isinstance(objective, dict) else None,
         **details,
         "skills": len(skills),
         "step_limit": skills.step_limit,
@@ -374,34 +244,43 @@ def view(
     first = sources[0]
     page = page_path(out, first.with_suffix(".html") if isinstance(first, Path) else None)
     found = [load_any(source, world) for source in sources]
-    if any(isinstance(one, ContinuousSkills) for one in found):
-        return _view_continuous(found, page, task, coverage)
+    continuous = [one for one in found if isinstance(one, ContinuousSkills)]
+    if continuous:
+        from skillfocus.viewer.continuous import record_skills, view_continuous
+
+        if task != "none" or coverage:
+            raise UserError(
+                "pages of continuous worlds show skills alone: leave task and coverage out"
+            )
+        if len(continuous) != len(found):
+            raise UserError(
+                "a page shows skills of continuous worlds, or of finite ones, not of both"
+            )
+        return view_continuous([record_skills(one) for one in continuous], page)
     loaded = [load_source(one, world) for one in found]
     # Sets that would have the same label are called by their files.
     made = default_labels(loaded)
     labels = Counter((one.world.id, label) for one, label in zip(loaded, made, strict=True))
     sets = []
     for number, (source, one) in enumerate(zip(sources, loaded, strict=True)):
-        label = made[number]
-        if isinstance(source, Path) and labels[one.world.id, label] > 1:
-            label = source.stem
+        repeated = labels[one.world.id, made[number]] > 1
+        label = source.stem if isinstance(source, Path) and repeated else made[number]
         progress(number / len(loaded) / 2, f"preparing {label}")
-        sets.append(_prepare(one, label, task, coverage))
+        shown = SkillSetView(one, label)
+        if coverage:
+            curve = measure_coverage(one, rng=np.random.default_rng(0)).curve
+            shown = replace(shown, coverage=curve)
+        if task != "none":
+            if not has_task(one.world):
+                raise UserError(
+                    f"{one.world.id} has no task of its own, so there is no agent to watch: leave "
+                    f"task (--task) out"
+                )
+            goal = task_of(one.world, one.mdp)
+            solution = solve(one.mdp, goal, one, seed=0, reward=task)
+            shown = replace(shown, task=goal, solution=solution, reward=task)
+        sets.append(shown)
     return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
-
-
-def _view_continuous(
-    sets: list[Skills | ContinuousSkills], page: Path, task: str, coverage: bool
-) -> Path:
-    """Write the page of skills in continuous worlds."""
-    from skillfocus.viewer.continuous import record_skills, view_continuous
-
-    if task != "none" or coverage:
-        raise UserError("pages of continuous worlds show skills alone: leave task and coverage out")
-    chosen = [one for one in sets if isinstance(one, ContinuousSkills)]
-    if len(chosen) != len(sets):
-        raise UserError("a page shows skills of continuous worlds, or of finite ones, not of both")
-    return view_continuous([record_skills(one) for one in chosen], page)
 
 
 def page_path(out: str | Path | None, default: Path | None) -> Path:
@@ -425,18 +304,3 @@ def page_path(out: str | Path | None, default: Path | None) -> Path:
     if out is None and page.exists() and not is_page(page):
         raise UserError(f"{page} exists and is not a page of skills; give another name with --out")
     return page
-
-
-def _prepare(skills: Skills, label: str, task: str, coverage: bool) -> SkillSetView:
-    """Compute what the page shows beside the skills themselves."""
-    curve = measure_coverage(skills, rng=np.random.default_rng(0)).curve if coverage else None
-    if task == "none":
-        return SkillSetView(skills, label, coverage=curve)
-    if not has_task(skills.world):
-        raise UserError(
-            f"{skills.world.id} has no task of its own, so there is no agent to watch: leave task "
-            f"(--task) out"
-        )
-    goal = task_of(skills.world, skills.mdp)
-    solution = solve(skills.mdp, goal, skills, seed=0, reward=task)
-    return SkillSetView(skills, label, coverage=curve, task=goal, solution=solution, reward=task)

@@ -2,20 +2,21 @@
 
 Data is exact but for two things: what an agent learned has single precision, and the rewards of
 the heat maps have 256 levels. Of large policies, states that runs hardly ever reach are left out
-(see `walks`). `assets/data.js` documents the fields.
+(see `known_cells`). `assets/data.js` documents the fields.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skillfocus.compilation import njit
 from skillfocus.errors import UserError
-from skillfocus.mdp import TabularMDP, index_values
+from skillfocus.mdp import TabularMDP
 from skillfocus.metrics.reachability import round_trips
 from skillfocus.metrics.summary import origin, skill_records
 from skillfocus.progress import Progress
@@ -31,18 +32,13 @@ from skillfocus.render.icons import (
 from skillfocus.render.scene import changing_places, mark_of_cell, places_in_table
 from skillfocus.rollout import most_likely_path
 from skillfocus.skills.skills import Skills
-from skillfocus.spaces import State
 from skillfocus.tasks.solving import Solution
 from skillfocus.tasks.task import Task
 from skillfocus.viewer.recordings import (
     RecordedWorld,
     frames_data,
-    missing_frames_note,
-    outcome_costs,
     pack_array,
-    walk_policy,
 )
-from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
 from skillfocus.worlds.registry import fingerprint
 
@@ -50,81 +46,24 @@ if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
 
 
-# --------------------
+# -------------------- What a page knows of a world: its variables, transitions and map
 #
-# What a page knows of a world: its variables, transitions and map as compact tables
-#
-# The page simulates with these tables exactly as `core.rollout` does: same outcomes in the same
-# order, same cumulative probabilities, same hidden marks. `assets/data.js` documents the fields.
+# The page simulates with these tables exactly as `skills.rollout` does: same outcomes in the same
+# order, same cumulative probabilities, same hidden marks.
 
 
-def world_data(world: World, mdp: TabularMDP) -> dict[str, object]:
-    """Return the page's data of a world.
+def world_data(skills: Skills, recorded: RecordedWorld | None) -> dict[str, object]:
+    """Return the page's data of the world of some skills, `WorldData` of `assets/data.js`.
 
     Successor states are stored relative to their source, and equal rows of probabilities once:
     both compress far better.
 
     Args:
-        world: The world.
-        mdp: Its tables.
-
-    Returns:
-        `WorldData` of `assets/data.js`, without the start.
+        skills: The skills.
+        recorded: Runs in a world without a table, whose states are those that occur in them.
     """
-    width = mdp.successors.shape[2]
-    both = np.concatenate([mdp.cumulative, outcome_costs(mdp.probabilities)], axis=2)
-    laws, law_of = np.unique(both.reshape(-1, 2 * width), axis=0, return_inverse=True)
-    source = np.arange(mdp.n_states, dtype=np.int32)[:, None, None]
-    hidden_marks = (
-        {
-            "marks": pack_array(mdp.marks),
-            "again": pack_array(mdp.again - source),
-            "marksIn": pack_array(mdp.marks_in),
-        }
-        if mdp.n_marks
-        else {}
-    )
-    return {
-        **_common_data(world, mdp.values),
-        "nOutcomes": width,
-        "nMarks": mdp.n_marks,
-        "successors": pack_array(mdp.successors - source),
-        "lawOf": pack_array(law_of.ravel().astype(np.int32)),
-        "laws": laws[:, :width].tolist(),
-        "costs": laws[:, width:].astype(int).tolist(),
-        **hidden_marks,
-        "map": _tabular_map(world, mdp) if isinstance(world, GridWorld) else None,
-        "frames": None if isinstance(world, GridWorld) else frames_data(world, mdp),
-        "noFrames": "" if isinstance(world, GridWorld) else missing_frames_note(world, mdp),
-    }
-
-
-def recorded_world_data(world: World, recorded: RecordedWorld) -> dict[str, object]:
-    """Return the page's data of a world without a table: the states that occur in recordings."""
-    map_data = None
-    if isinstance(world, GridWorld):
-        _, example, look_of = np.unique(
-            recorded.values[:, 1:], axis=0, return_index=True, return_inverse=True
-        )
-        states = [tuple(row) for row in recorded.values[example].tolist()]
-        look_of = look_of.reshape(-1).astype(np.int32)
-        before, after = recorded.values[recorded.moves[:, 0]], recorded.values[recorded.moves[:, 1]]
-        map_data = _map_data(world, states, look_of, {}, changing_places(before, after))
-    return {
-        **_common_data(world, recorded.values),
-        "nOutcomes": 1,
-        "nMarks": 0,
-        "laws": [],
-        "costs": [],
-        "starts": list(range(recorded.n_starts)),
-        "start": 0,
-        "map": map_data,
-    }
-
-
-def _common_data(world: World, values: np.ndarray) -> dict[str, object]:
-    """Return what pages know of any world, with or without a table."""
-    return {
+    world, values = skills.world, skills.mdp.values if recorded is None else recorded.values
+    data = {
         "id": world.id,
         "nStates": len(values),
         "actions": list(world.actions),
@@ -140,6 +79,34 @@ def _common_data(world: World, values: np.ndarray) -> dict[str, object]:
         "defaultTarget": world.space.index(world.default_target),
         "values": pack_array(values),
     }
+    if recorded is not None:
+        places = changing_places(*values[recorded.moves.T])
+        drawn = _map_data(world, values, {}, places) if isinstance(world, GridWorld) else None
+        starts = list(range(recorded.n_starts))
+        more = {"nOutcomes": 1, "nMarks": 0, "laws": [], "starts": starts, "start": 0}
+        return {**data, **more, "map": drawn}
+    mdp = skills.mdp
+    width = mdp.successors.shape[2]
+    laws, law_of = np.unique(mdp.cumulative.reshape(-1, width), axis=0, return_inverse=True)
+    source = np.arange(mdp.n_states, dtype=np.int32)[:, None, None]
+    data |= {
+        "nOutcomes": width,
+        "nMarks": mdp.n_marks,
+        "successors": pack_array(mdp.successors - source),
+        "lawOf": pack_array(law_of.ravel().astype(np.int32)),
+        "laws": laws.tolist(),
+    }
+    if mdp.n_marks:
+        data["marks"], data["marksIn"] = pack_array(mdp.marks), pack_array(mdp.marks_in)
+        data["again"] = pack_array(mdp.again - source)
+    if isinstance(world, GridWorld):
+        drawn = _map_data(world, values, mark_of_cell(world, mdp), places_in_table(mdp))
+        frames, note, start, goal = None, "", choose_start_state(skills), None
+    else:
+        drawn, (frames, note), (start, goal) = None, frames_data(world, mdp), longest_errand(skills)
+    return {
+        **data, "map": drawn, "frames": frames, "noFrames": note, "start": start, "goal": goal
+    }  # fmt: skip
 
 
 def value_points(coordinates: np.ndarray) -> list | None:
@@ -153,20 +120,8 @@ def value_points(coordinates: np.ndarray) -> list | None:
     return None if apart else coordinates.tolist()
 
 
-def _tabular_map(world: GridWorld, mdp: TabularMDP) -> dict[str, object]:
-    """Return the map of a world with a table."""
-    others = index_values(mdp, range(1, len(mdp.space)))
-    states = [mdp.state(s) for s in others.example]
-    marks, places = mark_of_cell(world, mdp), places_in_table(mdp)
-    return _map_data(world, states, others.of_state, marks, places)
-
-
 def _map_data(
-    world: GridWorld,
-    states: Sequence[State],
-    look_of: np.ndarray,
-    marks: Mapping[Cell, int],
-    places: list[list[int]],
+    world: GridWorld, values: np.ndarray, marks: Mapping[Cell, int], places: list[list[int]]
 ) -> dict[str, object]:
     """Return how the cells look, which depends on every variable but the agent's position.
 
@@ -175,11 +130,12 @@ def _map_data(
 
     Args:
         world: The world.
-        states: A state of each look.
-        look_of: int32 [n_states]: the look of each state.
+        values: int32 [n_states, n_variables]
         marks: The hidden marks of cells.
         places: See `changing_places`.
     """
+    _, example, look_of = np.unique(values[:, 1:], axis=0, return_index=True, return_inverse=True)
+    states = [tuple(state) for state in values[example].tolist()]
     looks = {}
     for place, cell in enumerate(world.map.cells):
         glyphs = [world.glyph_now(cell, state) for state in states]
@@ -188,7 +144,7 @@ def _map_data(
     return {
         "rows": world.map.rows,
         "cells": [list(cell) for cell in world.map.cells],
-        "lookOf": pack_array(look_of),
+        "lookOf": pack_array(look_of.ravel().astype(np.int32)),
         "looks": looks,
         "tracked": [marks.get(cell, -1) for cell in world.map.cells],
         "places": places,
@@ -202,9 +158,7 @@ def _map_data(
     }
 
 
-# --------------------
-#
-# Where a page starts: a state from which skills have time to do what they are for
+# -------------------- Where a page starts: where skills have time to do what they are for
 
 AMPLE_SHARE = 0.6
 """A round trip that takes at most this share of the step limit is hardly ever spoilt by slips."""
@@ -212,13 +166,6 @@ MAX_SHOWCASE_STATES = 20_000
 """In a larger world the showcase is taken as it is."""
 MAX_STARTS = 300
 """Starts that are tried in a world without a map."""
-
-
-def opening(skills: Skills) -> tuple[int, int | None]:
-    """Return the state that a page starts in, and the variable to watch; None for the first."""
-    if isinstance(skills.world, GridWorld):
-        return choose_start_state(skills), None
-    return longest_errand(skills)
 
 
 def choose_start_state(skills: Skills) -> int:
@@ -269,12 +216,8 @@ def longest_errand(skills: Skills) -> tuple[int, int | None]:
     return found
 
 
-SMALL_POLICY = 65_536
-"""A policy of at most so many cells (state × context × mode) is stored whole."""
-BYTE_BUDGET = 32_768
-"""So is a larger one that compresses to at most so many bytes; others are stored as walks."""
-SAMPLED_COLUMNS = 16
-"""One column in so many is compressed to estimate that."""
+# -------------------- Skill sets, their policies and what was learned with them
+
 REWARD_RANGE = 12.0
 """Rewards farther than this below the highest one are all shown alike."""
 MAP_ICONS = ("agent", "muddy agent", "tracks")
@@ -305,76 +248,45 @@ class SkillSetView:
     """Whether the page opens with it. If no set of a world says so, the page chooses."""
 
 
-def record_worlds(sets: Sequence[SkillSetView]) -> dict[str, RecordedWorld]:
-    """Record runs in the worlds that have no table, by their fingerprints."""
-    by_world: dict[str, list[Skills]] = {}
-    for view in sets:
-        if not view.skills.has_table:
-            by_world.setdefault(fingerprint(view.skills.world), []).append(view.skills)
-    return {key: RecordedWorld(several) for key, several in by_world.items()}
-
-
-def document(
-    sets: Sequence[SkillSetView],
-    progress: Progress,
-    recorded: Mapping[str, RecordedWorld] | None = None,
-) -> dict:
-    """Return everything a page holds but the policies.
+def page_data(sets: Sequence[SkillSetView], progress: Progress) -> tuple[dict, list[list[dict]]]:
+    """Return everything a page holds.
 
     Args:
         sets: The skill sets, with their labels.
         progress: Called with the fraction done and the current activity.
-        recorded: What `record_worlds` returns; may be left out if all worlds have tables.
 
     Returns:
-        `PageData` of `assets/data.js`. Sets whose worlds are equal share one world.
+        `PageData` of `assets/data.js`, where sets whose worlds are equal share one world; and the
+        policy of every skill, set by set. They are apart because they are most of a page, which can
+        be used before all of them have arrived.
 
     Raises:
         UserError: There are no skill sets.
     """
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
-    places: dict[str, int] = {}
-    worlds: list[dict] = []
-    data = []
-    for i, view in enumerate(sets):
+    every = [view.skills for view in sets]
+    keys = [one.mdp.fingerprint if one.has_table else fingerprint(one.world) for one in every]
+    worlds: dict[str, dict] = {}
+    recorded: dict[str, RecordedWorld] = {}
+    data, policies = [], []
+    for i, (view, skills, key) in enumerate(zip(sets, every, keys, strict=True)):
         progress(i / len(sets), f"what the skills of {view.label} do")
-        skills = view.skills
-        key = skills.mdp.fingerprint if skills.has_table else fingerprint(skills.world)
-        if key not in places:
-            places[key] = len(worlds)
-            if recorded is not None and key in recorded:
-                worlds.append(recorded_world_data(skills.world, recorded[key]))
-            else:
-                start, goal = opening(skills)
-                data_of_world = world_data(skills.world, skills.mdp)
-                worlds.append({**data_of_world, "start": start, "goal": goal})
-        data.append({**set_data(view), "world": places[key]})
+        if key not in worlds:
+            if not skills.has_table:
+                mates = [one for one, other in zip(every, keys, strict=True) if other == key]
+                recorded[key] = RecordedWorld(mates)
+            worlds[key] = world_data(skills, recorded.get(key))
+        runs = recorded.get(key)
+        data.append({**set_data(view), "world": list(worlds).index(key)})
+        policies.append([])
+        for z in range(len(skills)):
+            progress((i + z / len(skills)) / len(sets), f"the policies of {view.label}")
+            made = policy_data(skills, z) if runs is None else recorded_policy(runs, skills, z)
+            policies[-1].append(made)
     icons = {name: ICONS[name] for name in MAP_ICONS}
-    return {"worlds": worlds, "sets": data, "icons": icons, "palettes": PALETTES}
-
-
-def policies(
-    sets: Sequence[SkillSetView],
-    progress: Progress,
-    recorded: Mapping[str, RecordedWorld] | None = None,
-) -> list[list[dict]]:
-    """Return the policy of every skill, set by set.
-
-    They are separate from `document` because they are most of a page: the page can be used before
-    all of them have arrived.
-    """
-    data = []
-    for i, view in enumerate(sets):
-        data.append([])
-        for z in range(len(view.skills)):
-            progress((i + z / len(view.skills)) / len(sets), f"the policies of {view.label}")
-            if view.skills.has_table:
-                data[-1].append(policy_data(view.skills, z))
-            else:
-                world = (recorded or {})[fingerprint(view.skills.world)]
-                data[-1].append(recorded_policy(world, view.skills, z))
-    return data
+    shown = {"worlds": list(worlds.values()), "sets": data, "icons": icons, "palettes": PALETTES}
+    return shown, policies
 
 
 def set_data(view: SkillSetView) -> dict[str, object]:
@@ -384,7 +296,7 @@ def set_data(view: SkillSetView) -> dict[str, object]:
     index = space.index
     n_modes = skills.n_modes.tolist() if skills.has_table else [1] * len(skills)
     remembered = skills.context_variables if skills.has_table else [()] * len(skills)
-    objective = skills.info.get("objective")
+    objective, learned = skills.info.get("objective"), skills.intrinsic_reward
     penalty = objective.get("penalty") if isinstance(objective, dict) else None
     return {
         "label": view.label,
@@ -396,39 +308,46 @@ def set_data(view: SkillSetView) -> dict[str, object]:
         "reaches": [record.get("reaches") for record in records],
         "remembered": [sorted(index(name) for name in names) for names in remembered],
         "modes": n_modes,
-        "effects": [_effects_data(record, space.names) for record in records],
-        "learned": None
-        if skills.intrinsic_reward is None
-        else _reward_data(skills.intrinsic_reward, skills.mdp),
-        **{field: make(view) for field, make in MODE_DATA.items()},
+        "effects": [
+            {
+                "changesTarget": record["changes_target"],
+                "sideEffects": record["side_effects"],
+                "byVariable": [
+                    record["side_effects_by_variable"].get(name) for name in space.names
+                ],
+                "steps": record["steps"],
+                "exact": record["exact"],
+            }
+            for record in records
+        ],
+        "learned": None if learned is None else _reward_data(learned, skills.mdp),
+        "coverage": None if view.coverage is None else [float(share) for share in view.coverage],
+        "task": _task_data(view),
     }
 
 
 def policy_data(skills: Skills, z: int) -> dict[str, object]:
-    """Return a skill's policy, whole or as walks.
-
-    Args:
-        skills: The skill set.
-        z: The skill.
+    """Return a skill's policy as actions [n_columns, n_states]; a column is a context and mode.
 
     Returns:
-        `{"whole": …}`, the actions [n_columns, n_states] where a column is a context and mode, or
-        `{"actions": …, "counts": …, "limit": …}`, see `walks.PolicyWalk`.
+        `{"whole": …}`, all actions, or `{"known": …, "actions": …}`: one bit per cell, and the
+        actions of those that are set.
     """
     policy = skills.tabular.columns(z)
     columns = np.ascontiguousarray(policy.T)
-    if columns.size > SMALL_POLICY:
-        sample = columns[::SAMPLED_COLUMNS]
-        size = len(zlib.compress(sample.tobytes(), 6)) * len(columns) / len(sample)
-        if size > BYTE_BUDGET:
-            modes = int(skills.n_modes[z])
-            walk = walk_policy(skills.mdp, policy, skills.contexts[z], modes, skills.step_limit)
-            return {
-                "actions": pack_array(walk.actions, 6),
-                "counts": pack_array(walk.counts),
-                "limit": walk.limit,
-            }
-    return {"whole": pack_array(columns)}
+    sample = columns[::SAMPLED_COLUMNS]
+    size = len(zlib.compress(sample.tobytes(), 6)) * len(columns) / len(sample)
+    if columns.size <= SMALL_POLICY or size <= BYTE_BUDGET:
+        return {"whole": pack_array(columns)}
+    mdp, probabilities = skills.mdp, skills.mdp.probabilities
+    odds = probabilities / probabilities.max(axis=2, keepdims=True)
+    known = known_cells(
+        mdp.successors, mdp.again, odds, policy, skills.contexts[z], int(skills.n_modes[z])
+    )
+    return {
+        "known": pack_array(np.packbits(known), 6),
+        "actions": pack_array(columns[known], 6),
+    }
 
 
 def recorded_policy(world: RecordedWorld, skills: Skills, z: int) -> dict[str, object]:
@@ -438,18 +357,6 @@ def recorded_policy(world: RecordedWorld, skills: Skills, z: int) -> dict[str, o
         "states": pack_array(np.concatenate([run.states for run in runs]).astype(np.int32)),
         "actions": pack_array(np.concatenate([run.actions for run in runs]).astype(np.uint8)),
         "counts": pack_array(np.array([len(run.states) for run in runs], dtype=np.int32)),
-    }
-
-
-def _effects_data(record: dict, names: Sequence[str]) -> dict[str, object]:
-    """Return one skill's record (`metrics.summary`) with the page's names."""
-    by_variable = record["side_effects_by_variable"]
-    return {
-        "changesTarget": record["changes_target"],
-        "sideEffects": record["side_effects"],
-        "byVariable": [by_variable.get(name) for name in names],
-        "steps": record["steps"],
-        "exact": record["exact"],
     }
 
 
@@ -475,11 +382,6 @@ def _reward_data(learned: IntrinsicReward, mdp: TabularMDP) -> dict[str, object]
     return {"groups": groups, "terms": learned.terms}
 
 
-def _coverage_data(view: SkillSetView) -> list[float] | None:
-    """Return the expected coverage by chains of 1, 2, … skills, if known."""
-    return None if view.coverage is None else [float(share) for share in view.coverage]
-
-
 def _task_data(view: SkillSetView) -> dict[str, object] | None:
     """Return the learned task, if there is one; values are rounded to single precision."""
     task, solution = view.task, view.solution
@@ -497,9 +399,53 @@ def _task_data(view: SkillSetView) -> dict[str, object] | None:
     }
 
 
-MODE_DATA: dict[str, Callable[[SkillSetView], object]] = {
-    "coverage": _coverage_data,
-    "task": _task_data,
-}
-"""What single modes of the page need of a skill set, by field of the set's data: the chain mode
-draws its expected coverage, the agent mode plays its task. A mode that needs more adds a field."""
+# -------------------- Large policies: only the states that a skill can reach
+#
+# A policy has an action for every state and context, 44 million for sixteen plain VIC skills in
+# FourRooms, nearly all of them for states that the skill never reaches.
+
+SMALL_POLICY = 65_536
+"""A policy of at most so many cells (state × context × mode) is stored whole."""
+BYTE_BUDGET = 32_768
+"""So is a larger one that compresses to at most so many bytes."""
+SAMPLED_COLUMNS = 16
+"""One column in so many is compressed to estimate that."""
+LEAST_ODDS = 1e-8
+"""States that a run reaches only with lower odds are left out. In the paper's worlds, a run meets
+one with a probability below a millionth."""
+
+
+@njit(cache=True, nogil=True)
+def known_cells(successors, again, odds, policy, contexts, n_modes):
+    """Return the states that a skill reaches in each context and mode, bool [n_columns, n_states].
+
+    The odds of an outcome are relative to the likeliest one, those of a path are their product: a
+    state is left out if every path to it takes improbable turns, not if there are many like it.
+
+    Args:
+        successors, again: int [n_states, n_actions, n_outcomes]: where an outcome leads, and where
+            it leads if its hidden mark is set already.
+        odds: [n_states, n_actions, n_outcomes]
+        policy: [n_states, n_columns]: actions, n_actions to stop.
+        contexts: [n_states]: the context of each first state.
+        n_modes: Modes of the skill; a column is context × n_modes + mode.
+    """
+    n_states, n_columns = policy.shape
+    known = np.zeros((n_columns, n_states), np.bool_)
+    for column in range(n_columns):
+        best = (contexts == column // n_modes).astype(np.float64)
+        changed = True
+        while changed:
+            changed = False
+            for s in range(n_states):
+                a = policy[s, column]
+                if best[s] < LEAST_ODDS or a == successors.shape[1]:
+                    continue
+                for m in range(successors.shape[2]):
+                    reached = best[s] * odds[s, a, m]
+                    for target in (successors[s, a, m], again[s, a, m]):
+                        if reached > best[target]:
+                            best[target] = reached
+                            changed = True
+        known[column] = best >= LEAST_ODDS
+    return known

@@ -22,17 +22,14 @@ MAX_LISTED = 8
 
 
 class ExportedRollout(NamedTuple):
-    """What was exported.
-
-    Attributes:
-        path: The file.
-        skill: Number of the skill.
-        steps: Number of steps of the rollout.
-    """
+    """What was exported."""
 
     path: Path
+    """The file."""
     skill: int
+    """Number of the skill."""
     steps: int
+    """Number of steps of the rollout."""
 
 
 def export_rollout(

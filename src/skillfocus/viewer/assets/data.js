@@ -1,4 +1,4 @@
-// Types of the page's data, as viewer/payload.py and viewer/world_payload.py write it. Nothing here
+// Types of the page's data, as viewer/payload.py writes it. Nothing here
 // runs: other modules refer to these types in comments, and the type checker reads them.
 
 /**
@@ -59,9 +59,8 @@
  * @property {PackedArray} values [state, variable]
  * @property {number[]} [starts] The states that runs were recorded from, in a world without a table. Its states are those that occur in recordings, and it has no successors.
  * @property {PackedArray} [successors] [state, action, outcome], relative to the state
- * @property {PackedArray} [lawOf] [state, action]: a row of laws and costs
+ * @property {PackedArray} [lawOf] [state, action]: a row of laws
  * @property {number[][]} laws [law, outcome]: cumulative probabilities
- * @property {number[][]} costs [law, outcome]: integer costs of the walks
  * @property {PackedArray} [marks] [state, action, outcome]: the hidden mark it sets, or -1
  * @property {PackedArray} [again] [state, action, outcome]: the successor where that mark is set, relative
  * @property {PackedArray} [marksIn] [state]: how many marks are set
@@ -124,9 +123,10 @@
  */
 
 /**
- * A policy: whole [column, state], as walks (see viewer/walks.py), or as recorded runs: their states
- * one after another, [count] states each, and what it does in each.
- * @typedef {{ whole?: PackedArray, actions?: PackedArray, counts?: PackedArray, limit?: number, states?: PackedArray }} PolicyData
+ * A policy: whole [column, state]; one bit for each of these cells and the actions of those that are
+ * known; or as recorded runs: their states one after another, [count] states each, and what it does in
+ * each.
+ * @typedef {{ whole?: PackedArray, known?: PackedArray, actions?: PackedArray, counts?: PackedArray, states?: PackedArray }} PolicyData
  */
 
 /**

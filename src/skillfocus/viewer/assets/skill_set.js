@@ -17,11 +17,7 @@ export const UNKNOWN = 255;
 /**
  * @typedef {object} Policy One skill's policy, unpacked.
  * @property {Uint8Array} [whole] [column, state]
- * @property {Uint8Array} [actions] Actions in the order of the walks, column after column.
- * @property {Int32Array} [begins] [column]: where its actions begin.
- * @property {number} [limit] The limit of the walks.
  * @property {Map<number, Recording[]>} [recorded] By first state, the recorded runs.
- * @property {Map<number, Uint8Array>} columns The columns that have been read, [state].
  */
 
 export class SkillSet {
@@ -50,7 +46,7 @@ export class SkillSet {
     this.task = data.task;
     this.nSkills = data.targets.length;
     /** @type {Policy[]} */
-    this.policies = data.targets.map(() => ({ columns: new Map() }));
+    this.policies = data.targets.map(() => ({}));
     /** @type {Promise<void>[]} */
     this.loading = [];
     /** @type {Promise<PolicyData[]> | null} */
@@ -95,20 +91,22 @@ export class SkillSet {
       policy.whole = await unpack(data.whole);
       return;
     }
-    const [actions, counts] = await Promise.all([unpack(data.actions), unpack(data.counts)]);
-    const begins = new Int32Array(counts.length + 1);
-    counts.forEach((/** @type {number} */ count, /** @type {number} */ i) => (begins[i + 1] = begins[i] + count));
-    if (data.states) {
-      const states = await unpack(data.states);
-      policy.recorded = new Map();
-      for (let i = 0; i < counts.length; i++) {
-        const part = [begins[i], begins[i + 1]];
-        const recording = { states: states.subarray(...part), actions: actions.subarray(...part) };
-        policy.recorded.set(recording.states[0], [...(policy.recorded.get(recording.states[0]) ?? []), recording]);
-      }
+    const actions = await unpack(data.actions);
+    if (data.known) {
+      const known = await unpack(data.known);
+      policy.whole = new Uint8Array(known.length * 8).fill(UNKNOWN);
+      for (let i = 0, next = 0; next < actions.length; i++)
+        if (known[i >> 3] & (128 >> (i & 7))) policy.whole[i] = actions[next++];
       return;
     }
-    Object.assign(policy, { actions, begins, limit: data.limit });
+    const [states, counts] = await Promise.all([unpack(data.states), unpack(data.counts)]);
+    policy.recorded = new Map();
+    let begin = 0;
+    for (const count of counts) {
+      const part = [begin, (begin += count)];
+      const recording = { states: states.subarray(...part), actions: actions.subarray(...part) };
+      policy.recorded.set(recording.states[0], [...(policy.recorded.get(recording.states[0]) ?? []), recording]);
+    }
   }
 
   /** Unpack what was learned of the task, and the skills it was learned with. */
@@ -140,44 +138,7 @@ export class SkillSet {
       return column;
     }
     const place = this.contexts[z][first] * this.modes[z] + mode;
-    const { columns, whole } = this.policies[z];
-    if (!columns.has(place)) {
-      const n = this.world.nStates;
-      columns.set(place, whole ? whole.subarray(place * n, (place + 1) * n) : this.walk(z, first, place));
-    }
-    return columns.get(place);
-  }
-
-  /**
-   * Walk as viewer/walks.py does, and read off the actions in the order they were recorded.
-   * @param {number} z @param {number} first @param {number} place
-   */
-  walk(z, first, place) {
-    const { world } = this;
-    const { actions, begins, limit } = this.policies[z];
-    const column = new Uint8Array(world.nStates).fill(UNKNOWN);
-    const queues = Array.from({ length: limit + 1 }, () => /** @type {number[]} */ ([]));
-    const contexts = this.contexts[z];
-    for (let s = 0; s < world.nStates; s++) if (contexts[s] === contexts[first]) queues[0].push(s);
-    let next = begins[place];
-    for (let cost = 0; cost <= limit; cost++) {
-      for (let i = 0; i < queues[cost].length; i++) {
-        const s = queues[cost][i];
-        if (column[s] !== UNKNOWN) continue;
-        const action = actions[next++];
-        column[s] = action;
-        if (action === world.nActions) continue;
-        const row = s * world.nActions + action;
-        const costs = world.costs[world.lawOf[row]];
-        for (let m = 0; m < world.nOutcomes; m++) {
-          const then = cost + costs[m];
-          if (then > limit) continue;
-          const outcome = row * world.nOutcomes + m;
-          queues[then].push(world.successors[outcome]);
-          if (world.nMarks && world.marks[outcome] >= 0) queues[then].push(world.again[outcome]);
-        }
-      }
-    }
-    return column;
+    const n = this.world.nStates;
+    return this.policies[z].whole.subarray(place * n, (place + 1) * n);
   }
 }

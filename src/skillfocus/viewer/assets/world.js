@@ -36,7 +36,6 @@ export class World {
     this.nOutcomes = data.nOutcomes;
     this.nMarks = data.nMarks;
     this.laws = data.laws;
-    this.costs = data.costs;
     // Cells are characters as Python counts them, not the halves of which JavaScript makes some.
     this.map = data.map && { ...data.map, rows: data.map.rows.map((row) => Array.from(row)) };
     this.goal = data.goal ?? null;
