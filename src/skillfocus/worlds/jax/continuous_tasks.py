@@ -11,7 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from skillfocus.worlds.jax.world import ContinuousWorld, jnp
+from skillfocus.worlds.jax.lazy import jnp
+from skillfocus.worlds.jax.world import ContinuousWorld
 
 
 class TaskStep(NamedTuple):

@@ -23,8 +23,8 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.spaces import State, Variable
 from skillfocus.worlds.grid import FREE, Cell
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.rooms import JaxGridWorld
-from skillfocus.worlds.jax.world import jax, jnp
 from skillfocus.worlds.mud_world import MAP, TREASURE, MudWorld
 
 FIRST_FLAG = 3

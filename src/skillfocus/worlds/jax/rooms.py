@@ -22,7 +22,8 @@ from skillfocus.errors import UserError
 from skillfocus.world import Outcome
 from skillfocus.worlds.four_rooms import MAP, FourRooms
 from skillfocus.worlds.grid import ACTIONS, FREE, Cell, GridWorld, Map
-from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import JaxWorld
 
 # -------------------- Grid worlds in JAX: the moves and slips of `worlds/grid.py` as arrays
 #

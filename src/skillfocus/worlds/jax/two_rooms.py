@@ -32,7 +32,8 @@ from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
 from skillfocus.worlds.continuous import Circle, Drawing, Line, Number, Text
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep, TimedTask
-from skillfocus.worlds.jax.world import EpisodicWorld, jax, jnp
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import EpisodicWorld
 
 SPEED = 0.1
 """Largest step along each axis."""

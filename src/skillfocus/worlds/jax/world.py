@@ -17,11 +17,9 @@ from skillfocus.errors import UserError
 from skillfocus.spaces import State
 from skillfocus.world import Outcome, World, check_step_limit
 from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.worlds.jax.lazy import jax, jnp
 
 if TYPE_CHECKING:
-    import jax
-    import jax.numpy as jnp
-
     from skillfocus.mdp import TabularMDP
 
 
@@ -158,18 +156,6 @@ class EpisodicWorld(ContinuousWorld):
     def settings(self) -> dict[str, object]:
         """Arguments that recreate this world."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
-
-
-# --------------------
-#
-# `jax` and `jnp`, imported when they are first used: worlds can be listed and described without
-#
-# Files that define worlds import both from here; `jax` itself may not be installed.
-
-__all__ = ["jax", "jnp"]
-
-
-# -------------------- Selection between pytrees. This file imports JAX
 
 
 def where(condition: jax.Array, chosen: Any, other: Any) -> Any:

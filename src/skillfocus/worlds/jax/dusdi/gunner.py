@@ -26,7 +26,8 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
 from skillfocus.worlds.continuous import Arrow, Circle, Drawing, Number, Text
-from skillfocus.worlds.jax.world import EpisodicWorld, jax, jnp
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import EpisodicWorld
 
 LIMIT = 4.99
 """The floor's side: five cells, so that every position lies in one of them."""

@@ -20,7 +20,8 @@ from typing import NamedTuple
 from skillfocus.errors import UserError
 from skillfocus.spaces import ContinuousSpace, ContinuousVariable
 from skillfocus.worlds.continuous import Circle, Drawing, Line, Number
-from skillfocus.worlds.jax.world import EpisodicWorld, jax, jnp
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import EpisodicWorld
 
 TIME_STEP = 0.1
 DAMPING = 0.25

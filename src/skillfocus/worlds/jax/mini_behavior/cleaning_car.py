@@ -21,6 +21,7 @@ Every step, in this order:
 from __future__ import annotations
 
 from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
     Room,
@@ -30,7 +31,6 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     pack,
     position_variable,
 )
-from skillfocus.worlds.jax.world import jax, jnp
 
 MAP = """
 ##########

@@ -14,6 +14,7 @@ The table is cleaned by facing it, and stays clean.
 from __future__ import annotations
 
 from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
     Room,
@@ -22,7 +23,6 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     pack,
     position_variable,
 )
-from skillfocus.worlds.jax.world import jax, jnp
 
 MAP = """
 ########

@@ -25,7 +25,8 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.spaces import FactoredSpace, Variable
 from skillfocus.worlds.grid import Cell, Map
-from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
+from skillfocus.worlds.jax.lazy import jax, jnp
+from skillfocus.worlds.jax.world import JaxWorld
 
 LEFT, RIGHT, FORWARD = range(3)
 """The first three actions of every world; LEFT and RIGHT turn the agent."""

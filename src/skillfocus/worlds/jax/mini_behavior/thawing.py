@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     ABSENT,
     WALL,
@@ -29,7 +30,6 @@ from skillfocus.worlds.jax.mini_behavior.room import (
     level_variable,
     position_variable,
 )
-from skillfocus.worlds.jax.world import jax, jnp
 
 MAP = """
 ##########
