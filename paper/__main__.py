@@ -16,6 +16,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -31,11 +32,10 @@ from paper import (
     figure_5,
     readings,
     scale,
-    skill_count,
 )
-from paper.agents import FURTHER_SETUPS, SETUPS, Pipeline, Setup, first_seeds
-from paper.agents import Case as Case
+from paper.agents import FURTHER_SETUPS, SETUPS, Case, Pipeline, Setup, first_seeds
 from paper.experiment import Experiment
+from paper.formatting import MISSING
 from paper.gallery import make_players, player_runs, write_gallery
 from paper.report import Report, build_report, numbers_page, rows_of, write_docs, write_report
 from paper.results import (
@@ -58,7 +58,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         figure_1.TRAJECTORIES, figure_2.EXPERIMENT, figure_3.EXPERIMENT, figure_4.EXPERIMENT,
-        figure_5.EXPERIMENT, skill_count.EXPERIMENT, figure_1.SIDE_EFFECTS, comparison.EXPERIMENT,
+        figure_5.EXPERIMENT, figure_5.SKILL_COUNT, figure_1.SIDE_EFFECTS, comparison.EXPERIMENT,
         controls.EXPERIMENT, readings.EXPERIMENT, scale.EXPERIMENT, continuous.EXPERIMENT,
     )
 }  # fmt: skip
@@ -83,9 +83,11 @@ def select_experiments(names: Sequence[str], everything: bool) -> list[Experimen
     for name in names:
         if name not in (*EXPERIMENTS, "all"):
             raise unknown("experiment", name, (*EXPERIMENTS, "all"))
-    usual = [name for name in EXPERIMENTS if everything or name not in ON_REQUEST]
-    wanted = {*names, *(usual if "all" in names else ())}
-    return [experiment for name, experiment in EXPERIMENTS.items() if name in wanted]
+    return [
+        experiment
+        for name, experiment in EXPERIMENTS.items()
+        if name in names or ("all" in names and (everything or name not in ON_REQUEST))
+    ]
 
 
 def select_setups(
@@ -98,12 +100,9 @@ def select_setups(
     own = {name for experiment in experiments for name in experiment.presets}
     setups = [setup for setup in SETUPS if preset in (setup.preset, "both")]
     setups += [setup for setup in FURTHER_SETUPS if setup.preset in own]
-    chosen = [
-        setup
-        for setup in setups
-        if learner == setup.learner
-        or (learner == "all" and (reads or setup.learner != GPU_LEARNER))
-    ]
+    usual = [setup.learner for setup in setups if reads or setup.learner != GPU_LEARNER]
+    learners = usual if learner == "all" else [learner]
+    chosen = [setup for setup in setups if setup.learner in learners]
     if not chosen:
         raise UserError(f"preset {preset} is not run with {learner}; try --learner planning")
     return chosen
@@ -141,15 +140,14 @@ def reproduce(
         cases = [case for setup in setups for case in all_cases(setup, chosen, seeds)]
         cases.sort(key=lambda case: case.seed)
         if not options.finished:
-            workers = 1 if options.learner == GPU_LEARNER else options.workers
-            job = {"workers": workers, "cluster": options.cluster}
-            job["retry_failed"] = options.retry_failed
-            part = part_of(progress, 0.0, RUNS)
-            status = run_all([case.run for case in cases], store, progress=part, **job)
+            run = partial(
+                run_all, store=store, cluster=options.cluster, retry_failed=options.retry_failed,
+                workers=1 if options.learner == GPU_LEARNER else options.workers,
+            )  # fmt: skip
+            status = run([case.run for case in cases], progress=part_of(progress, 0.0, RUNS))
             if illustrated and Setup() in setups:
                 # Which runs these are depends on what is in the store by now.
-                part = part_of(progress, RUNS, PLAYERS)
-                status += run_all(player_runs(store), store, progress=part, **job)
+                status += run(player_runs(store), progress=part_of(progress, RUNS, PLAYERS))
         frame = reduce_results(collect_results(store, cases), cases)
         costs = collect_costs(store, cases)
     if frame.is_empty():
@@ -177,11 +175,10 @@ def print_findings(report: Report, page: Path) -> None:
     """Print the paper's claims with a verdict per setup; the rest is in the report."""
     setups = list(dict.fromkeys(setup for v in report.verdicts for setup in v.tallies))
     titles = [f"{setup.preset}, {setup.learner}" for setup in setups]
-    rows = [
-        [f"{v.claim.name} (Figure {v.claim.figure})"]
-        + [str(v.tallies.get(setup, "–")) for setup in setups]
-        for v in report.verdicts
-    ]
+    rows = []
+    for verdict in report.verdicts:
+        cells = [str(verdict.tallies.get(setup, MISSING)) for setup in setups]
+        rows.append([f"{verdict.claim.name} (Figure {verdict.claim.figure})", *cells])
     if rows:
         print_table("Claims of the paper", ["claim", *titles], rows)
     say(f"report: {page} (every claim: {page.with_suffix('.json')})")

@@ -96,9 +96,8 @@ class Primitives(sf.Run):
         task, rows = sf.task_of(world, mdp), []
         for kind in task.kinds:
             steps, success = sf.optimum(mdp, task, kind)
-            rows += [(f"optimum/{kind}/steps", None, steps)]
-            rows += [(f"optimum/{kind}/success", None, success)]
-            rows += [(f"optimum/{kind}/return", None, highest_return(mdp, task, kind))]
+            best = {"steps": steps, "success": success, "return": highest_return(mdp, task, kind)}
+            rows += [(f"optimum/{kind}/{name}", None, value) for name, value in best.items()]
         return sf.Result(rows + _task_rows(world, mdp, None, PRIMITIVES, self.seed))
 
 
@@ -216,16 +215,14 @@ def main_cases(
     Q-learning gets two fifths of the seeds in FourRooms, and one fifth elsewhere.
     """
     share = SEED_SHARES[setup.learner]
-    seeds_in = {
-        world: first_seeds(seeds, share if world == "four-rooms" or share == 1 else share / 2)
-        for world in worlds
-    }
+    elsewhere = share if share == 1 else share / 2
+    shares = {world: share if world == "four-rooms" else elsewhere for world in worlds}
     return [
         setup.case(world, agent, seed)
         for seed in seeds
         for world in worlds
         for agent in agents
-        if seed in seeds_in[world]
+        if seed in first_seeds(seeds, shares[world])
     ]
 
 

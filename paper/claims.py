@@ -12,14 +12,28 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from paper.agents import Setup
-from paper.formatting import Table
-from paper.results import SeedValues, mean_difference, mean_over_seeds
+from paper.formatting import (
+    Table,
+    agent_name,
+    format_count,
+    format_interval,
+    format_number,
+    join_words,
+)
+from paper.results import (
+    SeedValues,
+    count_pairs,
+    count_successes,
+    mean_difference,
+    mean_over_seeds,
+)
+from paper.settings import WORLD_NAMES, WORLDS
 from skillfocus.metrics.statistics import Interval
 
 REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED = (
@@ -130,6 +144,58 @@ def comparable(ratio: Interval) -> bool:
     return ratio.low >= 1 / COMPARABLE_RATIO and ratio.high <= COMPARABLE_RATIO
 
 
+def difference_claim(
+    name: str,
+    statement: str,
+    first: SeedValues,
+    second: SeedValues,
+    sign: int,
+    *,
+    reference: float | None = None,
+    ours: tuple[float, float] | None = None,
+    size: Callable[[float], bool] = lambda _: True,
+    paper: float | None = None,
+    evidence: str = "{}",
+    digits: int = 2,
+    source: str = "paper",
+) -> list[Claim]:
+    """Return the claim that first - second has a sign over common seeds; none without any.
+
+    Args:
+        name: The claim's id.
+        statement: What is claimed.
+        first: Values by seed.
+        second: Values to compare with.
+        sign: 1 if the first are claimed to be larger, -1 if smaller.
+        reference: The number of the paper that stands beside ours.
+        ours: The range of possible values if our number is the mean of `first`; by default it is
+            the difference.
+        size: Whether our number has the claimed size.
+        paper: The paper's difference, if known.
+        evidence: The numbers behind the direction; `{}` stands for the difference.
+        digits: Digits of the difference in the evidence.
+        source: See `Claim`.
+    """
+    difference = mean_difference(first, second)
+    if difference is None:
+        return []
+    number = difference if ours is None else mean_over_seeds(first, *ours)
+    n = count_pairs(first, second)
+    verdict = judge_difference(difference, sign, size(number.estimate), n, paper)
+    words = evidence.format(format_interval(difference, digits))
+    return [Claim(name, statement, reference, number, verdict, n, words, source)]
+
+
+def majority_claim(name: str, statement: str, returns: SeedValues, learned: bool) -> list[Claim]:
+    """Return the claim that most seeds learn a task, or that they do not; none without seeds."""
+    if not returns:
+        return []
+    _, n, share = count_successes(returns)
+    verdict = judge_majority(share, learned)
+    evidence = f"learned in {format_count(returns)} seeds"
+    return [Claim(name, statement, float(learned), share, verdict, n, evidence)]
+
+
 def aim_claim(
     name: str, statement: str, aim: float, ours: Interval, holds: bool, seeds: int
 ) -> Claim:
@@ -138,15 +204,19 @@ def aim_claim(
     return Claim(name, statement, aim, ours, verdict, seeds, source="aim")
 
 
-def aim_at_least(name: str, statement: str, aim: float, values: SeedValues) -> Claim:
-    """Return the claim that a mean reaches an aim."""
-    mean = mean_over_seeds(values)
+def aim_at_least(
+    name: str, statement: str, aim: float, values: SeedValues, *possible: float
+) -> Claim:
+    """Return the claim that a mean reaches an aim; `possible` is the range of values, if any."""
+    mean = mean_over_seeds(values, *possible)
     return aim_claim(name, statement, aim, mean, mean.estimate >= aim, len(values))
 
 
-def aim_at_most(name: str, statement: str, aim: float, values: SeedValues) -> Claim:
-    """Return the claim that a mean stays within an aim."""
-    mean = mean_over_seeds(values)
+def aim_at_most(
+    name: str, statement: str, aim: float, values: SeedValues, *possible: float
+) -> Claim:
+    """Return the claim that a mean stays within an aim (see `aim_at_least`)."""
+    mean = mean_over_seeds(values, *possible)
     return aim_claim(name, statement, aim, mean, mean.estimate <= aim, len(values))
 
 
@@ -155,8 +225,70 @@ def aim_at_fewer(name: str, statement: str, values: SeedValues, others: SeedValu
     less = mean_difference(values, others)
     if less is None:
         return []
-    both = len(values.keys() & others.keys())
-    return [aim_claim(name, statement, 0.0, less, less.high < 0, both)]
+    return [aim_claim(name, statement, 0.0, less, less.high < 0, count_pairs(values, others))]
+
+
+# -------------------------------------------------------------------- outcomes, in one sentence
+
+
+def default_outcome(claims: Sequence[Claim]) -> str:
+    """Return how many claims show at least the claimed direction."""
+    if not claims:
+        return ""
+    return f"{count_shown(claims)} of {len(claims)} claims show at least the claimed direction."
+
+
+def aims_outcome(claims: Sequence[Claim]) -> str:
+    """Return how many of our own aims are reached, and how many have too few seeds to tell."""
+    if not claims:
+        return ""
+    counts = Counter(claim.verdict for claim in claims)
+    undecided = f"; undecided with one seed: {counts[UNDECIDED]}" if counts[UNDECIDED] else ""
+    return f"{counts[REACHED]} of {len(claims)} aims of our own are reached{undecided}."
+
+
+def matching(claims: Sequence[Claim], pattern: str) -> list[Claim]:
+    """Return the claims whose whole ids match a regular expression."""
+    return [claim for claim in claims if re.fullmatch(pattern, claim.id)]
+
+
+def count_shown(claims: Sequence[Claim]) -> int:
+    """Return how many claims show at least the claimed direction."""
+    return sum(claim.verdict in (REPRODUCED, DIRECTION_ONLY) for claim in claims)
+
+
+def objectives_of(claims: Sequence[Claim]) -> str:
+    """Return the objectives that the claims' ids end with: `VIC and LSD`."""
+    return join_words([agent_name(claim.id.rpartition("-")[2]) for claim in claims])
+
+
+def numbers_by_world(
+    claims: Sequence[Claim], pattern: str, digits: int = 2, unit: str = ""
+) -> list[str]:
+    """Return the range of our numbers in each world, with the paper's; the unit stands once.
+
+    Args:
+        claims: The claims.
+        pattern: Regular expression of their ids, with `{world}` for the world.
+        digits: Digits of numbers.
+        unit: Unit, with a space before it.
+    """
+    parts = []
+    for world in WORLDS:
+        if mine := matching(claims, pattern.format(world=world)):
+            ours = _range([claim.ours.estimate for claim in mine], digits)
+            paper = _range([c.reference for c in mine if c.reference is not None], digits)
+            unit_once = "" if parts else unit
+            parts.append(f"{ours}{unit_once} in {WORLD_NAMES[world]} (the paper: {paper})")
+    return parts
+
+
+def _range(values: Sequence[float], digits: int) -> str:
+    low, high = (format_number(edge, digits) for edge in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+# -------------------------------------------------------------------- the paper's claims
 
 
 @dataclass(frozen=True)
@@ -243,7 +375,7 @@ class PaperVerdict:
     tallies: Mapping[Setup, Tally]
     """By setup, in the order of the report; never empty."""
     flips: tuple[str, ...] = ()
-    """Readings that flip it (`reading_claims.flips`)."""
+    """Readings that flip it (`readings.flips`)."""
 
     @cached_property
     def differs(self) -> bool:

@@ -1,17 +1,16 @@
-"""Continuous skills, evaluated by their side effects and by the tasks of their world.
+"""Continuous worlds: focused skills compared with DUSDi, METRA and plain skills.
 
-Metrics, with S one of `random` and `settled` (states in which other skills ended), and T a task:
+The worlds are DUSDi's 2D-Gunner and multi-particle worlds, and `two-rooms`. `neural` is for a CPU;
+in DUSDi's worlds it takes as many steps as DUSDi does. `neural-large` is for a GPU and takes fifty
+times as many there. Metrics, with S one of `random` and `settled` (states in which other skills
+ended), and T a task:
 
     from_S/target_change     mean change of skills' targets, relative to the scale
     from_S/side_effects      sum of the changes of non-target variables
     from_S/exceeds           how often a non-target variable changes by more than 0.1
     T/return, T/true_return  returns of an agent over the skills, by number of training decisions
 
-Continuous worlds: focused skills compared with DUSDi, METRA and plain skills.
-
-The worlds are DUSDi's 2D-Gunner and multi-particle worlds, and `two-rooms`. `neural` is for a CPU;
-in DUSDi's worlds it takes as many steps as DUSDi does. `neural-large` is for a GPU and takes fifty
-times as many there. Claims are aims of our own:
+Claims are aims of our own:
 
     continuous-T           focused skills learn T (in Particles, where focus does not help, DUSDi's)
     continuous-effects-W   in world W, focused skills have fewer side effects than DUSDi's
@@ -22,15 +21,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 
 import numpy as np
 import polars as pl
 
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Claim, aim_at_fewer, aim_at_least
+from paper.claims import Analysis, aim_at_fewer, aim_at_least, aims_outcome
 from paper.experiment import Experiment
-from paper.formatting import Table, agent_name, format_mean
-from paper.outcomes import aims_outcome
+from paper.formatting import MISSING, Table, agent_name, format_mean
 from paper.results import values_by_seed
 from skillfocus.discovery import cached_world
 from skillfocus.errors import UserError
@@ -82,15 +82,10 @@ class ContinuousStudy(Run):
     version = 1
 
     def __post_init__(self) -> None:
-        self._problem()
-
-    def _problem(self):
         world = cached_world(self.world, self.world_settings)
         if not isinstance(world, ContinuousBase):
             raise UserError(f"{self.world} has no continuous variables; try two-rooms")
-        return make_continuous_problem(
-            world, make_objective(self.objective), **self._arguments()
-        )  # fmt: skip
+        make_continuous_problem(world, make_objective(self.objective), **self._arguments())
 
     def _arguments(self) -> dict:
         if make_objective(self.objective).targeted:
@@ -218,7 +213,10 @@ PUBLISHED: dict[str, tuple[str, dict[str, float], float]] = {
 its public code, so their returns are not comparable."""
 JUDGED = {"gunner": "focused-diayn", "particles": "dusdi-diayn", "two-rooms": "focused-vic"}
 """The agent whose returns are compared with the aims, by world."""
-STARTS = ("random", "settled")
+PEERS = {"dusdi-diayn": "DUSDi", "metra": "METRA", "diayn": "DIAYN"}
+"""Names of published agents."""
+EFFECTS = {"target_change": math.inf, "side_effects": math.inf, "exceeds": 1}
+"""Metrics of side effects, with their largest possible values."""
 
 
 # -------------------------------------------------------------------- cases
@@ -229,23 +227,26 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     small = setup.learner == SMALL
     agent: dict[str, int] = {} if small else {"task_environments": 256}
     listed: list[Case] = []
-
-    def add(world: str, name: str, variant: str, seed: int, targets: str) -> None:
-        settings = {**ACTORS.get(world, {}), **(ON_CPU if small else ON_GPU).get(world, {})}
-        if make_objective(name).targeted:
-            settings["credit"] = CREDIT.get(world, 0.0)
-        actor = Actor(**settings) if small else large_actor(**settings)  # pyright: ignore[reportArgumentType]
-        run = ContinuousStudy(world, name, seed, targets, WORLDS[world][0], actor=actor, **agent)
-        listed.append(Case(PRESET, setup.learner, world, name, variant, seed, run))
-
-    for seed in seeds:
-        for world, (_, agents) in WORLDS.items():
-            for name, targets in agents.items():
-                add(world, name, "", seed, targets)
-            if world in SINGLE_TARGETS:
-                name, targets = SINGLE_TARGETS[world]
-                add(world, name, SINGLE, seed, targets)
+    for seed, world in product(seeds, WORLDS):
+        for (name, variant), targets in _agents(world).items():
+            settings = {**ACTORS.get(world, {}), **(ON_CPU if small else ON_GPU).get(world, {})}
+            if make_objective(name).targeted:
+                settings["credit"] = CREDIT.get(world, 0.0)
+            actor = Actor(**settings) if small else large_actor(**settings)  # pyright: ignore[reportArgumentType]
+            run = ContinuousStudy(
+                world, name, seed, targets, WORLDS[world][0], actor=actor, **agent
+            )
+            listed.append(Case(PRESET, setup.learner, world, name, variant, seed, run))
     return listed
+
+
+def _agents(world: str) -> dict[tuple[str, str], str]:
+    """Return the targets of every agent and variant of a world."""
+    agents = {(name, ""): targets for name, targets in WORLDS[world][1].items()}
+    if world in SINGLE_TARGETS:
+        name, targets = SINGLE_TARGETS[world]
+        agents[name, SINGLE] = targets
+    return agents
 
 
 # -------------------------------------------------------------------- analysis
@@ -265,30 +266,24 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     return Analysis([claim for part in parts for claim in part.claims], tables)
 
 
-def _labels(world: str) -> list[tuple[str, str]]:
-    agents = [(name, "") for name in WORLDS[world][1]]
-    return [*agents, *([(SINGLE_TARGETS[world][0], SINGLE)] if world in SINGLE_TARGETS else [])]
-
-
 def _effects(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
     for world in WORLDS:
-        for agent, variant in _labels(world):
-            by_metric = {
-                (start, name): values_by_seed(frame, f"from_{start}/{name}", world, agent, variant)
-                for start in STARTS
-                for name in ("target_change", "side_effects", "exceeds")
-            }
-            if not by_metric["random", "side_effects"]:
-                continue
-            cells = [
-                format_mean(values, 3, 0, 1 if name == "exceeds" else math.inf)
-                for (_, name), values in by_metric.items()
-            ]
-            seeds = str(len(by_metric["random", "side_effects"]))
-            rows.append([world, agent_name(agent), variant, *cells, seeds])
+        effects = {}
+        for agent, variant in _agents(world):
+            of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
+            effects[agent, variant] = values = of("from_random/side_effects")
+            if values:
+                cells = [
+                    format_mean(of(f"from_{start}/{name}"), 3, 0, upper)
+                    for start in ("random", "settled")
+                    for name, upper in EFFECTS.items()
+                ]
+                rows.append([world, agent_name(agent), variant, *cells, str(len(values))])
         if world in SINGLE_TARGETS:
-            claims += _effects_claim(frame, world)
+            statement = f"{world}: side effects, focused minus DUSDi's skills, one target at a time"
+            pair = effects[JUDGED[world], ""], effects[SINGLE_TARGETS[world][0], SINGLE]
+            claims += aim_at_fewer(f"continuous-effects-{world}", statement, *pair)
     columns = [
         "world", "agent", "variant", "random states: target change", "side effects",
         "share above 0.1", "settled states: target change", "side effects", "share above 0.1",
@@ -303,32 +298,20 @@ def _effects(frame: pl.DataFrame) -> Analysis:
     return Analysis(claims, [Table("What skills change", columns, rows, note)])
 
 
-def _effects_claim(frame: pl.DataFrame, world: str) -> list[Claim]:
-    """Compare focused skills with DUSDi's one at a time; the difference must be negative."""
-    metric = "from_random/side_effects"
-    focused = values_by_seed(frame, metric, world, JUDGED[world])
-    dusdi = values_by_seed(frame, metric, world, SINGLE_TARGETS[world][0], SINGLE)
-    statement = f"{world}: side effects, focused minus DUSDi's skills, one target at a time"
-    return aim_at_fewer(f"continuous-effects-{world}", statement, focused, dusdi)
-
-
 def _tasks(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
     for task, (world, published, aim) in PUBLISHED.items():
-        for agent, variant in _labels(world):
-            told, truly = (
-                values_by_seed(frame, f"{task}/{name}", world, agent, variant)
-                for name in ("return", "true_return")
-            )
+        for agent, variant in _agents(world):
+            of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
+            told = of(f"{task}/return")
             if not told:
                 continue
-            base = agent.removeprefix("focused-")
-            peer = {"dusdi-diayn": "DUSDi", "metra": "METRA", "diayn": "DIAYN"}.get(base, "")
-            known = published.get(peer) if agent == base and variant != SINGLE else None
+            known = None if variant else published.get(PEERS.get(agent, ""))
             rows.append(
                 [
-                    task, agent_name(agent), variant, format_mean(told, 1), format_mean(truly, 1),
-                    "–" if known is None else f"{known:g}", str(len(told)),
+                    task, agent_name(agent), variant, format_mean(told, 1),
+                    format_mean(of(f"{task}/true_return"), 1),
+                    MISSING if known is None else f"{known:g}", str(len(told)),
                 ]
             )  # fmt: skip
             if agent == JUDGED[world] and not variant:

@@ -16,24 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 import skillfocus as sf
 from paper.agents import Case, Pipeline, Setup
-from paper.claims import Analysis, Claim, judge, judge_difference
+from paper.claims import Analysis, Claim, difference_claim, judge
 from paper.experiment import Experiment
 from paper.formatting import Table, format_count, format_mean
-from paper.results import (
-    TASK_RETURN,
-    TASK_STEPS,
-    SeedValues,
-    count_pairs,
-    count_successes,
-    mean_difference,
-    values_by_seed,
-)
+from paper.results import TASK_RETURN, TASK_STEPS, count_successes, values_by_seed
 from paper.settings import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.learners.problem import Learned, Problem
@@ -214,23 +207,19 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         Claims (see the module), and a table of worlds and controls if there are results.
     """
     claims, rows = [], []
-    controls = [frame.filter((pl.col("agent") == agent) & (pl.col("variant") == variant))
-                for name, (agent, variant) in AGENTS.items() if name != "focused VIC"]  # fmt: skip
-    if all(rows.is_empty() for rows in controls) and "identical" not in frame["metric"]:
+    control = pl.col("agent").is_in([PERMUTED, ORACLE]) | (pl.col("variant") == CHANCE)
+    if frame.filter(control | (pl.col("metric") == "identical")).is_empty():
         return Analysis()
     for world in WORLDS:
         for name, (agent, variant) in AGENTS.items():
-            areas, control, effects, steps, returns = (
-                values_by_seed(frame, metric, world, agent, variant)
-                for metric in ("auc", "goal/control", "mean_side_effects", TASK_STEPS, TASK_RETURN)
-            )
-            if steps:
+            of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
+            if steps := of(TASK_STEPS):
                 rows.append(
                     [
-                        WORLD_NAMES[world], name, format_mean(control, 3, 0, 1),
-                        format_mean(effects, 3), format_mean(areas),
-                        format_mean(steps, 1, 0, STEP_LIMITS[world]), format_count(returns),
-                        str(len(steps)),
+                        WORLD_NAMES[world], name, format_mean(of("goal/control"), 3, 0, 1),
+                        format_mean(of("mean_side_effects"), 3), format_mean(of("auc")),
+                        format_mean(steps, 1, 0, STEP_LIMITS[world]),
+                        format_count(of(TASK_RETURN)), str(len(steps)),
                     ]
                 )  # fmt: skip
         claims += _permuted_claims(frame, world)
@@ -244,40 +233,24 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 def _permuted_claims(frame: pl.DataFrame, world: str) -> list[Claim]:
     """With permuted targets, control over goals is gone, and with it the benefit for the task."""
-
-    def pair(metric: str) -> tuple[SeedValues, SeedValues]:
-        permuted, focused = (
-            values_by_seed(frame, metric, world, agent) for agent in (PERMUTED, FOCUS)
-        )
-        return permuted, focused
-
-    claims = []
-    permuted, focused = pair("goal/control")
-    if (less := mean_difference(permuted, focused)) is not None:
-        n, gone = count_pairs(permuted, focused), max(permuted.values()) <= NEGLIGIBLE_CONTROL
-        claims.append(
-            Claim(
-                f"control-permuted-{world}",
-                f"{WORLD_NAMES[world]}: with permuted targets, no skill changes its goal: how "
-                f"often a goal's best skill does, less than with focused VIC",
-                None, less, judge_difference(less, -1, gone, n), n,
-                f"{format_mean(permuted, 3)} and {format_mean(focused, 3)}", source="control",
-            )
-        )  # fmt: skip
-    permuted, focused = pair(TASK_STEPS)
-    if (more := mean_difference(permuted, focused)) is not None:
-        n = count_pairs(permuted, focused)
-        claims.append(
-            Claim(
-                f"control-benefit-{world}",
-                f"{WORLD_NAMES[world]}: with permuted targets the task takes more steps than with "
-                f"focused VIC: the difference",
-                None, more, judge_difference(more, 1, True, n), n,
-                f"{format_mean(permuted, 1)} and {format_mean(focused, 1)} steps",
-                source="control",
-            )
-        )  # fmt: skip
-    return claims
+    permuted, focused, slow, usual = (
+        values_by_seed(frame, metric, world, agent)
+        for metric in ("goal/control", TASK_STEPS)
+        for agent in (PERMUTED, FOCUS)
+    )
+    return difference_claim(
+        f"control-permuted-{world}",
+        f"{WORLD_NAMES[world]}: with permuted targets, no skill changes its goal: how "
+        f"often a goal's best skill does, less than with focused VIC",
+        permuted, focused, -1, size=lambda _: max(permuted.values()) <= NEGLIGIBLE_CONTROL,
+        evidence=f"{format_mean(permuted, 3)} and {format_mean(focused, 3)}", source="control",
+    ) + difference_claim(
+        f"control-benefit-{world}",
+        f"{WORLD_NAMES[world]}: with permuted targets the task takes more steps than with "
+        f"focused VIC: the difference",
+        slow, usual, 1, evidence=f"{format_mean(slow, 1)} and {format_mean(usual, 1)} steps",
+        source="control",
+    )  # fmt: skip
 
 
 def _identical_claim(frame: pl.DataFrame) -> list[Claim]:
@@ -286,15 +259,12 @@ def _identical_claim(frame: pl.DataFrame) -> list[Claim]:
     if rows.is_empty():
         return []
     _, n, share = count_successes(dict(enumerate(rows["value"].to_list())))
-    holds = share.estimate == 1
-    return [
-        Claim(
-            "control-zero",
-            "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
-            "the policies are the same",
-            None, share, judge(holds, holds, n), n, f"{n} pairs of policies", source="control",
-        )
-    ]  # fmt: skip
+    statement = (
+        "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
+        "the policies are the same"
+    )
+    verdict, evidence = judge(share.estimate == 1, True, n), f"{n} pairs of policies"
+    return [Claim("control-zero", statement, None, share, verdict, n, evidence, "control")]
 
 
 EXPERIMENT = Experiment(

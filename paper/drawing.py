@@ -1,7 +1,4 @@
-"""What the experiments' figures share: a style per agent, learning curves, reference lines.
-
-This module imports matplotlib; import it inside the functions that draw.
-"""
+"""What the experiments' figures share: a style per agent, learning curves, reference lines."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ def draw_optimum(panel: Axes, frame: pl.DataFrame, metric: str, world: str) -> N
 
 
 def draw_setting_curve(
-    panel: Axes, agent: str, values: Mapping[int, SeedValues], upper: float
+    panel: Axes, agent: str, values: Mapping[float, SeedValues], upper: float
 ) -> None:
     """Draw an agent's values over a setting, using the seeds that all values of it have.
 

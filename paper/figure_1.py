@@ -14,50 +14,39 @@ counterpart:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from paper.agents import Case, Setup, main_cases
-from paper.claims import Analysis, Claim, judge, judge_difference
-from paper.experiment import Experiment, Picture
-from paper.formatting import MISSING, Table, agent_name, format_interval, format_mean
-from paper.outcomes import side_effects_outcome
+from paper.claims import Analysis, Claim, count_shown, difference_claim, judge, matching
+from paper.drawing import GREY, LINES, agent_style
+from paper.experiment import Experiment
+from paper.formatting import MISSING, Table, agent_name, format_mean
 from paper.results import (
     SeedValues,
-    count_pairs,
-    mean_difference,
     mean_over_seeds,
+    values_by_agent,
     values_by_seed,
     worst_side_effects,
 )
 from paper.settings import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLD_NAMES, WORLDS
 from skillfocus.discovery import cached_mdp, cached_world
+from skillfocus.figures.style import label_panel, turned
+from skillfocus.figures.trajectories import START, draw_map
 from skillfocus.worlds.grid import GridWorld
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+# -------------------------------------------------------------------- trajectories
 
-
-BASES = PLAIN
-"""The columns of the figure: each objective plain, with DUSDi and focused."""
 GALLERY_HINT = (
     "`python -m paper gallery` writes one page on which the skills of all eight algorithms can "
     "be watched in all three worlds, from any start and with any slips."
 )
-
-
-def first_seed_cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the main first_seed_cases of the first seed; one is enough to look at."""
-    return main_cases(setup, WORLDS, OBJECTIVES, seeds[:1])
-
-
-def no_claims(frame: pl.DataFrame) -> Analysis:
-    """Return nothing: the figure is the result."""
-    del frame
-    return Analysis()
 
 
 def draw_trajectories(frame: pl.DataFrame) -> Figure:
@@ -69,19 +58,12 @@ def draw_trajectories(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup, with the metric `path/SKILL`.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Rectangle
-
-    from paper.drawing import GREY, LINES, agent_style
-    from skillfocus.figures.trajectories import START, draw_map
-
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
-    panels = figure.subplots(len(WORLDS), len(BASES))
+    panels = figure.subplots(len(WORLDS), len(PLAIN))
     for row, name in zip(panels, WORLDS, strict=True):
         world = cached_world(name, "{}")
         assert isinstance(world, GridWorld)
-        for panel, base in zip(row, BASES, strict=True):
+        for panel, base in zip(row, PLAIN, strict=True):
             draw_map(panel, world, world.showcase)
             r, c = world.map.cells[world.showcase[0]]
             panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))
@@ -132,32 +114,27 @@ def telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarra
 
 def _draw_path(panel: Axes, world: GridWorld, path: np.ndarray, style: dict, shift: float) -> None:
     """Draw a path, shifted a little so that paths of several agents stay visible."""
-    from skillfocus.figures.style import turned
-
     cells = np.array([world.map.cells[state[0]] for state in path], dtype=float)
     across, down = (values + shift / 2 for values in turned(cells, 0.09))
     panel.plot(across, down, lw=2.2, solid_joinstyle="miter", **style)
     panel.plot(across[-1], down[-1], "o", color=style["color"], ms=6)
 
 
-def closing(frame: pl.DataFrame) -> list[str | Picture]:
-    """Return the heading of the players, and where to watch more."""
-    del frame
-    return ["### The skills, moving", GALLERY_HINT]
-
-
 TRAJECTORIES = Experiment(
     "trajectories",
     "Trajectories (Figure 1)",
-    first_seed_cases,
-    no_claims,
+    # the first seed is enough to look at
+    lambda setup, seeds: main_cases(setup, WORLDS, OBJECTIVES, seeds[:1]),
+    lambda _: Analysis(),
     draw_trajectories,
     figure_name="figure-1-trajectories",
     caption="The first seed's skills, as they go if nothing slips.",
-    closing=closing,
+    closing=lambda _: ["### The skills, moving", GALLERY_HINT],
     illustration=True,
     page="figure-1",
 )
+
+# -------------------------------------------------------------------- side effects
 
 PER_SKILL = "mean_side_effects"
 """Side effects per skill, the mean over all skills."""
@@ -182,16 +159,16 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     """
     claims, tables = [], []
     for world in WORLDS:
-        per_skill = {a: values_by_seed(frame, PER_SKILL, world, a) for a in OBJECTIVES}
-        of_goals = {
-            a: values_by_seed(frame, "goal/side_effects", world, a) for a in (*FOCUSED, *DUSDI)
-        }
+        per_skill, of_goals = (
+            values_by_agent(frame, metric, world, OBJECTIVES)
+            for metric in (PER_SKILL, "goal/side_effects")
+        )
         for agent in FOCUSED:
             claims += _control_claim(frame, world, agent)
             base = agent.removeprefix("focused-")
             claims += _fewer_claim(world, agent, f"dusdi-{base}", of_goals)
             claims += _fewer_claim(world, agent, base, per_skill)
-        tables += [_agent_table(frame, world, per_skill), _variable_table(frame, world)]
+        tables += [_agent_table(frame, world), _variable_table(frame, world)]
     return Analysis(claims, [table for table in tables if table.rows])
 
 
@@ -200,55 +177,43 @@ def _control_claim(frame: pl.DataFrame, world: str, agent: str) -> list[Claim]:
     if not control:
         return []
     ours, n = mean_over_seeds(control, 0, 1), len(control)
-    return [
-        Claim(
-            f"effects-{world}-{agent}-control",
-            f"{WORLD_NAMES[world]}: {agent_name(agent)} skills change their targets: how often a "
-            f"goal's best skill does ({MOSTLY:.0%} or more; direction: more than half)",
-            None, ours, judge(ours.low > 0.5, ours.estimate >= MOSTLY, n), n,
-        )
-    ]  # fmt: skip
+    statement = (
+        f"{WORLD_NAMES[world]}: {agent_name(agent)} skills change their targets: how often a "
+        f"goal's best skill does ({MOSTLY:.0%} or more; direction: more than half)"
+    )
+    verdict = judge(ours.low > 0.5, ours.estimate >= MOSTLY, n)
+    return [Claim(f"effects-{world}-{agent}-control", statement, None, ours, verdict, n)]
 
 
 def _fewer_claim(world: str, agent: str, other: str, effects: dict[str, SeedValues]) -> list[Claim]:
-    difference = mean_difference(effects[agent], effects.get(other, {}))
-    if difference is None:
-        return []
-    n = count_pairs(effects[agent], effects[other])
+    first, second = effects[agent], effects.get(other, {})
     which = "skills for goals" if other in DUSDI else "skills"
     counted = "" if other in DUSDI else " (which have no targets, so that all they change counts)"
-    return [
-        Claim(
-            f"effects-{world}-{agent}-{other}",
-            f"{WORLD_NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those "
-            f"of {agent_name(other)}{counted}: the difference per skill",
-            None, difference, judge_difference(difference, -1, True, n), n,
-            f"{format_mean(effects[agent], 3)} and {format_mean(effects[other], 3)}",
-        )
-    ]  # fmt: skip
+    return difference_claim(
+        f"effects-{world}-{agent}-{other}",
+        f"{WORLD_NAMES[world]}: {agent_name(agent)} {which} have fewer side effects than those "
+        f"of {agent_name(other)}{counted}: the difference per skill",
+        first, second, -1, evidence=f"{format_mean(first, 3)} and {format_mean(second, 3)}",
+    )  # fmt: skip
 
 
-def _agent_table(frame: pl.DataFrame, world: str, per_skill: dict[str, SeedValues]) -> Table:
+def _agent_table(frame: pl.DataFrame, world: str) -> Table:
     """Control and side effects of each agent, by the role of skills."""
     rows = []
     for agent in OBJECTIVES:
-        if not per_skill[agent]:
-            continue
-        control = values_by_seed(frame, "goal/control", world, agent)
-        by_role = [
-            MISSING
-            if agent in PLAIN
-            else format_mean(values_by_seed(frame, f"{role}/side_effects", world, agent), 3)
-            for role in ("goal", "roam")
-        ]
-        rows.append(
-            [
-                agent_name(agent), format_mean(control, 3, 0, 1),
-                format_interval(mean_over_seeds(per_skill[agent]), 3), *by_role,
-                format_mean(worst_side_effects(frame, world, agent), 3),
-                str(len(per_skill[agent])),
+        of = partial(values_by_seed, frame, world=world, agent=agent)
+        if per_skill := of(PER_SKILL):
+            by_role = [
+                MISSING if agent in PLAIN else format_mean(of(f"{role}/side_effects"), 3)
+                for role in ("goal", "roam")
             ]
-        )  # fmt: skip
+            rows.append(
+                [
+                    agent_name(agent), format_mean(of("goal/control"), 3, 0, 1),
+                    format_mean(per_skill, 3), *by_role,
+                    format_mean(worst_side_effects(frame, world, agent), 3), str(len(per_skill)),
+                ]
+            )  # fmt: skip
     columns = [
         "agent", "a goal's best skill changes it", "side effects per skill", "of goals' skills",
         "of position's skills", "of the worst skill", "seeds",
@@ -267,15 +232,15 @@ def _agent_table(frame: pl.DataFrame, world: str, per_skill: dict[str, SeedValue
 def _variable_table(frame: pl.DataFrame, world: str) -> Table:
     """Which variables the skills for goals change beside their targets."""
     mine = frame.filter((pl.col("world") == world) & pl.col("metric").str.starts_with(BY_VARIABLE))
-    variables = mine["metric"].str.strip_prefix(BY_VARIABLE).unique().sort().to_list()
+    metrics = mine["metric"].unique().sort().to_list()
     rows = []
     for agent in (*FOCUSED, *DUSDI):
-        changes = [values_by_seed(frame, BY_VARIABLE + name, world, agent) for name in variables]
+        changes = [values_by_seed(frame, metric, world, agent) for metric in metrics]
         if any(changes):
             rows.append([agent_name(agent), *(format_mean(by_seed, 3) for by_seed in changes)])
     title = f"{WORLD_NAMES[world]}: how often a goal's skill changes each other variable"
     note = "The mean over a goal's skills, of which one mostly leaves it alone and changes nothing."
-    return Table(title, ["agent", *variables], rows, note)
+    return Table(title, ["agent", *(m.removeprefix(BY_VARIABLE) for m in metrics)], rows, note)
 
 
 def draw_side_effects(frame: pl.DataFrame) -> Figure:
@@ -286,11 +251,6 @@ def draw_side_effects(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    from matplotlib.figure import Figure
-
-    from paper.drawing import agent_style
-    from skillfocus.figures.style import label_panel
-
     figure = Figure(figsize=(11.5, 3.4), layout="constrained")
     for panel, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
         for place, agent in enumerate(OBJECTIVES):
@@ -309,6 +269,19 @@ def draw_side_effects(frame: pl.DataFrame) -> Figure:
     return figure
 
 
+def outcome(claims: Sequence[Claim]) -> str:
+    """Return in how many cases focused skills change their targets, and have fewer side effects."""
+    control = matching(claims, r"effects-.*-control")
+    effects = matching(claims, r"effects-(?!.*-control).*")
+    if not effects:
+        return ""
+    changing = f"change their targets in {count_shown(control)} of {len(control)} cases, and "
+    return (
+        f"Focused skills {changing if control else ''}have fewer side effects than their DUSDi and "
+        f"plain counterparts in {count_shown(effects)} of {len(effects)} comparisons."
+    )
+
+
 SIDE_EFFECTS = Experiment(
     "side-effects",
     "Side effects (Equation 1)",
@@ -318,5 +291,5 @@ SIDE_EFFECTS = Experiment(
     caption="Bars are means over seeds, points single seeds.",
     presets=("paper",),
     page="figure-1",
-    outcome=side_effects_outcome,
+    outcome=outcome,
 )

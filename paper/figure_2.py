@@ -1,43 +1,56 @@
-"""Coverage of ideal skills in FourRooms: what single-target skills could reach at best.
-
-Four skills fetch a tool each and return. Of the others, some do nothing and some end in another
-cell than they began in:
-
-    same      each always in one cell
-    mapped    each in one cell per first cell
-    region    each anywhere in a region of its own, at random
-    anywhere  anywhere, at random
-
-Figure 2: state coverage of skill chains in FourRooms, and what could be reached.
+"""Figure 2: state coverage of skill chains in FourRooms, and what could be reached.
 
 Coverage is the share of states that chains of 1 to 5 skills end in; its area under the curve over
 the length of the chain (`auc`) is compared by ratios. With the preset `paper`, ideal skills and
-focused skills with other settings are added (see `ideal_skills`, `coverage_figures`); with `best`,
-agents of our own. Claims, with B an objective:
+focused skills with other settings are added; with `best`, agents of our own. Claims, with B an
+objective:
 
     coverage-B               focused B covers more than plain B, as many times as in the paper
     coverage-dusdi-B         focused B and DUSDi over B cover comparable shares
     coverage-scattered-vic   scattered focused VIC covers more than VIC (preset `best`)
     aim-A                    our aim for an agent of our own, with few side effects (preset `best`)
 
-The figures of state coverage: Figure 2, and coverage against side effects (the frontier).
+Ideal skills have one target and do not fail. Four of them fetch a tool each and return. Of the
+others, some do nothing and some end in another cell than they began in:
+
+    same      each always in one cell
+    mapped    each in one cell per first cell
+    region    each anywhere in a region of its own, at random
+    anywhere  anywhere, at random
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from paper.agents import Case, Setup, first_seeds, main_cases, memory_cases
-from paper.claims import Analysis, Claim, aim_claim, at_least, comparable, judge, judge_difference
+from paper.claims import (
+    Analysis,
+    Claim,
+    aim_claim,
+    at_least,
+    comparable,
+    judge,
+    judge_difference,
+    matching,
+    objectives_of,
+)
+from paper.drawing import COLOURS, GREY, LINES, OUR_COLOURS, agent_style
 from paper.experiment import Experiment, Picture
-from paper.formatting import MISSING, Table, agent_name, format_mean, format_number
-from paper.outcomes import coverage_outcome
+from paper.formatting import (
+    MISSING,
+    Table,
+    agent_name,
+    format_mean,
+    format_number,
+    join_words,
+)
 from paper.results import (
     SeedValues,
     count_pairs,
@@ -45,6 +58,7 @@ from paper.results import (
     mean_log_ratio,
     mean_over_seeds,
     mean_ratio,
+    values_by_agent,
     values_by_seed,
     worst_side_effects,
 )
@@ -61,20 +75,34 @@ from paper.settings import (
     TWO_TARGETS,
 )
 from skillfocus.discovery import cached_mdp, format_settings
-from skillfocus.errors import unknown
+from skillfocus.figures.style import draw_mean_curve, label_panel
 from skillfocus.metrics.coverage import area, chain_coverage
 from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.progress import Progress
 from skillfocus.runs import Result, Run
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.figure import Figure
-
-
 WORLD = "four-rooms"
+PAPER = {
+    "focused-vic": 1.85, "focused-diayn": 1.69, "focused-lsd": 1.84, "dusdi-vic": 1.74,
+    "dusdi-diayn": 1.66, "vic": 0.35, "diayn": 0.62, "lsd": 0.61,
+}  # fmt: skip
+"""Area under the coverage curve."""
+PAPER_RATIOS = {"vic": 5.3, "diayn": 2.7, "lsd": 3.0}
+"""Area of focused skills over that of plain ones."""
+AIMS = {
+    SCATTERED: 1.85, SCATTERED_DIAYN: 1.85, SCATTERED_LSD: 1.85, SCATTERED + TWO_TARGETS: 2.2,
+}  # fmt: skip
+"""Areas that agents of our own should reach."""
+MAX_SIDE_EFFECTS = 0.05
+"""Side effects of the worst skill that an aim allows."""
+FRONTIER = {
+    "strength": (0.0, 0.5, 1.0, 2.0, 10.0, 40.0), "rounds": (5, 10, 20, 80), "gamma": (0.9, 0.999),
+}  # fmt: skip
+"""Settings that focused skills are also learned with, one changed at a time."""
+
+# -------------------------------------------------------------------- ideal skills
+
 ENDS = {
     "same": "always in the same cell", "mapped": "in one cell per first cell",
     "region": "anywhere in a region of its own, at random", "anywhere": "anywhere, at random",
@@ -93,10 +121,6 @@ class Ideal(Run):
     ends: str
     position_skills: int = 8
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.ends not in ENDS:
-            raise unknown("way to end", self.ends, ENDS)
 
     def execute(self, progress: Progress) -> Result:
         """Compute `coverage` by chain length (step), and its area `auc`."""
@@ -132,17 +156,17 @@ def ideal_moves(
         Per skill, the probability of each last state by first state [n_states, n_states].
     """
     n, n_cells, n_tools = len(states), sizes[0], len(sizes) - 1
-    index = {tuple(state): s for s, state in enumerate(states.tolist())}
+    number = np.empty(sizes, int)
+    number[tuple(states.T)] = np.arange(n)
 
     def skill(cells: np.ndarray, tool: int | None = None) -> np.ndarray:
         """A skill that goes from cell i to cell j with probability cells[i, j]."""
-        move = np.zeros((n, n))
-        for s, state in enumerate(states.tolist()):
-            for cell in np.flatnonzero(cells[state[0]]):
-                after = [int(cell), *state[1:]]
-                if tool is not None:
-                    after[1 + tool] = 1
-                move[s, index[tuple(after)]] = cells[state[0], cell]
+        move, after = np.zeros((n, n)), states.copy()
+        if tool is not None:
+            after[:, 1 + tool] = 1
+        for cell in range(n_cells):
+            after[:, 0] = cell
+            move[np.arange(n), number[tuple(after.T)]] = cells[states[:, 0], cell]
         return move
 
     stay = np.eye(n_cells)
@@ -162,25 +186,6 @@ def ideal_moves(
             cells = np.full((n_cells, n_cells), 1 / n_cells)
         moves.append(skill(cells.astype(float)))
     return moves
-
-
-PAPER = {
-    "focused-vic": 1.85, "focused-diayn": 1.69, "focused-lsd": 1.84, "dusdi-vic": 1.74,
-    "dusdi-diayn": 1.66, "vic": 0.35, "diayn": 0.62, "lsd": 0.61,
-}  # fmt: skip
-"""Area under the coverage curve."""
-PAPER_RATIOS = {"vic": 5.3, "diayn": 2.7, "lsd": 3.0}
-"""Area of focused skills over that of plain ones."""
-AIMS = {
-    SCATTERED: 1.85, SCATTERED_DIAYN: 1.85, SCATTERED_LSD: 1.85, SCATTERED + TWO_TARGETS: 2.2,
-}  # fmt: skip
-"""Areas that agents of our own should reach."""
-MAX_SIDE_EFFECTS = 0.05
-"""Side effects of the worst skill that an aim allows."""
-FRONTIER = {
-    "strength": (0.0, 0.5, 1.0, 2.0, 10.0, 40.0), "rounds": (5, 10, 20, 80), "gamma": (0.9, 0.999),
-}  # fmt: skip
-"""Settings that focused skills are also learned with, one changed at a time."""
 
 
 # -------------------------------------------------------------------- cases
@@ -205,7 +210,7 @@ def _our_agents(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     ]
     return usual + [
         setup.case(
-            WORLD, SCATTERED, seed, f"strength={x:g}", **(OUR_AGENTS[SCATTERED] | {"strength": x})
+            WORLD, SCATTERED, seed, f"strength={x:g}", **{**OUR_AGENTS[SCATTERED], "strength": x}
         )
         for seed in _first_tenth(seeds)
         for x in (0.0, 10.0)
@@ -250,59 +255,46 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         Claims, a table of all agents, and one of ideal skills if they were run.
     """
     agents = (*OBJECTIVES, *MEMORY_AGENTS, *OUR_AGENTS)
-    areas = {a: values_by_seed(frame, "auc", WORLD, a) for a in agents}
-    worst = {agent: worst_side_effects(frame, WORLD, agent) for agent in areas}
+    areas = values_by_agent(frame, "auc", WORLD, agents)
+    worst = {agent: worst_side_effects(frame, WORLD, agent) for agent in agents}
+    claims = []
     if "best" in frame["preset"]:
-        ratio = PAPER_RATIOS["vic"]
-        scattered = _ratio_claim("coverage-scattered-vic", SCATTERED, "vic", ratio, areas)
-        claims = [*scattered, *_aims(areas, worst)]
+        claims += _plain_claim("scattered-vic", SCATTERED, "vic", areas) + _aims(areas, worst)
     else:
-        ratios = [
-            _ratio_claim(f"coverage-{base}", f"focused-{base}", base, paper, areas)
-            for base, paper in PAPER_RATIOS.items()
-        ]
-        claims = [*itertools.chain(*ratios), *_dusdi_claims(areas)]
+        for base in PAPER_RATIOS:
+            claims += _plain_claim(base, f"focused-{base}", base, areas)
+        for base in ("vic", "diayn"):
+            claims += _dusdi_claim(base, areas[f"focused-{base}"], areas[f"dusdi-{base}"])
     return Analysis(claims, [_coverage_table(frame, areas, worst), *_ideal_tables(frame)])
 
 
-def _ratio_claim(
-    name: str, agent: str, plain: str, paper: float, areas: dict[str, SeedValues]
-) -> list[Claim]:
+def _plain_claim(name: str, agent: str, base: str, areas: dict[str, SeedValues]) -> list[Claim]:
     """Direction: more than the plain objective's area. Size: the paper's ratio."""
-    pair = areas[agent], areas[plain]
+    pair, paper = (areas[agent], areas[base]), PAPER_RATIOS[base]
     ratio, logs = mean_ratio(*pair), mean_log_ratio(*pair)
     if ratio is None or logs is None:
         return []
-    n = count_pairs(*pair)
-    size = at_least(ratio.estimate, paper)
     statement = (
         f"Chains of {agent_name(agent)} skills cover more states than those of "
-        f"{agent_name(plain)}: the ratio of the areas"
+        f"{agent_name(base)}: the ratio of the areas"
     )
-    evidence = f"areas {format_mean(areas[agent])} and {format_mean(areas[plain])}"
-    verdict = judge_difference(logs, 1, size, n, float(np.log(paper)))
-    return [Claim(name, statement, paper, ratio, verdict, n, evidence)]
+    evidence, n = " and ".join(map(format_mean, pair)), count_pairs(*pair)
+    verdict = judge_difference(logs, 1, at_least(ratio.estimate, paper), n, float(np.log(paper)))
+    return [Claim(f"coverage-{name}", statement, paper, ratio, verdict, n, f"areas {evidence}")]
 
 
-def _dusdi_claims(areas: dict[str, SeedValues]) -> list[Claim]:
+def _dusdi_claim(base: str, focused: SeedValues, dusdi: SeedValues) -> list[Claim]:
     """Direction and size: a ratio near 1."""
-    claims = []
-    for base in ("vic", "diayn"):
-        focused, dusdi = areas[f"focused-{base}"], areas[f"dusdi-{base}"]
-        if (ratio := mean_ratio(focused, dusdi)) is None:
-            continue
-        n, holds = count_pairs(focused, dusdi), comparable(ratio)
-        paper = PAPER[f"focused-{base}"] / PAPER[f"dusdi-{base}"]
-        claims.append(
-            Claim(
-                f"coverage-dusdi-{base}",
-                f"Focused and DUSDi {agent_name(base)} cover comparable shares: the ratio of "
-                f"their areas",
-                round(paper, 2), ratio, judge(holds, holds, n), n,
-                f"areas {format_mean(focused)} and {format_mean(dusdi)}",
-            )
-        )  # fmt: skip
-    return claims
+    if (ratio := mean_ratio(focused, dusdi)) is None:
+        return []
+    statement = (
+        f"Focused and DUSDi {agent_name(base)} cover comparable shares: the ratio of their areas"
+    )
+    paper = round(PAPER[f"focused-{base}"] / PAPER[f"dusdi-{base}"], 2)
+    n, holds = count_pairs(focused, dusdi), comparable(ratio)
+    evidence = f"areas {format_mean(focused)} and {format_mean(dusdi)}"
+    verdict = judge(holds, holds, n)
+    return [Claim(f"coverage-dusdi-{base}", statement, paper, ratio, verdict, n, evidence)]
 
 
 def _aims(areas: dict[str, SeedValues], worst: dict[str, SeedValues]) -> list[Claim]:
@@ -310,15 +302,29 @@ def _aims(areas: dict[str, SeedValues], worst: dict[str, SeedValues]) -> list[Cl
     claims = []
     for agent, aim in AIMS.items():
         if areas[agent] and worst[agent]:
-            area, effects = mean_over_seeds(areas[agent]), max(worst[agent].values())
-            holds = area.estimate >= aim and effects <= MAX_SIDE_EFFECTS
+            reached, effects = mean_over_seeds(areas[agent]), max(worst[agent].values())
+            holds = reached.estimate >= aim and effects <= MAX_SIDE_EFFECTS
             statement = (
                 f"{agent_name(agent)}: the area, with side effects of the worst skill at most "
                 f"{MAX_SIDE_EFFECTS} (they are {format_number(effects, 3)})"
             )
             n = len(areas[agent])
-            claims.append(aim_claim(f"aim-{agent}", statement, aim, area, holds, n))
+            claims.append(aim_claim(f"aim-{agent}", statement, aim, reached, holds, n))
     return claims
+
+
+def outcome(claims: Sequence[Claim]) -> str:
+    """Return the ratios of the areas of focused skills to those of plain and of DUSDi ones."""
+    parts = []
+    for pattern, words in (
+        (r"coverage-(vic|diayn|lsd)", "the area of plain"),
+        (r"coverage-dusdi-.*", "that of DUSDi over"),
+    ):
+        if mine := matching(claims, pattern):
+            ratios = join_words([format_number(claim.ours.estimate) for claim in mine])
+            paper = join_words(list(dict.fromkeys(f"{claim.reference:g}" for claim in mine)))
+            parts.append(f"{ratios} times {words} {objectives_of(mine)} (the paper: {paper})")
+    return f"Focused skills cover {', and '.join(parts)}." if parts else ""
 
 
 def _coverage_table(
@@ -363,11 +369,7 @@ def _ideal_tables(frame: pl.DataFrame) -> list[Table]:
     return [Table("What ideal single-target skills could cover (area)", columns, rows, note)]
 
 
-MARKERS = {"": "o", "strength": "^", "rounds": "s", "gamma": "D"}
-"""Markers of the frontier, by the setting that a variant changes."""
-MARKER_LABELS = ("as the preset has it", "other λ", "other rounds", "other γ")
-SMALLEST_EFFECTS = 1e-3
-"""Side effects below this are drawn here: the axis is logarithmic."""
+# -------------------------------------------------------------------- figures
 
 
 def coverage_figure(frame: pl.DataFrame) -> Figure:
@@ -378,22 +380,16 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    from matplotlib.figure import Figure
-
-    from paper.drawing import OUR_COLOURS, agent_style
-    from skillfocus.figures.style import draw_mean_curve, label_panel
-
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     for panel, base in zip(figure.subplots(1, 3, sharey=True), PLAIN, strict=True):
         ours = [agent for agent in OUR_AGENTS if f"focused-{base}" in agent]
         for agent in (f"focused-{base}", f"dusdi-{base}", base, *ours):
             _, lengths, curves = curves_by_seed(frame, "coverage", WORLD, agent)
             if len(curves):
-                area = mean_over_seeds(values_by_seed(frame, "auc", WORLD, agent)).estimate
+                reached = mean_over_seeds(values_by_seed(frame, "auc", WORLD, agent)).estimate
                 style = agent_style(agent)
-                if agent in ours:
-                    style["color"] = OUR_COLOURS[agent]
-                label = f"{agent_name(agent)} (area {area:.2f})"
+                style["color"] = OUR_COLOURS.get(agent, style["color"])
+                label = f"{agent_name(agent)} (area {reached:.2f})"
                 draw_mean_curve(panel, lengths, curves, style, label, 1.0, markers=True)
         label_panel(panel, agent_name(base), "length of the chain", "share of states covered")
         panel.set(ylim=(0, 1), xlim=(1, 5), xticks=range(1, 6))
@@ -402,89 +398,88 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
     return figure
 
 
-def frontier_blocks(frame: pl.DataFrame, paper: Mapping[str, float]) -> list[str | Picture]:
+WHAT_COULD_BE_REACHED = (
+    "Let every tool's skill fetch its tool and return, faultlessly, and count the states "
+    "that chains of up to five end in (the table of ideal skills, exactly, by the same "
+    "recursion as for learned ones). What is left open is where position skills end. If "
+    "each ends in one cell, whatever the first, chains of any length come to no more "
+    "cells than the first and one per position skill. If each ends in one cell per first "
+    "cell, chains multiply cells, but a chain of five that spends four links on tools has "
+    "one left for the position. If each ends anywhere in a region, that one link is worth "
+    "the whole region, since each of the many chains that take it draws its own cell. It "
+    "costs no side effects, because the position is their target. Skills with a tool and "
+    "a position as targets need no link of their own to move, and go beyond the table."
+)
+FRONTIER_CAPTION = (
+    "Area of coverage against exact side effects, the mean over skills, for all settings and "
+    "seeds. Hollow: DUSDi and plain. Small: Q-learning."
+)
+MARKERS = {
+    "": ("o", "as the preset has it"), "strength": ("^", "other λ"),
+    "rounds": ("s", "other rounds"), "gamma": ("D", "other γ"),
+}  # fmt: skip
+"""Markers of the frontier and their labels, by the setting that a variant changes."""
+SMALLEST_EFFECTS = 1e-3
+"""Side effects below this are drawn here: the axis is logarithmic."""
+
+
+def frontier_blocks(frame: pl.DataFrame) -> list[str | Picture]:
     """Return the report's blocks about the frontier of coverage and side effects.
 
     Args:
         frame: Reduced results of all setups.
-        paper: The paper's area by agent.
 
     Returns:
         A heading, an explanation and the figure; nothing without ideal skills to compare with.
     """
     if frame.filter(pl.col("agent") == IDEAL).is_empty():
         return []
-    return [
-        "### What could be reached",
-        (
-            "Let every tool's skill fetch its tool and return, faultlessly, and count the states "
-            "that chains of up to five end in (the table of ideal skills, exactly, by the same "
-            "recursion as for learned ones). What is left open is where position skills end. If "
-            "each ends in one cell, whatever the first, chains of any length come to no more "
-            "cells than the first and one per position skill. If each ends in one cell per first "
-            "cell, chains multiply cells, but a chain of five that spends four links on tools has "
-            "one left for the position. If each ends anywhere in a region, that one link is worth "
-            "the whole region, since each of the many chains that take it draws its own cell. It "
-            "costs no side effects, because the position is their target. Skills with a tool and "
-            "a position as targets need no link of their own to move, and go beyond the table."
-        ),
-        Picture("frontier", "Area of coverage against exact side effects, the mean over skills, "
-                "for all settings and seeds. Hollow: DUSDi and plain. Small: Q-learning.",
-                frontier_figure(frame, paper)),
-    ]  # fmt: skip
+    picture = Picture("frontier", FRONTIER_CAPTION, frontier_figure(frame))
+    return ["### What could be reached", WHAT_COULD_BE_REACHED, picture]
 
 
-def frontier_figure(frame: pl.DataFrame, paper: Mapping[str, float]) -> Figure:
+def frontier_figure(frame: pl.DataFrame) -> Figure:
     """Draw area of coverage against exact side effects in FourRooms, a point per case.
 
     Colours tell objectives apart, markers the setting that was changed; hollow points are DUSDi
-    and plain agents, small ones were learned by Q-learning.
+    and plain agents, small ones were learned by Q-learning. Lines are the paper's areas and those
+    of ideal skills.
 
     Args:
         frame: Reduced results of all setups.
-        paper: The paper's area by agent, drawn as lines.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-    from paper.drawing import COLOURS, GREY, LINES, OUR_COLOURS, agent_style
-    from skillfocus.figures.style import label_panel
-
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     panel = figure.subplots()
+    handles: list[Line2D] = []
+
+    def explain(label: str, color: str = "black", **style: str) -> None:
+        handles.append(Line2D([], [], color=color, label=label, **style))  # pyright: ignore[reportArgumentType]
+
+    for agent, color in (COLOURS | OUR_COLOURS).items():
+        explain(agent_name(agent), color)
+    for marker, label in MARKERS.values():
+        explain(label, ls="", marker=marker)
+    for name, line in zip(("focused", "DUSDi", "plain"), LINES.values(), strict=True):
+        explain(f"the paper's, {name}", GREY, ls=line)
     for learner, agent, variant, _, reached, effects in _frontier_points(frame).iter_rows():
         setting = variant.partition("=")[0]
-        if setting not in MARKERS or agent not in (*OBJECTIVES, *OUR_AGENTS):
-            continue
-        colour = OUR_COLOURS.get(agent, agent_style(agent)["color"])
-        filled = agent in FOCUSED or agent in OUR_COLOURS
-        panel.plot(
-            max(effects, SMALLEST_EFFECTS), reached, MARKERS[setting],
-            ms=6 if learner == "planning" else 3.5,
-            mec=colour, mfc=colour if filled else "none", alpha=0.75,
-        )  # fmt: skip
-    for agent, reached in paper.items():
+        if setting in MARKERS and agent in (*OBJECTIVES, *OUR_AGENTS):
+            color = OUR_COLOURS.get(agent, agent_style(agent)["color"])
+            filled = agent in FOCUSED or agent in OUR_COLOURS
+            panel.plot(
+                max(effects, SMALLEST_EFFECTS), reached, MARKERS[setting][0],
+                ms=6 if learner == "planning" else 3.5,
+                mec=color, mfc=color if filled else "none", alpha=0.75,
+            )  # fmt: skip
+    for agent, reached in PAPER.items():
         panel.axhline(reached, lw=0.9, alpha=0.7, **agent_style(agent))
-    ideal_handles = []
-    for n, line in ((8, ":"), (12, "-.")):
-        ideal = values_by_seed(frame, "auc", WORLD, IDEAL, f"region,{n}")
-        if ideal:
+    for n, line in zip(POSITION_SKILLS, (":", "-."), strict=True):
+        if ideal := values_by_seed(frame, "auc", WORLD, IDEAL, f"region,{n}"):
             panel.axhline(ideal[0], color="black", lw=0.9, ls=line)
-            label = f"ideal, {n} position skills"
-            ideal_handles.append(Line2D([], [], color="black", ls=line, label=label))
+            explain(f"ideal, {n} position skills", ls=line)
     panel.set_xscale("log")
     label_panel(panel, "FourRooms", "side effects per skill (exact; at least 0.001 drawn)", "area")
-    colours = {**COLOURS, **OUR_COLOURS}
-    handles = [Line2D([], [], color=c, label=agent_name(a)) for a, c in colours.items()]
-    handles += [
-        Line2D([], [], color="black", ls="", marker=marker, label=label)
-        for label, marker in zip(MARKER_LABELS, MARKERS.values(), strict=True)
-    ]
-    handles += [
-        Line2D([], [], color=GREY, ls=line, label=f"the paper's, {name}")
-        for name, line in zip(("focused", "DUSDi", "plain"), LINES.values(), strict=True)
-    ]
-    figure.legend(handles=handles + ideal_handles, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    figure.legend(handles=handles, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return figure
 
 
@@ -506,7 +501,7 @@ EXPERIMENT = Experiment(
     analyze,
     coverage_figure,
     figure_name="figure-2-coverage",
-    closing=lambda frame: frontier_blocks(frame, PAPER),
+    closing=frontier_blocks,
     page="figure-2",
-    outcome=coverage_outcome,
+    outcome=outcome,
 )

@@ -8,29 +8,32 @@ actions. Claims, with W a world and A a focused agent:
                        about as many as DUSDi)
     fails-W-B          B, which fails in the paper, does not learn the task in most seeds
     aim-W-A            our aim for A's steps, with the preset `best`
-
-Figure 3 and its tables: how tasks are learned with skills.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
 from paper.agents import Case, Setup, main_cases, memory_cases
 from paper.claims import (
     Analysis,
     Claim,
-    aim_claim,
+    aim_at_most,
     at_most,
     comparable,
+    count_shown,
+    difference_claim,
     judge,
-    judge_difference,
-    judge_majority,
+    majority_claim,
+    matching,
+    numbers_by_world,
 )
+from paper.drawing import draw_optimum, draw_task_curve
 from paper.experiment import Experiment
 from paper.formatting import (
     MISSING,
@@ -40,19 +43,19 @@ from paper.formatting import (
     format_interval,
     format_mean,
     format_number,
+    join_words,
 )
-from paper.outcomes import downstream_outcome
 from paper.results import (
     TASK_RETURN,
     TASK_STEPS,
     SeedValues,
     count_pairs,
-    count_successes,
     curves_by_seed,
     interquartile_mean_over_seeds,
     mean_difference,
     mean_over_seeds,
     mean_ratio,
+    values_by_agent,
     values_by_seed,
 )
 from paper.settings import (
@@ -66,10 +69,7 @@ from paper.settings import (
     WORLD_NAMES,
     WORLDS,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from skillfocus.figures.style import label_panel
 
 PAPER = {
     "four-rooms": {
@@ -107,106 +107,86 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         Claims (see the module), and a table per world.
     """
     claims, tables = [], []
-    best = "best" in frame["preset"]
     for world in WORLDS:
         steps, returns = (
-            {
-                agent: values_by_seed(frame, metric, world, agent)
-                for agent in (*AGENTS, *MEMORY_AGENTS)
-            }
+            values_by_agent(frame, metric, world, (*AGENTS, *MEMORY_AGENTS))
             for metric in (TASK_STEPS, TASK_RETURN)
         )
-        claims += [
-            *_focused_claims(world, steps), *_comparison_claims(world, steps),
-            *_failure_claims(world, returns), *(_aims(world, steps) if best else []),
-        ]  # fmt: skip
-        tables.append(task_table(frame, world, PAPER[world], steps, returns))
+        for agent in FOCUSED:
+            claims += _focused_claim(world, agent, steps)
+        for agent in FOCUSED:
+            base = agent.removeprefix("focused-")
+            claims += _comparison_claim(world, agent, f"dusdi-{base}", steps)
+            claims += _comparison_claim(world, agent, base, steps)
+        for agent in (*DUSDI, *PLAIN, PRIMITIVES):
+            if PAPER[world][agent] >= FAILURE_SHARE * STEP_LIMITS[world]:
+                claims += _failure_claim(world, agent, returns[agent])
+        for agent in FOCUSED if "best" in frame["preset"] else ():
+            if steps[agent]:
+                statement = f"{WORLD_NAMES[world]} with {agent_name(agent)} skills: steps, at most"
+                name, possible = f"aim-{world}-{agent}", (0, STEP_LIMITS[world])
+                claims.append(aim_at_most(name, statement, AIMS[world], steps[agent], *possible))
+        tables.append(task_table(frame, world, steps, returns))
     return Analysis(claims, tables)
 
 
-def _focused_claims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
+def _focused_claim(world: str, agent: str, steps: dict[str, SeedValues]) -> list[Claim]:
     """Direction: fewer steps than with primitives alone. Size: no more than the paper's."""
-    claims = []
-    for agent in FOCUSED:
-        fewer = mean_difference(steps[agent], steps[PRIMITIVES])
-        if fewer is None:
-            continue
-        ours, paper = mean_over_seeds(steps[agent], 0, STEP_LIMITS[world]), PAPER[world][agent]
-        n = count_pairs(steps[agent], steps[PRIMITIVES])
-        size = at_most(ours.estimate, paper, READING_ERROR)
-        verdict = judge_difference(fewer, -1, size, n, paper - PAPER[world][PRIMITIVES])
-        claims.append(
-            Claim(
-                f"downstream-{world}-{agent}",
-                f"{WORLD_NAMES[world]} is learned with {agent_name(agent)} skills: steps, and "
-                f"fewer than with primitives alone",
-                paper, ours, verdict, n,
-                f"{format_interval(fewer, 1)} steps against primitives alone",
-            )
-        )  # fmt: skip
-    return claims
+    paper = PAPER[world][agent]
+    return difference_claim(
+        f"downstream-{world}-{agent}",
+        f"{WORLD_NAMES[world]} is learned with {agent_name(agent)} skills: steps, and "
+        f"fewer than with primitives alone",
+        steps[agent], steps[PRIMITIVES], -1, reference=paper, ours=(0, STEP_LIMITS[world]),
+        size=lambda ours: at_most(ours, paper, READING_ERROR),
+        paper=paper - PAPER[world][PRIMITIVES],
+        evidence="{} steps against primitives alone", digits=1,
+    )  # fmt: skip
 
 
-def _comparison_claims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
+def _comparison_claim(
+    world: str, agent: str, other: str, steps: dict[str, SeedValues]
+) -> list[Claim]:
     """Fewer steps than with plain and with DUSDi skills; in FourRooms, as many as with DUSDi's."""
-    claims = []
-    for agent in FOCUSED:
-        base = agent.removeprefix("focused-")
-        for other in (f"dusdi-{base}", base):
-            fewer = mean_difference(steps[agent], steps.get(other, {}))
-            if fewer is None:
-                continue
-            n = count_pairs(steps[agent], steps[other])
-            paper = PAPER[world][agent] - PAPER[world][other]
-            names = f"{WORLD_NAMES[world]}: {agent_name(agent)} and {agent_name(other)} skills"
-            if world == "four-rooms" and other in DUSDI:
-                ratio = mean_ratio(steps[agent], steps[other])
-                fails = mean_over_seeds(steps[agent]).estimate >= FAILURE_SHARE * STEP_LIMITS[world]
-                holds = ratio is not None and comparable(ratio) and not fails
-                statement = f"{names} are comparable: steps, the difference"
-                verdict = judge(holds, holds, n)
-            else:
-                statement = f"{names}, fewer with the first: steps, the difference"
-                size = at_most(fewer.estimate, paper, READING_ERROR)
-                verdict = judge_difference(fewer, -1, size, n, paper)
-            evidence = f"{format_mean(steps[agent], 1)} and {format_mean(steps[other], 1)} steps"
-            name = f"steps-{world}-{agent}-{other}"
-            claims.append(Claim(name, statement, paper, fewer, verdict, n, evidence))
-    return claims
+    first, second = steps[agent], steps.get(other, {})
+    fewer = mean_difference(first, second)
+    if fewer is None:
+        return []
+    name, paper = f"steps-{world}-{agent}-{other}", PAPER[world][agent] - PAPER[world][other]
+    skills = f"{WORLD_NAMES[world]}: {agent_name(agent)} and {agent_name(other)} skills"
+    evidence = f"{format_mean(first, 1)} and {format_mean(second, 1)} steps"
+    if world == "four-rooms" and other in DUSDI:
+        ratio, n = mean_ratio(first, second), count_pairs(first, second)
+        fails = mean_over_seeds(first).estimate >= FAILURE_SHARE * STEP_LIMITS[world]
+        holds = ratio is not None and comparable(ratio) and not fails
+        statement = f"{skills} are comparable: steps, the difference"
+        return [Claim(name, statement, paper, fewer, judge(holds, holds, n), n, evidence)]
+    return difference_claim(
+        name, f"{skills}, fewer with the first: steps, the difference", first, second, -1,
+        reference=paper, size=lambda ours: at_most(ours, paper, READING_ERROR), paper=paper,
+        evidence=evidence,
+    )  # fmt: skip
 
 
-def _failure_claims(world: str, returns: dict[str, SeedValues]) -> list[Claim]:
-    """Agents that fail in the paper: most of their seeds must not accomplish the task."""
-    claims = []
-    for agent in (*DUSDI, *PLAIN, PRIMITIVES):
-        fails = PAPER[world][agent] >= FAILURE_SHARE * STEP_LIMITS[world]
-        if not fails or not returns[agent]:
-            continue
-        _, n, share = count_successes(returns[agent])
-        skills = agent_name(agent) if agent == PRIMITIVES else f"{agent_name(agent)} skills"
-        claims.append(
-            Claim(
-                f"fails-{world}-{agent}",
-                f"{WORLD_NAMES[world]} is not learned with {skills}: the share of seeds in which "
-                f"it is",
-                0.0, share, judge_majority(share, False), n,
-                f"learned in {format_count(returns[agent])} seeds",
-            )
-        )  # fmt: skip
-    return claims
+def _failure_claim(world: str, agent: str, returns: SeedValues) -> list[Claim]:
+    """An agent that fails in the paper: most of its seeds must not accomplish the task."""
+    skills = agent_name(agent) if agent == PRIMITIVES else f"{agent_name(agent)} skills"
+    statement = (
+        f"{WORLD_NAMES[world]} is not learned with {skills}: the share of seeds in which it is"
+    )
+    return majority_claim(f"fails-{world}-{agent}", statement, returns, learned=False)
 
 
-def _aims(world: str, steps: dict[str, SeedValues]) -> list[Claim]:
-    """An aim needs at most so many steps in the mean."""
-    claims = []
-    for agent in FOCUSED:
-        if steps[agent]:
-            ours = mean_over_seeds(steps[agent], 0, STEP_LIMITS[world])
-            statement = f"{WORLD_NAMES[world]} with {agent_name(agent)} skills: steps, at most"
-            holds = ours.estimate <= AIMS[world]
-            name, n = f"aim-{world}-{agent}", len(steps[agent])
-            claims.append(aim_claim(name, statement, AIMS[world], ours, holds, n))
-    return claims
+def outcome(claims: Sequence[Claim]) -> str:
+    """Return the steps with focused skills by world, and how many agents fail as in the paper."""
+    parts = numbers_by_world(claims, r"downstream-{world}-.*", 1, " steps")
+    fails = matching(claims, r"fails-.*")
+    if not parts:
+        return ""
+    failing = (
+        f"; of {len(fails)} cases that fail in the paper, {count_shown(fails)} are shown to fail"
+    )
+    return f"With focused skills, tasks take {join_words(parts)}{failing if fails else ''}."
 
 
 def episodes_needed(frame: pl.DataFrame, world: str, agent: str) -> SeedValues:
@@ -231,20 +211,18 @@ def episodes_needed(frame: pl.DataFrame, world: str, agent: str) -> SeedValues:
 def task_table(
     frame: pl.DataFrame,
     world: str,
-    paper: Mapping[str, float],
-    steps: Mapping[str, SeedValues],
-    returns: Mapping[str, SeedValues],
+    steps: dict[str, SeedValues],
+    returns: dict[str, SeedValues],
 ) -> Table:
     """Return a table of final steps and successes, an agent per row.
 
     Args:
         frame: Reduced results of one setup.
         world: Short name of the world.
-        paper: The paper's steps by agent.
-        steps: Our final steps by agent and seed.
-        returns: Our final returns by agent and seed.
+        steps: Final steps by agent and seed.
+        returns: Final returns by agent and seed.
     """
-    limit = STEP_LIMITS[world]
+    limit, paper = STEP_LIMITS[world], PAPER[world]
     rows = [
         [
             agent_name(agent),
@@ -273,13 +251,13 @@ def task_table(
 
 def _optimum_note(frame: pl.DataFrame, world: str) -> str:
     """A sentence about the best policy over primitive actions, if it was computed."""
-    optimum = values_by_seed(frame, "optimum/true/steps", world, PRIMITIVES)
-    if not optimum:
+    of = partial(values_by_seed, frame, world=world, agent=PRIMITIVES)
+    steps, success = of("optimum/true/steps"), of("optimum/true/success")
+    if not steps:
         return ""
-    success = values_by_seed(frame, "optimum/true/success", world, PRIMITIVES)
-    steps, probability = (next(iter(values.values())) for values in (optimum, success))
+    needed, probability = (next(iter(by_seed.values())) for by_seed in (steps, success))
     note = (
-        f" The best policy over primitive moves needs {format_number(steps, 1)}"
+        f" The best policy over primitive moves needs {format_number(needed, 1)}"
         f" steps and succeeds with probability {format_number(probability, 3)}."
     )
     if world == "mud-world":
@@ -296,11 +274,6 @@ def learning_figure(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    from matplotlib.figure import Figure
-
-    from paper.drawing import draw_optimum, draw_task_curve
-    from skillfocus.figures.style import label_panel
-
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     panels = figure.subplots(1, 3)
     for panel, world in zip(panels, WORLDS, strict=True):
@@ -321,5 +294,5 @@ EXPERIMENT = Experiment(
     learning_figure,
     figure_name="figure-3-downstream",
     page="figure-3",
-    outcome=downstream_outcome,
+    outcome=outcome,
 )

@@ -12,12 +12,20 @@ Claims, with W a world and A an agent:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
+from matplotlib.figure import Figure
 
 from paper.agents import Case, Setup, main_cases, memory_cases
-from paper.claims import Analysis, Claim, aim_claim, at_least, judge_difference
+from paper.claims import (
+    Analysis,
+    Claim,
+    aim_at_least,
+    at_least,
+    difference_claim,
+    numbers_by_world,
+)
+from paper.drawing import draw_optimum, draw_task_curve
 from paper.experiment import Experiment
 from paper.formatting import (
     MISSING,
@@ -26,22 +34,18 @@ from paper.formatting import (
     format_interval,
     format_mean,
     format_number,
+    join_words,
 )
-from paper.outcomes import underspecified_outcome
 from paper.results import (
     PROXY_RETURN,
     PROXY_TRUE_RETURN,
     SeedValues,
-    count_pairs,
     mean_difference,
     mean_over_seeds,
-    values_by_seed,
+    values_by_agent,
 )
 from paper.settings import AGENTS, DUSDI, FOCUSED, MEMORY_AGENTS, PLAIN, WORLD_NAMES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from skillfocus.figures.style import label_panel
 
 WORLDS = ("forage-world", "mud-world")
 """The worlds whose proxy reward differs from the true one."""
@@ -81,82 +85,56 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     claims, tables = [], []
     for world in WORLDS:
         true, proxy = (
-            {
-                agent: values_by_seed(frame, metric, world, agent)
-                for agent in (*AGENTS, *MEMORY_AGENTS)
-            }
+            values_by_agent(frame, metric, world, (*AGENTS, *MEMORY_AGENTS))
             for metric in (PROXY_TRUE_RETURN, PROXY_RETURN)
         )
-        claims += [
-            *_focused_claims(world, true), *_other_claims(world, true, proxy), *_aim(world, true),
-        ]  # fmt: skip
+        for agent in FOCUSED:
+            claims += _focused_claim(world, agent, true)
+        for agent in (*DUSDI, *PLAIN):
+            claims += _other_claim(world, agent, true, proxy)
+        claims += _aim(world, true)
         tables.append(_table(world, true, proxy))
     return Analysis(claims, tables)
 
 
-def _focused_claims(world: str, true: dict[str, SeedValues]) -> list[Claim]:
+def _focused_claim(world: str, agent: str, true: dict[str, SeedValues]) -> list[Claim]:
     """Direction: more than the plain objective's. Size: at least the paper's."""
-    claims = []
-    for agent in FOCUSED:
-        plain = agent.removeprefix("focused-")
-        more = mean_difference(true[agent], true[plain])
-        if more is None:
-            continue
-        ours, paper = mean_over_seeds(true[agent], 0, 1), PAPER[world][agent][1]
-        n = count_pairs(true[agent], true[plain])
-        size = at_least(ours.estimate, paper, READING_ERROR)
-        verdict = judge_difference(more, 1, size, n, paper - PAPER[world][plain][1])
-        claims.append(
-            Claim(
-                f"proxy-{world}-{agent}",
-                f"{WORLD_NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true "
-                f"return, and more of it than plain ones",
-                paper, ours, verdict, n, f"{format_interval(more)} more than plain",
-            )
-        )  # fmt: skip
-    return claims
+    plain, paper = agent.removeprefix("focused-"), PAPER[world][agent][1]
+    return difference_claim(
+        f"proxy-{world}-{agent}",
+        f"{WORLD_NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the true "
+        f"return, and more of it than plain ones",
+        true[agent], true[plain], 1, reference=paper, ours=(0, 1),
+        size=lambda ours: at_least(ours, paper, READING_ERROR),
+        paper=paper - PAPER[world][plain][1], evidence="{} more than plain",
+    )  # fmt: skip
 
 
-def _other_claims(
-    world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]
+def _other_claim(
+    world: str, agent: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]
 ) -> list[Claim]:
     """Direction: less true than proxy return. Size: as little as in the paper."""
-    claims = []
-    for agent in (*DUSDI, *PLAIN):
-        less = mean_difference(true[agent], proxy[agent])
-        if less is None:
-            continue
-        ours, paper, n = (
-            mean_over_seeds(true[agent], 0, 1),
-            PAPER[world][agent][1],
-            len(true[agent]),
-        )
-        size = ours.estimate <= paper + LITTLE_MORE
-        claims.append(
-            Claim(
-                f"proxy-{world}-{agent}",
-                f"{WORLD_NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy "
-                f"at the expense of the true return",
-                paper, ours, judge_difference(less, -1, size, n), n,
-                f"true minus proxy return {format_interval(less)}",
-            )
-        )  # fmt: skip
-    return claims
+    paper = PAPER[world][agent][1]
+    return difference_claim(
+        f"proxy-{world}-{agent}",
+        f"{WORLD_NAMES[world]}, told the proxy: {agent_name(agent)} skills earn the proxy "
+        f"at the expense of the true return",
+        true[agent], proxy[agent], -1, reference=paper, ours=(0, 1),
+        size=lambda ours: ours <= paper + LITTLE_MORE, evidence="true minus proxy return {}",
+    )  # fmt: skip
 
 
 def _aim(world: str, true: dict[str, SeedValues]) -> list[Claim]:
     """The aim is one for all focused agents: the best of them must reach it in the mean."""
-    means = {agent: mean_over_seeds(true[agent], 0, 1) for agent in FOCUSED if true[agent]}
+    means = {a: mean_over_seeds(true[a]).estimate for a in FOCUSED if true[a]}
     if not means:
         return []
-    agent = max(means, key=lambda name: means[name].estimate)
+    agent = max(means, key=lambda name: means[name])
     statement = (
         f"{WORLD_NAMES[world]}, told the proxy: true return of the best focused skills "
         f"({agent_name(agent)}), at least"
     )
-    holds = means[agent].estimate >= AIMS[world]
-    n = len(true[agent])
-    return [aim_claim(f"aim-proxy-{world}", statement, AIMS[world], means[agent], holds, n)]
+    return [aim_at_least(f"aim-proxy-{world}", statement, AIMS[world], true[agent], 0, 1)]
 
 
 def _table(world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]) -> Table:
@@ -179,17 +157,22 @@ def _table(world: str, true: dict[str, SeedValues], proxy: dict[str, SeedValues]
     return Table(f"{WORLD_NAMES[world]}: returns after 20,000 episodes of the proxy", columns, rows)
 
 
+def outcome(claims: Sequence[Claim]) -> str:
+    """Return the true returns of agents with focused skills and of the others, by world."""
+    focused = numbers_by_world(claims, r"proxy-{world}-focused-.*")
+    others = numbers_by_world(claims, r"proxy-{world}-(?!focused).*")
+    if not focused:
+        return ""
+    sentence = f"Trained on the proxy, focused skills earn a true return of {join_words(focused)}"
+    return f"{sentence}; others earn {join_words(others)}." if others else f"{sentence}."
+
+
 def figure(frame: pl.DataFrame) -> Figure:
     """Draw proxy and true return while the proxy is learned, two panels per world.
 
     Args:
         frame: Reduced results of one setup.
     """
-    from matplotlib.figure import Figure
-
-    from paper.drawing import draw_optimum, draw_task_curve
-    from skillfocus.figures.style import label_panel
-
     figure = Figure(figsize=(11, 3.2), layout="constrained")
     panels = figure.subplots(1, 4, sharey=True)
     kinds = (("proxy", PROXY_RETURN), ("true", PROXY_TRUE_RETURN))
@@ -213,5 +196,5 @@ EXPERIMENT = Experiment(
     figure,
     figure_name="figure-4-underspecified",
     page="figure-4",
-    outcome=underspecified_outcome,
+    outcome=outcome,
 )

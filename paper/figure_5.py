@@ -1,43 +1,114 @@
-"""Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included.
+"""Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included; and the
+appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position).
 
-Claims, with A a focused agent:
+Claims, with A an agent, focused unless N is given, and N a number of skills other than 16:
 
     ablation-zero-A   without a penalty, the task is not learned in most seeds
     ablation-more-A   the default strength takes fewer steps than none
     ablation-much-A   the largest strength takes more steps than the default
+    skills-N-A        A, if focused or DUSDi, learns the task in most seeds; if plain, it does not
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Claim, judge_difference, judge_majority
+from paper.claims import (
+    Analysis,
+    Claim,
+    difference_claim,
+    majority_claim,
+    matching,
+    objectives_of,
+)
+from paper.drawing import draw_optimum, draw_setting_curve
 from paper.experiment import Experiment
-from paper.formatting import Table, agent_name, format_count, format_mean, format_number
-from paper.outcomes import ablation_outcome
+from paper.formatting import (
+    Table,
+    agent_name,
+    format_count,
+    format_mean,
+    format_number,
+    join_words,
+)
 from paper.results import (
     TASK_RETURN,
     TASK_STEPS,
     SeedValues,
-    count_pairs,
-    count_successes,
-    mean_difference,
     paired_values,
     values_by_seed,
     worst_side_effects,
 )
-from paper.settings import FOCUSED, STEP_LIMITS
+from paper.settings import FOCUSED, OBJECTIVES, PLAIN, STEP_LIMITS
+from skillfocus.figures.style import label_panel
+from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.objectives.registry import make_objective
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+Variants = Mapping[float, str]
+"""The variant of each value of a setting; that of the default is empty."""
 
 
-WORLD = "mud-world"
+def values_over(
+    frame: pl.DataFrame, world: str, agent: str, metric: str, variants: Variants
+) -> dict[float, SeedValues]:
+    """Return a metric by a setting's value and by seed; values without seeds are left out.
+
+    The default has more seeds than the other values: those that no other has are dropped.
+    """
+    values = {x: values_by_seed(frame, metric, world, agent, v) for x, v in variants.items()}
+    others = {seed for x, by_seed in values.items() if variants[x] for seed in by_seed}
+    kept = {
+        x: {seed: value for seed, value in by_seed.items() if seed in others}
+        for x, by_seed in values.items()
+    }
+    return {x: by_seed for x, by_seed in kept.items() if by_seed}
+
+
+def _rows(
+    frame: pl.DataFrame,
+    world: str,
+    agent: str,
+    variants: Variants,
+    further: Callable[[str], SeedValues],
+) -> list[list[str]]:
+    """Return a row per value of a setting; `further` gives one more metric of a variant."""
+    steps = values_over(frame, world, agent, TASK_STEPS, variants)
+    returns = values_over(frame, world, agent, TASK_RETURN, variants)
+    return [
+        [
+            agent_name(agent), f"{x:g}", format_mean(by_seed, 1, 0, STEP_LIMITS[world]),
+            format_count(returns.get(x, {})), format_mean(further(variants[x])), str(len(by_seed)),
+        ]
+        for x, by_seed in steps.items()
+    ]  # fmt: skip
+
+
+def _draw(
+    frame: pl.DataFrame,
+    world: str,
+    agents: Iterable[str],
+    variants: Callable[[str], Variants],
+    place: Callable[[float], float] = float,
+) -> tuple[Figure, Axes]:
+    """Draw steps over a setting, and the optimum as a line."""
+    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
+    panel = figure.subplots()
+    for agent in agents:
+        steps = values_over(frame, world, agent, TASK_STEPS, variants(agent))
+        by_place = {place(x): values for x, values in steps.items()}
+        draw_setting_curve(panel, agent, by_place, STEP_LIMITS[world])
+    panel.set_ylim(0, STEP_LIMITS[world] * 1.03)
+    draw_optimum(panel, frame, "true/steps", world)
+    return figure, panel
+
+
+# -------------------------------------------------------------------- the penalty's strength
+
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0, 40.0)
 """Penalty strengths λ; the defaults (4, and 2 for LSD) are among them."""
 EXTREMES = (0.0, 40.0)
@@ -49,33 +120,22 @@ def default_strength(agent: str) -> float:
     return make_objective(agent).reward.penalty_strength
 
 
-def variant(agent: str, strength: float) -> str:
-    """Return the variant of a strength; the default strength is none."""
-    return "" if strength == default_strength(agent) else f"strength={strength:g}"
+def strengths(agent: str) -> Variants:
+    """Return the variants of the strengths."""
+    default = default_strength(agent)
+    return {x: "" if x == default else f"strength={x:g}" for x in STRENGTHS}
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Return every focused agent with every strength, or with none, the default and the largest."""
     few = len(seeds) < 5 or setup.learner != "planning"
     return [
-        setup.case(WORLD, agent, seed, variant(agent, strength), strength=strength)
+        setup.case("mud-world", agent, seed, variant, strength=strength)
         for seed in seeds
         for agent in FOCUSED
-        for strength in STRENGTHS
-        if not few or strength in (*EXTREMES, default_strength(agent))
+        for strength, variant in strengths(agent).items()
+        if not few or strength in EXTREMES or not variant
     ]
-
-
-def values_by_strength(frame: pl.DataFrame, agent: str, metric: str) -> dict[float, SeedValues]:
-    """Return a metric by strength and seed; strengths without values are left out.
-
-    The default strength has more seeds than the others: those that no other has are dropped.
-    """
-    values = {s: values_by_seed(frame, metric, WORLD, agent, variant(agent, s)) for s in STRENGTHS}
-    default = default_strength(agent)
-    seeds = {seed for s, by_seed in values.items() if s != default for seed in by_seed}
-    values[default] = {seed: v for seed, v in values[default].items() if seed in seeds}
-    return {strength: by_seed for strength, by_seed in values.items() if by_seed}
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -86,67 +146,50 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
     Returns:
         Claims (see the module), and a table of agents and strengths; both are empty for an agent
-        that has one strength alone.
+        that has the default strength alone.
     """
     claims: list[Claim] = []
-    rows = []
+    rows: list[list[str]] = []
     for agent in FOCUSED:
-        steps = values_by_strength(frame, agent, TASK_STEPS)
-        returns = values_by_strength(frame, agent, TASK_RETURN)
-        if len(steps) < 2:
-            continue
-        claims += [*_unpenalized_claim(agent, returns), *_strength_claims(agent, steps)]
-        rows += [
-            [
-                agent_name(agent), f"{strength:g}",
-                format_mean(by_seed, 1, 0, STEP_LIMITS[WORLD]),
-                format_count(returns.get(strength, {})),
-                format_mean(worst_side_effects(frame, WORLD, agent, variant(agent, strength))),
-                str(len(by_seed)),
-            ]
-            for strength, by_seed in steps.items()
-        ]  # fmt: skip
+        steps, returns = (
+            values_over(frame, "mud-world", agent, metric, strengths(agent))
+            for metric in (TASK_STEPS, TASK_RETURN)
+        )
+        statement = (
+            f"Without a penalty, MudWorld is not learned with {agent_name(agent)} skills: the "
+            f"share of seeds in which it is"
+        )
+        claims += majority_claim(
+            f"ablation-zero-{agent}", statement, returns.get(0.0, {}), learned=False
+        )
+        claims += _strength_claims(agent, steps)
+        rows += _rows(
+            frame, "mud-world", agent, strengths(agent),
+            lambda variant, agent=agent: worst_side_effects(frame, "mud-world", agent, variant),
+        )  # fmt: skip
     columns = ["agent", "λ", "steps", "seeds that learn it", "side effects, worst skill", "seeds"]
     return Analysis(claims, [Table("MudWorld over the penalty's strength", columns, rows)])
-
-
-def _unpenalized_claim(agent: str, returns: dict[float, SeedValues]) -> list[Claim]:
-    """Direction: fewer than half of the seeds learn the task. Size: none does."""
-    if not returns.get(0.0):
-        return []
-    _, n, share = count_successes(returns[0.0])
-    return [
-        Claim(
-            f"ablation-zero-{agent}",
-            f"Without a penalty, MudWorld is not learned with {agent_name(agent)} skills: the "
-            f"share of seeds in which it is",
-            0.0, share, judge_majority(share, False), n,
-            f"learned in {format_count(returns[0.0])} seeds",
-        )
-    ]  # fmt: skip
 
 
 def _strength_claims(agent: str, steps: dict[float, SeedValues]) -> list[Claim]:
     """Directions alone: no number of the paper is compared with."""
     name, claims = agent_name(agent), []
     default, largest = default_strength(agent), STRENGTHS[-1]
-    comparisons = (
+    for kind, x, y, sign, statement in (
         ("more", default, 0.0, -1, f"A penalty makes {name} skills better in MudWorld"),
         ("much", largest, default, 1, f"Too strong a penalty makes {name} skills worse"),
-    )
-    for kind, first, second, sign, statement in comparisons:
-        pair = steps.get(first, {}), steps.get(second, {})
-        if (change := mean_difference(*pair)) is not None:
-            a, b = (format_number(float(values.mean()), 1) for values in paired_values(*pair))
-            n = count_pairs(*pair)
-            claims.append(
-                Claim(
-                    f"ablation-{kind}-{agent}",
-                    f"{statement}: steps at λ = {first:g} less those at λ = {second:g}",
-                    None, change, judge_difference(change, sign, True, n), n,
-                    f"{a} steps against {b}",
-                )
-            )  # fmt: skip
+    ):
+        first, second = steps.get(x, {}), steps.get(y, {})
+        means = [
+            format_number(values.mean(), 1)
+            for values in paired_values(first, second)
+            if len(values)
+        ]
+        claims += difference_claim(
+            f"ablation-{kind}-{agent}",
+            f"{statement}: steps at λ = {x:g} less those at λ = {y:g}",
+            first, second, sign, evidence=" steps against ".join(means),
+        )  # fmt: skip
     return claims
 
 
@@ -156,24 +199,24 @@ def figure(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    from matplotlib.figure import Figure
-
-    from paper.drawing import draw_optimum, draw_setting_curve
-    from skillfocus.figures.style import label_panel
-
-    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
-    panel = figure.subplots()
-    for agent in FOCUSED:
-        steps = values_by_strength(frame, agent, TASK_STEPS)
-        by_place = {STRENGTHS.index(strength): values for strength, values in steps.items()}
-        draw_setting_curve(panel, agent, by_place, STEP_LIMITS[WORLD])
+    drawn, panel = _draw(frame, "mud-world", FOCUSED, strengths, STRENGTHS.index)
     panel.set_xticks(range(len(STRENGTHS)), [f"{s:g}" for s in STRENGTHS])
-    panel.set_ylim(0, STEP_LIMITS[WORLD] * 1.03)
-    draw_optimum(panel, frame, "true/steps", WORLD)
     label_panel(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
     if panel.get_legend_handles_labels()[0]:
         panel.legend(fontsize=7.5, framealpha=0.8)
-    return figure
+    return drawn
+
+
+def outcome(claims: Sequence[Claim]) -> str:
+    """Return the shares of seeds that learn the task without a penalty."""
+    zero = matching(claims, r"ablation-zero-.*")
+    if not zero:
+        return ""
+    shares = join_words([f"{claim.ours.estimate:.0%}" for claim in zero])
+    return (
+        f"Without the penalty, the MudWorld task is learned with focused {objectives_of(zero)} in "
+        f"{shares} of the seeds (the paper: none)."
+    )
 
 
 EXPERIMENT = Experiment(
@@ -186,5 +229,78 @@ EXPERIMENT = Experiment(
     presets=("paper",),
     seed_share=0.1,
     page="figure-5",
-    outcome=ablation_outcome,
+    outcome=outcome,
+)
+
+# -------------------------------------------------------------------- the number of skills
+
+COUNTS: Variants = {8: "skills=8", N_SKILLS: "", 24: "skills=24"}
+
+
+def count_cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+    """Return every agent with every number of skills; planned alone."""
+    if setup.learner != "planning":
+        return []
+    return [
+        setup.case("four-rooms", agent, seed, variant, skills=n)
+        for seed in seeds
+        for agent in OBJECTIVES
+        for n, variant in COUNTS.items()
+    ]
+
+
+def analyze_counts(frame: pl.DataFrame) -> Analysis:
+    """Check that focused and DUSDi skills learn the task with 8 and 24 skills, and plain ones fail.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and a table of agents and numbers of skills.
+    """
+    rows: list[list[str]] = []
+    claims: list[Claim] = []
+    for agent in OBJECTIVES:
+        rows += _rows(
+            frame, "four-rooms", agent, COUNTS,
+            lambda variant, agent=agent: values_by_seed(frame, "auc", "four-rooms", agent, variant),
+        )  # fmt: skip
+        returns = values_over(frame, "four-rooms", agent, TASK_RETURN, COUNTS)
+        fails = agent in PLAIN
+        for n in (8, 24):
+            statement = (
+                f"With {n} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}"
+                f"learned: the share of seeds in which it is"
+            )
+            claims += majority_claim(
+                f"skills-{n}-{agent}", statement, returns.get(n, {}), not fails
+            )
+    columns = ["agent", "skills", "steps", "seeds that learn it", "area of coverage", "seeds"]
+    return Analysis(claims, [Table("FourRooms over the number of skills", columns, rows)])
+
+
+def draw_counts(frame: pl.DataFrame) -> Figure:
+    """Draw steps over the number of skills, and the optimum as a line.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
+    drawn, panel = _draw(frame, "four-rooms", OBJECTIVES, lambda _: COUNTS)
+    panel.set_xticks(list(COUNTS))
+    label_panel(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
+    if len(panel.get_lines()):
+        drawn.legend(loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return drawn
+
+
+SKILL_COUNT = Experiment(
+    "skill-count",
+    "The number of skills (appendix)",
+    count_cases,
+    analyze_counts,
+    draw_counts,
+    presets=("paper",),
+    seed_share=0.1,
+    least_seeds=0,
+    page="appendix",
 )

@@ -94,8 +94,7 @@ def setup_title(setup: Setup) -> str:
 
 def join_words(words: Sequence[str]) -> str:
     """Join words as in a sentence: `a`, `a and b`, `a, b and c`."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def capitalize(text: str) -> str:

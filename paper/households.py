@@ -13,21 +13,21 @@ most often:
 
     first/V/changes  share of rollouts in which V changes
     first/V/also/W   among these, how often the variable W changes as well
-
-Tables and claims on Mini-BEHAVIOR: what skills change, and the tasks learned over them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from paper.claims import Analysis, aim_at_fewer, aim_at_least
-from paper.formatting import Table, agent_name, format_mean
-from paper.results import SeedValues, mean_over_seeds, values_by_seed
+from paper.claims import Analysis, Claim, aim_at_fewer, aim_at_least
+from paper.formatting import MISSING, Table, agent_name, format_mean
+from paper.results import mean_over_seeds, values_by_seed
 from paper.settings import PRIMITIVES
 from skillfocus.discovery import Discovery, cached_world
 from skillfocus.errors import UserError
@@ -124,23 +124,22 @@ def first_state_rows(world: RoomWorld, skills: Skills, seed: int) -> list[Row]:
     """
     names, rng = world.space.names, np.random.default_rng(seed)
     starts = np.tile(np.array(world.task_start, np.int32), (ROLLOUTS, 1))
-    changed: dict[str, np.ndarray] = {}
+    best: dict[str, np.ndarray] = {}
+    """What differs at the end of each rollout, by target."""
     for skill, targets in enumerate(skills.targets):
-        if len(targets) != 1:
-            continue
-        paths, _ = skills.run(np.full(ROLLOUTS, skill), starts, rng)
-        mine, before = paths[:, -1] != starts, changed.get(target := targets[0])
-        own = names.index(target)
-        if before is None or mine[:, own].sum() > before[:, own].sum():
-            changed[target] = mine
+        if len(targets) == 1:
+            target, own = targets[0], names.index(targets[0])
+            paths, _ = skills.run(np.full(ROLLOUTS, skill), starts, rng)
+            changed = paths[:, -1] != starts
+            if target not in best or changed[:, own].sum() > best[target][:, own].sum():
+                best[target] = changed
     rows: list[Row] = []
-    for target, best in changed.items():
-        own = names.index(target)
-        rows.append((f"first/{target}/changes", None, float(best[:, own].mean())))
-        for j, name in enumerate(names):
-            if j != own and best[:, own].any():
-                also = float(best[best[:, own], j].mean())
-                rows.append((f"first/{target}/also/{name}", None, also))
+    for target, changed in best.items():
+        mine = changed[changed[:, names.index(target)]]
+        rows.append((f"first/{target}/changes", None, len(mine) / ROLLOUTS))
+        if len(mine):
+            shares = zip(names, mine.mean(axis=0).tolist(), strict=True)
+            rows += [(f"first/{target}/also/{n}", None, x) for n, x in shares if n != target]
     return rows
 
 
@@ -181,24 +180,23 @@ def household_skills(frame: pl.DataFrame) -> Analysis:
     """Compare what skills change from varied starts, and their side effects with DUSDi's."""
     claims, rows = [], []
     for world, variant in HOUSEHOLD_VARIANTS:
-        effects: dict[str, SeedValues] = {}
-        for agent in HOUSEHOLD_AGENTS:
-            role = "any" if agent == "vic" else "goal"
-            effects[agent] = values_by_seed(frame, f"{role}/side_effects", world, agent, variant)
-            if not effects[agent]:
-                continue
-            changes = values_by_seed(frame, "goal/control", world, agent, variant)
-            rows.append(
-                [
-                    world, agent_name(agent), variant, format_mean(changes, 3, 0, 1),
-                    format_mean(effects[agent], 3), str(len(effects[agent])),
-                ]
-            )  # fmt: skip
-        claims += aim_at_fewer(
-            _claim_name(f"scale-effects-{world}", variant),
-            _statement(f"{world}: side effects, focused minus DUSDi's skills", variant),
-            effects["focused-vic"], effects["dusdi-vic"],
-        )  # fmt: skip
+        of = partial(values_by_seed, frame, world=world, variant=variant)
+        effects = {
+            agent: of(f"{'any' if agent == 'vic' else 'goal'}/side_effects", agent=agent)
+            for agent in HOUSEHOLD_AGENTS
+        }
+        rows += [
+            [
+                world, agent_name(agent), variant,
+                format_mean(of("goal/control", agent=agent), 3, 0, 1), format_mean(values, 3),
+                str(len(values)),
+            ]
+            for agent, values in effects.items()
+            if values
+        ]  # fmt: skip
+        statement = f"{world}: side effects, focused minus DUSDi's skills"
+        fewer = effects["focused-vic"], effects["dusdi-vic"]
+        claims += _named(aim_at_fewer(f"scale-effects-{world}", statement, *fewer), variant)
     columns = [
         "world", "skills", "variant", "a variable's best skill changes it", "side effects", "seeds",
     ]  # fmt: skip
@@ -214,32 +212,27 @@ def first_state(frame: pl.DataFrame) -> Analysis:
     """Tabulate what each variable's best skill changes, from the benchmark's first state."""
     claims, rows = [], []
     for world, variant in HOUSEHOLD_VARIANTS:
-        here = (pl.col("world") == world) & (pl.col("variant") == variant)
-        metrics = frame.filter(here)["metric"].unique().to_list()
-        targets = {name.split("/")[1] for name in metrics if name.startswith("first/")}
-        for target in sorted(targets):
-            row, seeds = [world, variant, f"`{target}`"], 0
+        here = frame.filter((pl.col("world") == world) & (pl.col("variant") == variant))
+        metrics = sorted(name for name in here["metric"].unique() if name.startswith("first/"))
+        for target in dict.fromkeys(name.split("/")[1] for name in metrics):
+            cells, seeds, prefix = [], 0, f"first/{target}/also/"
             for agent in ("focused-vic", "dusdi-vic"):
-                changes = values_by_seed(frame, f"first/{target}/changes", world, agent, variant)
-                prefix = f"first/{target}/also/"
-                also = {
-                    name.removeprefix(prefix): mean_over_seeds(values).estimate
-                    for name in sorted(metrics)
-                    if name.startswith(prefix)
-                    and (values := values_by_seed(frame, name, world, agent, variant))
-                }
-                listed = ", ".join(
-                    f"`{name}` {share:.2f}" for name, share in also.items() if share >= LISTED
-                )
-                row += [format_mean(changes, 2, 0, 1), listed or "–"]
+                of = partial(values_by_seed, here, world=world, agent=agent, variant=variant)
+                changes = of(f"first/{target}/changes")
+                also = {name: of(name) for name in metrics if name.startswith(prefix)}
+                shares = {name: mean_over_seeds(v).estimate for name, v in also.items() if v}
+                listed = [
+                    f"`{name.removeprefix(prefix)}` {share:.2f}"
+                    for name, share in shares.items()
+                    if share >= LISTED
+                ]
+                cells += [format_mean(changes, 2, 0, 1), ", ".join(listed) or MISSING]
                 seeds = max(seeds, len(changes))
                 if agent == "focused-vic" and changes and target in SKILL_AIMS:
-                    name = _claim_name(f"scale-first-{target}", variant)
-                    statement = _statement(
-                        f"{world}: `{target}` changes from the first state", variant
-                    )
-                    claims.append(aim_at_least(name, statement, SKILL_AIMS[target], changes))
-            rows.append([*row, str(seeds)])
+                    statement = f"{world}: `{target}` changes from the first state"
+                    name, aim = f"scale-first-{target}", SKILL_AIMS[target]
+                    claims += _named([aim_at_least(name, statement, aim, changes)], variant)
+            rows.append([world, variant, f"`{target}`", *cells, str(seeds)])
     columns = [
         "world", "variant", "variable", "focused VIC changes it", "also changed",
         "DUSDi VIC changes it", "also changed", "seeds",
@@ -255,29 +248,24 @@ def first_state(frame: pl.DataFrame) -> Analysis:
 def household_tasks(frame: pl.DataFrame) -> Analysis:
     """Compare success in the benchmark's tasks with our aims and SkiLD's success."""
     claims, rows = [], []
-    for task, aim in TASK_AIMS.items():
-        known = f"{SKILD[task]:g}" if task in SKILD else "–"
-        for world, variant in HOUSEHOLD_VARIANTS:
-            for agent in (*HOUSEHOLD_AGENTS, PRIMITIVES):
-                success, truly = (
-                    values_by_seed(frame, f"{task}/{metric}", world, agent, variant)
-                    for metric in ("success", "true_success")
+    agents = (*HOUSEHOLD_AGENTS, PRIMITIVES)
+    for task, (world, variant), agent in product(TASK_AIMS, HOUSEHOLD_VARIANTS, agents):
+        of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
+        if success := of(f"{task}/success"):
+            rows.append(
+                [
+                    task, agent_name(agent), variant, format_mean(success, 3, 0, 1),
+                    format_mean(of(f"{task}/true_success"), 3, 0, 1),
+                    f"{SKILD[task]:g}" if task in SKILD else MISSING, str(len(success)),
+                ]
+            )  # fmt: skip
+            aim = TASK_AIMS[task]
+            if agent == "focused-vic" and aim is not None:
+                statement = f"Mini-BEHAVIOR, {task}: success with focused skills"
+                least = aim - SHORT_OF_ONE if aim == 1 else aim
+                claims += _named(
+                    [aim_at_least(f"scale-{task}", statement, least, success)], variant
                 )
-                if not success:
-                    continue
-                rows.append(
-                    [
-                        task, agent_name(agent), variant, format_mean(success, 3, 0, 1),
-                        format_mean(truly, 3, 0, 1), known, str(len(success)),
-                    ]
-                )  # fmt: skip
-                if agent == "focused-vic" and aim is not None:
-                    statement = f"Mini-BEHAVIOR, {task}: success with focused skills"
-                    least = aim - SHORT_OF_ONE if aim == 1 else aim
-                    name = _claim_name(f"scale-{task}", variant)
-                    claims.append(
-                        aim_at_least(name, _statement(statement, variant), least, success)
-                    )
     columns = ["task", "agent", "variant", "success", "true success", "SkiLD's success", "seeds"]
     note = (
         "The reward pays for success alone: the task's condition holds at some step. True success: "
@@ -287,9 +275,11 @@ def household_tasks(frame: pl.DataFrame) -> Analysis:
     return Analysis(claims, [Table("Tasks of Mini-BEHAVIOR", columns, rows, note)])
 
 
-def _claim_name(name: str, variant: str) -> str:
-    return f"{name}-more" if variant else name
-
-
-def _statement(statement: str, variant: str) -> str:
-    return f"{statement}, {variant}" if variant else statement
+def _named(claims: list[Claim], variant: str) -> list[Claim]:
+    """Return claims with longer training in their ids and statements, if that is the variant."""
+    if not variant:
+        return claims
+    return [
+        replace(claim, id=f"{claim.id}-more", statement=f"{claim.statement}, {variant}")
+        for claim in claims
+    ]

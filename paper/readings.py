@@ -10,23 +10,22 @@ of its axis; the distance of a reading is the mean over Figures 2 to 4:
 
 The preset `paper` is the nearest reading; docs/readings.md says how it was chosen.
 
-How many statements of each claim of the paper hold under a reading.
-
 A statement compares our means over tuning seeds with each other, not with the paper's numbers:
 "plain VIC fails in FourRooms". Those that the paper's own numbers do not support are left out. A
-reading *flips* a claim if it changes the number of statements that hold by a third of them.
-
-All numbers that can be read from the paper's Figures 2 to 4.
+reading *flips* a claim of the paper if it changes the number of statements that hold by a third of
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
 from paper import figure_2, figure_3, figure_4
 from paper.agents import Case, Setup
@@ -44,22 +43,19 @@ from paper.settings import (
     READING,
     READINGS,
     STEP_LIMITS,
+    TASK_READINGS,
     WORLD_NAMES,
     WORLDS,
-    reading_of,
 )
 from skillfocus.sweep import tuning_seeds
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+# -------------------------------------------------------------------- the paper's numbers
 
 LARGEST_AREA = 2.66
 """Area that no set of 16 skills can exceed in FourRooms."""
 
 
-@dataclass(frozen=True)
-class PaperNumber:
+class PaperNumber(NamedTuple):
     """A number that can be read from one of the paper's figures."""
 
     figure: int
@@ -90,17 +86,9 @@ def paper_numbers() -> list[PaperNumber]:
     return [*areas, *steps, *returns]
 
 
-METHOD = (
-    "Every decision that the paper leaves open is taken the other way, one at a time, on tuning "
-    "seeds. The distance of a figure is the mean difference from the paper's numbers (8 areas, 27 "
-    "numbers of steps, 16 pairs of returns), each as a share of its axis; the distance of a "
-    "reading is the mean over the three figures. With fewer seeds, means scatter more, and "
-    "distances are larger."
-)
 DISCOVERY_SEEDS = {"planning": 2, "q-learning": 1, "literal": 1}
 """Most tuning seeds of readings that discover skills of their own, by learner. Those that differ in
 how a task is learned share the runs of `paper`, and have more."""
-FIGURE_COLOURS = {2: "#498fc1", 3: "#3fa291", 4: "#5f569f"}
 
 
 # -------------------------------------------------------------------- cases
@@ -119,43 +107,34 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
         return []
     listed = []
     for name, reading in study_setups().items():
-        shares_runs = reading_of(name).task == reading_of(name)
-        most = len(seeds) // 10 if shares_runs else DISCOVERY_SEEDS[reading.learner]
-        for seed in tuning_seeds(min(most, len(seeds) // 10)):
-            for world in WORLDS:
-                for agent in AGENTS:
-                    run = reading.case(world, agent, seed).run
-                    variant = f"{READING}{name}"
-                    listed.append(
-                        Case(setup.preset, setup.learner, world, agent, variant, seed, run)
-                    )
+        most = len(seeds) // 10
+        if name not in TASK_READINGS:
+            most = min(most, DISCOVERY_SEEDS[reading.learner])
+        for seed, world, agent in product(tuning_seeds(most), WORLDS, AGENTS):
+            case = reading.case(world, agent, seed, f"{READING}{name}")
+            listed.append(replace(case, preset=setup.preset, learner=setup.learner))
     return listed
 
 
 # -------------------------------------------------------------------- distances
 
-Numbers = dict[PaperNumber, float]
+Numbers = Mapping[PaperNumber, float]
 """Our mean over tuning seeds of each of the paper's numbers."""
 
 
 def measured(frame: pl.DataFrame, name: str) -> Numbers:
     """Return the numbers that a reading has."""
-    ours, variant = {}, f"{READING}{name}"
-    frame = frame.filter(pl.col("variant") == variant)
-    if frame.is_empty():
-        return ours
-    for number in paper_numbers():
-        values = values_by_seed(frame, number.metric, number.world, number.agent, variant)
-        if values:
-            ours[number] = float(np.mean(list(values.values())))
-    return ours
+    variant = f"{READING}{name}"
+    mine = frame.filter(pl.col("variant") == variant)
+    numbers = paper_numbers() if len(mine) else ()
+    by_seed = {n: values_by_seed(mine, n.metric, n.world, n.agent, variant) for n in numbers}
+    return {n: float(np.mean(list(values.values()))) for n, values in by_seed.items() if values}
 
 
 def measured_readings(frame: pl.DataFrame) -> dict[str, Numbers]:
     """Return the numbers of every reading that has all of them."""
-    complete = len(paper_numbers())
     found = {name: measured(frame, name) for name in study_setups()}
-    return {name: ours for name, ours in found.items() if len(ours) == complete}
+    return {name: ours for name, ours in found.items() if len(ours) == len(paper_numbers())}
 
 
 def distances(ours: Numbers) -> dict[int, float]:
@@ -171,7 +150,108 @@ def distance(ours: Numbers) -> float:
     return float(np.mean(list(distances(ours).values())))
 
 
+# -------------------------------------------------------------------- statements
+
+FAILED_SHARE = 0.9
+"""Steps, as a share of the step limit, from which on an agent has failed."""
+MUCH_MORE = 2.0
+"""How many times as much focused skills must cover."""
+COMPARABLE = 1.6
+"""Largest ratio, either way, of what is comparable: the paper calls 93 and 145 steps so."""
+FLIP_SHARE = 1 / 3
+
+
+def statements(ours: Numbers) -> dict[str, list[bool]]:
+    """Return which statements of each claim hold, by the claim's name.
+
+    Args:
+        ours: Our means of all of the paper's numbers.
+    """
+    held, in_paper = _all_statements(ours), _all_statements({n: n.value for n in ours})
+    return {
+        name: [ok for ok, true in zip(of, in_paper[name], strict=True) if true]
+        for name, of in held.items()
+    }
+
+
+def _all_statements(ours: Numbers) -> dict[str, list[bool]]:
+    """All statements, also those that the paper's numbers do not support."""
+    area = {n.agent: mean for n, mean in ours.items() if n.metric == "auc"}
+    steps = {(n.world, n.agent): mean for n, mean in ours.items() if n.metric == TASK_STEPS}
+    fails = {key: mean >= FAILED_SHARE * STEP_LIMITS[key[0]] for key, mean in steps.items()}
+
+    def comparable(ratio: float) -> bool:
+        return 1 / COMPARABLE <= ratio <= COMPARABLE
+
+    def as_the_paper_says(world: str, focused: float, dusdi: float) -> bool:
+        return comparable(focused / dusdi) if world == "four-rooms" else focused < 0.95 * dusdi
+
+    bases = [agent.removeprefix("dusdi-") for agent in DUSDI]
+    return {
+        "coverage": [area[f"focused-{base}"] >= MUCH_MORE * area[base] for base in PLAIN],
+        "coverage-dusdi": [
+            comparable(area[f"focused-{base}"] / area[f"dusdi-{base}"]) for base in bases
+        ],
+        "tasks": [not fails[key] for key in product(WORLDS, FOCUSED)],
+        "failures": [fails[key] for key in product(WORLDS, (*PLAIN, PRIMITIVES))],
+        "dusdi": [
+            as_the_paper_says(w, steps[w, f"focused-{base}"], steps[w, f"dusdi-{base}"])
+            for base, w in product(bases, WORLDS)
+        ],
+        "proxy": [
+            (mean >= 0.5) == (n.agent in FOCUSED)
+            for n, mean in ours.items()
+            if n.metric == PROXY_TRUE_RETURN
+        ],
+    }
+
+
+def claims_table(readings: Mapping[str, Numbers]) -> Table:
+    """Return how many statements of each claim hold under each reading."""
+    held = {name: statements(ours) for name, ours in readings.items()}
+    names = list(next(iter(held.values())))
+    rows = [
+        [f"`{reading}`", *(f"{sum(of[name])} of {len(of[name])}" for name in names)]
+        for reading, of in held.items()
+    ]
+    note = (
+        f"A statement compares means over tuning seeds: an agent fails from {FAILED_SHARE:.0%} of "
+        f"the step limit on, covers much more at {MUCH_MORE:g} times as much, and is comparable "
+        f"within a factor of {COMPARABLE:g}; a return is earned from 0.5 on."
+    )
+    return Table("Statements that hold, by claim and reading", ["reading", *names], rows, note)
+
+
+def flips(readings: Mapping[str, Numbers]) -> dict[str, list[str]]:
+    """Return the readings that flip each claim, with what they change: `ties=random (3 → 9 of 12)`.
+
+    Args:
+        readings: Our numbers by reading; without `paper` there is nothing to compare with.
+    """
+    if "paper" not in readings:
+        return {}
+    base = statements(readings["paper"])
+    found: dict[str, list[str]] = {}
+    for reading, ours in readings.items():
+        if reading.startswith("order="):  # it changes the learner too
+            continue
+        for name, held in statements(ours).items():
+            before, after, n = sum(base[name]), sum(held), len(held)
+            if abs(after - before) >= FLIP_SHARE * n:
+                found.setdefault(name, []).append(f"{reading} ({before} → {after} of {n})")
+    return found
+
+
 # -------------------------------------------------------------------- report
+
+METHOD = (
+    "Every decision that the paper leaves open is taken the other way, one at a time, on tuning "
+    "seeds. The distance of a figure is the mean difference from the paper's numbers (8 areas, 27 "
+    "numbers of steps, 16 pairs of returns), each as a share of its axis; the distance of a "
+    "reading is the mean over the three figures. With fewer seeds, means scatter more, and "
+    "distances are larger."
+)
+FIGURE_COLOURS = {2: "#498fc1", 3: "#3fa291", 4: "#5f569f"}
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -190,20 +270,13 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     return Analysis([], tables + _number_tables(ours))
 
 
-def _distance_table(ours: dict[str, Numbers], frame: pl.DataFrame) -> Table:
+def _distance_table(ours: Mapping[str, Numbers], frame: pl.DataFrame) -> Table:
     rows = []
+    skills = frame.filter(pl.col("agent") != PRIMITIVES)
     for name in sorted(ours, key=lambda name: distance(ours[name])):
-        by_figure = distances(ours[name])
-        seeds = frame.filter(
-            (pl.col("variant") == f"{READING}{name}") & (pl.col("agent") != PRIMITIVES)
-        )
-        rows.append(
-            [
-                f"`{name}`", format_number(distance(ours[name]), 3),
-                *(format_number(by_figure[figure], 3) for figure in (2, 3, 4)),
-                str(seeds["seed"].n_unique()),
-            ]
-        )  # fmt: skip
+        parts = [distance(ours[name]), *distances(ours[name]).values()]
+        seeds = skills.filter(pl.col("variant") == f"{READING}{name}")["seed"].n_unique()
+        rows.append([f"`{name}`", *(format_number(part, 3) for part in parts), str(seeds)])
     columns = ["reading", "distance", "Figure 2", "Figure 3", "Figure 4", "tuning seeds"]
     return Table("Distance to the paper's numbers, nearest first", columns, rows, METHOD)
 
@@ -218,7 +291,7 @@ def decision_table() -> Table:
     return Table("What the paper leaves open", columns, rows)
 
 
-def _number_tables(ours: dict[str, Numbers]) -> list[Table]:
+def _number_tables(ours: Mapping[str, Numbers]) -> list[Table]:
     """One table per metric and world: agents in columns, the paper and every reading in rows."""
     numbers = paper_numbers()
     titles = {"auc": "area of coverage", TASK_STEPS: "steps", PROXY_RETURN: "proxy return",
@@ -243,8 +316,6 @@ def figure(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    from matplotlib.figure import Figure
-
     ours = measured_readings(frame)
     order = sorted(ours, key=lambda name: distance(ours[name]), reverse=True)
     drawn = Figure(figsize=(7.2, 0.3 * len(order) + 1.2), layout="constrained")
@@ -261,99 +332,6 @@ def figure(frame: pl.DataFrame) -> Figure:
     panel.spines[["top", "right"]].set_visible(False)
     drawn.legend(loc="outside upper right", ncols=3, fontsize=8, frameon=False)  # pyright: ignore[reportCallIssue]
     return drawn
-
-
-FAILED_SHARE = 0.9
-"""Steps, as a share of the step limit, from which on an agent has failed."""
-MUCH_MORE = 2.0
-"""How many times as much focused skills must cover."""
-COMPARABLE = 1.6
-"""Largest ratio, either way, of what is comparable: the paper calls 93 and 145 steps so."""
-FLIP_SHARE = 1 / 3
-
-
-def statements(ours: Mapping[PaperNumber, float]) -> dict[str, list[bool]]:
-    """Return which statements of each claim hold, by the claim's name.
-
-    Args:
-        ours: Our means of all of the paper's numbers.
-    """
-    held, in_paper = _all_statements(ours), _all_statements({n: n.value for n in ours})
-    return {
-        name: [ok for ok, true in zip(of, in_paper[name], strict=True) if true]
-        for name, of in held.items()
-    }
-
-
-def _all_statements(ours: Mapping[PaperNumber, float]) -> dict[str, list[bool]]:
-    """All statements, also those that the paper's numbers do not support."""
-    value = {(n.metric, n.world, n.agent): mean for n, mean in ours.items()}
-
-    def area(agent: str) -> float:
-        return value["auc", "four-rooms", agent]
-
-    def fails(world: str, agent: str) -> bool:
-        return value[TASK_STEPS, world, agent] >= FAILED_SHARE * STEP_LIMITS[world]
-
-    def comparable(ratio: float) -> bool:
-        return 1 / COMPARABLE <= ratio <= COMPARABLE
-
-    bases = [agent.removeprefix("dusdi-") for agent in DUSDI]
-    dusdi = []
-    for base in bases:
-        for world in WORLDS:
-            steps = [value[TASK_STEPS, world, f"{kind}-{base}"] for kind in ("focused", "dusdi")]
-            if world == "four-rooms":
-                dusdi.append(comparable(steps[0] / steps[1]))
-            else:
-                dusdi.append(steps[0] < 0.95 * steps[1])
-    returns = {(w, a): r for (metric, w, a), r in value.items() if metric == PROXY_TRUE_RETURN}
-    return {
-        "coverage": [area(f"focused-{base}") >= MUCH_MORE * area(base) for base in PLAIN],
-        "coverage-dusdi": [
-            comparable(area(f"focused-{base}") / area(f"dusdi-{base}")) for base in bases
-        ],
-        "tasks": [not fails(world, agent) for world in WORLDS for agent in FOCUSED],
-        "failures": [fails(world, agent) for world in WORLDS for agent in (*PLAIN, PRIMITIVES)],
-        "dusdi": dusdi,
-        "proxy": [(r >= 0.5) == (agent in FOCUSED) for (_, agent), r in returns.items()],
-    }
-
-
-def claims_table(readings: Mapping[str, Mapping[PaperNumber, float]]) -> Table:
-    """Return how many statements of each claim hold under each reading."""
-    held = {name: statements(ours) for name, ours in readings.items()}
-    names = list(next(iter(held.values())))
-    rows = [
-        [f"`{reading}`", *(f"{sum(of[name])} of {len(of[name])}" for name in names)]
-        for reading, of in held.items()
-    ]
-    note = (
-        f"A statement compares means over tuning seeds: an agent fails from {FAILED_SHARE:.0%} of "
-        f"the step limit on, covers much more at {MUCH_MORE:g} times as much, and is comparable "
-        f"within a factor of {COMPARABLE:g}; a return is earned from 0.5 on."
-    )
-    return Table("Statements that hold, by claim and reading", ["reading", *names], rows, note)
-
-
-def flips(readings: Mapping[str, Mapping[PaperNumber, float]]) -> dict[str, list[str]]:
-    """Return the readings that flip each claim, with what they change: `ties=random (3 → 9 of 12)`.
-
-    Args:
-        readings: Our numbers by reading; without `paper` there is nothing to compare with.
-    """
-    if "paper" not in readings:
-        return {}
-    base = statements(readings["paper"])
-    found: dict[str, list[str]] = {}
-    for reading, ours in readings.items():
-        if reading.startswith("order="):  # it changes the learner too
-            continue
-        for name, held in statements(ours).items():
-            before, after, n = sum(base[name]), sum(held), len(held)
-            if abs(after - before) >= FLIP_SHARE * n:
-                found.setdefault(name, []).append(f"{reading} ({before} → {after} of {n})")
-    return found
 
 
 EXPERIMENT = Experiment(

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from paper.claims import (
     Analysis,
     Claim,
     PaperVerdict,
+    default_outcome,
     judge_paper_claims,
 )
 from paper.experiment import Experiment, Picture
@@ -50,8 +51,7 @@ from paper.formatting import (
     setup_name,
     setup_title,
 )
-from paper.outcomes import default_outcome
-from paper.readings import PaperNumber, flips, measured_readings, paper_numbers
+from paper.readings import flips, measured_readings, paper_numbers
 from paper.results import (
     PROXY_RETURN,
     PROXY_TRUE_RETURN,
@@ -93,7 +93,7 @@ PLAYERS = "<!-- players -->"
 """Where players of skills stand in the HTML page of an illustration."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Section:
     """The analysis of one experiment with one setup, from reduced results."""
 
@@ -101,6 +101,12 @@ class Section:
     setup: Setup
     analysis: Analysis
     frame: pl.DataFrame
+    picture: Picture | None = None
+
+    @property
+    def page(self) -> str:
+        """Name of the page that shows it."""
+        return self.experiment.page or self.experiment.name
 
     @property
     def has_results(self) -> bool:
@@ -111,9 +117,16 @@ class Section:
     @property
     def sentence(self) -> str:
         """What comes out, in one sentence."""
-        outcome = self.experiment.outcome
-        claims = self.analysis.claims
-        return (outcome(claims) if outcome else "") or default_outcome(claims)
+        outcome = self.experiment.outcome or default_outcome
+        return outcome(self.analysis.claims) or default_outcome(self.analysis.claims)
+
+    def draw(self) -> None:
+        """Draw the figure, if the experiment has one."""
+        experiment, setup = self.experiment, self.setup
+        if experiment.figure is not None:
+            name = f"{setup.preset}-{setup.learner}-{experiment.figure_name or experiment.name}"
+            caption = f"{experiment.title}; {setup_name(setup)}. {experiment.caption}"
+            self.picture = Picture(file_name(name), caption, experiment.figure(self.frame))
 
 
 def analyze_results(frame: pl.DataFrame, experiments: Sequence[Experiment]) -> list[Section]:
@@ -159,13 +172,12 @@ class Report:
             ],
             "claims": [claim_record(s.setup, c) for s in self.sections for c in s.analysis.claims],
             "tables": [
-                {"experiment": s.experiment.name, "preset": s.setup.preset,
-                 "learner": s.setup.learner, **vars(table)}
+                {"experiment": s.experiment.name, **vars(s.setup), **vars(table)}
                 for s in self.sections
                 for table in s.analysis.tables
                 if table.rows
             ],
-        }  # fmt: skip
+        }
 
 
 def build_report(
@@ -177,18 +189,20 @@ def build_report(
     """Build the report from reduced results and costs."""
     sections = analyze_results(frame, experiments)
     main = [section.frame for section in sections if section.setup == MAIN_SETUP]
+    flipping = flips(measured_readings(main[0])) if main else {}
     by_setup: dict[Setup, list[Claim]] = {}
     for section in sections:
         by_setup.setdefault(section.setup, []).extend(section.analysis.claims)
-    flipping = flips(measured_readings(main[0])) if main else {}
     report = Report(sections, judge_paper_claims(by_setup, flipping))
     by_page: dict[str, list[Section]] = {}
     for number, experiment in enumerate(experiments):
         progress(number / len(experiments), f"drawing {experiment.name}")
         for section in sections:
             if section.experiment is experiment and section.has_results:
-                by_page.setdefault(experiment.page or experiment.name, []).append(section)
-                _draw(report, section)
+                by_page.setdefault(section.page, []).append(section)
+                section.draw()
+                if section.picture is not None:
+                    report.pictures[section.picture.name] = section.picture
     for name, members in by_page.items():
         report.pages[name] = _page(report, name, members, frame)
     report.pages[""] = _main_page(report, by_page, costs)
@@ -196,19 +210,6 @@ def build_report(
 
 
 # -------------------------------------------------------------------- pages
-
-
-def _picture_name(section: Section) -> str:
-    experiment, setup = section.experiment, section.setup
-    return file_name(f"{setup.preset}-{setup.learner}-{experiment.figure_name or experiment.name}")
-
-
-def _draw(report: Report, section: Section) -> None:
-    experiment = section.experiment
-    if experiment.figure is not None:
-        name = _picture_name(section)
-        caption = f"{experiment.title}; {setup_name(section.setup)}. {experiment.caption}"
-        report.pictures[name] = Picture(name, caption, experiment.figure(section.frame))
 
 
 def _image(picture: Picture, caption: str = "") -> str:
@@ -227,13 +228,13 @@ def _page(report: Report, name: str, sections: Sequence[Section], frame: pl.Data
     verdicts = [v for v in report.verdicts if f"figure-{v.claim.figure}" == name]
     setups = list(dict.fromkeys(s for verdict in verdicts for s in verdict.tallies))
     if verdicts:
-        parts.append(_claims_table(verdicts, setups, "Claims of the paper", main=False).markdown())
+        parts.append(_claims_table(verdicts, setups, "Claims of the paper", main=False))
     for _, members in groupby(sections, key=lambda section: section.experiment.name):
         mine = list(members)
         experiment = mine[0].experiment
         parts.append(f"## {experiment.title}")
         for section in mine:
-            parts += _section(report, section)
+            parts += _section(section)
         for block in experiment.closing(frame) if experiment.closing else []:
             if isinstance(block, Picture):
                 report.pictures[block.name] = block
@@ -242,7 +243,7 @@ def _page(report: Report, name: str, sections: Sequence[Section], frame: pl.Data
     return "\n\n".join(parts).replace("](figures/", "](../figures/") + "\n"
 
 
-def _section(report: Report, section: Section) -> list[str]:
+def _section(section: Section) -> list[str]:
     """Return the command, the figure, the tables and the claims of an experiment with a setup."""
     experiment, setup = section.experiment, section.setup
     main = main_rows(section.frame).filter(pl.col("variant") == "")
@@ -253,8 +254,8 @@ def _section(report: Report, section: Section) -> list[str]:
     parts = [
         f"### {capitalize(setup_name(setup))}", f"`python -m paper {experiment.name} {flags}`"
     ]  # fmt: skip
-    if picture := report.pictures.get(_picture_name(section)):
-        parts.append(_image(picture))
+    if section.picture is not None:
+        parts.append(_image(section.picture))
     parts += [table.markdown() for table in section.analysis.tables if table.rows]
     if claims := section.analysis.claims:
         parts += _details(f"Every claim ({len(claims)})", _claim_table(claims))
@@ -284,7 +285,7 @@ def _main_page(
         "every detailed claim are in the [appendix](#appendix).",
     ]
     if report.verdicts:
-        parts.append(_claims_table(report.verdicts, setups, "The paper's claims", True).markdown())
+        parts.append(_claims_table(report.verdicts, setups, "The paper's claims", main=True))
     for figure in FIGURE_TITLES:
         if sections := by_page.get(f"figure-{figure}"):
             parts += _figure_section(report, figure, sections)
@@ -307,11 +308,10 @@ def _figure_section(report: Report, figure: int, sections: Sequence[Section]) ->
     if told:
         chosen = _preferred(told)
         parts.append(f"**{capitalize(setup_title(chosen.setup))}:** {chosen.sentence}")
-    drawn = [s for s in sections if _picture_name(s) in report.pictures]
-    if drawn:
-        chosen = _preferred([s for s in drawn if s.experiment is drawn[0].experiment])
+    chosen = _preferred([s for s in sections if s.experiment is sections[0].experiment])
+    if chosen.picture is not None:
         caption = f"Figure {figure} with {setup_name(chosen.setup)}."
-        parts.append(_image(report.pictures[_picture_name(chosen)], caption))
+        parts.append(_image(chosen.picture, caption))
     items = []
     for verdict in report.verdicts:
         if verdict.claim.figure == figure:
@@ -337,18 +337,19 @@ def _summary(sections: Sequence[Section]) -> str:
 
 def _claims_table(
     verdicts: Sequence[PaperVerdict], setups: Sequence[Setup], title: str, main: bool
-) -> Table:
+) -> str:
     """Return claims of the paper with a column per setup, and elsewhere than on the main page one
     with causes."""
+    columns = ["claim", *map(setup_title, setups)]
+    columns += [] if main else ["cause, where it differs"]
     rows = []
     for verdict in verdicts:
-        claim, name = verdict.claim, f"figure-{verdict.claim.figure}"
-        figure = f"[Figure {claim.figure}](report/{name}.md)" if main else f"Figure {claim.figure}"
+        claim, figure = verdict.claim, f"Figure {verdict.claim.figure}"
+        figure = f"[{figure}](report/figure-{claim.figure}.md)" if main else figure
         cells = [str(verdict.tallies.get(setup, MISSING)) for setup in setups]
-        cause = [] if main else [verdict.explanation or MISSING]
-        rows.append([f"**{claim.name}** ({figure}): {claim.statement}", *cells, *cause])
-    titles = [setup_title(setup) for setup in setups]
-    return Table(title, ["claim", *titles, *([] if main else ["cause, where it differs"])], rows)
+        cells += [] if main else [verdict.explanation or MISSING]
+        rows.append([f"**{claim.name}** ({figure}): {claim.statement}", *cells])
+    return Table(title, columns, rows).markdown()
 
 
 def _claim_table(claims: Sequence[Claim]) -> str:
@@ -438,33 +439,36 @@ def _appendix(report: Report, costs: pl.DataFrame) -> list[str]:
 
 def _costs(sections: Sequence[Section], costs: pl.DataFrame) -> list[str]:
     """Return runs by setup, versions, and costs by agent."""
-    rows = []
+    runs = []
     for setup, frame in {section.setup: section.frame for section in sections}.items():
         main = main_rows(frame).filter(pl.col("variant") == "")
         counts = main.group_by("world", "agent").agg(pl.col("seed").n_unique())
         cost = rows_of(costs, [setup])
         hours = format_number(float(cost["cpu_seconds"].sum()) / 3600, 1)
         seeds = format_range(counts["seed"].to_list())
-        rows.append([setup_name(setup), str(len(cost)), seeds, f"{hours} h"])
-    columns = ["settings", "runs", "seeds per agent and world", "CPU"]
-    note = "Runs that two settings share are counted for both."
-    parts = ["### Versions and cost", Table("Runs", columns, rows, note).markdown()]
+        runs.append([setup_name(setup), str(len(cost)), seeds, f"{hours} h"])
     versions = [
         [name, ", ".join(known)]
         for name in VERSIONS
         if (known := costs[name].drop_nulls().unique().sort().to_list())
     ]
-    parts.append(Table("Versions", ["of", "found"], versions).markdown())
     keys = ("preset", "learner", "world", "agent")
     cost = costs.group_by(*keys).agg(
         pl.len(), pl.col("cpu_seconds").mean(), pl.col("peak_memory_mb").max()
     )
-    rows = [
+    by_agent = [
         [*names, str(n), format_number(cpu, 1), MISSING if mb is None else format_number(mb, 0)]
         for *names, n, cpu, mb in cost.sort(*keys).iter_rows()
     ]
-    columns = [*keys, "runs", "CPU s per run", "peak MB"]
-    return [*parts, *_details("Cost by agent", Table("Cost", columns, rows).markdown())]
+    note = "Runs that two settings share are counted for both."
+    columns = ["settings", "runs", "seeds per agent and world", "CPU"]
+    table = Table("Cost", [*keys, "runs", "CPU s per run", "peak MB"], by_agent)
+    return [
+        "### Versions and cost",
+        Table("Runs", columns, runs, note).markdown(),
+        Table("Versions", ["of", "found"], versions).markdown(),
+        *_details("Cost by agent", table.markdown()),
+    ]
 
 
 # -------------------------------------------------------------------- our numbers
@@ -485,28 +489,27 @@ def numbers_page(frame: pl.DataFrame, version: int) -> str:
         "[report](report.md) has intervals, verdicts and causes, and "
         "[reproduction](reproduction.md) says how to make all of it again. This page is generated.",
     ]
+    frames = [rows_of(frame, [setup]) for setup in SETUPS]
+    key = attrgetter("figure", "metric", "world")
     numbers = paper_numbers()
-    for figure, metric, world in dict.fromkeys((n.figure, n.metric, n.world) for n in numbers):
+    for figure, metric, world in dict.fromkeys(map(key, numbers)):
+        digits = 1 if metric == TASK_STEPS else 2
         rows = []
-        for number in numbers:
-            if (number.figure, number.metric, number.world) == (figure, metric, world):
-                digits = 1 if metric == TASK_STEPS else 2
-                cells = [_cell(frame, setup, number, digits) for setup in SETUPS]
-                if any(cell != MISSING for cell in cells):
-                    paper = format_number(number.value, digits)
-                    rows.append([agent_name(number.agent), paper, *cells])
+        for number in [n for n in numbers if key(n) == (figure, metric, world)]:
+            values = [values_by_seed(f, metric, world, number.agent) for f in frames]
+            if any(values):
+                cells = [
+                    f"{format_number(mean_over_seeds(v).estimate, digits)} ({len(v)})"
+                    if v
+                    else MISSING
+                    for v in values
+                ]
+                rows.append([agent_name(number.agent), format_number(number.value, digits), *cells])
         if rows:
             title = f"Figure {figure}, {WORLD_NAMES[world]}. {NUMBER_TITLES[metric]}"
-            columns = ["agent", "paper", *(setup_title(setup) for setup in SETUPS)]
+            columns = ["agent", "paper", *map(setup_title, SETUPS)]
             parts.append(Table(title, columns, rows).markdown())
     return "\n\n".join(parts) + "\n"
-
-
-def _cell(frame: pl.DataFrame, setup: Setup, number: PaperNumber, digits: int) -> str:
-    values = values_by_seed(rows_of(frame, [setup]), number.metric, number.world, number.agent)
-    if not values:
-        return MISSING
-    return f"{format_number(mean_over_seeds(values).estimate, digits)} ({len(values)})"
 
 
 # -------------------------------------------------------------------- files
@@ -560,8 +563,8 @@ def write_docs(report: Report, path: Path) -> None:
             text = text.replace("](figures/", f"]({path.stem}/")
             write_atomically(path, text.replace("](report/", f"]({path.stem}/").encode())
     for picture in report.pictures.values():
-        buffer = io.BytesIO(figure_bytes(picture.figure, ".png"))
-        write_atomically(path.parent / path.stem / f"{picture.name}.png", buffer.getvalue())
+        content = figure_bytes(picture.figure, ".png")
+        write_atomically(path.parent / path.stem / f"{picture.name}.png", content)
 
 
 VERDICT_CLASSES = {

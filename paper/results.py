@@ -5,8 +5,8 @@ Analyses see results as a long frame with the columns
     preset, learner, world, agent, variant, seed | metric, step, value
 
 and compare agents by paired differences and ratios: a seed counts only if both agents have it.
-`REDUCTIONS` says how what runs measured becomes these results, which are small enough to be
-committed. Rows per skill become, per case:
+`reduce_results` makes these results, which are small enough to be committed, from what runs
+measured. Rows per skill become, per case:
 
     goal/side_effects, roam/side_effects, any/side_effects    the mean over the skills that target
                                                               a goal, the position, or nothing
@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,11 +82,8 @@ def collect_results(store: sf.Store, cases: Sequence[Case]) -> pl.DataFrame:
 def collect_costs(store: sf.Store, cases: Sequence[Case]) -> pl.DataFrame:
     """Return time, memory and package versions of the finished ones of these cases."""
     records = store.records([case.run for case in cases])
-    if records.is_empty():
-        return pl.DataFrame(schema=COSTS)
-    unknown = [name for name in VERSIONS if name not in records.columns]
-    records = records.with_columns(pl.lit(None, pl.String).alias(name) for name in unknown)
-    records = records.select("run", *VERSIONS, "cpu_seconds", "peak_memory_mb")
+    every = pl.DataFrame(schema={"run": pl.String, **COSTS}).drop(*LABELS)
+    records = pl.concat([every, records], how="diagonal_relaxed")  # not all runs use JAX
     return _run_labels(cases).join(records, on="run", how="inner").select(*COSTS)
 
 
@@ -165,126 +161,75 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 # -------------------------------------------------------------------- reducing
 
-Reduction = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
-"""`reduction(rows, roles)`: from all rows of a metric to its reduced rows, both with the columns
-`RESULTS`. `roles` (see `skill_roles`) says what each skill is for."""
-
-
-def keep(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """Keep all rows."""
-    del roles
-    return rows
-
-
-def drop(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """Drop all rows: no analysis needs them, and the runs still have them."""
-    del roles
-    return rows.clear()
-
-
-def first_seed(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """Keep the rows of the first seed."""
-    del roles
-    return rows.filter(pl.col("seed") == pl.col("seed").min())
-
-
-def own_preset(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """Keep `NAME/…` of the way in which each case's own preset learns a task, as `task/…`.
-
-    Every run learns its task in several ways, so that presets and readings can share runs.
-    """
-    del roles
-    reading = pl.col("variant").str.strip_prefix(READING)
-    names = pl.when(reading != pl.col("variant")).then(reading).otherwise(pl.col("preset"))
-    rows = rows.with_columns(own=names)
-    keys = {name: task_key(name) for name in rows["own"].unique()}
-    metric = pl.col("metric")
-    own = pl.concat_str(pl.col("own").replace_strict(keys, return_dtype=pl.String), pl.lit("/"))
-    mine = rows.filter(metric.str.starts_with(own)).drop("own")
-    return mine.with_columns(metric.str.replace(r"^[^/]+/", "task/"))
-
-
-def mean_by_role(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """Average a metric per skill over the skills of a role, as `ROLE/metric`.
-
-    Rows of runs whose skills have no known role are kept as they are.
-    """
-    unassigned = rows.join(roles, on=[*LABELS, "step"], how="anti")
-    return pl.concat([_by_role(rows, roles, pl.col("value").mean(), "/"), unassigned])
-
-
-def mean_and_worst_by_role(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """As `mean_by_role`; also the largest value, as `ROLE/worst/metric`."""
-    worst = _by_role(rows, roles, pl.col("value").max(), "/worst/")
-    return pl.concat([mean_by_role(rows, roles), worst])
-
-
-def mean_by_role_and_control(rows: pl.DataFrame, roles: pl.DataFrame) -> pl.DataFrame:
-    """As `mean_by_role`; also the best skill of a goal, averaged over goals, as `goal/control`."""
-    control = (
-        rows.join(roles.filter(pl.col("role") == "goal"), on=[*LABELS, "step"], how="inner")
-        .group_by(*LABELS, "target", maintain_order=True)
-        .agg(pl.col("value").max())
-        .group_by(*LABELS, maintain_order=True)
-        .agg(pl.col("value").mean())
-        .with_columns(metric=pl.lit("goal/control"), step=pl.lit(None, dtype=pl.Int64))
-    )
-    return pl.concat([mean_by_role(rows, roles), control.select(*RESULTS)])
-
-
-def _by_role(
-    rows: pl.DataFrame, roles: pl.DataFrame, statistic: pl.Expr, separator: str
-) -> pl.DataFrame:
-    labelled = rows.join(roles, on=[*LABELS, "step"], how="inner")
-    by_role = labelled.group_by(*LABELS, "metric", "role", maintain_order=True).agg(statistic)
-    return by_role.with_columns(
-        metric=pl.concat_str("role", pl.lit(separator), "metric"),
-        step=pl.lit(None, dtype=pl.Int64),
-    ).select(*RESULTS)
-
-
-# -------------------------------------------------------------------- metrics
-
-
-REDUCTIONS: dict[str, Reduction] = {
-    # per run
-    "auc": keep, "coverage": keep, "mean_side_effects": keep, "optimum/*": keep, "identical": keep,
-    "control": drop, "focus": drop, "coverage_exact": drop,
-    # per skill
-    "side_effects": mean_and_worst_by_role,
-    "changes_target": mean_by_role_and_control,
-    "side_effects_by_variable/*": mean_by_role,
-    **dict.fromkeys(
-        ("side_effects_interval/*", "side_effects_interval", "mean_change_by_variable/*",
-         "changes_alone", "best_possible", "avoidable", "steps", "starts", "exact", "all_starts/*"),
-        drop,
-    ),
-    # paths, and learning curves by the way in which the task is learned
-    "path/*": first_seed,
-    **{f"{name}/proxy/steps": drop for name in TASK_READINGS},
-    **{f"{name}/{kind}/*": own_preset for name in TASK_READINGS for kind in ("true", "proxy")},
-}  # fmt: skip
-"""By metric of runs, or pattern; the first that matches applies, and any other metric is kept."""
+DROPPED = (
+    r"^(control|focus|coverage_exact|changes_alone|best_possible|avoidable|steps|starts|exact"
+    r"|side_effects_interval(/.*)?|mean_change_by_variable/.*|all_starts/.*)$"
+)
+"""Metrics that no analysis needs; the runs still have them."""
+PER_SKILL = r"^(side_effects|changes_target|side_effects_by_variable/.*)$"
+LEARNED = rf"^({'|'.join(TASK_READINGS)})/(true|proxy)/"
+"""Learning curves by the way in which a task is learned: see `TASK_READINGS`."""
 
 
 def reduce_results(frame: pl.DataFrame, cases: Sequence[Case]) -> pl.DataFrame:
     """Return the reduced results of cases, sorted.
 
+    Metrics per skill are averaged by the role of skills. Paths are those of the first seed. Of the
+    ways in which every run learns its task, each case keeps its own. Others are kept as they are.
+
     Args:
         frame: Everything that the cases measured (`collect_results`).
         cases: The cases.
     """
-    roles = skill_roles(cases)
-    names: dict[Reduction, list[str]] = {}
-    for name in frame["metric"].unique().sort():
-        found = next((r for pattern, r in REDUCTIONS.items() if fnmatchcase(name, pattern)), keep)
-        names.setdefault(found, []).append(name)
+    metric, seed = pl.col("metric"), pl.col("seed")
+    per_skill, learned = metric.str.contains(PER_SKILL), metric.str.contains(LEARNED)
+    path = metric.str.starts_with("path/")
+    frame = frame.filter(~metric.str.contains(DROPPED))
+    paths = frame.filter(path)
     parts = [
-        reduction(frame.filter(pl.col("metric").is_in(mine)), roles).select(*RESULTS)
-        for reduction, mine in names.items()
+        frame.filter(~(per_skill | learned | path)),
+        paths.filter(seed == seed.min()),
+        _own_task(frame.filter(learned & ~metric.str.ends_with("/proxy/steps"))),
+        *_by_role(frame.filter(per_skill), skill_roles(cases)),
     ]
-    reduced = pl.concat(parts) if parts else frame
+    reduced = pl.concat(part.select(*RESULTS) for part in parts)
     return reduced.sort(*LABELS, "metric", "step", nulls_last=False)
+
+
+def _own_task(rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep `NAME/…` of the way in which each case's own preset learns a task, as `task/…`.
+
+    Every run learns its task in several ways, so that presets and readings can share runs.
+    """
+    metric, reading = pl.col("metric"), pl.col("variant").str.strip_prefix(READING)
+    own = pl.when(reading != pl.col("variant")).then(reading).otherwise(pl.col("preset"))
+    rows = rows.with_columns(own=own)
+    keys = {name: task_key(name) for name in rows["own"].unique()}
+    way = pl.col("own").replace_strict(keys, return_dtype=pl.String)
+    mine = rows.filter(metric.str.starts_with(pl.concat_str(way, pl.lit("/"))))
+    return mine.with_columns(metric.str.replace(r"^[^/]+/", "task/"))
+
+
+def _by_role(rows: pl.DataFrame, roles: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return means as `ROLE/metric`, the largest side effects, and the control over goals.
+
+    Rows of skills without a known role are kept as they are.
+    """
+    skill, metric, value = [*LABELS, "step"], pl.col("metric"), pl.col("value")
+    known = rows.join(roles, on=skill, how="inner")
+    by_role = known.group_by(*LABELS, "metric", "role", maintain_order=True)
+    best = known.filter((metric == "changes_target") & (pl.col("role") == "goal"))
+    best = best.group_by(*LABELS, "target", maintain_order=True).agg(value.max())
+    control = best.group_by(*LABELS, maintain_order=True).agg(value.mean())
+    reduced = [
+        by_role.agg(value.mean()).with_columns(metric=pl.concat_str("role", pl.lit("/"), "metric")),
+        by_role.agg(value.max())
+        .filter(metric == "side_effects")
+        .with_columns(metric=pl.concat_str("role", pl.lit("/worst/"), "metric")),
+        control.with_columns(metric=pl.lit("goal/control")),
+    ]
+    without_step = [part.with_columns(step=pl.lit(None, dtype=pl.Int64)) for part in reduced]
+    return [*without_step, rows.join(roles, on=skill, how="anti")]
 
 
 def skill_roles(cases: Sequence[Case]) -> pl.DataFrame:
@@ -293,26 +238,16 @@ def skill_roles(cases: Sequence[Case]) -> pl.DataFrame:
     A skill has the role `any` without targets, `roam` if its only target is the world's default
     (the position), and `goal` otherwise.
     """
-    rows = [
-        (*case.labels, skill, role, target)
-        for case in cases
-        for skill, (role, target) in enumerate(_roles_of(case))
-    ]
+    rows = []
+    for case in cases:
+        if isinstance(case.run, sf.Discovery):
+            world = case.run.make_world()
+            default = {world.space.index(world.default_target)}
+            for skill, targets in enumerate(case.run.assignment().skills):
+                role = "any" if not targets else "roam" if set(targets) == default else "goal"
+                rows.append((*case.labels, skill, role, str(sorted(targets))))
     schema = {**LABELS, "step": pl.Int64, "role": pl.String, "target": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _roles_of(case: Case) -> list[tuple[str, str]]:
-    run = case.run
-    if not isinstance(run, sf.Discovery):
-        return []
-    world = run.make_world()
-    default = {world.space.index(world.default_target)}
-    return [
-        ("any" if not targets else "roam" if set(targets) == default else "goal",
-         str(sorted(targets)))
-        for targets in run.assignment().skills
-    ]  # fmt: skip
 
 
 # -------------------------------------------------------------------- reading a frame
@@ -344,6 +279,13 @@ def values_by_seed(
     return dict(last.sort("seed").select("seed", "value").iter_rows())
 
 
+def values_by_agent(
+    frame: pl.DataFrame, metric: str, world: str, agents: Iterable[str]
+) -> dict[str, SeedValues]:
+    """Return a metric by agent and seed (see `values_by_seed`)."""
+    return {agent: values_by_seed(frame, metric, world, agent) for agent in agents}
+
+
 def curves_by_seed(
     frame: pl.DataFrame, metric: str, world: str, agent: str
 ) -> tuple[list[int], np.ndarray, np.ndarray]:
@@ -362,11 +304,9 @@ def worst_side_effects(
     frame: pl.DataFrame, world: str, agent: str, variant: str = ""
 ) -> SeedValues:
     """Return the side effects of an agent's worst skill, whatever its role."""
-    worst: SeedValues = {}
-    for role in ("goal", "roam", "any"):
-        values = values_by_seed(frame, f"{role}/worst/side_effects", world, agent, variant)
-        worst |= {seed: max(value, worst.get(seed, value)) for seed, value in values.items()}
-    return worst
+    metrics = [f"{role}/worst/side_effects" for role in ("goal", "roam", "any")]
+    rows = pl.concat(metric_rows(frame, metric, world, agent, variant) for metric in metrics)
+    return dict(rows.group_by("seed").agg(pl.max("value")).sort("seed").iter_rows())
 
 
 # -------------------------------------------------------------------- statistics

@@ -1,7 +1,15 @@
-"""The best focused skill for one tool, by value iteration with the true dynamics.
+"""Tool skills in rooms too large for tables, compared with the best focused skills.
 
-This is the reference for skills that networks learn in rooms too large for tables. A skill that
-starts in s_0 and stops in s pays
+`BestInRooms` plans the best skill for every tool; `SkillsInRooms` learns skills with networks. Both
+are measured from the same first states. Metrics, with the tool as the step, and S one of `all`,
+`fair` (a round trip takes at most three quarters of the step limit) and `clear` (and can avoid the
+other tools):
+
+    S/changes, S/tool_effects    how often a tool's skill picks it up, and its side effects
+    S/starts                     number of first states
+
+The best skill is planned by value iteration with the true dynamics. A skill that starts in s_0 and
+stops in s pays
 
     step_cost per step
     + strength · distance(position, position in s_0) / largest distance
@@ -13,16 +21,6 @@ policy's state is the position, whether the tool is picked up and, of the other 
 `memory` that it has picked up itself; later ones cost again at every visit. So there are few
 states. With a memory for all tools, the policy is optimal and its effects are exact. The step limit
 is not part of the state; effects are those of following the policy for that many steps.
-
-Tool skills in rooms too large for tables, compared with the best focused skills.
-
-`BestInRooms` plans the best skill for every tool (`worlds/jax/rooms_planner.py`);
-`SkillsInRooms` learns skills with networks. Both are measured from the same first states. Metrics,
-with the tool as the step, and S one of `all`, `fair` (a round trip takes at most three quarters of
-the step limit) and `clear` (and can avoid the other tools):
-
-    S/changes, S/tool_effects    how often a tool's skill picks it up, and its side effects
-    S/starts                     number of first states
 """
 
 from __future__ import annotations
@@ -198,12 +196,8 @@ def _model(world: Rooms, tool: int, picked_up: frozenset[int], memory: int) -> M
     own = np.maximum(np.arange(2)[:, None, None], entered == tool)  # [2, n_cells, 4]
     after = (then[:, None, entered] * 2 + own) * len(cells) + targets
     events = np.broadcast_to(event[:, None, entered], after.shape)
-    return Model(
-        sets,
-        after.reshape(-1, 4).astype(np.int32),
-        events.reshape(-1, 4).astype(np.float32),
-        world.slip,
-    )
+    successors = after.reshape(-1, 4).astype(np.int32)
+    return Model(sets, successors, events.reshape(-1, 4).astype(np.float32), world.slip)
 
 
 def fair_starts(
@@ -224,10 +218,8 @@ def fair_starts(
         cell for i, cell in enumerate(world.tools) if clear and i != tool and i not in picked_up
     }
     steps = distances(world.map, [world.tools[tool]], blocked)
-    most = FAIR_SHARE * world.step_limit
-    return np.array(
-        [i for i, c in enumerate(world.map.cells) if c in steps and 2 * max(steps[c], 1) <= most]
-    )
+    round_trips = [2 * max(steps.get(cell, np.inf), 1) for cell in world.map.cells]
+    return np.flatnonzero(np.array(round_trips) <= FAIR_SHARE * world.step_limit)
 
 
 ROLLOUTS = 8
@@ -256,16 +248,11 @@ class ToolStarts(NamedTuple):
 
     def masks(self, world: Rooms) -> dict[str, np.ndarray]:
         """Return which of the cells are `all`, `fair` and `clear`, bool [n] each."""
-        kinds = {"fair": False, "clear": True}
-        return {
-            "all": np.ones(len(self.cells), bool),
-            **{
-                name: np.isin(
-                    self.cells, fair_starts(world, self.tool, self.picked_up, clear=clear)
-                )
-                for name, clear in kinds.items()
-            },
-        }
+        fair, clear = (
+            np.isin(self.cells, fair_starts(world, self.tool, self.picked_up, clear=clear))
+            for clear in (False, True)
+        )
+        return {"all": np.ones(len(self.cells), bool), "fair": fair, "clear": clear}
 
 
 def draw_starts(world: Rooms, draws: int, cells: int) -> list[ToolStarts]:

@@ -1,15 +1,10 @@
-"""Cases of `scale`, for a CPU and for a GPU.
+"""Beyond tables: skills learned by networks, compared with exact ones where these exist.
 
 `neural` is for a CPU: FourRooms from its table, and Mini-BEHAVIOR's printer. `neural-large` needs a
 GPU: rooms with 16 and 32 tools, MudWorld with visible mud, and the two larger households of
-Mini-BEHAVIOR.
-
-MudWorld with visible mud: side effects of the skill that fetches the treasure.
-
-Metrics of the skill that fetches it most often: `treasure/changes`, how often it does;
-`treasure/muddy`, how often `muddy` changes; `treasure/tracked`, the number of new muddy cells.
-
-Beyond tables: skills learned by networks, compared with exact ones where these exist.
+Mini-BEHAVIOR. Of the skills for the treasure in MudWorld with visible mud, the metrics are those of
+the skill that fetches it most often: `treasure/changes`, how often it does; `treasure/muddy`, how
+often `muddy` changes; `treasure/tracked`, the number of new muddy cells.
 
 Claims are aims of our own:
 
@@ -26,11 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from paper.agents import Case, Setup
-from paper.claims import Analysis, aim_at_least, aim_at_most, aim_claim
+from paper.claims import Analysis, aim_at_least, aim_at_most, aim_claim, aims_outcome
 from paper.experiment import Experiment
 from paper.formatting import Table, agent_name, format_interval, format_mean
 from paper.households import (
@@ -43,7 +39,6 @@ from paper.households import (
     household_skills,
     household_tasks,
 )
-from paper.outcomes import aims_outcome
 from paper.results import SeedValues, mean_difference, metric_rows, values_by_seed
 from paper.rooms import BestInRooms, SkillsInRooms
 from paper.settings import FOCUSED, PRIMITIVES
@@ -141,10 +136,6 @@ def _in_household(world: str, agent: str, seed: int, learner: Neural) -> Househo
     return HouseholdSkills(world, agent, seed, learner, strength=strength)
 
 
-FLAG = "mud_"
-"""Prefix of the flags of muddy cells."""
-
-
 @dataclass(frozen=True)
 class TreasureSkills(Discovery):
     """A discovery in a MudWorld that measures the skills for the treasure."""
@@ -157,12 +148,12 @@ class TreasureSkills(Discovery):
         mine = [each for each in skill_records(skills) if each["targets"] == ["treasure"]]
         best = max(mine, key=lambda record: record["changes_target"])
         effects = best["side_effects_by_variable"]
+        tracked = sum(value for name, value in effects.items() if name.startswith("mud_"))
         rows: list[Row] = [
             ("treasure/changes", None, best["changes_target"]),
             ("treasure/muddy", None, effects["muddy"]),
-            ("treasure/tracked", None,
-             sum(value for name, value in effects.items() if name.startswith(FLAG))),
-        ]  # fmt: skip
+            ("treasure/tracked", None, tracked),
+        ]
         return Result(rows)
 
 
@@ -170,7 +161,12 @@ ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
 """Per world: how often every tool should be fetched, and the margin over optimal side effects."""
 BLOCK_EFFECTS = 0.15
 """Upper bound for the side effects of skills in blocks of rooms, from clear starts."""
-MUD = {"changes": (0.95, ">="), "muddy": (0.05, "<="), "tracked": (3.0, "<=")}
+MUD = {
+    "changes": ("the treasure's best skill fetches it", 0.95, aim_at_least),
+    "muddy": ("it ends with `muddy` changed", 0.05, aim_at_most),
+    "tracked": ("new muddy cells", 3.0, aim_at_most),
+}
+"""Statement, aim and its direction, by metric."""
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
@@ -191,39 +187,28 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 
 def _four_rooms(frame: pl.DataFrame) -> Analysis:
-    claims, rows, world = [], [], "four-rooms"
-    for agent, variant in [
-        *((agent, "") for agent in FOCUSED),
-        *(("focused-vic", t) for t in TRICKS),
-    ]:
-        changes, effects, planned_changes, planned = (
-            values_by_seed(frame, metric, world, agent, which)
-            for which in (variant, PLANNED)
-            for metric in ("goal/control", "goal/side_effects")
-        )
+    claims, rows = [], []
+    for agent, variant in [(agent, "") for agent in FOCUSED] + [("focused-vic", t) for t in TRICKS]:
+        of = partial(values_by_seed, frame, world="four-rooms", agent=agent)
+        changes, effects = of("goal/control", variant=variant), of(EFFECTS, variant=variant)
+        planned = of(EFFECTS, variant=PLANNED)
         if not changes:
             continue
-        more = mean_difference(effects, planned)
-        name = agent_name(agent)
+        more, name = mean_difference(effects, planned), agent_name(agent)
         rows.append(
             [
                 f"{name}, {variant}" if variant else name, format_mean(changes, 3, 0, 1),
-                format_mean(planned_changes, 3), format_mean(effects, 3), format_mean(planned, 3),
-                format_interval(more, 3), str(len(changes)),
+                format_mean(of("goal/control", variant=PLANNED), 3), format_mean(effects, 3),
+                format_mean(planned, 3), format_interval(more, 3), str(len(changes)),
             ]
         )  # fmt: skip
-        if variant:
-            continue
-        statement = f"FourRooms, {name}: tools change"
-        claims.append(aim_at_least(f"scale-changes-{agent}", statement, 0.99, changes))
-        if more is not None:
-            claims.append(
-                aim_claim(
-                    f"scale-effects-{agent}",
-                    f"FourRooms, {name}: side effects of tool skills, networks minus planning",
-                    0.02, more, more.estimate <= 0.02, len(effects),
-                )
-            )  # fmt: skip
+        if not variant:
+            statement = f"FourRooms, {name}: tools change"
+            claims.append(aim_at_least(f"scale-changes-{agent}", statement, 0.99, changes))
+        if not variant and more is not None:
+            statement = f"FourRooms, {name}: side effects of tool skills, networks minus planning"
+            holds, n = more.estimate <= 0.02, len(effects)
+            claims.append(aim_claim(f"scale-effects-{agent}", statement, 0.02, more, holds, n))
     columns = [
         "agent", "a tool's best skill changes it", "planned", "side effects of tool skills",
         "planned", "difference", "seeds",
@@ -238,32 +223,30 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
 def _rooms(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
     for world, (least, margin) in ROOM_AIMS.items():
-        best = {kind: _over_tools(frame, f"{kind}/tool_effects", world, BEST) for kind in KINDS}
-        best_changes = _over_tools(frame, "fair/changes", world, BEST)
-        if best_changes:
-            rows.append([world, BEST, *_changes(frame, world, BEST), *_effects(best), "1"])
-        mine = {kind: _over_tools(frame, f"{kind}/tool_effects", world, "") for kind in KINDS}
+        found: dict[str, dict[str, SeedValues]] = {}
+        for variant, name in ((BEST, BEST), ("", "networks")):
+            of = partial(_over_tools, frame, world, variant)
+            effects = found[variant] = {kind: of(f"{kind}/tool_effects") for kind in KINDS}
+            if effects["all"]:
+                changes = of("fair/changes"), of("fair/changes", least=True)
+                cells = [format_mean(values, 3, 0, 1) for values in changes]
+                cells += [format_mean(values, 3) for values in effects.values()]
+                rows.append([world, name, *cells, str(len(effects["all"]))])
+        best, mine = found[BEST]["all"], found[""]
         if not mine["all"]:
             continue
-        seeds = str(len(mine["all"]))
-        rows.append([world, "networks", *_changes(frame, world, ""), *_effects(mine), seeds])
-        worst = _over_tools(frame, "fair/changes", world, "", least=True)
-        claims.append(
-            aim_at_least(
-                f"scale-changes-{world}", f"{world}: the worst tool changes, from fair starts",
-                least, worst,
-            )
-        )  # fmt: skip
-        if margin is not None and best["all"]:
-            reference = next(iter(best["all"].values()))
-            more = {seed: value - reference for seed, value in mine["all"].items()}
-            statement = f"{world}: side effects, networks minus the best possible"
-            claims.append(aim_at_most(f"scale-effects-{world}", statement, margin, more))
+        statement = f"{world}: the worst tool changes, from fair starts"
+        worst = _over_tools(frame, world, "", "fair/changes", least=True)
+        claims.append(aim_at_least(f"scale-changes-{world}", statement, least, worst))
+        name = f"scale-effects-{world}"
         if margin is None:
             statement = f"{world}: side effects from clear starts"
-            claims.append(
-                aim_at_most(f"scale-effects-{world}", statement, BLOCK_EFFECTS, mine["clear"])
-            )
+            claims.append(aim_at_most(name, statement, BLOCK_EFFECTS, mine["clear"]))
+        elif best:
+            reference = next(iter(best.values()))
+            more = {seed: value - reference for seed, value in mine["all"].items()}
+            statement = f"{world}: side effects, networks minus the best possible"
+            claims.append(aim_at_most(name, statement, margin, more))
     columns = [
         "world", "skills", "tools change, fair starts: mean", "worst tool",
         "side effects: all starts", "fair", "clear", "seeds",
@@ -276,21 +259,11 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
 
 
 KINDS = ("all", "fair", "clear")
-
-
-def _changes(frame: pl.DataFrame, world: str, variant: str) -> list[str]:
-    return [
-        format_mean(_over_tools(frame, "fair/changes", world, variant, least), 3, 0, 1)
-        for least in (False, True)
-    ]
-
-
-def _effects(by_kind: dict[str, SeedValues]) -> list[str]:
-    return [format_mean(by_kind[kind], 3) for kind in KINDS]
+EFFECTS = "goal/side_effects"
 
 
 def _over_tools(
-    frame: pl.DataFrame, metric: str, world: str, variant: str, least: bool = False
+    frame: pl.DataFrame, world: str, variant: str, metric: str, least: bool = False
 ) -> SeedValues:
     """Return the mean or, if `least`, the minimum of a metric over tools, by seed."""
     rows = metric_rows(frame, metric, world, "focused-vic", variant)
@@ -300,22 +273,14 @@ def _over_tools(
 
 def _mud(frame: pl.DataFrame) -> Analysis:
     claims, cells, seeds = [], [], 0
-    statements = {
-        "changes": "the treasure's best skill fetches it",
-        "muddy": "it ends with `muddy` changed",
-        "tracked": "new muddy cells",
-    }
-    for name, (aim, sign) in MUD.items():
+    for name, (statement, aim, judged) in MUD.items():
         values = values_by_seed(frame, f"treasure/{name}", "visible-mud", "focused-vic")
         if not values:
             return Analysis()
-        judged = aim_at_least if sign == ">=" else aim_at_most
-        claims.append(
-            judged(f"scale-mud-{name}", f"MudWorld in sight: {statements[name]}", aim, values)
-        )
+        claims.append(judged(f"scale-mud-{name}", f"MudWorld in sight: {statement}", aim, values))
         cells.append(format_mean(values, 3))
         seeds = len(values)
-    columns = ["agent", *statements.values(), "seeds"]
+    columns = ["agent", *(statement for statement, _, _ in MUD.values()), "seeds"]
     rows = [[agent_name("focused-vic"), *cells, str(seeds)]]
     return Analysis(claims, [Table("MudWorld with its mud in sight", columns, rows)])
 

@@ -1,9 +1,9 @@
-"""Runs of the comparison of focused skills with penalties on side effects.
+"""Comparison of focused skills with the penalties of the safety literature.
 
-`FlatSafety` plans a world's proxy task exactly over primitive actions, with every penalty at every
-strength. `SkillSafety` discovers skills with one seed and plans the same task over skills only,
-without a penalty and with some. In the paper's worlds, where models of skills would not fit in
-memory, the task is learned over skills and primitive actions, as in the paper. Metrics:
+All agents are given the proxy reward. A flat agent plans over primitive actions with a penalty on
+side effects; an agent over skills has no penalty, or one of those on top. In the paper's worlds,
+where models of skills would not fit in memory, the task is learned over skills and primitive
+actions, as in the paper. Metrics:
 
     safety/PENALTY/harmed, …          fields of `safety.measures.Measured`; step: index of the
                                       strength in `STRENGTHS`, none for agents without a penalty
@@ -11,19 +11,8 @@ memory, the task is learned over skills and primitive actions, as in the paper. 
 
 PENALTY is `true-reward`, `none` (proxy reward, no penalty), or a measure and its baseline.
 
-The cases of the comparison with the safety literature, and their labels.
-
-Access to the results of the comparison with the safety literature.
-
-Detailed tables of the comparison with the safety literature.
-
-The figure of safety against performance. This module imports matplotlib.
-
-Comparison of focused skills with the penalties of the safety literature.
-
-All agents are given the proxy reward. A flat agent plans over primitive actions with a penalty on
-side effects; an agent over skills has no penalty, or one of those on top. Claims are aims of our
-own, about differences in how often an agent is safe and complete, with W a world:
+Claims are aims of our own, about differences in how often an agent is safe and complete, with W a
+world:
 
     safety-focused-W    focused skills minus the flat agent with the best single penalty
     safety-any-W        focused skills minus the flat agent with the best penalty for W
@@ -35,10 +24,11 @@ own, about differences in how often an agent is safe and complete, with W a worl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -47,7 +37,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Claim, aim_claim
+from paper.claims import Analysis, Claim, aim_claim, matching
 from paper.experiment import Experiment
 from paper.formatting import (
     MISSING,
@@ -59,14 +49,13 @@ from paper.formatting import (
     join_words,
 )
 from paper.results import (
-    PROXY_RETURN,
     PROXY_TRUE_RETURN,
     TASK_RETURN,
     SeedValues,
     metric_rows,
     values_by_seed,
 )
-from paper.safety.measures import Measured, SafetyMeasures, measures_of, two_by_two
+from paper.safety.measures import SafetyMeasures, measures_of
 from paper.safety.penalties import (
     Distance,
     PenalizedTask,
@@ -76,48 +65,51 @@ from paper.safety.penalties import (
     relative_reachability,
     unreachability,
 )
-from paper.safety.planning import option_models, plan
-from paper.safety.q_learning import Episodes, follow_plan, learn_penalized
+from paper.safety.planning import Episodes, OptionModel, follow_plan, option_models, plan
+from paper.safety.q_learning import learn_penalized
 from paper.settings import WORLD_NAMES, WORLDS, discovery_learner, skill_targets, task_learner
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.figures.style import label_panel
 from skillfocus.learners.discovery import discover
 from skillfocus.mdp import TabularMDP, moves_by_itself
-from skillfocus.metrics.statistics import Interval, mean_interval
+from skillfocus.metrics.statistics import mean_interval, success_interval
 from skillfocus.objectives.kinds import parse_targets
 from skillfocus.objectives.registry import make_objective
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.skills import Skills
 from skillfocus.tasks.task import Task, task_of
 from skillfocus.worlds import registry
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 SMALL_WORLDS = ("box", "vase", "conveyor-sushi", "conveyor-vase", "train")
 """Worlds of the safety literature."""
+MOVING = ("conveyor-sushi", "conveyor-vase", "train")
+"""Worlds that move by themselves, in which the baseline of the skills' penalty matters."""
+ALL_WORLDS = (*SMALL_WORLDS, *WORLDS)
+NAMES = {world: registry.WORLDS[world].__name__ for world in SMALL_WORLDS} | WORLD_NAMES
+"""Printed names of the worlds."""
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Strengths beta of every penalty."""
 TRUE, NO_PENALTY = "true-reward", "none"
 MEASURES = ("deviation", "unreachability", "relative-reachability", "attainable-utility")
 BASELINES = ("start", "inaction", "stepwise")
+PENALTIES = tuple(f"{measure}-{baseline}" for measure in MEASURES for baseline in BASELINES)
 ON_SKILLS = ("deviation-start", "relative-reachability-stepwise")
 """Penalties on top of skills: the one closest to the skills' own, and one that is safe and complete
 in the box world."""
 MAX_ALL_PAIRS = 3000
 """Largest number of states that relative reachability averages over; larger worlds are sampled."""
-SCALARS = tuple(
-    name for name, kind in Measured.__annotations__.items() if "ndarray" not in str(kind)
-)
-BY_VARIABLE = tuple(name for name in Measured._fields if name not in SCALARS)
+FLAT = "flat"
+"""The agent without skills, planned over primitive actions."""
+FOCUS = "focused-vic"
+SKILL_AGENTS = ("vic", "dusdi-vic", FOCUS)
+SKILL_BASELINES = ("inaction", "stepwise")
+"""Baselines of the skills' penalty besides the start."""
+SAFETY = "safety"
+"""Variant of all cases, to distinguish them from other experiments."""
+MANY_SEEDS = 10
+"""With at least this many seeds, all of them are run in all worlds."""
 
-
-def world_penalties(mdp: TabularMDP) -> list[str]:
-    """Return the penalties of a world; where nothing moves by itself, inaction equals the start."""
-    baselines = BASELINES if moves_by_itself(mdp).any() else ("start", "stepwise")
-    return [f"{measure}-{baseline}" for measure in MEASURES for baseline in baselines]
+# -------------------------------------------------------------------- runs
 
 
 @dataclass(frozen=True)
@@ -133,19 +125,19 @@ class FlatSafety(Run):
     def execute(self, progress: Progress) -> Result:
         """Plan and measure every agent."""
         mdp, task, measures = _prepare(self.world, self.seed)
-        rows: list[Row] = []
-        models = None
-        for name, reward in ((TRUE, "true"), (NO_PENALTY, "proxy")):
-            made = plan(mdp, penalize(mdp, task, reward=reward))
-            rows += _rows(measures, follow_plan(mdp, made), name)
-            models = made.models
-        names = world_penalties(mdp)
+        true, proxy = (penalize(mdp, task, reward=kind) for kind in ("true", "proxy"))
+        models = option_models(mdp, proxy, None)
+        rows = _rows(measures, _planned(mdp, true), TRUE)
+        rows += _rows(measures, _planned(mdp, proxy, models), NO_PENALTY)
+        # Where nothing moves by itself, inaction equals the start.
+        moves = moves_by_itself(mdp).any()
+        names = [name for name in PENALTIES if moves or not name.endswith("-inaction")]
         for number, name in enumerate(names):
             progress(number / len(names), name)
             penalized = _penalized(self.world, self.seed, name)
             for place, strength in enumerate(STRENGTHS):
-                made = plan(mdp, penalized.with_strength(strength), models=models)
-                rows += _rows(measures, follow_plan(mdp, made), name, place)
+                made = _planned(mdp, penalized.with_strength(strength), models)
+                rows += _rows(measures, made, name, place)
         return Result(rows)
 
 
@@ -171,42 +163,36 @@ class SkillSafety(Run):
             progress=part_of(progress, 0.0, 0.6),
         )  # fmt: skip
         progress(0.6, "planning the task")
-        rows: list[Row] = []
-        episodes = self._learned if self.world in WORLDS else self._planned
-        for name, place, made in episodes(mdp, task, skills):
-            rows += _rows(measures, made, name, place)
-        return Result(rows)
-
-    def _planned(
-        self, mdp: TabularMDP, task: Task, skills: Skills
-    ) -> Iterator[tuple[str, int | None, Episodes]]:
-        """Yield the episodes of agents that plan over skills only."""
-        proxy = penalize(mdp, task)
-        models = option_models(mdp, proxy, skills, primitives=False)
-        yield NO_PENALTY, None, follow_plan(mdp, plan(mdp, proxy, primitives=False, models=models))
-        for name in ON_SKILLS:
-            penalized = _penalized(self.world, 0, name)
-            for place, strength in enumerate(STRENGTHS):
-                made = plan(mdp, penalized.with_strength(strength), primitives=False, models=models)
-                yield name, place, follow_plan(mdp, made)
-
-    def _learned(
-        self, mdp: TabularMDP, task: Task, skills: Skills
-    ) -> Iterator[tuple[str, int | None, Episodes]]:
-        """Yield the episodes of agents that learn over skills and primitive actions."""
-        settings = task_learner("best", self.world, self.objective)
         agents: list[tuple[str, int | None, PenalizedTask]] = [
             (NO_PENALTY, None, penalize(mdp, task))
         ]
         for name in ON_SKILLS:
             penalized = _penalized(self.world, 0, name)
-            agents += [
-                (name, place, penalized.with_strength(strength))
-                for place, strength in enumerate(STRENGTHS)
-            ]
+            agents += [(name, i, penalized.with_strength(x)) for i, x in enumerate(STRENGTHS)]
+        models = None
+        if self.world not in WORLDS:
+            models = option_models(mdp, agents[0][2], skills, primitives=False)
+        settings = task_learner("best", self.world, self.objective)
+        rows: list[Row] = []
         for name, place, penalized in agents:
-            learned = learn_penalized(mdp, penalized, skills, seed=self.seed, settings=settings)
-            yield name, place, learned.episodes
+            if models is None:
+                made = learn_penalized(
+                    mdp, penalized, skills, seed=self.seed, settings=settings
+                ).episodes
+            else:
+                made = _planned(mdp, penalized, models, primitives=False)
+            rows += _rows(measures, made, name, place)
+        return Result(rows)
+
+
+def _planned(
+    mdp: TabularMDP,
+    penalized: PenalizedTask,
+    models: list[OptionModel] | None = None,
+    primitives: bool = True,
+) -> Episodes:
+    """Return the episodes of the best plan."""
+    return follow_plan(mdp, plan(mdp, penalized, primitives=primitives, models=models))
 
 
 @lru_cache(maxsize=2)
@@ -237,30 +223,20 @@ def _rows(
     measures: SafetyMeasures, episodes: Episodes, penalty: str, place: int | None = None
 ) -> list[Row]:
     """Return the measures of an agent; changes by variable only without a penalty."""
-    measured = measures.of(episodes)
-    rows: list[Row] = [
-        (f"safety/{penalty}/{name}", place, float(getattr(measured, name))) for name in SCALARS
-    ]
-    if place is None:
-        for name in BY_VARIABLE:
-            for variable, change in zip(
-                measures.mdp.space.names, getattr(measured, name), strict=True
-            ):
-                rows.append((f"safety/{penalty}/{name}/{variable}", None, float(change)))
+    rows: list[Row] = []
+    for name, value in measures.of(episodes)._asdict().items():
+        if isinstance(value, np.ndarray):
+            if place is None:
+                by_variable = zip(measures.mdp.space.names, value.tolist(), strict=True)
+                rows += [
+                    (f"safety/{penalty}/{name}/{v}", None, change) for v, change in by_variable
+                ]
+        else:
+            rows.append((f"safety/{penalty}/{name}", place, float(value)))
     return rows
 
 
-SAFETY = "safety"
-"""Variant of all cases, to distinguish them from other experiments."""
-FLAT = "flat"
-"""The agent without skills, planned over primitive actions."""
-SKILL_AGENTS = ("vic", "dusdi-vic", "focused-vic")
-FOCUS = "focused-vic"
-MOVING = ("conveyor-sushi", "conveyor-vase", "train")
-"""Worlds that move by themselves, in which the baseline of the skills' penalty matters."""
-SKILL_BASELINES = ("inaction", "stepwise")
-MANY_SEEDS = 10
-"""With at least this many seeds, all of them are run in all worlds."""
+# -------------------------------------------------------------------- cases
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -272,13 +248,14 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     if setup.learner != "planning":
         return []
     every = len(seeds) >= MANY_SEEDS
-    listed = [_case(setup, world, FLAT, "", 0) for world in (*SMALL_WORLDS, *WORLDS)]
+    listed = [_case(setup, world, FLAT, "", 0) for world in ALL_WORLDS]
     for seed in seeds if every else seeds[:1]:
         for world in SMALL_WORLDS:
-            listed += [_case(setup, world, agent, "", seed) for agent in SKILL_AGENTS]
-            if world in MOVING:
-                baselines = SKILL_BASELINES if every else ("stepwise",)
-                listed += [_case(setup, world, FOCUS, baseline, seed) for baseline in baselines]
+            listed += [
+                _case(setup, world, agent, baseline, seed)
+                for _, agent, baseline in skill_agents(world)
+                if every or baseline != "inaction"
+            ]
     for seed in seeds if every else ():
         listed += [
             _case(setup, world, agent, "", seed) for world in WORLDS for agent in SKILL_AGENTS
@@ -296,10 +273,8 @@ def _case(setup: Setup, world: str, agent: str, baseline: str, seed: int) -> Cas
     return Case(setup.preset, setup.learner, world, agent, variant(baseline), seed, run)
 
 
-ALL_WORLDS = (*SMALL_WORLDS, *WORLDS)
-NAMES = {world: registry.WORLDS[world].__name__ for world in SMALL_WORLDS} | WORLD_NAMES
-"""Printed names of the worlds."""
-PENALTIES = tuple(f"{measure}-{baseline}" for measure in MEASURES for baseline in BASELINES)
+# -------------------------------------------------------------------- reading results
+
 BOTH = "safe_and_complete"
 """The metric of the comparison: the reward is paid and there is no side effect."""
 
@@ -332,25 +307,18 @@ def flat_curve(frame: pl.DataFrame, world: str, penalty: str, metric: str) -> li
     return rows["value"].to_list()
 
 
-def flat_value(frame: pl.DataFrame, world: str, agent: str, metric: str) -> float | None:
-    """Return a metric of a flat agent without a penalty (`none` or `true-reward`)."""
-    values = flat_curve(frame, world, agent, metric)
-    return values[0] if values else None
-
-
 def best_single_penalty(frame: pl.DataFrame) -> Choice | None:
     """Return the penalty and strength that make flat agents safe and complete most often.
 
     It is one setting for all worlds with results, the best in the mean, chosen with hindsight.
     """
     scores: dict[Choice, float] = {}
-    worlds = [w for w in ALL_WORLDS if flat_value(frame, w, NO_PENALTY, BOTH) is not None]
+    worlds = [world for world in ALL_WORLDS if flat_curve(frame, world, NO_PENALTY, BOTH)]
     for penalty in PENALTIES if worlds else ():
         curves = [flat_curve(frame, world, penalty, BOTH) for world in worlds]
         if all(len(curve) == len(STRENGTHS) for curve in curves):
-            for place in range(len(STRENGTHS)):
-                mean = sum(curve[place] for curve in curves) / len(curves)
-                scores[Choice(penalty, place)] = mean
+            for place, values in enumerate(zip(*curves, strict=True)):
+                scores[Choice(penalty, place)] = sum(values) / len(values)
     return max(scores, key=lambda choice: scores[choice]) if scores else None
 
 
@@ -371,7 +339,7 @@ def skill_values(
     frame: pl.DataFrame,
     metric: str,
     world: str,
-    agent: str,
+    agent: str = FOCUS,
     baseline: str = "",
     choice: Choice | None = None,
 ) -> SeedValues:
@@ -381,30 +349,16 @@ def skill_values(
     return values_by_seed(frame, f"safety/{penalty}/{metric}", world, agent, label, place)
 
 
-def safe_and_complete(
-    frame: pl.DataFrame, world: str, agent: str, baseline: str = ""
-) -> SeedValues:
-    """Return how often an agent over skills is safe and complete, by seed.
+def safe_and_complete(frame: pl.DataFrame, world: str, baseline: str = "") -> SeedValues:
+    """Return how often an agent over focused skills is safe and complete, by seed.
 
     In the paper's worlds these are the agents of Figures 3 and 4, which have more seeds.
     """
     if world in WORLDS:
         metric = TASK_RETURN if world == "four-rooms" else PROXY_TRUE_RETURN
-        if values := values_by_seed(frame, metric, world, agent):
+        if values := values_by_seed(frame, metric, world, FOCUS):
             return values
-    return skill_values(frame, BOTH, world, agent, baseline)
-
-
-def completed(frame: pl.DataFrame, world: str, agent: str, baseline: str = "") -> SeedValues:
-    """Return how often an agent over skills completes the proxy task, by seed.
-
-    In the paper's worlds, as in `safe_and_complete`.
-    """
-    if world in WORLDS:
-        metric = TASK_RETURN if world == "four-rooms" else PROXY_RETURN
-        if values := values_by_seed(frame, metric, world, agent):
-            return values
-    return skill_values(frame, "completed", world, agent, baseline)
+    return skill_values(frame, BOTH, world, FOCUS, baseline)
 
 
 def best_on_top(frame: pl.DataFrame) -> Choice | None:
@@ -416,12 +370,162 @@ def best_on_top(frame: pl.DataFrame) -> Choice | None:
             means = [
                 sum(values.values()) / len(values)
                 for world in ALL_WORLDS
-                if (values := skill_values(frame, BOTH, world, FOCUS, "", choice))
+                if (values := skill_values(frame, BOTH, world, choice=choice))
             ]
             if means:
                 scores[choice] = sum(means) / len(means)
     return max(scores, key=lambda choice: scores[choice]) if scores else None
 
+
+def skill_agents(world: str) -> list[tuple[str, str, str]]:
+    """Return agents over skills: printed name, objective, baseline of the skills' penalty."""
+    baselines = SKILL_BASELINES if world in MOVING else ()
+    return [(agent_name(agent), agent, "") for agent in SKILL_AGENTS] + [
+        (f"{agent_name(FOCUS)}, {baseline}", FOCUS, baseline) for baseline in baselines
+    ]
+
+
+# -------------------------------------------------------------------- claims
+
+FEW_STEPS = 1.0
+"""Number of additional steps that count as no difference."""
+TINY = 1e-6
+QUESTIONS = {
+    "focused": "Do focused skills avoid side effects better than a penalty on a flat agent?",
+    "any": "… than the penalty and the strength that suit the world best?",
+    "stepwise": "Do they still when the world moves by itself?",
+    "steps": "What do they cost in steps when side effects do not matter?",
+    "on-top": "Does a penalty on top of focused skills help further?",
+}
+
+
+def analyze(frame: pl.DataFrame) -> Analysis:
+    """Answer `QUESTIONS`, and tabulate the underlying results.
+
+    Args:
+        frame: Reduced results of one setup.
+
+    Returns:
+        Claims (see the module), and tables, starting with the losses of focused skills.
+    """
+    best = best_single_penalty(frame)
+    if best is None:
+        return Analysis()
+    claims = _claims(frame, best)
+    tables = [
+        _losses(claims), _answers(claims, best), _two_by_two(frame), _measures(frame, best),
+        _changes(frame), *(_curve(frame, world) for world in ALL_WORLDS),
+    ]  # fmt: skip
+    return Analysis(claims, [table for table in tables if table.rows])
+
+
+def _claims(frame: pl.DataFrame, best: Choice) -> list[Claim]:
+    """Compare focused skills with flat agents, and with themselves under a penalty on top."""
+    claims = []
+    often = "skills are safe and complete at least as often as a flat agent with the"
+    for kind, which, baseline, worlds in (
+        ("focused", "focused", "", ALL_WORLDS),
+        ("stepwise", "stepwise focused", "stepwise", MOVING),
+    ):
+        for world in worlds:
+            if flat := flat_curve(frame, world, best.penalty, BOTH):
+                words = f"{which} {often} best single penalty ({best})"
+                values = safe_and_complete(frame, world, baseline)
+                claims += _claim(kind, world, words, values, flat[best.place])
+    for world in ALL_WORLDS:
+        if found := best_penalty_in(frame, world):
+            words = f"focused {often} penalty that suits this world best ({found[0]})"
+            claims += _claim("any", world, words, safe_and_complete(frame, world), found[1])
+    for world in SMALL_WORLDS:
+        if fewest := flat_curve(frame, world, NO_PENALTY, "steps"):
+            words = f"focused skills take at most {FEW_STEPS:g} step more than the fewest"
+            claims += _claim("steps", world, words, skill_values(frame, "steps", world), fewest[0])
+    if top := best_on_top(frame):
+        words = (
+            f"{top} on top of focused skills makes them safe and complete at least as often as "
+            f"without"
+        )
+        for world in ALL_WORLDS:
+            values = skill_values(frame, BOTH, world, choice=top)
+            claims += _claim("on-top", world, words, values, skill_values(frame, BOTH, world))
+    return claims
+
+
+def _claim(
+    kind: str, world: str, words: str, values: SeedValues, others: SeedValues | float
+) -> list[Claim]:
+    """Return an aim for the difference from a number or from other values; none without seeds."""
+    digits, *possible = (1,) if kind == "steps" else (2, 0, 1)
+    if isinstance(others, dict):
+        by_seed, against = others, format_mean(others, digits, *possible)
+    else:
+        by_seed, against = dict.fromkeys(values, others), format_number(others, digits)
+    seeds = [seed for seed in values if seed in by_seed]
+    if not seeds:
+        return []
+    difference = mean_interval([round(values[s] - by_seed[s], 9) + 0.0 for s in seeds])
+    statement = (
+        f"{NAMES[world]}, given the proxy: {words}: {format_mean(values, digits, *possible)} and "
+        f"{against}, the difference"
+    )
+    aim = FEW_STEPS if kind == "steps" else 0.0
+    name, reached = f"safety-{kind}-{world}", not _is_loss(kind, difference.estimate)
+    return [aim_claim(name, statement, aim, difference, reached, len(seeds))]
+
+
+def _is_loss(kind: str, estimate: float) -> bool:
+    """Return whether focused skills lose in the mean."""
+    return estimate > FEW_STEPS + TINY if kind == "steps" else estimate < -TINY
+
+
+def _parts(claim: Claim) -> tuple[str, str]:
+    """Return the kind and the world of a claim."""
+    found = re.fullmatch(rf"safety-({'|'.join(QUESTIONS)})-(.*)", claim.id)
+    assert found is not None
+    return found[1], found[2]
+
+
+def _lost(claim: Claim) -> bool:
+    return _is_loss(_parts(claim)[0], claim.ours.estimate)
+
+
+def _sign(claim: Claim) -> int:
+    """Return 1 if focused skills are better, -1 if they are worse, 0 if the interval contains 0.
+
+    The interval of a single value is infinite; then its sign decides. Up to `FEW_STEPS` more steps
+    count as no difference.
+    """
+    estimate, low, high = claim.ours
+    if not math.isfinite(low):
+        low = high = estimate
+    if _parts(claim)[0] == "steps":
+        low, high = -high, FEW_STEPS - low
+    return int(low > TINY) - int(high < -TINY)
+
+
+def _names(claims: Sequence[Claim]) -> list[str]:
+    return [NAMES[_parts(claim)[1]] for claim in claims]
+
+
+def outcome(claims: Sequence[Claim]) -> str:
+    """Return one sentence: where focused skills lose to a penalty, and where they do not."""
+    mine = matching(claims, "safety-focused-.*")
+    lost = join_words(_names([claim for claim in mine if _lost(claim)]))
+    held = join_words(_names([claim for claim in mine if not _lost(claim)]))
+    if not lost:
+        return held and (
+            f"Given the proxy alone, focused skills are as often safe and complete as a flat "
+            f"agent with the best single penalty on side effects in {held}."
+        )
+    elsewhere = f", and at least as often in {held}" if held else ""
+    return (
+        f"Given the proxy alone, against a flat agent with the best single penalty on side "
+        f"effects, focused skills lose first: they are safe and complete less often in "
+        f"{lost}{elsewhere}."
+    )
+
+
+# -------------------------------------------------------------------- tables
 
 MEASURED = {
     "completed": "completed", "harmed": "side effect", "steps": "steps",
@@ -436,23 +540,35 @@ CHANGES = {
 }  # fmt: skip
 
 
-def detail_tables(frame: pl.DataFrame, best: Choice) -> list[Table]:
-    """Return all tables below the answers."""
-    return [
-        _two_by_two(frame), _measures(frame, best), _changes(frame),
-        *(_curve(frame, world) for world in ALL_WORLDS),
-    ]  # fmt: skip
+def _losses(claims: Sequence[Claim]) -> Table:
+    """Return the table of losses of focused skills, the largest first."""
+    lost = sorted(filter(_lost, claims), key=lambda claim: -abs(claim.ours.estimate))
+    rows = [[claim.statement, format_interval(claim.ours), str(claim.seeds)] for claim in lost]
+    return Table("Where focused skills lose", ["what was hoped", "difference", "seeds"], rows)
 
 
-def skill_agents(world: str) -> list[tuple[str, str, str]]:
-    """Return agents over skills: printed name, objective, baseline of the skills' penalty."""
-    agents = [(agent_name(agent), agent, "") for agent in SKILL_AGENTS]
-    if world in MOVING:
-        agents += [
-            (f"{agent_name(FOCUS)}, {baseline}", FOCUS, baseline)
-            for baseline in ("inaction", "stepwise")
-        ]
-    return agents
+def _answers(claims: Sequence[Claim], best: Choice) -> Table:
+    """Return the table of `QUESTIONS`: where focused skills are better or worse, and numbers."""
+    rows = []
+    for kind, question in QUESTIONS.items():
+        mine = [claim for claim in claims if _parts(claim)[0] == kind]
+        if mine:
+            by_sign = [_names([c for c in mine if _sign(c) == sign]) for sign in (1, 0, -1)]
+            worlds = [f"{len(n)}: {join_words(n)}" if n else MISSING for n in by_sign]
+            differences = [format_interval(c.ours, 1 if kind == "steps" else 2) for c in mine]
+            pairs = zip(_names(mine), differences, strict=True)
+            rows.append([question, *worlds, "; ".join(map(" ".join, pairs))])
+    note = (
+        f"Focused skills by planning, focused VIC. Better and worse: the 90 % interval of the "
+        f"difference over seeds is on one side of 0; up to {FEW_STEPS:g} step more is no "
+        f"difference. The flat agent's penalty, {best}, is one setting for "
+        f"all worlds, the best of all penalties and strengths with hindsight; the second row takes "
+        f"the best in each world. In the row on worlds that move by themselves the skills' own "
+        f"penalty is stepwise, elsewhere it compares with the start. An agent that is planned "
+        f"alone is exact."
+    )
+    columns = ["question", "better", "no difference", "worse", "differences by world"]
+    return Table("Four questions", columns, rows, note)
 
 
 def _two_by_two(frame: pl.DataFrame) -> Table:
@@ -465,10 +581,11 @@ def _two_by_two(frame: pl.DataFrame) -> Table:
                 for metric in ("completed", "harmed")
             )
             if done:
-                cells = two_by_two(np.array(list(done.values())), np.array(list(harm.values())))
-                rows.append(
-                    [NAMES[world], name, *(format_interval(cell) for cell in cells), str(len(done))]
-                )
+                cells = [
+                    success_interval(count, len(done))
+                    for count in two_by_two([*done.values()], [*harm.values()])
+                ]
+                rows.append([NAMES[world], name, *map(format_interval, cells), str(len(done))])
     columns = [
         "world", "skills", "safe and complete", "safe, not complete", "complete with side effect",
         "side effect, not complete", "seeds",
@@ -479,6 +596,20 @@ def _two_by_two(frame: pl.DataFrame) -> Table:
         "episodes."
     )
     return Table("Side effect and completion, agents over skills", columns, rows, note)
+
+
+def two_by_two(completed: Sequence[float], harmful: Sequence[float]) -> list[int]:
+    """Count agents by side effect and completion.
+
+    Args:
+        completed: Probability that each agent completes the task; above 1/2 counts.
+        harmful: Probability that each agent causes a side effect; likewise.
+
+    Returns:
+        Safe and complete, safe and incomplete, harmful and complete, harmful and incomplete.
+    """
+    found = [(h > 0.5, c > 0.5) for c, h in zip(completed, harmful, strict=True)]
+    return [found.count((harm, done)) for harm in (False, True) for done in (True, False)]
 
 
 def _measures(frame: pl.DataFrame, best: Choice) -> Table:
@@ -514,23 +645,20 @@ def _measures(frame: pl.DataFrame, best: Choice) -> Table:
 def _changes(frame: pl.DataFrame) -> Table:
     """Return changes by variable, of the flat agent with the proxy and of focused skills."""
     rows = []
+    prefix = f"safety/{NO_PENALTY}/"
     for world in ALL_WORLDS:
-        for name, agent, label in (
-            ("flat, proxy", FLAT, SAFETY), ("focused VIC skills", FOCUS, variant("")),
-        ):  # fmt: skip
-            found = frame.filter(
+        for name, agent in (("flat, proxy", FLAT), ("focused VIC skills", FOCUS)):
+            mine = frame.filter(
                 (pl.col("world") == world) & (pl.col("agent") == agent)
-                & (pl.col("variant") == label)
-                & pl.col("metric").str.starts_with(f"safety/{NO_PENALTY}/{BY_VARIABLE[0]}/")
+                & (pl.col("variant") == SAFETY)
             )  # fmt: skip
-            for metric in found["metric"].unique(maintain_order=True):
-                variable = metric.rpartition("/")[2]
-                means = []
-                for kind in CHANGES:
-                    key = f"safety/{NO_PENALTY}/{kind}/{variable}"
-                    mean = metric_rows(frame, key, world, agent, label)["value"].mean()
-                    means.append(MISSING if mean is None else format_number(float(mean)))  # pyright: ignore[reportArgumentType]
-                rows.append([NAMES[world], name, f"`{variable}`", *means])
+            means = dict(mine.group_by("metric", maintain_order=True).agg(pl.mean("value")).rows())
+            for metric in means:
+                if metric.startswith(f"{prefix}change_at_end/"):
+                    variable = metric.rpartition("/")[2]
+                    numbers = [means.get(f"{prefix}{kind}/{variable}") for kind in CHANGES]
+                    cells = [MISSING if n is None else format_number(n) for n in numbers]
+                    rows.append([NAMES[world], name, f"`{variable}`", *cells])
     columns = ["world", "agent", "variable", *CHANGES.values()]
     note = "Expected distances from the first value, relative to the variable's scale."
     return Table("Change per variable", columns, rows, note)
@@ -541,9 +669,8 @@ def _curve(frame: pl.DataFrame, world: str) -> Table:
     rows = []
     for penalty in PENALTIES:
         done, harm = (flat_curve(frame, world, penalty, m) for m in ("completed", "harmed"))
-        if penalty.endswith("-inaction") and world not in MOVING:
-            continue
-        if len(done) == len(STRENGTHS):
+        repeats_start = penalty.endswith("-inaction") and world not in MOVING
+        if len(done) == len(STRENGTHS) and not repeats_start:
             cells = [
                 f"{format_number(d)} / {format_number(h)}" for d, h in zip(done, harm, strict=True)
             ]
@@ -554,46 +681,55 @@ def _curve(frame: pl.DataFrame, world: str) -> Table:
     return Table(f"{NAMES[world]}: every penalty at every strength", columns, rows, note)
 
 
+# -------------------------------------------------------------------- figure
+
 COLOURS = {
     "deviation": "#8c8c8c", "unreachability": "#bf812d", "relative-reachability": "#35978f",
     "attainable-utility": "#5e4fa2",
 }  # fmt: skip
 LINES = {"start": "-", "inaction": (0, (5, 1.5)), "stepwise": (0, (1, 1.2))}
+FLAT_MARKERS = {TRUE: ("*", "flat, true reward", 9), NO_PENALTY: ("x", "flat, proxy", 6)}
+"""Marker, label and size in the legend of agents without a penalty."""
 SYMBOLS = {
-    "vic": ("s", "#4393c3"), "dusdi-vic": ("D", "#d6a04d"), "focused-vic": ("o", "#b2182b"),
-    "focused-vic, inaction": ("v", "#b2182b"), "focused-vic, stepwise": ("^", "#b2182b"),
-}  # fmt: skip
+    ("vic", ""): ("s", "#4393c3", "VIC skills"),
+    ("dusdi-vic", ""): ("D", "#d6a04d", "DUSDi VIC skills"),
+    ("focused-vic", ""): ("o", "#b2182b", "focused VIC skills"),
+    ("focused-vic", "inaction"): ("v", "#b2182b", "… inaction"),
+    ("focused-vic", "stepwise"): ("^", "#b2182b", "… stepwise"),
+}
+"""Marker, colour and label of agents over skills, by objective and baseline."""
 OFFSET = 0.007
 """Offset between curves, so that equal points stay visible."""
 
 
-def draw(frame: pl.DataFrame) -> Figure:
-    """Draw a panel per world, and a shared legend."""
-    figure = Figure(figsize=(12, 6.4), layout="constrained")
-    panels = figure.subplots(2, 4, sharex=True, sharey=True).ravel()
+def figure(frame: pl.DataFrame) -> Figure:
+    """Draw safety against performance, a panel per world, and a shared legend.
+
+    Args:
+        frame: Reduced results of one setup.
+    """
+    drawn = Figure(figsize=(12, 6.4), layout="constrained")
+    panels = drawn.subplots(2, 4, sharex=True, sharey=True).ravel()
     for panel, world in zip(panels, ALL_WORLDS, strict=True):
         _draw_world(panel, frame, world)
         label_panel(panel, NAMES[world], "speed", "no side effect")
         panel.set(xlim=(-0.03, 1.1), ylim=(-0.05, 1.15))
     handles = [
-        Line2D([], [], color=COLOURS[p.rpartition("-")[0]], ls=LINES[p.rpartition("-")[2]],
-               label=penalty_name(p))
-        for p in PENALTIES
+        Line2D([], [], color=COLOURS[measure], ls=LINES[baseline],
+               label=penalty_name(f"{measure}-{baseline}"))
+        for measure in MEASURES
+        for baseline in BASELINES
     ]  # fmt: skip
     handles += [
-        Line2D([], [], marker="*", ls="", color="black", ms=9, label="flat, true reward"),
-        Line2D([], [], marker="x", ls="", color="black", label="flat, proxy"),
+        Line2D([], [], marker=marker, ls="", color="black", ms=size, label=label)
+        for marker, label, size in FLAT_MARKERS.values()
     ]
-    names = {
-        "vic": "VIC skills", "dusdi-vic": "DUSDi VIC skills", "focused-vic": "focused VIC skills",
-        "focused-vic, inaction": "… inaction", "focused-vic, stepwise": "… stepwise",
-    }  # fmt: skip
     handles += [
-        Line2D([], [], marker=marker, ls="", color=colour, label=names[key])
-        for key, (marker, colour) in SYMBOLS.items()
+        Line2D([], [], marker=marker, ls="", color=colour, label=label)
+        for marker, colour, label in SYMBOLS.values()
     ]
-    figure.legend(handles=handles, loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return figure
+    drawn.legend(handles=handles, loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return drawn
 
 
 def _draw_world(panel: Axes, frame: pl.DataFrame, world: str) -> None:
@@ -608,244 +744,19 @@ def _draw_world(panel: Axes, frame: pl.DataFrame, world: str) -> None:
             fewest[0] / np.array(steps) + shift, 1 - np.array(harm) + shift, marker=".", ms=4,
             lw=1, color=COLOURS[measure], ls=LINES[baseline], zorder=2,
         )  # fmt: skip
-    for agent, marker in ((TRUE, "*"), (NO_PENALTY, "x")):
+    for agent, (marker, _, _) in FLAT_MARKERS.items():
         steps, harm = (flat_curve(frame, world, agent, m) for m in ("steps", "harmed"))
         panel.plot(fewest[0] / steps[0], 1 - harm[0], marker, color="black", ms=9, zorder=4)
     for _, agent, baseline in skill_agents(world):
-        marker, colour = SYMBOLS[f"{agent}, {baseline}" if baseline else agent]
+        marker, colour, _ = SYMBOLS[agent, baseline]
         steps, harm = (
             np.array(list(skill_values(frame, m, world, agent, baseline).values()))
             for m in ("steps", "harmed")
         )
         if len(steps):
-            speed = fewest[0] / steps
-            panel.plot(speed, 1 - harm, marker, color=colour, ms=4, alpha=0.12, zorder=3)
-            panel.plot(
-                speed.mean(), 1 - harm.mean(), marker, color=colour, ms=7, mec="white", zorder=5
-            )
-
-
-FEW_STEPS = 1.0
-"""Number of additional steps that count as no difference."""
-QUESTIONS = {
-    "focused": "Do focused skills avoid side effects better than a penalty on a flat agent?",
-    "any": "… than the penalty and the strength that suit the world best?",
-    "stepwise": "Do they still when the world moves by itself?",
-    "steps": "What do they cost in steps when side effects do not matter?",
-    "on-top": "Does a penalty on top of focused skills help further?",
-}
-
-
-def analyze(frame: pl.DataFrame) -> Analysis:
-    """Answer `QUESTIONS`, and tabulate the underlying results.
-
-    Args:
-        frame: Reduced results of one setup.
-
-    Returns:
-        Claims (see the module), and tables, starting with the losses of focused skills.
-    """
-    best = best_single_penalty(frame)
-    if best is None:
-        return Analysis()
-    claims = [
-        *_focused_claims(frame, best), *_any_claims(frame), *_step_claims(frame),
-        *_on_top_claims(frame),
-    ]  # fmt: skip
-    tables = [_losses(claims), *_answers(frame, claims, best), *detail_tables(frame, best)]
-    return Analysis(claims, [table for table in tables if table.rows])
-
-
-def _less(values: SeedValues, other: float) -> Interval:
-    return mean_interval([round(value - other, 9) + 0.0 for value in values.values()])
-
-
-def _focused_claims(frame: pl.DataFrame, best: Choice) -> list[Claim]:
-    """Compare focused skills with the flat agent with the best single penalty."""
-    claims = []
-    for baseline in ("", "stepwise"):
-        for world in MOVING if baseline else ALL_WORLDS:
-            values = safe_and_complete(frame, world, FOCUS, baseline)
-            flat = flat_curve(frame, world, best.penalty, BOTH)
-            if not values or not flat:
-                continue
-            less = _less(values, flat[best.place])
-            which = "stepwise focused" if baseline else "focused"
-            claims.append(
-                aim_claim(
-                    f"safety-{baseline or 'focused'}-{world}",
-                    f"{NAMES[world]}, given the proxy: {which} skills are safe and complete at "
-                    f"least as often as a flat agent with the best single penalty ({best}): "
-                    f"{format_mean(values, 2, 0, 1)} and {format_number(flat[best.place])}, the "
-                    f"difference",
-                    0.0, less, less.estimate >= -1e-6, len(values),
-                )
-            )  # fmt: skip
-    return claims
-
-
-def _any_claims(frame: pl.DataFrame) -> list[Claim]:
-    """Compare focused skills with the best penalty for each world, chosen with hindsight."""
-    claims = []
-    for world in ALL_WORLDS:
-        values, found = safe_and_complete(frame, world, FOCUS), best_penalty_in(frame, world)
-        if values and found:
-            less = _less(values, found[1])
-            claims.append(
-                aim_claim(
-                    f"safety-any-{world}",
-                    f"{NAMES[world]}, given the proxy: focused skills are safe and complete at "
-                    f"least as often as a flat agent with the penalty that suits this world best "
-                    f"({found[0]}): {format_mean(values, 2, 0, 1)} and "
-                    f"{format_number(found[1])}, the difference",
-                    0.0, less, less.estimate >= -1e-6, len(values),
-                )
-            )  # fmt: skip
-    return claims
-
-
-def _step_claims(frame: pl.DataFrame) -> list[Claim]:
-    """Compare steps until the proxy is paid with the fewest; a failure counts as the limit."""
-    claims = []
-    for world in SMALL_WORLDS:
-        values = skill_values(frame, "steps", world, FOCUS)
-        fewest = flat_value(frame, world, NO_PENALTY, "steps")
-        if values and fewest is not None:
-            more = _less(values, fewest)
-            claims.append(
-                aim_claim(
-                    f"safety-steps-{world}",
-                    f"{NAMES[world]}, given the proxy: focused skills take at most "
-                    f"{FEW_STEPS:g} step more than the fewest: {format_mean(values, 1)} and "
-                    f"{format_number(fewest, 1)}, the difference",
-                    FEW_STEPS, more, more.estimate <= FEW_STEPS + 1e-6, len(values),
-                )
-            )  # fmt: skip
-    return claims
-
-
-def _on_top_claims(frame: pl.DataFrame) -> list[Claim]:
-    """Compare the best penalty on top of focused skills with none."""
-    top, claims = best_on_top(frame), []
-    if top is None:
-        return []
-    for world in ALL_WORLDS:
-        without = skill_values(frame, BOTH, world, FOCUS)
-        with_penalty = skill_values(frame, BOTH, world, FOCUS, "", top)
-        seeds = [seed for seed in with_penalty if seed in without]
-        if seeds:
-            more = mean_interval(
-                [round(with_penalty[seed] - without[seed], 9) + 0.0 for seed in seeds]
-            )
-            claims.append(
-                aim_claim(
-                    f"safety-on-top-{world}",
-                    f"{NAMES[world]}, given the proxy: {top} on top of focused skills makes them "
-                    f"safe and complete at least as often as without: "
-                    f"{format_mean(with_penalty, 2, 0, 1)} and {format_mean(without, 2, 0, 1)}, "
-                    f"the difference",
-                    0.0, more, more.estimate >= -1e-6, len(seeds),
-                )
-            )  # fmt: skip
-    return claims
-
-
-def _kind(claim: Claim) -> str:
-    return next(kind for kind in QUESTIONS if claim.id.startswith(f"safety-{kind}-"))
-
-
-def _lost(claim: Claim) -> bool:
-    """Return whether focused skills lose in the mean."""
-    if _kind(claim) == "steps":
-        return claim.ours.estimate > FEW_STEPS + 1e-6
-    return claim.ours.estimate < -1e-6
-
-
-def _sign(claim: Claim) -> int:
-    """Return 1 if focused skills are better, -1 if they are worse, 0 if the interval contains 0.
-
-    The interval of a single value is infinite; then its sign decides. Up to `FEW_STEPS` more steps
-    count as no difference.
-    """
-    estimate, low, high = claim.ours
-    if not math.isfinite(low):
-        low = high = estimate
-    if _kind(claim) == "steps":
-        low, high = -high, FEW_STEPS - low
-    return int(low > 1e-6) - int(high < -1e-6)
-
-
-def _losses(claims: Sequence[Claim]) -> Table:
-    """Return the table of losses of focused skills, the largest first."""
-    lost = sorted((claim for claim in claims if _lost(claim)), key=lambda c: -abs(c.ours.estimate))
-    rows = [[claim.statement, format_interval(claim.ours), str(claim.seeds)] for claim in lost]
-    return Table("Where focused skills lose", ["what was hoped", "difference", "seeds"], rows)
-
-
-def _answers(frame: pl.DataFrame, claims: Sequence[Claim], best: Choice) -> list[Table]:
-    """Return the table of `QUESTIONS`: where focused skills are better or worse, and numbers."""
-    rows = []
-    for kind, question in QUESTIONS.items():
-        mine = [claim for claim in claims if _kind(claim) == kind]
-        if not mine:
-            continue
-        numbers = "; ".join(
-            f"{NAMES[_world(claim)]} {format_interval(claim.ours, 1 if kind == 'steps' else 2)}"
-            for claim in mine
-        )
-        by_sign = [[claim for claim in mine if _sign(claim) == sign] for sign in (1, 0, -1)]
-        rows.append([question, *map(_worlds, by_sign), numbers])
-    note = (
-        f"Focused skills by planning, focused VIC. Better and worse: the 90 % interval of the "
-        f"difference over seeds is on one side of 0; up to {FEW_STEPS:g} step more is no "
-        f"difference. The flat agent's penalty, {best}, is one setting for "
-        f"all worlds, the best of all penalties and strengths with hindsight; the second row takes "
-        f"the best in each world. In the row on worlds that move by themselves the skills' own "
-        f"penalty is stepwise, elsewhere it compares with the start. An agent that is planned "
-        f"alone is exact."
-    )
-    columns = ["question", "better", "no difference", "worse", "differences by world"]
-    return [Table("Four questions", columns, rows, note)] if frame.height else []
-
-
-def _worlds(claims: Sequence[Claim]) -> str:
-    names = [NAMES[_world(claim)] for claim in claims]
-    return f"{len(names)}: {join_words(names)}" if names else "–"
-
-
-def _world(claim: Claim) -> str:
-    return claim.id.removeprefix(f"safety-{_kind(claim)}-")
-
-
-def outcome(claims: Sequence[Claim]) -> str:
-    """Return one sentence: where focused skills lose to a penalty, and where they do not."""
-    mine = [claim for claim in claims if claim.id.startswith("safety-focused-")]
-    if not mine:
-        return ""
-    lost = [NAMES[_world(claim)] for claim in mine if _lost(claim)]
-    held = [NAMES[_world(claim)] for claim in mine if not _lost(claim)]
-    parts = []
-    if lost:
-        parts.append(f"they are safe and complete less often in {join_words(lost)}")
-    if held:
-        parts.append(f"at least as often in {join_words(held)}")
-    return (
-        f"Given the proxy alone, against a flat agent with the best single penalty on side "
-        f"effects, focused skills lose first: {', and '.join(parts)}."
-        if lost
-        else f"Given the proxy alone, focused skills are as often safe and complete as a flat "
-        f"agent with the best single penalty on side effects in {join_words(held)}."
-    )
-
-
-def figure(frame: pl.DataFrame) -> Figure:
-    """Draw safety against performance, a panel per world.
-
-    Args:
-        frame: Reduced results of one setup.
-    """
-
-    return draw(frame)
+            speed, safe = fewest[0] / steps, 1 - harm
+            panel.plot(speed, safe, marker, color=colour, ms=4, alpha=0.12, zorder=3)
+            panel.plot(speed.mean(), safe.mean(), marker, color=colour, ms=7, mec="white", zorder=5)
 
 
 EXPERIMENT = Experiment(

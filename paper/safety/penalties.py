@@ -1,31 +1,29 @@
-"""Exact discounted values of many rewards or targets at once.
-
-    reachability    R(x -> y) = max over policies of E[gamma^steps until y], 0 if never
-    optimal_values  V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], in [0, 1] for r in [0, 1]
-
-Both use value iteration with the planner's kernel, one column per target or reward. Hidden marks
-count as not set.
-
-Distances of a state s from a baseline state b in the safety literature.
-
-    deviation              d(s; b) = ||f(s) - f(b)||, f the variables, each relative to its scale
-    unreachability         d(s; b) = 1 - R(s -> b)
-    relative_reachability  d(s; b) = mean over x of max(R(b -> x) - R(s -> x), 0)
-    attainable_utility     d(s; b) = mean over rewards i of |V_i(s) - V_i(b)| / scale_i
-
-R and V are exact (`values.py`); scale_i is the range of V_i. Attainable utility preservation, as
-published, compares actions: with the no-op or, if there is none, with the mean over actions:
-
-    d(s, a) = mean over i of |Q_i(s, a) - Q_i(s, no-op)| / scale_i
-
-Penalized tasks: a task's reward minus a cost of side effects.
+"""Penalized tasks: a task's reward minus a cost of side effects.
 
     r - beta d(s'; b)    for every step into a state s', with b the baseline state
 
 The baseline `start` is the first state, `inaction` the state after as many no-op steps (if that is
 random, in expectation), and `stepwise` the outcome of the no-op in the previous state. Agents over
 primitive actions and over skills share a `PenalizedTask`, planned (`planning.py`) or learned
-(`q_learning.py`); a skill pays for each of its steps.
+(`q_learning.py`); a skill pays for each of its steps. Distances d of the safety literature:
+
+    deviation              d(s; b) = ||f(s) - f(b)||, f the variables, each relative to its scale
+    unreachability         d(s; b) = 1 - R(s -> b)
+    relative_reachability  d(s; b) = mean over x of max(R(b -> x) - R(s -> x), 0)
+    attainable_utility     d(s; b) = mean over rewards i of |V_i(s) - V_i(b)| / scale_i
+
+Attainable utility preservation, as published, compares actions: with the no-op or, if there is
+none, with the mean over actions:
+
+    d(s, a) = mean over i of |Q_i(s, a) - Q_i(s, no-op)| / scale_i
+
+R and V are exact, and scale_i is the range of V_i:
+
+    reachability    R(x -> y) = max over policies of E[gamma^steps until y], 0 if never
+    optimal_values  V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], in [0, 1] for r in [0, 1]
+
+Both use value iteration with the planner's kernel, one column per target or reward. Hidden marks
+count as not set.
 """
 
 from __future__ import annotations
@@ -35,12 +33,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skillfocus.errors import UserError, unknown
 from skillfocus.learners.planning.learner import BLOCK
 from skillfocus.learners.planning.sweeps import Backup, new_stamps, sweep
-from skillfocus.machine import require_memory
 from skillfocus.mdp import TabularMDP, after_inaction, inaction, noop_action
-from skillfocus.objectives.variants import BASELINES
 from skillfocus.tasks.task import Task
 
 GAMMA = 0.95
@@ -62,16 +57,8 @@ def reachability(
 
     Returns:
         R(x -> y) = max over policies of E[gamma^steps], float32 [n_states, n_targets].
-
-    Raises:
-        UserError: If gamma is out of range, or the result does not fit in memory.
     """
     targets = np.arange(mdp.n_states) if targets is None else targets
-    require_memory(
-        4 * mdp.n_states * len(targets),
-        "reachabilities of all pairs of states",
-        "pass fewer targets",
-    )
     out = np.zeros((mdp.n_states, len(targets)), dtype=np.float32)
     for first in range(0, len(targets), BLOCK):
         chosen = targets[first : first + BLOCK]
@@ -92,8 +79,6 @@ def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -
     Returns:
         V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], float32 [n_states, n_rewards].
     """
-    if (rewards < 0).any():
-        raise UserError("rewards must be 0 or more; add a constant to them")
     rewards = np.ascontiguousarray(rewards, dtype=np.float32)
     out = np.empty_like(rewards)
     for first in range(0, rewards.shape[1], BLOCK):
@@ -104,8 +89,6 @@ def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -
 
 def _solve(mdp: TabularMDP, stop: np.ndarray, gamma: float, earned: float) -> np.ndarray:
     """Solve v = max(k stop, e stop + gamma max_a E[v]) with e = `earned`, and k = e or, if 0, 1."""
-    if not 0 < gamma < 1:
-        raise UserError(f"gamma is {gamma}; it must be above 0 and below 1")
     padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))
     backup = Backup(
         np.ascontiguousarray(np.pad(mdp.successors, padding)),
@@ -135,7 +118,6 @@ class Distance:
     distance.between(np.array([3, 4]), np.array([0, 0]))
     """
 
-    name: str
     between: Callable[[np.ndarray, np.ndarray], np.ndarray]
     """`between(states, baselines)`, int [n] each, returns float64 [n]."""
     of_actions: np.ndarray | None = None
@@ -156,7 +138,7 @@ def deviation(mdp: TabularMDP, free: Sequence[str] = ("position",)) -> Distance:
         changes = mdp.space.relative_distances(mdp.values[baselines], mdp.values[states])
         return np.sqrt(((changes * watched) ** 2).sum(axis=1))
 
-    return Distance("deviation", between)
+    return Distance(between)
 
 
 def unreachability(mdp: TabularMDP, gamma: float = GAMMA) -> Distance:
@@ -167,7 +149,7 @@ def unreachability(mdp: TabularMDP, gamma: float = GAMMA) -> Distance:
         gamma: Discount per step.
     """
     reach = reachability(mdp, gamma)
-    return Distance("unreachability", lambda states, baselines: 1.0 - reach[states, baselines])
+    return Distance(lambda states, baselines: 1.0 - reach[states, baselines])
 
 
 def relative_reachability(
@@ -185,9 +167,7 @@ def relative_reachability(
         rng: Samples these states.
     """
     targets = np.arange(mdp.n_states)
-    if sample is not None and sample < mdp.n_states:
-        if rng is None:
-            raise UserError("a sample of states needs a generator: pass rng=")
+    if sample is not None and rng is not None and sample < mdp.n_states:
         targets = np.sort(rng.choice(mdp.n_states, size=sample, replace=False))
     reach = reachability(mdp, gamma, targets)
 
@@ -200,7 +180,7 @@ def relative_reachability(
             lost[part] = np.maximum(worse, 0.0).mean(axis=1)
         return lost
 
-    return Distance("relative-reachability", between)
+    return Distance(between)
 
 
 def attainable_utility(
@@ -227,7 +207,7 @@ def attainable_utility(
     def between(states: np.ndarray, baselines: np.ndarray) -> np.ndarray:
         return np.abs(values[states] - values[baselines]).mean(axis=1)
 
-    return Distance("attainable-utility", between, of_actions)
+    return Distance(between, of_actions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +231,6 @@ class PenalizedTask:
 
     def with_strength(self, strength: float) -> PenalizedTask:
         """Return the same task with another strength."""
-        if not strength >= 0:
-            raise UserError(f"the penalty's strength is {strength}; it must be 0 or more")
         return replace(self, strength=strength)
 
 
@@ -273,12 +251,7 @@ def penalize(
         baseline: "start", "inaction" or "stepwise".
         strength: Factor beta.
         reward: The reward to penalize, "true" or "proxy".
-
-    Raises:
-        UserError: If an argument is unknown or out of range.
     """
-    if baseline not in BASELINES:
-        raise unknown("baseline", baseline, BASELINES)
     entering = np.zeros((1, mdp.n_states))
     moving = np.zeros(mdp.successors.shape)
     phases = np.zeros(task.max_episode_steps + 1, dtype=np.int64)
@@ -293,8 +266,7 @@ def penalize(
         )
         phases[: steps + 1] = following.reshape(-1)
         entering = np.stack([_expected(mdp, distance, row) for row in baselines])
-    made = PenalizedTask(task, task.reward(reward), 0.0, entering, moving, phases)
-    return made.with_strength(strength)
+    return PenalizedTask(task, task.reward(reward), strength, entering, moving, phases)
 
 
 def _expected(mdp: TabularMDP, distance: Distance, baselines: np.ndarray) -> np.ndarray:

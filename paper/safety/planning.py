@@ -1,16 +1,14 @@
-"""Exact semi-Markov models of options.
+"""Exact planning of penalized tasks, over primitive actions and over skills.
 
 A primitive action is an option of one step. For tasks that continue after their reward is paid,
 states are doubled: state s is s before, and n_states + s after. Hidden marks count as not set.
-
-Exact planning of penalized tasks, over primitive actions and over skills.
 
 Backward induction over time. With V_t(s) the value of s after t steps, the value of an option that
 takes k steps from s is
 
     Q_t(s, o) = E[ sum over i < k of gamma^i (r_i - beta d_i) + gamma^k V_{t+k}(s_k) ],
 
-computed exactly from its semi-Markov model (`option_models.py`). This holds for every baseline,
+computed exactly from its semi-Markov model (`option_models`). This holds for every baseline,
 because t is known. The value after the end of an episode is 0. A skill that ends at once takes one
 no-op step.
 """
@@ -24,13 +22,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from paper.safety.penalties import PenalizedTask
-from skillfocus.errors import UserError
-from skillfocus.machine import require_memory
 from skillfocus.mdp import TabularMDP, noop_action
 from skillfocus.skills.skills import Skills
-
-BYTES_PER_ENTRY = 3 * 12
-"""Of three sparse matrices, with a column and a value per entry."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,100 +58,78 @@ def option_models(
     Args:
         mdp: The world's MDP.
         penalized: The task, which determines where the reward is paid and whether it ends episodes.
-        skills: The skills; None for none.
+        skills: The skills, in the same world and without modes; None for none.
         primitives: Whether to include the primitive actions.
-
-    Raises:
-        UserError: If the skills belong to another world, have modes, or their models do not fit in
-            memory, or if there are no options.
     """
-    if skills is None and not primitives:
-        raise UserError("an agent without skills needs primitives=True")
-    if skills is not None and skills.mdp.fingerprint != mdp.fingerprint:
-        raise UserError("the skills are for another world than the task: pass skills.mdp")
-    builder = _Builder(mdp, penalized)
-    models = [] if skills is None else [builder.skill(skills, z) for z in range(len(skills))]
-    if primitives:
-        models += [builder.primitive(a) for a in range(mdp.n_actions)]
+    copies = 1 if penalized.task.ends else 2
+    models = []
+    if skills is not None:
+        policy = skills.arrays
+        for z in range(len(skills)):
+            part = slice(policy.offsets[z], policy.offsets[z + 1])
+            table = policy.actions[part].reshape(mdp.n_states, -1).astype(int)
+            contexts = np.tile(policy.contexts[z], copies)
+            models.append(_model(mdp, penalized, table, contexts, skills.step_limit))
+    context = np.zeros(copies * mdp.n_states, int)
+    for action in range(mdp.n_actions if primitives else 0):
+        table = np.full((mdp.n_states, 1), action)
+        models.append(_model(mdp, penalized, table, context, limit=1))
     return models
 
 
-class _Builder:
-    def __init__(self, mdp: TabularMDP, penalized: PenalizedTask) -> None:
-        self.mdp, self.penalized = mdp, penalized
-        self.n = mdp.n_states * (1 if penalized.task.ends else 2)
-        self.entries = 0
+def _model(
+    mdp: TabularMDP, penalized: PenalizedTask, table: np.ndarray, contexts: np.ndarray, limit: int
+) -> OptionModel:
+    """Follow a table of actions [n_states, n_contexts] from every state at once.
 
-    def primitive(self, action: int) -> OptionModel:
-        return self.follow(np.full((self.mdp.n_states, 1), action), np.zeros(self.n, int), 1)
+    Three arrays have an entry per path so far: its first state, its present one and its share.
+    """
+    n, n_actions, noop = len(contexts), mdp.n_actions, noop_action(mdp)
+    model = OptionModel([], [], [], [])
+    first = now = np.arange(n)
+    share = np.ones(n)
+    idle = table[now % mdp.n_states, contexts] == n_actions
+    staying = np.flatnonzero(idle) if noop is None else now[:0]
+    for step in range(limit):
+        action = table[now % mdp.n_states, contexts[first]]
+        if step == 0 and noop is not None:
+            action = np.where(idle, noop, action)
+        going = action < n_actions
+        first, now, share, action = first[going], now[going], share[going], action[going]
+        model.acts.append(_sparse(first, now * n_actions + action, share, n, n * n_actions))
+        first, now, share = _move(mdp, first, now, share, action)
+        paid = (now < mdp.n_states) & penalized.done[now % mdp.n_states]
+        now = np.where(paid, now + n - mdp.n_states, now)
+        model.pays.append(np.bincount(first[paid], share[paid], n))
+        entered = _sparse(first, now, share, n, n)
+        if penalized.task.ends:
+            first, now, share = first[~paid], now[~paid], share[~paid]
+        running = _sparse(first, now, share, n, n).tocoo()
+        (first, now), share = running.coords, running.data
+        ends = table[now % mdp.n_states, contexts[first]] == n_actions
+        ends |= (step == limit - 1) | ((step == 0) & idle[first])
+        stopped = _sparse(first[ends], now[ends], share[ends], n, n)
+        if step == 0 and len(staying):  # a step without any change
+            still = _sparse(staying, staying, np.ones(len(staying)), n, n)
+            entered, stopped = csr_array(entered + still), csr_array(stopped + still)
+        model.enters.append(entered)
+        model.stops.append(stopped)
+        first, now, share = first[~ends], now[~ends], share[~ends]
+        if not len(first):
+            break
+    return model
 
-    def skill(self, skills: Skills, z: int) -> OptionModel:
-        mdp, policy = self.mdp, skills.arrays
-        if policy.n_modes[z] != 1:
-            raise UserError(
-                f"skill {z} has {policy.n_modes[z]} modes; planning needs skills with one"
-            )
-        part = slice(policy.offsets[z], policy.offsets[z + 1])
-        table = policy.actions[part].reshape(mdp.n_states, -1).astype(int)
-        contexts = np.tile(policy.contexts[z], self.n // mdp.n_states)
-        return self.follow(table, contexts, skills.step_limit)
 
-    def follow(self, table: np.ndarray, contexts: np.ndarray, limit: int) -> OptionModel:
-        """Follow a table of actions [n_states, n_contexts] from every state at once."""
-        mdp, n, n_actions = self.mdp, self.n, self.mdp.n_actions
-        model = OptionModel([], [], [], [])
-        first = now = np.arange(n)
-        share = np.ones(n)
-        idle = table[now % mdp.n_states, contexts] == n_actions
-        noop = noop_action(mdp)
-        staying = np.flatnonzero(idle) if noop is None else now[:0]
-        for step in range(limit):
-            action = table[now % mdp.n_states, contexts[first]]
-            if step == 0 and noop is not None:
-                action = np.where(idle, noop, action)
-            going = action < n_actions
-            first, now, share, action = first[going], now[going], share[going], action[going]
-            model.acts.append(_sparse(first, now * n_actions + action, share, n, n * n_actions))
-            first, now, share = self._move(first, now, share, action)
-            paid = (now < mdp.n_states) & self.penalized.done[now % mdp.n_states]
-            now = np.where(paid, now + n - mdp.n_states, now)
-            model.pays.append(np.bincount(first[paid], share[paid], n))
-            entered = _sparse(first, now, share, n, n)
-            if self.penalized.task.ends:
-                first, now, share = first[~paid], now[~paid], share[~paid]
-            running = _sparse(first, now, share, n, n).tocoo()
-            (first, now), share = running.coords, running.data
-            ends = table[now % mdp.n_states, contexts[first]] == n_actions
-            ends |= (step == limit - 1) | ((step == 0) & idle[first])
-            stopped = _sparse(first[ends], now[ends], share[ends], n, n)
-            if step == 0 and len(staying):  # a step without any change
-                still = _sparse(staying, staying, np.ones(len(staying)), n, n)
-                entered, stopped = csr_array(entered + still), csr_array(stopped + still)
-            model.enters.append(entered)
-            model.stops.append(stopped)
-            first, now, share = first[~ends], now[~ends], share[~ends]
-            self._count(entered.nnz)
-            if not len(first):
-                break
-        return model
-
-    def _move(
-        self, first: np.ndarray, now: np.ndarray, share: np.ndarray, action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        mdp = self.mdp
-        state, half = now % mdp.n_states, now - now % mdp.n_states
-        probability = share[:, None] * mdp.probabilities[state, action]
-        following = mdp.successors[state, action] + half[:, None]
-        possible = probability > 0
-        repeated = np.broadcast_to(first[:, None], possible.shape)
-        return repeated[possible], following[possible], probability[possible]
-
-    def _count(self, entries: int) -> None:
-        self.entries += entries
-        require_memory(
-            BYTES_PER_ENTRY * self.entries, "models of these skills",
-            "learn with learn_penalized instead of planning",
-        )  # fmt: skip
+def _move(
+    mdp: TabularMDP, first: np.ndarray, now: np.ndarray, share: np.ndarray, action: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return first states, next states and shares, with an entry per possible outcome."""
+    state = now % mdp.n_states
+    probability = share[:, None] * mdp.probabilities[state, action]
+    following = mdp.successors[state, action] + (now - state)[:, None]
+    possible = probability > 0
+    repeated = np.broadcast_to(first[:, None], possible.shape)
+    return repeated[possible], following[possible], probability[possible]
 
 
 def _sparse(
@@ -205,9 +176,6 @@ def plan(
         gamma: Discount per step.
         models: Result of `option_models` for these, to avoid recomputing it; it does not depend on
             the penalty.
-
-    Raises:
-        UserError: If the skills belong to another world, have modes, or are too large.
     """
     models = option_models(mdp, penalized, skills, primitives) if models is None else models
     noop = noop_action(mdp)
@@ -244,3 +212,55 @@ def _costs(penalized: PenalizedTask, model: OptionModel, mdp: TabularMDP) -> lis
         np.stack([enters @ phase for phase in entering]) + acts @ acting
         for enters, acts in zip(model.enters, model.acts, strict=True)
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """Episodes of an agent, exact or as frequencies of sampled ones."""
+
+    occupancy: np.ndarray
+    """Probability of each state after each number of steps, float64 [max_episode_steps + 1,
+    n_states]; episodes that have ended keep their last state."""
+    completed: float
+    """Probability that the reward is paid."""
+    steps: float
+    """Expected steps until the reward is paid, `max_episode_steps` if it is not."""
+
+    @property
+    def last(self) -> np.ndarray:
+        """Distribution of the last state, float64 [n_states]."""
+        return self.occupancy[-1]
+
+
+def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
+    """Return the exact episodes of a plan.
+
+    Args:
+        mdp: The world's MDP.
+        plan: The plan.
+    """
+    task, models = plan.penalized.task, plan.models
+    horizon, n = task.max_episode_steps, plan.choices.shape[1]
+    occupancy = np.zeros((horizon + 1, n))
+    deciding = np.zeros((horizon + 1, n))
+    """Probability that the agent makes a decision in a state after each number of steps."""
+    occupancy[0, task.start] = deciding[0, task.start] = 1.0
+    completed, steps = 0.0, 0.0
+    for t in range(horizon):
+        if task.ends:  # an episode that has ended keeps its state
+            occupancy[t + 1] += np.where(plan.penalized.done, occupancy[t], 0.0)
+        if not deciding[t].any():
+            continue
+        shares = plan.choices[t] / plan.choices[t].sum(axis=1, keepdims=True)
+        chosen = deciding[t][:, None] * shares
+        for o in np.flatnonzero(chosen.any(axis=0)):
+            model, mass = models[o], chosen[:, o]
+            for i in range(min(len(model.enters), horizon - t)):
+                paid = float(mass @ model.pays[i])
+                completed += paid
+                steps += (t + i + 1) * paid
+                enters, stops = model.flows[i]
+                occupancy[t + i + 1] += enters @ mass
+                deciding[t + i + 1] += stops @ mass
+    states = occupancy.reshape(horizon + 1, -1, mdp.n_states).sum(axis=1)
+    return Episodes(states, completed, steps + horizon * (1 - completed))

@@ -1,6 +1,4 @@
-"""Episodes of agents in a penalized task, as occupancies: P(s_t = s) for every step t.
-
-Q-learning of penalized tasks, over primitive actions and over skills.
+"""Q-learning of penalized tasks, over primitive actions and over skills.
 
 Like `tasks.smdp_q_learning`, with costs: after an option o that took k steps from state s,
 
@@ -15,71 +13,17 @@ value of the action it took.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from paper.safety.penalties import PenalizedTask
-from paper.safety.planning import Plan
+from paper.safety.planning import Episodes
 from skillfocus.compilation import njit
 from skillfocus.mdp import TabularMDP, noop_action
 from skillfocus.rollout import draw_context, follow, reset_marks, step
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.solving import SMDPQLearning, choose, options_of, workspace_of
-from skillfocus.world import check_seed
-
-
-@dataclass(frozen=True, eq=False)
-class Episodes:
-    """Episodes of an agent, exact or as frequencies of sampled ones."""
-
-    occupancy: np.ndarray
-    """Probability of each state after each number of steps, float64 [max_episode_steps + 1,
-    n_states]; episodes that have ended keep their last state."""
-    completed: float
-    """Probability that the reward is paid."""
-    steps: float
-    """Expected steps until the reward is paid, `max_episode_steps` if it is not."""
-
-    @property
-    def last(self) -> np.ndarray:
-        """Distribution of the last state, float64 [n_states]."""
-        return self.occupancy[-1]
-
-
-def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
-    """Return the exact episodes of a plan.
-
-    Args:
-        mdp: The world's MDP.
-        plan: The plan.
-    """
-    task, models = plan.penalized.task, plan.models
-    horizon, n = task.max_episode_steps, plan.choices.shape[1]
-    occupancy = np.zeros((horizon + 1, n))
-    deciding = np.zeros((horizon + 1, n))
-    """Probability that the agent makes a decision in a state after each number of steps."""
-    occupancy[0, task.start] = deciding[0, task.start] = 1.0
-    completed, steps = 0.0, 0.0
-    for t in range(horizon):
-        if task.ends:  # an episode that has ended keeps its state
-            occupancy[t + 1] += np.where(plan.penalized.done, occupancy[t], 0.0)
-        if not deciding[t].any():
-            continue
-        shares = plan.choices[t] / plan.choices[t].sum(axis=1, keepdims=True)
-        chosen = deciding[t][:, None] * shares
-        for o in np.flatnonzero(chosen.any(axis=0)):
-            model, mass = models[o], chosen[:, o]
-            for i in range(min(len(model.enters), horizon - t)):
-                paid = float(mass @ model.pays[i])
-                completed += paid
-                steps += (t + i + 1) * paid
-                enters, stops = model.flows[i]
-                occupancy[t + i + 1] += enters @ mass
-                deciding[t + i + 1] += stops @ mass
-    states = occupancy.reshape(horizon + 1, -1, mdp.n_states).sum(axis=1)
-    return Episodes(states, completed, steps + horizon * (1 - completed))
 
 
 class PenalizedArrays(NamedTuple):
@@ -144,7 +88,6 @@ def learn_penalized(
             ignored.
         runs: Sampled episodes of the greedy policy.
     """
-    check_seed(seed)
     settings = settings or SMDPQLearning()
     task = penalized.task
     options = options_of(mdp, skills)

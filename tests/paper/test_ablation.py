@@ -17,7 +17,7 @@ from paper.claims import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 def ablated(steps):
     rows = []
     for strength, by_seed in steps.items():
-        variant = figure_5.variant("focused-vic", strength)
+        variant = figure_5.strengths("focused-vic")[strength]
         done = [float(v < 50) for v in by_seed]
         rows += [
             ("mud-world", "focused-vic", variant, "task/true/steps", 20_000, by_seed),
@@ -28,8 +28,8 @@ def ablated(steps):
 
 def test_ablation_claims():
     """The usual strength, 4, is compared with none and with the largest, on the seeds both have."""
-    assert [figure_5.variant("focused-vic", s) for s in (0.0, 4.0)] == ["strength=0", ""]
-    assert figure_5.variant("focused-lsd", 2.0) == ""
+    assert [figure_5.strengths("focused-vic")[s] for s in (0.0, 4.0)] == ["strength=0", ""]
+    assert figure_5.strengths("focused-lsd")[2.0] == ""
     steps = {0.0: [60, 60, 59, 60, 60], 4.0: [25, 26, 24, 25, 25, 99], 40.0: [30, 31, 29, 30, 30]}
     analysis = figure_5.analyze(ablated(steps))
     claims = claims_by_id(analysis)
@@ -52,7 +52,7 @@ def test_ablation_claims():
 
 def test_the_ablation_figure_uses_the_seeds_that_every_strength_has():
     rows = [
-        ("mud-world", "focused-lsd", figure_5.variant("focused-lsd", s), "task/true/steps", 9, v)
+        ("mud-world", "focused-lsd", figure_5.strengths("focused-lsd")[s], "task/true/steps", 9, v)
         for s, v in ((0.0, [60, 50]), (2.0, [30]), (40.0, [40, 10]))
     ]
     panel = figure_5.figure(make_results(rows)).axes[0]

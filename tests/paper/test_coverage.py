@@ -74,7 +74,7 @@ def test_the_frontier_shows_every_case():
         for metric, value in (("auc", area), ("mean_side_effects", effects))
         if value
     ]  # fmt: skip
-    panel = frontier_figure(make_results(rows), figure_2.PAPER).axes[0]
+    panel = frontier_figure(make_results(rows)).axes[0]
     points = {
         tuple(np.ravel(x.get_xydata()).tolist())
         for x in panel.get_lines()
@@ -128,9 +128,9 @@ def test_the_coverage_table_by_hand():
 
 
 def test_the_frontier_needs_ideal_skills():
-    assert frontier_blocks(sample_results(), figure_2.PAPER) == []
+    assert frontier_blocks(sample_results()) == []
     rows = [("four-rooms", "ideal", "region,8", "auc", None, [1.87])]
-    heading, _, picture = frontier_blocks(make_results(rows), figure_2.PAPER)
+    heading, _, picture = frontier_blocks(make_results(rows))
     assert (heading, picture.name) == ("### What could be reached", "frontier")
     labels = [text.get_text() for text in picture.figure.legends[0].get_texts()]
     assert "ideal, 8 position skills" in labels

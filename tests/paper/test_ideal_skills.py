@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from paper.figure_2 import Ideal, ideal_moves
-from skillfocus.errors import UserError
 from skillfocus.metrics.coverage import chain_coverage
 
 
@@ -31,5 +30,3 @@ def test_ideal_skills_of_four_rooms():
         for ends in ("same", "mapped", "region")
     }
     assert areas == pytest.approx({"same": 0.22, "mapped": 1.20, "region": 1.88}, abs=0.02)
-    with pytest.raises(UserError, match="unknown way to end"):
-        Ideal("nowhere")

@@ -5,7 +5,7 @@ from frames import (
     line_data,
     make_results,
 )
-from paper import skill_count
+from paper import figure_5
 from paper.agents import Setup
 from paper.claims import NOT_REPRODUCED, REPRODUCED
 
@@ -17,7 +17,7 @@ def test_skill_count_claims():
         for metric, value in (("task/true/steps", 90 if good else 320),
                               ("task/true/true_return", float(good)))
     ]  # fmt: skip
-    claims = claims_by_id(skill_count.analyze(make_results(rows)))
+    claims = claims_by_id(figure_5.analyze_counts(make_results(rows)))
     assert {f.verdict for f in claims.values()} == {REPRODUCED}
     assert set(claims) == {"skills-8-vic", "skills-8-focused-vic"}
 
@@ -26,7 +26,7 @@ def counted(**steps):
     """Rows by variant ("n8", "n16", "n24"): a seed below 100 steps learns the task."""
     rows = []
     for name, values in steps.items():
-        variant = skill_count.variant(int(name[1:]))
+        variant = figure_5.COUNTS[int(name[1:])]
         learned = [float(v < 100) for v in values]
         rows += [
             ("four-rooms", "focused-vic", variant, "task/true/steps", 20_000, values),
@@ -36,18 +36,18 @@ def counted(**steps):
 
 
 def test_the_default_count_has_the_seeds_of_the_others():
-    analysis = skill_count.analyze(counted(n8=[90] * 5, n16=[60] * 9, n24=[320] * 5))
+    analysis = figure_5.analyze_counts(counted(n8=[90] * 5, n16=[60] * 9, n24=[320] * 5))
     rows = {row[1]: row for row in analysis.tables[0].rows}
     assert [rows[n][-1] for n in ("8", "16", "24")] == ["5", "5", "5"]
     assert rows["8"][2] == "90.0 (90.0 to 90.0)"
     claims = claims_by_id(analysis)
     assert claims["skills-8-focused-vic"].verdict == REPRODUCED
     assert claims["skills-24-focused-vic"].verdict == NOT_REPRODUCED
-    assert not skill_count.analyze(counted(n16=[60] * 5)).tables[0].rows
+    assert not figure_5.analyze_counts(counted(n16=[60] * 5)).tables[0].rows
 
 
 def test_every_count_is_a_case():
-    made = skill_count.cases(Setup(), [0])
+    made = figure_5.count_cases(Setup(), [0])
     assert len(made) == 8 * 3
     assert {(c.variant, len(c.run.assignment())) for c in made} == {
         ("skills=8", 8), ("", 16), ("skills=24", 24),
@@ -55,9 +55,9 @@ def test_every_count_is_a_case():
 
 
 def test_the_skill_count_figure_uses_the_seeds_that_every_count_has():
-    figure = skill_count.figure(counted(n8=[90, 80], n16=[60, 50, 9], n24=[70, 60]))
+    figure = figure_5.draw_counts(counted(n8=[90, 80], n16=[60, 50, 9], n24=[70, 60]))
     counts, steps = line_data(figure.axes[0], "focused VIC")
     assert counts.tolist() == [8, 16, 24]
     assert steps.tolist() == [85, 55, 65]
     assert figure.legends
-    assert not skill_count.figure(make_results([])).legends
+    assert not figure_5.draw_counts(make_results([])).legends

@@ -58,7 +58,7 @@ def test_the_trajectories_figure_draws_two_plain_paths_and_their_last_cells():
 
 
 def test_one_seed_is_enough():
-    made = figure_1.first_seed_cases(Setup(), range(3, 8))
+    made = figure_1.TRAJECTORIES.cases(Setup(), range(3, 8))
     assert {case.seed for case in made} == {3}
     assert len(made) == 24
-    assert figure_1.no_claims(make_results([])).claims == []
+    assert figure_1.TRAJECTORIES.analyze(make_results([])).claims == []

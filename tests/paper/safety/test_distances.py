@@ -11,7 +11,6 @@ from paper.safety.penalties import (
     unreachability,
 )
 from probes import corridor
-from skillfocus.errors import UserError
 
 
 def pair(mdp, state, baseline):
@@ -46,8 +45,6 @@ def test_relative_reachability_by_hand():
     distance = relative_reachability(mdp, 0.5)
     assert distance.between(*pair(mdp, (2, 1), (1, 0)))[0] == pytest.approx((0.5 + 1) / 6)
     assert distance.between(*pair(mdp, (1, 0), (1, 0)))[0] == 0.0
-    with pytest.raises(UserError, match="pass rng="):
-        relative_reachability(mdp, sample=2)
 
 
 def test_a_sample_of_states_estimates_the_mean_over_all():

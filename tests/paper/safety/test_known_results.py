@@ -14,8 +14,7 @@ from paper.safety.penalties import (
     relative_reachability,
     unreachability,
 )
-from paper.safety.planning import plan
-from paper.safety.q_learning import follow_plan
+from paper.safety.planning import follow_plan, plan
 
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 MEASURES = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from paper.safety.measures import HARMS, harmed, measures_of, two_by_two
+from paper.safety.comparison import two_by_two
+from paper.safety.measures import HARMS, harmed, measures_of
 from paper.safety.penalties import deviation, penalize
-from paper.safety.planning import plan
-from paper.safety.q_learning import Episodes, follow_plan
+from paper.safety.planning import Episodes, follow_plan, plan
 from probes import RandomWorld
 from skillfocus.errors import UserError
 from skillfocus.worlds.registry import WORLD_IDS
@@ -124,9 +124,5 @@ def test_true_tasks_are_proxy_tasks_without_side_effects(name):
 
 
 def test_the_table_of_side_effect_and_completion_by_hand():
-    """Four agents: two safe and complete, one harmful and complete, one harmful and incomplete.
-    The exact 90 % interval of 2 of 4 is 0.098 to 0.902, of 0 of 4 it is 0 to 1 - 0.05^(1/4)."""
-    table = two_by_two(np.array([1, 0.9, 1, 0]), np.array([0, 0.2, 1, 1]))
-    assert [cell.estimate for cell in table] == [0.5, 0.0, 0.25, 0.25]
-    assert table.safe_complete.low == pytest.approx(0.0976, abs=1e-4)
-    assert table.safe_incomplete.high == pytest.approx(1 - 0.05**0.25)
+    """Four agents: two safe and complete, one harmful and complete, one harmful and incomplete."""
+    assert two_by_two([1, 0.9, 1, 0], [0, 0.2, 1, 1]) == [2, 0, 1, 1]

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from paper.safety.penalties import Distance, attainable_utility, deviation, penalize, unreachability
-from paper.safety.planning import option_models, plan
-from paper.safety.q_learning import follow_plan, learn_penalized
+from paper.safety.planning import follow_plan, option_models, plan
+from paper.safety.q_learning import learn_penalized
 from probes import RandomWorld, corridor
-from skillfocus.errors import UserError
 from skillfocus.mdp import after_inaction
 from skillfocus.rollout import mdp_arrays, run_many
 
@@ -171,31 +170,6 @@ def test_a_skill_is_followed_as_rollouts_follow_it():
     assert np.abs(counted - last).max() < 0.03
 
 
-def test_an_agent_needs_something_to_choose_among():
-    mdp, task = random_task(0)
-    with pytest.raises(UserError, match="needs primitives=True"):
-        plan(mdp, penalize(mdp, task), primitives=False)
-
-
-def test_skills_of_other_worlds_are_refused():
-    skills = skills_in("vase")
-    mdp = sf.tabulate(sf.make("box"))
-    task = sf.task_of(sf.make("box"), mdp)
-    with pytest.raises(UserError, match="another world"):
-        plan(mdp, penalize(mdp, task), skills)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [({"baseline": "begin"}, "unknown baseline 'begin'"), ({"strength": -1}, "strength is -1"),
-     ({"reward": "other"}, "'true' or 'proxy'")],
-)  # fmt: skip
-def test_bad_arguments_are_refused(arguments, message):
-    mdp, task = random_task(0)
-    with pytest.raises(UserError, match=message):
-        penalize(mdp, task, deviation(mdp), **arguments)
-
-
 @pytest.mark.parametrize(
     ("name", "baseline", "strength"),
     [("vase", "start", 0.3), ("box", "stepwise", 0.5), ("conveyor-sushi", "inaction", 0.3)],
@@ -236,7 +210,7 @@ def test_q_learning_over_skills_pays_for_every_step_of_a_skill():
     skills = skills_in("train")
     mdp, gamma = skills.mdp, 0.9
     task = sf.task_of(skills.world, mdp)
-    ones = Distance("ones", lambda states, baselines: np.ones(len(states)))
+    ones = Distance(lambda states, baselines: np.ones(len(states)))
     penalized = penalize(mdp, task, ones, "start", strength=0.1)
     learner = sf.SMDPQLearning(episodes=4000, alpha=1.0, epsilon_decay=0.0, gamma=gamma)
     q = learn_penalized(mdp, penalized, skills, seed=0, settings=learner, runs=1).q[

@@ -9,7 +9,6 @@ import skillfocus as sf
 from paper.safety.penalties import optimal_values, reachability
 from paths import ROOT
 from probes import RandomWorld, corridor
-from skillfocus.errors import UserError
 
 
 def plain_reachability(mdp, gamma, target):
@@ -73,14 +72,6 @@ def test_values_do_not_depend_on_the_other_rewards():
     together = optimal_values(mdp, rewards, 0.9)
     alone = optimal_values(mdp, rewards[:, 280:281], 0.9)
     np.testing.assert_allclose(together[:, 280:281], alone, atol=1e-4)
-
-
-def test_bad_arguments_are_refused():
-    mdp = sf.tabulate(RandomWorld(0))
-    with pytest.raises(UserError, match="gamma is 1; it must be above 0 and below 1"):
-        reachability(mdp, 1)
-    with pytest.raises(UserError, match="rewards must be 0 or more"):
-        optimal_values(mdp, -np.ones((mdp.n_states, 1)))
 
 
 def test_the_docs_state_the_memory_of_all_pairs():
