@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 import skillfocus as sf
 from skillfocus.render.svg import state_svg
-from skillfocus.rollout import Trajectory
 
-START = (6, 9)
-SKILL = 1
-"""The skill for the first wrench, in both sets."""
-SLIPS = 2
-"""Seed of the runs."""
+START, SKILL, SLIPS = (6, 9), 1, 2
+"""Where the skill for the first wrench starts, its number in both sets, and the runs' seed."""
 EDGE, GAP, HEAD, MAP = 16, 32, 64, 312
 STYLE = """
 text { font-family: system-ui, sans-serif; }
@@ -31,62 +26,41 @@ text { font-family: system-ui, sans-serif; }
   .page { fill: #14171d; } .head { fill: #e8eaf0; } .bad { fill: #ff7b86; } .good { fill: #5fd38d; }
 }
 """
-
-
-class Panel(NamedTuple):
-    """A skill, and what the picture says about it."""
-
-    objective: sf.Objective
-    head: str
-    kind: str
-    verdict: str
-    changed: tuple[str, ...]
-    """What the verdict claims, which is checked."""
-
-
 PANELS = (
-    Panel(
-        sf.dusdi(sf.vic()), "Without focus (DUSDi)", "bad", "✗ takes it and stays away",
-        ("position", "tool_1"),
-    ),
-    Panel(sf.focused(sf.vic()), "Focused skill", "good", "✓ takes it and comes home", ("tool_1",)),
-)  # fmt: skip
+    (sf.dusdi, "bad", "Without focus (DUSDi)", "✗ takes it and stays away", ("position", "tool_1")),
+    (sf.focused, "good", "Focused skill", "✓ takes it and comes home", ("tool_1",)),
+)
+"""Skills, what the picture says about them, and the variables that change if that is true."""
 
 
 def picture() -> str:
-    """Return the picture as SVG; it follows the reader's colours, light or dark.
+    """Return the picture as SVG; it follows the reader's colors, light or dark.
 
     Raises:
         ValueError: If a skill does not do what the picture says.
     """
     width, height = 2 * (EDGE + MAP) + GAP, HEAD + MAP + EDGE
-    parts = [
+    svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}"><style>{STYLE}</style>'
         f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
-    ]
-    for number, panel in enumerate(PANELS):
-        run = rollout(panel)
-        if run.changed != panel.changed:
-            raise ValueError(f"{panel.head} changes {run.changed}, not {panel.changed}")
-        x = EDGE + number * (MAP + GAP)
-        parts.append(f'<text class="head" x="{x}" y="28">{panel.head}</text>')
-        parts.append(f'<text class="{panel.kind}" x="{x}" y="53">{panel.verdict}</text>')
-        drawn = state_svg(run.world, run[-1], run, run.targets, cards=False)
-        head, body = drawn.split(">", 1)
-        view = head.split('viewBox="')[1].split('"')[0]
-        parts.append(
+    )
+    world, x = sf.make("FourRooms-v0"), EDGE
+    for variant, kind, head, verdict, changed in PANELS:
+        skills = sf.discover(world, variant(sf.vic()), seed=0)
+        run = skills.rollout(SKILL, world.state(position=START), np.random.default_rng(SLIPS))
+        if run.changed != changed:
+            raise ValueError(f"{head} changes {run.changed}, not {changed}")
+        drawn, body = state_svg(world, run[-1], run, run.targets, cards=False).split(">", 1)
+        view = drawn.split('viewBox="')[1].split('"')[0]
+        svg += (
+            f'<text class="head" x="{x}" y="28">{head}</text>'
+            f'<text class="{kind}" x="{x}" y="53">{verdict}</text>'
             f'<svg class="skillfocus" x="{x}" y="{HEAD}" width="{MAP}" height="{MAP}" '
             f'viewBox="{view}" stroke-linecap="round" stroke-linejoin="round">{body}'
         )
-    return "".join([*parts, "</svg>\n"])
-
-
-def rollout(panel: Panel) -> Trajectory:
-    """Return the run that a panel shows."""
-    world = sf.make("FourRooms-v0")
-    skills = sf.discover(world, panel.objective, seed=0)
-    return skills.rollout(SKILL, world.state(position=START), np.random.default_rng(SLIPS))
+        x += MAP + GAP
+    return svg + "</svg>\n"
 
 
 if __name__ == "__main__":

@@ -34,22 +34,24 @@ def tutorial(parts):
         try:
             (parts / f"{name}.begun").touch(exist_ok=False)
         except FileExistsError:
-            return _wait_for(parts / "tutorials", name)
+            return _wait_for(parts, name)
         try:
             with contextlib.chdir(ROOT):
-                return write_tutorial(name, parts / "tutorials")
+                page = write_tutorial(name, parts)
+            (parts / f"{name}.written").touch()
+            return page
         except BaseException:
-            (parts / "tutorials" / f"{name}.failed").touch()
+            (parts / f"{name}.failed").touch()
             raise
 
     return make
 
 
-def _wait_for(folder: Path, name: str) -> Path:
+def _wait_for(parts: Path, name: str) -> Path:
     for _ in range(PATIENCE_SECONDS):
-        if list(folder.glob(f"{name}-*.stamp")):
-            return folder / f"{name}.md"
-        if (folder / f"{name}.failed").exists():
+        if (parts / f"{name}.written").exists():
+            return parts / "tutorials" / f"{name}.md"
+        if (parts / f"{name}.failed").exists():
             break
         time.sleep(1)
     raise AssertionError(f"the tutorial {name} was not executed; its own test says why")
@@ -61,7 +63,7 @@ def site(tmp_path_factory, parts, tutorial) -> Path:
     pytest.importorskip("mkdocs", reason="the site is built where '.[docs]' is installed")
     folder = tmp_path_factory.mktemp("site") / "site"
     # Another worker may be executing some, first to last: take those that nobody has begun.
-    names = list(TUTORIALS[::-1])
+    names = list(reversed(TUTORIALS))
     for name in sorted(names, key=lambda name: (parts / f"{name}.begun").exists()):
         tutorial(name)
     done = subprocess.run(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import cache
+from html import unescape
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
 from markdown_it import MarkdownIt
 
 from paths import ROOT
@@ -33,6 +35,15 @@ def pages(site: Path) -> list[Path]:
 
 
 read = cache(Links)
+
+
+def test_the_font_has_the_characters_of_all_formulas(site):
+    text = "".join(path.read_text("utf-8") for path in pages(site))
+    formulas = re.findall(r"<math\b.*?</math>", text, flags=re.S)
+    assert len(formulas) > 50
+    needed = {ord(c) for c in unescape(re.sub(r"<[^>]*>", "", "".join(formulas)))} - {ord("\n")}
+    letters = {ord(c) for c in "𝑎𝑧𝐴𝑍ℎ𝛼𝜔𝜙√"}  # browsers draw letters in italics
+    assert needed | letters <= set(TTFont(site / "assets" / "math.woff").getBestCmap() or {})
 
 
 def test_every_link_and_part_of_every_page_is_there(site):
