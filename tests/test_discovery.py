@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
 import skillfocus as sf
 from skill_sets import CORRIDOR, TINY
+from skillfocus import discovery
 from skillfocus.discovery import Discovery, format_settings
 from skillfocus.errors import UserError
 from skillfocus.metrics.summary import skill_records
@@ -122,6 +124,23 @@ def test_only_what_differs_in_nested_settings_is_in_the_label():
     named = run.non_default_settings()
     assert named.pop("actor_rounds") == 2
     assert not any(name.startswith("actor_") for name in named)
+
+
+def test_the_problem_is_built_once_and_not_sent_to_workers(monkeypatch):
+    problems = []
+    made = discovery.make_problem
+    monkeypatch.setattr(
+        discovery, "make_problem", lambda *a, **k: problems.append(made(*a, **k)) or problems[-1]
+    )
+    run = Discovery("four-rooms", "focused-vic", 0, strength=2)
+    for _ in range(2):
+        assert run.stem.startswith(run.label)
+        assert run.settings()["skills"] == len(run.assignment())
+        assert "steps" in run.metrics()
+    assert len(problems) == 2, "the run's, and that of its default settings"
+    sent = pickle.dumps(run)
+    assert b"Problem" not in sent
+    assert pickle.loads(sent).id == run.id
 
 
 def test_with_settings_reaches_the_learner():

@@ -70,9 +70,10 @@ def test_leftovers_of_dead_processes_are_removed(tmp_path):
 
 
 def test_files_set_aside_are_numbered(tmp_path):
-    for number in (1, 2):
+    (tmp_path / "aside").mkdir()
+    for name in ("a", "a.1", "a.2"):
         (tmp_path / "a").touch()
-        assert set_aside(tmp_path / "a").name == f"a.{number}"
+        assert set_aside(tmp_path / "a", tmp_path / "aside").name == name
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -75,8 +73,8 @@ def test_the_first_page_quotes_the_results():
     env = words("docs/skill-env.md")  # test_quoted_numbers computes these
     assert "with probability 0.0004" in env
     assert "with probability 0.0004" in page
-    assert "succeed in 24 to 30 % of episodes" in env
-    assert "in 24 to 30 % of episodes" in page
+    assert "succeed in 22 to 27 % of episodes" in env
+    assert "in 22 to 27 % of episodes" in page
 
 
 def test_the_comparison_quotes_the_results():
@@ -106,18 +104,3 @@ def test_the_guide_quotes_the_note_of_discover(capsys):
     note = " ".join(capsys.readouterr().err.split())
     assert note.startswith("note: 2 of 16 skills")
     assert note in words("docs/choosing-targets-and-strength.md").replace("> ", "")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "shown"),
-    [("coverage", "1.21 "), ("readings", "")],
-)
-def test_the_code_of_a_page_runs(page, shown, tmp_path):
-    text = (ROOT / "docs" / f"{page}.md").read_text()
-    code = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.S))
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert shown in done.stdout

@@ -47,7 +47,7 @@ def test_random_moves_in_four_rooms(four_rooms):
 def test_random_choices_of_skills_in_four_rooms(four_rooms):
     low, high = numbers("skill-env", r"Random choices .* succeed in (\d+) to (\d+) % of")
     shares = []
-    for seed in (0, 2):  # the most and the least of the four
+    for seed in (1, 3):  # the least and the most of the four
         skills = sf.discover(four_rooms, sf.focused(sf.vic()), seed=seed)
         shares.append(100 * _random_success(skills, seed))
     margin = 3 * 100 * np.sqrt(0.25 / EPISODES)  # three standard errors at most

@@ -322,12 +322,17 @@ def test_a_job_that_is_stopped_anywhere_resumes(tmp_path, workers, number):
     assert not list(out.folder.glob(".*@*"))
 
 
-def test_ctrl_c_while_a_run_is_executed_here(tmp_path):
+@pytest.mark.parametrize("in_kernel", [False, True])
+def test_ctrl_c_while_a_run_is_executed_here(tmp_path, in_kernel):
     @dataclass(frozen=True)
     class Stopped(Run):
         seed: int
 
         def execute(self, progress):
+            if self.seed and in_kernel:
+                raise SystemError(
+                    "returned a result with an exception set"
+                ) from KeyboardInterrupt()
             if self.seed:
                 raise KeyboardInterrupt
             return Result([])
@@ -335,6 +340,7 @@ def test_ctrl_c_while_a_run_is_executed_here(tmp_path):
     with pytest.raises(Interrupted, match=r"interrupted\. 2 runs: 1 done now .* 1 left") as stop:
         run_all([Stopped(0), Stopped(1)], Store(tmp_path))
     assert stop.value.status.done == 1
+    assert not (tmp_path / "failed").exists()
 
 
 def test_progress_rises_to_the_end(tmp_path):

@@ -39,7 +39,7 @@ def report(skills):
 report(sf.discover(world, sf.dusdi(sf.vic()), seed=0, targets={"passenger": 2}))
 
 # %% [markdown]
-# Both change the passenger from most starts, with side effects of 1.38 and 1.53: the taxi does not
+# Both change the passenger from most starts, with side effects of 1.44 and 1.57: the taxi does not
 # come back. DUSDi penalizes skills that can be *told apart* by the taxi's place, not skills that
 # move it.
 #

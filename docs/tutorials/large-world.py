@@ -41,7 +41,7 @@ class Lamps(JaxWorld):
         return jax.random.randint(key, (LAMPS,), 0, 2)
 
     def step(self, key, state, action):
-        """Toggle two neighbours."""
+        """Toggle two neighbors."""
         del key  # nothing is random here
         number = jnp.arange(LAMPS)
         return jnp.where((number == action) | (number == action + 1), 1 - state, state)
@@ -105,7 +105,7 @@ print(run.verdict)
 #
 # A thousand updates show how it works, and not how well. The defaults of `sf.Neural()` take
 # minutes on two cores, and `sf.large_neural()` is for a GPU. How good networks are is judged where
-# the truth is known, beside exact planning: `skillfocus reproduce scale --seeds 2`
+# the truth is known, beside exact planning: `python -m paper scale --seeds 2` in a clone
 # ([networks](../neural.md)).
 #
 # - Keep a checkpoint: `sf.Neural(checkpoint="training.safetensors")`; rerun to resume.

@@ -85,7 +85,7 @@ for base, paper in PAPER_RATIOS.items():
 #
 # ## The real thing
 #
-# `skillfocus reproduce coverage --from results --out out` writes the report's version of this
+# `python -m paper coverage --from results --out out` writes the report's version of this
 # figure, with claims, verdicts and tables. Without `--from` it runs the experiment; add
 # `--seeds 5`.
 #

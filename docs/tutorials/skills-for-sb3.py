@@ -56,14 +56,14 @@ while not over.all():
 print(f"random skills and moves succeed in {succeeded.mean():.0%} of episodes")
 
 # %% [markdown]
-# That is the difference between 0.0004 and 0.29: with skills, the first success comes within a few
+# That is the difference between 0.0004 and 0.20: with skills, the first success comes within a few
 # episodes.
 #
 # ## Train PPO
 #
-# `SkillEnv` is a Gymnasium environment, and Stable-Baselines3's `make_vec_env` steps several side by
-# side. An action is a skill (or, with `primitives=True`, one of the four moves); it runs until the
-# skill ends. This is a small agent and a small budget, a few seconds of one core.
+# `SkillEnv` is a Gymnasium environment, and Stable-Baselines3's `make_vec_env` steps several side
+# by side. An action is a skill (or, with `primitives=True`, one of the four moves); it runs until
+# the skill ends. This is a small agent and a small budget, a few seconds of one core.
 
 # %%
 import torch
@@ -79,8 +79,8 @@ def make_envs(n, seed):
 
 
 agent = PPO(
-    "MlpPolicy", make_envs(16, seed=0), seed=0, learning_rate=1e-3, n_steps=32, batch_size=256, n_epochs=8,
-    ent_coef=0.01, policy_kwargs={"net_arch": [64]}, device="cpu",
+    "MlpPolicy", make_envs(16, seed=0), seed=0, learning_rate=1e-3, n_steps=32, batch_size=256,
+    n_epochs=8, ent_coef=0.01, policy_kwargs={"net_arch": [64]}, device="cpu",
 )  # fmt: skip
 _ = agent.learn(16_000)
 

@@ -12,34 +12,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import own_code, shorten
-from skillfocus.learners.discovery import assign_by_default, discover
+from skillfocus.learners.discovery import discover, make_problem
 from skillfocus.learners.planning.learner import Planning
-from skillfocus.learners.problem import Learner, continuous_method, make_continuous_problem
+from skillfocus.learners.problem import (
+    ContinuousProblem,
+    Learner,
+    Problem,
+    continuous_method,
+    make_continuous_problem,
+)
 from skillfocus.learners.registry import as_learner
 from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
 from skillfocus.metrics.coverage import coverage
-from skillfocus.metrics.summary import overall, rows_of, skill_records, with_values
-from skillfocus.objectives.kinds import (
-    Assignment,
-    parse_continuous_targets,
-    parse_targets,
-    reaches_values,
-    value_labels,
-)
+from skillfocus.metrics.summary import overall, rows_of, skill_records
+from skillfocus.objectives.kinds import Assignment, parse_continuous_targets, parse_targets
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import make_objective, own_objective_digest
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Run, Setting, flatten, keep_skills
 from skillfocus.skills.continuous import ContinuousSkills, choices
-from skillfocus.world import World, check_seed, check_step_limit
+from skillfocus.world import World, check_seed
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.registry import fingerprint, has_table, is_built_in, make
 
@@ -129,24 +129,20 @@ class Discovery(Run):
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_learner(self.learner))
         check_seed(self.seed)
-        if self.step_limit is not None:
-            check_step_limit(self.step_limit)
-        self.target_names()
-        if self.is_continuous:
-            continuous_method(self.make_world(), self.learner)  # pyright: ignore[reportArgumentType]
+        if isinstance(self.problem, ContinuousProblem):
+            continuous_method(self.problem.world, self.learner)
             if self.coverage:
                 raise UserError("coverage counts states, and continuous worlds have too many")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the problem out of what workers are sent: it may hold a large table."""
+        return {name: value for name, value in vars(self).items() if name != "problem"}
 
     # ---------------------------------------------------------------- what it is made of
 
     def make_world(self) -> World:
         """Return the world."""
         return cached_world(self.world, self.world_settings)
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether the world has continuous variables."""
-        return isinstance(self.make_world(), ContinuousBase)
 
     def make_mdp(self) -> TabularMDP | None:
         """Return the world's table; None if it has none."""
@@ -161,42 +157,45 @@ class Discovery(Run):
             prior=self.prior, baseline=self.baseline, penalty=self.penalty,
         )  # fmt: skip
 
-    def parsed_targets(self) -> Any:
+    @cached_property
+    def problem(self) -> Problem | ContinuousProblem:
+        """What is to be learned. The table of a built-in world is not in it: it takes time."""
+        world, objective = self.make_world(), self.make_objective()
+        targets, limit = self._parse_targets(), self.step_limit
+        if isinstance(world, ContinuousBase):
+            return make_continuous_problem(
+                world, objective, n_skills=self.skills, targets=targets, step_limit=limit
+            )
+        return make_problem(
+            world, objective, n_skills=self.skills, targets=targets, step_limit=limit,
+            mdp=None if is_built_in(world) else self.make_mdp(),
+        )  # fmt: skip
+
+    def _parse_targets(self) -> Any:
         """Return the targets as an argument of `discover`."""
-        parse = parse_continuous_targets if self.is_continuous else parse_targets
-        return parse(self.targets)
+        continuous = isinstance(self.make_world(), ContinuousBase)
+        return (parse_continuous_targets if continuous else parse_targets)(self.targets)
 
     def assignment(self) -> Assignment:
         """Return which skill targets what, in a finite world."""
-        return assign_by_default(
-            self.make_world(), self.make_objective(), self.skills, self.parsed_targets(),
-            self.make_mdp,
-        )  # fmt: skip
+        assert isinstance(self.problem, Problem)
+        first_modes = np.cumsum((0, *self.problem.modes[:-1]))
+        return Assignment(tuple(self.problem.assignment.skills[mode] for mode in first_modes))
 
-    def _layout(self) -> Any:
-        return make_continuous_problem(
-            self.make_world(), self.make_objective(), n_skills=self.skills,  # pyright: ignore[reportArgumentType]
-            targets=self.parsed_targets(), step_limit=self.step_limit,
-        ).layout  # fmt: skip
-
-    def target_names(self) -> list[list[str]]:
-        """Return the names of every skill's targets, in the order of its measurements."""
-        names = self.make_world().space.names
-        if not self.is_continuous:
-            return [[names[i] for i in sorted(skill)] for skill in self.assignment().skills]
-        return [
-            [] if slot.variable is None else [names[slot.variable]]
-            for slot in self._layout().slots
-            for _ in choices(slot.component, DIRECTIONS)
-        ]
+    @property
+    def n_skills(self) -> int:
+        """The number of skills; of those that have directions, of the ones that are measured."""
+        if isinstance(self.problem, Problem):
+            return len(self.problem.modes)
+        return sum(len(choices(each.component, DIRECTIONS)) for each in self.problem.layout.slots)
 
     # ---------------------------------------------------------------- execution
 
     def execute(self, progress: Progress) -> Result:
         """Discover the skills, keep them, and measure them."""
         skills = discover(
-            self.make_world(), self.make_objective(), seed=self.seed, learner=self.learner,
-            n_skills=self.skills, targets=self.parsed_targets(), step_limit=self.step_limit,
+            self.problem.world, self.problem.objective, seed=self.seed, learner=self.learner,
+            n_skills=self.skills, targets=self._parse_targets(), step_limit=self.step_limit,
             mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
         )  # fmt: skip
         content = skills.to_bytes() if self.keeps_skills else None
@@ -211,16 +210,18 @@ class Discovery(Run):
         return True
 
     def measure(self, skills: Any, progress: Progress) -> Result:
-        """Return the rows of discovered skills, and the record that `discover` prints."""
-        if isinstance(skills, ContinuousSkills):
-            records = continuous_records(skills)
-            return Result([*rows_of(records), *overall(records)], None, self.record(records))
-        records = skill_records(skills)
+        """Return the rows of discovered skills, and the record that `discover --json` prints."""
+        continuous = isinstance(skills, ContinuousSkills)
+        records = continuous_records(skills) if continuous else skill_records(skills)
         rows = [*rows_of(records), *overall(records)]
-        if reaches_values(self.make_objective()):
-            space = self.make_world().space
-            records = with_values(records, value_labels(space, self.assignment()))  # pyright: ignore[reportArgumentType]
-        record = self.record(records)
+        settings = self.settings()
+        about = ("world", "objective", "strength", "learner", "seed")
+        record: dict[str, Any] = {
+            **{name: settings[name] for name in about},
+            "settings": settings,
+            "unusual": self.non_default_settings(),
+            "skills": records,
+        }
         if self.coverage:
             progress(0.5, "measuring coverage")
             result = coverage(skills, rng=np.random.default_rng(0))
@@ -229,25 +230,12 @@ class Discovery(Run):
             record |= result.summary()
         return Result(rows, None, record)
 
-    def record(self, skills: list[dict]) -> dict[str, Any]:
-        """Return the JSON record of this run, as `discover --json` prints it."""
-        settings = self.settings()
-        about = {
-            key: settings[key] for key in ("world", "objective", "strength", "learner", "seed")
-        }
-        return {
-            **about,
-            "settings": settings,
-            "unusual": self.non_default_settings(),
-            "skills": skills,
-        }
-
     def metrics(self) -> list[str]:
         """Return the names of all metrics that such a run has, those of the whole run first."""
-        names = self.make_world().space.names
-        groups = ("all_starts", "settled") if self.is_continuous else ("all_starts",)
+        continuous = isinstance(self.problem, ContinuousProblem)
+        names = self.problem.world.space.names
         per_skill = [
-            *(CONTINUOUS_METRICS if self.is_continuous else FINITE_METRICS),
+            *(CONTINUOUS_METRICS if continuous else FINITE_METRICS),
             *(f"side_effects_by_variable/{name}" for name in names),
             *(f"mean_change_by_variable/{name}" for name in names),
         ]
@@ -255,29 +243,32 @@ class Discovery(Run):
             *("focus", "control", "mean_side_effects"),
             *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
             *per_skill,
-            *(f"{group}/{metric}" for group in groups for metric in per_skill),
+            *(f"all_starts/{metric}" for metric in per_skill),
+            *(f"settled/{metric}" for metric in per_skill if continuous),
         ]
 
     # ---------------------------------------------------------------- settings
 
     def settings(self) -> dict[str, Setting]:
         """Return all settings, with defaults filled in: naming a default gives the same run."""
-        world, objective = self.make_world(), self.make_objective().to_dict()
-        learner = flatten(self.learner)
-        given = self.targets and json.dumps(
-            self._layout().describe(world.space) if self.is_continuous else self.parsed_targets()
-        )
+        problem, learner = self.problem, flatten(self.learner)
+        world, objective = problem.world, problem.objective.to_dict()
+        given: Any = self._parse_targets()
+        if isinstance(problem, ContinuousProblem):
+            given = problem.layout.describe(problem.world.space)
         own: dict[str, Setting] = {
             "world": world.id,
             "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
             "objective": self.objective,
             "objective_file": own_objective_digest(self.objective),  # the file may change
             "learner": learner.pop("name"),
-            "skills": len(self.target_names()),
-            "targets": given,
-            "step_limit": world.step_limit if self.step_limit is None else self.step_limit,
-            **{key: objective.get(key) for key in ("rate", "strength", "penalty", "baseline")},
-            **{key: objective.get(key) for key in ("weight", "prior")},
+            "skills": self.n_skills,
+            "targets": self.targets and json.dumps(given),
+            "step_limit": problem.step_limit,
+            **{
+                key: objective.get(key)
+                for key in ("rate", "strength", "penalty", "baseline", "weight", "prior")
+            },
             "coverage": self.coverage,
             "seed": int(self.seed),
         }
@@ -298,18 +289,23 @@ class Discovery(Run):
         identity = fingerprint(world) if mdp is None else mdp.fingerprint
         return {**world.settings, "fingerprint": identity[:16]}
 
-    def non_default_settings(self) -> dict[str, Setting]:
-        """Return the settings that differ from the defaults of world, objective and learner."""
+    @cached_property
+    def _default_settings(self) -> dict[str, Setting]:
+        """All settings with the defaults of world, objective and learner."""
         values = ((f.name, getattr(self.learner, f.name)) for f in fields(self.learner))  # pyright: ignore[reportArgumentType]
         nested = {name: type(value)() for name, value in values if is_dataclass(value)}
-        default = Discovery(
+        return Discovery(
             self.world, self.objective, self.seed, type(self.learner)(**nested),
             world_settings=self.world_settings,
         ).settings()  # fmt: skip
+
+    def non_default_settings(self) -> dict[str, Setting]:
+        """Return the settings that differ from the defaults of world, objective and learner."""
+        default = self._default_settings
         own = self.settings()
         different = {n: v for n, v in own.items() if n not in default or v != default[n]}
         given = json.loads(self.world_settings)
-        if is_built_in(self.make_world()):
+        if is_built_in(self.problem.world):
             given = {k: v for k, v in given.items() if k in str(own["world_settings"])}
         if not given:
             return different
@@ -324,11 +320,9 @@ class Discovery(Run):
     def setting_types(self) -> dict[str, tuple[str, ...]]:
         """Return the settings that `with_settings` can change, the learner's included, with the
         names of their types."""
-        own = {field.name: field.type for field in fields(self)}
-        del own["learner"]
-        learner = {field.name: field.type for field in fields(self.learner)}  # pyright: ignore[reportArgumentType]
-        del learner["name"]
-        return {name: tuple(str(kind).split(" | ")) for name, kind in (own | learner).items()}
+        every = [*fields(self), *fields(self.learner)]  # pyright: ignore[reportArgumentType]
+        types = {field.name: tuple(str(field.type).split(" | ")) for field in every}
+        return {name: kinds for name, kinds in types.items() if name not in ("learner", "name")}
 
     def with_settings(self, changes: Mapping[str, Setting]) -> Discovery:
         """Return a copy with other settings, its own or its learner's, by name.

@@ -118,11 +118,12 @@ def file_name(text: str, ending: str = "") -> str:
     return f"_{name}" if _RESERVED.fullmatch(name) else name
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a file to the first of NAME.1, NAME.2, … that is free, and return that path."""
-    number = 1
-    while os.path.lexists(aside := path.with_name(f"{path.name}.{number}")):
+def set_aside(path: Path, folder: Path) -> Path:
+    """Move a file to the first of NAME, NAME.1, … that is free in a folder; return that path."""
+    aside, number = folder / path.name, 0
+    while os.path.lexists(aside):
         number += 1
+        aside = folder / f"{path.name}.{number}"
     os.replace(path, aside)
     return aside
 
@@ -376,8 +377,7 @@ def load_own(name: str) -> Any:
 
 def own_digest(name: str) -> str:
     """Return 16 hexadecimal digits that change with the contents of the file."""
-    path, _ = _parts(name)
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return digest(_parts(name)[0].read_bytes())[:16]
 
 
 @contextmanager
@@ -396,7 +396,8 @@ def own_code(name: str) -> Iterator[None]:
         if not file.endswith(".py"):
             raise
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if _same(frame.filename, file)]
+        own = Path(file).resolve()
+        lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == own]
         place = f" (line {lines[-1]})" if lines else ""
         raise UserError(f"{name} does not work{place}: {type(error).__name__}: {error}") from error
 
@@ -408,12 +409,12 @@ def run_file(path: Path) -> ModuleType:
     """
     if not os.path.isfile(path):
         raise UserError(f"there is no file {shorten(path)}")
-    return _run(path.resolve(), hashlib.sha256(path.read_bytes()).hexdigest())
+    return _run(path.resolve(), digest(path.read_bytes()))
 
 
 @lru_cache(maxsize=16)
-def _run(path: Path, digest: str) -> ModuleType:
-    del digest
+def _run(path: Path, contents: str) -> ModuleType:
+    del contents
     spec = importlib.util.spec_from_file_location(f"skillfocus_own_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -423,10 +424,6 @@ def _run(path: Path, digest: str) -> ModuleType:
         sys.path.append(str(path.parent.resolve()))
     spec.loader.exec_module(module)
     return module
-
-
-def _same(one: str, other: str) -> bool:
-    return Path(one).resolve() == Path(other).resolve()
 
 
 def _parts(name: str) -> tuple[Path, str]:

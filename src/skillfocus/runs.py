@@ -12,7 +12,6 @@ same run is found again, and executing one twice is harmless.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import multiprocessing
@@ -20,7 +19,6 @@ import os
 import re
 import signal
 import socket
-import sys
 import threading
 import time
 import traceback
@@ -57,9 +55,11 @@ from skillfocus.files import (
     package_versions,
     read_bytes,
     remove_leftovers,
+    require_writable_folder,
     set_aside,
     write_atomically,
 )
+from skillfocus.machine import peak_bytes
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.spaces import Row
 
@@ -81,7 +81,7 @@ class Result:
     """What a run yields.
 
     Attributes:
-        rows: The result table, see `core.rows.Row`.
+        rows: The result table: metric, step and value of each number.
         skills: The contents of a skills file (`Skills.to_bytes`), or None if there are no skills.
         document: Anything else, as JSON can hold it.
     """
@@ -139,7 +139,7 @@ class Run:
         key = {"kind": type(self).__name__, "version": self.version, "settings": settings}
         return digest(json.dumps(key, sort_keys=True, allow_nan=False).encode())[:16]
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """File name without suffix: the label, made safe for file systems, and the id."""
         return file_name(self.label, f"_{self.id}")
@@ -237,19 +237,13 @@ class Store:
 
     def prepare(self) -> None:
         """Create the folder, and delete leftovers of processes that died while writing."""
-        make_folder(self.folder)
-        if not os.access(self.folder, os.W_OK):
-            raise UserError(f"cannot write to the folder {self.folder}; choose another with --out")
+        require_writable_folder(self.folder)
         for folder in (self.folder, self.folder / "failed"):
             remove_leftovers(folder)
 
     def __contains__(self, run: Run) -> bool:
         """Return whether a run is stored with its skills, verified; damaged files are set aside."""
         return self._read(run) is not None
-
-    def keep(self, run: Run, skills: bytes) -> None:
-        """Store the skills of a run that is not finished yet."""
-        write_atomically(self.skills_path(run), skills)
 
     def add(self, run: Run, table: bytes, skills: bytes | None) -> None:
         """Store a finished run. The table is written last: if it exists, the run is complete."""
@@ -287,21 +281,17 @@ class Store:
             Columns kind, version, every setting, run, metric, step, value. The frame does not
             depend on when, where or in which order the runs were executed.
         """
-        headers, tables = [], []
-        for header, rows in self._read_all(runs):
-            headers.append(header)
-            metrics, steps, values = zip(*rows, strict=True) if rows else ((), (), ())
-            columns = {"metric": metrics, "step": steps, "value": values}
-            tables.append(
-                pl.DataFrame(columns, _ROW_TYPES, strict=False).select(
-                    pl.lit(header.id).alias("run"), pl.all()
-                )
-            )
-        if not tables:
+        found = list(self._read_all(runs))
+        if not found:
             return pl.DataFrame(
                 schema={"kind": pl.String, "version": pl.Int64, "run": pl.String, **_ROW_TYPES}
             )
-        settings = _settings_frame(headers)
+        tables = []
+        for header, rows in found:
+            columns = dict(zip(_ROW_TYPES, zip(*rows, strict=True), strict=False))
+            table = pl.DataFrame(columns, _ROW_TYPES, strict=False)
+            tables.append(table.select(pl.lit(header.id).alias("run"), pl.all()))
+        settings = _frame_of([_identity(header) for header, _ in found])
         names = [name for name in settings.columns if name != "run"]
         joined = pl.concat(tables).join(settings, on="run", how="left", maintain_order="left")
         return joined.select(*names, "run", *_ROW_TYPES).sort(*names, "run", maintain_order=True)
@@ -309,10 +299,9 @@ class Store:
     def records(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
         """Return one row per finished run: settings, versions, host, start, time, memory."""
         headers = [header for header, _ in self._read_all(runs)]
-        if not headers:
-            return pl.DataFrame(schema={"run": pl.String})
-        settings, records = _settings_frame(headers), _frame_of([each.record for each in headers])
-        return pl.concat([settings, records.drop(settings.columns, strict=False)], how="horizontal")
+        # Settings come first, and go before what a record has under the same name.
+        rows = [_identity(each) | each.record | _identity(each) for each in headers]
+        return _frame_of(rows) if rows else pl.DataFrame(schema={"run": pl.String})
 
     def _read(self, run: Run) -> tuple[Header, list[Row]] | None:
         """Return a run's verified contents; None if it is missing, or damaged and set aside."""
@@ -333,10 +322,7 @@ class Store:
             make_folder(folder)
             for file in (path, skills):
                 if file.exists():
-                    aside = folder / file.name
-                    if aside.exists():
-                        set_aside(aside)
-                    os.replace(file, aside)
+                    set_aside(file, folder)
             _warn(
                 f"{path.name} is damaged ({error}); it was set aside in {folder}, and the run "
                 f"counts as not done"
@@ -398,26 +384,13 @@ def decode(content: bytes) -> tuple[Header, list[Row]]:
 _ROW_TYPES = {"metric": pl.String, "step": pl.Int64, "value": pl.Float64}
 
 
-def _settings_frame(headers: Sequence[Header]) -> pl.DataFrame:
-    """Return one row per run with its id, kind, version and settings."""
-    return _frame_of(
-        [{"run": h.id, "kind": h.kind, "version": h.version, **h.settings} for h in headers]
-    )
+def _identity(header: Header) -> dict[str, Setting]:
+    return {"run": header.id, "kind": header.kind, "version": header.version, **header.settings}
 
 
 def _frame_of(rows: Sequence[Mapping[str, Setting]]) -> pl.DataFrame:
     """Return rows as a frame. What a row lacks is null; columns of several types are text."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        kinds = {type(value) for value in values} - {type(None)}
-        if kinds == {int, float}:
-            values = [None if value is None else float(value) for value in values]  # pyright: ignore[reportArgumentType]
-        elif len(kinds) > 1:
-            values = [None if value is None else str(value) for value in values]
-        columns[name] = values
-    return pl.DataFrame(columns, strict=False)
+    return pl.DataFrame(rows, strict=False, infer_schema_length=None)
 
 
 def _warn(message: str) -> None:
@@ -547,21 +520,10 @@ def run_all(
     store.prepare()
     job.n_waiting = len(job.waiting)
     try:
-        if executor is not None:
-            job.execute_on(executor, lambda: getattr(executor, "_max_workers", os.cpu_count() or 1))
-        elif cluster is not None:
-            with _connected(cluster) as client:
-                pool = client.get_executor(pure=False)
-                job.execute_on(pool, lambda: max(1, sum(client.nthreads().values())))
-        elif workers == 1 or len(job.waiting) == 1:
-            job.execute_here()
-        else:
-            job.execute_in_processes(workers)
+        job.execute(workers, executor, cluster)
     except KeyboardInterrupt as interrupt:
         number = getattr(interrupt, "signal_number", signal.SIGINT)
-        job.update_clock()
         raise Interrupted(job.status, store.folder, number) from None
-    job.update_clock()
     return job.status
 
 
@@ -571,15 +533,31 @@ class _Job:
     def __init__(self, store: Store, status: JobStatus, progress: Progress) -> None:
         self.store, self.status, self.progress = store, status, progress
         self.waiting: deque[Run] = deque()
-        self.n_waiting, self.started = 0, time.perf_counter()
+        self.n_waiting = 0
+
+    def execute(self, workers: int, executor: Executor | None, cluster: str | None) -> None:
+        """Execute all runs, in this process or elsewhere."""
+        started = time.perf_counter()
+        try:
+            if executor is not None:
+                width = getattr(executor, "_max_workers", os.cpu_count() or 1)
+                self.execute_on(executor, lambda: width)
+            elif cluster is not None:
+                with _connected(cluster) as client:
+                    pool = client.get_executor(pure=False)
+                    self.execute_on(pool, lambda: max(1, sum(client.nthreads().values())))
+            elif workers == 1 or len(self.waiting) == 1:
+                self.execute_here()
+            else:
+                self.execute_in_processes(workers)
+        finally:
+            self.status.seconds = time.perf_counter() - started
 
     def execute_here(self) -> None:
         """Execute all runs in this process, one after another."""
-        while self.waiting:
-            run = self.waiting.popleft()
-            share = (self.n_waiting - len(self.waiting) - 1) / self.n_waiting
-            part = part_of(self.progress, share, share + 1 / self.n_waiting)
-            token = _sink.set(partial(self.store.keep, run))
+        for number, run in enumerate(self.waiting):
+            part = part_of(self.progress, number / self.n_waiting, (number + 1) / self.n_waiting)
+            token = _sink.set(partial(write_atomically, self.store.skills_path(run)))
             try:
                 outcome = perform(run, part, raise_mistakes=self.n_waiting == 1)
             finally:
@@ -592,39 +570,40 @@ class _Job:
             with _processes(min(workers, len(self.waiting))) as pool:
                 lost = self.execute_on(pool, lambda: workers, stop_when_broken=True)
             for run in lost:
-                self.waiting.appendleft(run)
                 with _processes(1) as pool:
-                    again = self.execute_on(pool, lambda: 1, stop_when_broken=True, most=1)
-                if again:
+                    lost_again = self.execute_on(pool, lambda: 1, deque([run]), True)
+                if lost_again:
                     advice = 'a script must call run_all under `if __name__ == "__main__":`'
                     message = f"its worker process died, out of memory perhaps; {advice}"
-                    self.finish(run, Failed(run.id, message, "no traceback: the process was ended"))
+                    trace = "no traceback: the process was ended"
+                    self.finish(run, Outcome(error=message, traceback=trace))
 
     def execute_on(
         self,
         pool: Executor,
         width: Callable[[], int],
+        waiting: deque[Run] | None = None,
         stop_when_broken: bool = False,
-        most: int = sys.maxsize,
     ) -> list[Run]:
         """Execute runs on an executor, as many at once as it has workers.
 
         Args:
             pool: The executor.
             width: Returns the number of workers now.
+            waiting: The runs (default: all that are waiting); those that were begun are taken out.
             stop_when_broken: Whether to return runs that were in flight when the executor broke,
                 instead of raising.
-            most: The most runs to execute.
 
         Returns:
             The runs that were lost when the executor broke.
         """
+        waiting = self.waiting if waiting is None else waiting
         in_flight: dict[Future, Run] = {}
         lost: list[Run] = []
         try:
-            while (self.waiting and most and not lost) or in_flight:
-                while self.waiting and most and not lost and len(in_flight) < width():
-                    run, most = self.waiting.popleft(), most - 1
+            while (waiting and not lost) or in_flight:
+                while waiting and not lost and len(in_flight) < width():
+                    run = waiting.popleft()
                     try:
                         in_flight[pool.submit(_perform_there, run, code_version())] = run
                     except BrokenExecutor:
@@ -645,11 +624,9 @@ class _Job:
                 future.cancel()
         return lost
 
-    def finish(self, run: Run, outcome: Finished | Failed) -> None:
+    def finish(self, run: Run, outcome: Outcome) -> None:
         """Store what came of a run."""
-        if outcome.id != run.id:
-            raise UserError("a worker runs another version of skillfocus; install the same one")
-        if isinstance(outcome, Failed):
+        if outcome.error:
             self.store.fail(run, outcome.error, outcome.traceback)
             self.status.failures[run.stem] = outcome.error
         else:
@@ -667,31 +644,20 @@ class _Job:
         parts += [f"now {run.label}" for run in list(running)[:1]]
         self.progress((settled - self.status.found) / max(1, self.n_waiting), ", ".join(parts))
 
-    def update_clock(self) -> None:
-        """Note how long the job has taken."""
-        self.status.seconds = time.perf_counter() - self.started
-
 
 @dataclass(frozen=True)
-class Finished:
-    """The outcome of a run that succeeded; the id is as the worker computed it."""
+class Outcome:
+    """What came of a run: the contents of its files or, if it raised, the exception in one line
+    and the traceback."""
 
-    id: str
-    table: bytes
-    skills: bytes | None
-    cpu_seconds: float
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The outcome of a run that raised: the exception in one line, and the traceback."""
-
-    id: str
-    error: str
-    traceback: str
+    table: bytes = b""
+    skills: bytes | None = None
+    cpu_seconds: float = 0.0
+    error: str = ""
+    traceback: str = ""
 
 
-def perform(run: Run, progress: Progress, raise_mistakes: bool = False) -> Finished | Failed:
+def perform(run: Run, progress: Progress, raise_mistakes: bool = False) -> Outcome:
     """Execute one run and return its outcome; exceptions of the run are outcomes too.
 
     Args:
@@ -701,12 +667,12 @@ def perform(run: Run, progress: Progress, raise_mistakes: bool = False) -> Finis
     """
     started, cpu, wall = time.time(), time.thread_time(), time.perf_counter()
     try:
-        result = run.execute(progress)
+        result, peak = run.execute(progress), peak_bytes()
         record: dict[str, Setting] = {
             **package_versions(), **accelerator(),
             "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
             "host": socket.gethostname(), "wall_seconds": time.perf_counter() - wall,
-            "cpu_seconds": time.thread_time() - cpu, "peak_memory_mb": _peak_memory_mb(),
+            "cpu_seconds": time.thread_time() - cpu, "peak_memory_mb": peak and peak / 2**20,
         }  # fmt: skip
         sha256 = None if result.skills is None else digest(result.skills)
         kind = type(run).__name__
@@ -715,25 +681,27 @@ def perform(run: Run, progress: Progress, raise_mistakes: bool = False) -> Finis
     except (Exception, SystemExit) as error:
         if raise_mistakes and isinstance(error, UserError):
             raise
+        if isinstance(error.__cause__, KeyboardInterrupt):  # in a kernel, it is a SystemError
+            raise error.__cause__ from None
         line = traceback.format_exception_only(error)[-1].strip().splitlines()[0]
-        return Failed(run.id, line, "".join(traceback.format_exception(error)))
-    return Finished(run.id, table, result.skills, time.thread_time() - cpu)
+        return Outcome(error=line, traceback="".join(traceback.format_exception(error)))
+    return Outcome(table, result.skills, time.thread_time() - cpu)
 
 
-def _perform_there(run: Run, expected: str) -> Finished | Failed:
+def _perform_there(run: Run, expected: str) -> Outcome:
     """Execute a run in a worker, if its code is that of the process that hands out the runs."""
     if code_version() != expected:
         message = "the worker has other source code or packages; install the same on both"
-        return Failed(run.id, message, message)
+        return Outcome(error=message, traceback=message)
     return perform(run, no_progress)
 
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
     """Open a pool of worker processes that Ctrl-C does not reach, and end them with the block."""
-    pool = _Pool(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
-    )
+    context = multiprocessing.get_context("spawn")
+    with _signals_blocked():
+        pool = _Pool(workers, context, initializer=_end_with_parent)
     try:
         yield pool
     finally:
@@ -744,14 +712,26 @@ def _processes(workers: int) -> Iterator[Executor]:
 
 class _Pool(ProcessPoolExecutor):
     def submit(self, fn: Callable, /, *args: Any, **kwargs: Any) -> Future:
-        """Submit a call; processes started for it inherit the blocked Ctrl-C."""
-        if not hasattr(signal, "pthread_sigmask"):
+        """Submit a call, and start processes for it that signals of the terminal do not reach."""
+        with _signals_blocked():
             return super().submit(fn, *args, **kwargs)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            return super().submit(fn, *args, **kwargs)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Block signals that a terminal sends to all its processes; those started here inherit that.
+
+    Only this process is to act on them. One that Python starts for each pool, which frees
+    semaphores, would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent() -> None:
@@ -790,12 +770,3 @@ def _connected(address: str) -> Iterator[Any]:
         yield client
     finally:
         client.close()
-
-
-def _peak_memory_mb() -> float | None:
-    """Return the peak memory of this process; None where the system does not tell."""
-    with contextlib.suppress(ImportError):
-        from resource import RUSAGE_SELF, getrusage
-
-        return getrusage(RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
-    return None

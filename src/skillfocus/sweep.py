@@ -31,7 +31,8 @@ from skillfocus.runs import JobStatus, Setting, Store, run_all
 from skillfocus.world import seed_range
 
 if TYPE_CHECKING:
-    import optuna
+    from optuna import Study
+    from optuna.distributions import BaseDistribution
 
 FIRST_TUNING_SEED = 1000
 MAX_POINTS = 100_000
@@ -269,26 +270,27 @@ def sweep(
     study = _new_study(minimize, seed, points)
     from optuna.trial import TrialState  # Optuna is installed: there is a study
 
+    distributions = _distributions(axes, base)
     n_points = len(points) if trials is None else trials
     tuned = n_points * seeds / max(1, n_points * seeds + report)
     store, status, scores = Store(out), JobStatus(0), []
-    job = {"workers": workers, "executor": executor, "cluster": cluster}
-    job["retry_failed"] = retry_failed
 
     def score(points: Sequence[Point], seeds: range, part: Progress) -> list[Score | None]:
         nonlocal status
         runs = [[base.with_settings({**point, "seed": s}) for s in seeds] for point in points]
-        status += run_all(itertools.chain(*runs), store, progress=part, **job)
+        status += run_all(
+            itertools.chain(*runs), store, workers=workers, executor=executor, cluster=cluster,
+            retry_failed=retry_failed, progress=part,
+        )  # fmt: skip
         return _scores(store, points, runs, metric)
 
-    drawn, batch_size = 0, n_points if trials is None else BATCH
-    while drawn < n_points:
-        count = min(batch_size, n_points - drawn)
-        batch = [study.ask() for _ in range(count)]
-        asked = [_suggest(trial, axes, base) for trial in batch]
-        part = part_of(progress, tuned * drawn / n_points, tuned * (drawn + count) / n_points)
-        drawn += count
-        for trial, result in zip(batch, score(asked, tuning, part), strict=True):
+    size = n_points if trials is None else BATCH
+    for first in range(0, n_points, size):
+        last = min(first + size, n_points)
+        batch = [study.ask(distributions) for _ in range(first, last)]
+        part = part_of(progress, tuned * first / n_points, tuned * last / n_points)
+        results = score([trial.params for trial in batch], tuning, part)
+        for trial, result in zip(batch, results, strict=True):
             if result is None:
                 study.tell(trial, state=TrialState.FAIL)
             else:
@@ -368,7 +370,7 @@ def _scores(
 # -------------------------------------------------------------------- Optuna
 
 
-def _new_study(minimize: bool, seed: int, points: Sequence[Point]) -> optuna.Study:
+def _new_study(minimize: bool, seed: int, points: Sequence[Point]) -> Study:
     """Return a study in memory, with the points of a grid enqueued."""
     try:
         import optuna
@@ -384,20 +386,20 @@ def _new_study(minimize: bool, seed: int, points: Sequence[Point]) -> optuna.Stu
     return study
 
 
-def _suggest(trial: optuna.Trial, axes: Sequence[Axis], base: Discovery) -> Point:
-    """Draw a trial's value of every axis."""
-    types, point = base.setting_types(), {}
+def _distributions(axes: Sequence[Axis], base: Discovery) -> dict[str, BaseDistribution]:
+    """Return what the values of every axis are drawn from."""
+    from optuna import distributions
+
+    types, made = base.setting_types(), {}
     for axis in axes:
         if axis.values:
-            point[axis.setting] = trial.suggest_categorical(axis.setting, axis.values)  # pyright: ignore[reportArgumentType]
+            made[axis.setting] = distributions.CategoricalDistribution(axis.values)  # pyright: ignore[reportArgumentType]
         elif "int" in types.get(axis.setting, ()):
             low, high = int(axis.low), int(axis.high)
-            point[axis.setting] = trial.suggest_int(axis.setting, low, high, log=axis.log)
+            made[axis.setting] = distributions.IntDistribution(low, high, log=axis.log)
         else:
-            point[axis.setting] = trial.suggest_float(
-                axis.setting, axis.low, axis.high, log=axis.log
-            )
-    return point
+            made[axis.setting] = distributions.FloatDistribution(axis.low, axis.high, log=axis.log)
+    return made
 
 
 def _plot_name(base: Discovery, axes: Sequence[Axis], metric: str) -> str:
@@ -406,7 +408,7 @@ def _plot_name(base: Discovery, axes: Sequence[Axis], metric: str) -> str:
     return file_name(f"sweep_{base.make_world().id}_{base.objective}_{swept}", f"_{key}.png")
 
 
-def _draw(study: optuna.Study, axes: Sequence[Axis], metric: str, path: Path) -> None:
+def _draw(study: Study, axes: Sequence[Axis], metric: str, path: Path) -> None:
     """Draw the metric against every setting."""
     import matplotlib as mpl
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from functools import partial
 
+import numpy as np
 import pytest
 
 from paths import ROOT
@@ -23,12 +24,12 @@ def test_episodes_keep_their_last_observation(sb3):
     from stable_baselines3.common.env_util import make_vec_env
 
     env = make_vec_env(lambda: SkillEnv(walkers()), 2, seed=0)
-    assert env.reset().tolist() == [[0, 0]] * 2
-    observations, rewards, dones, infos = env.step([0, 1])
+    assert np.asarray(env.reset()).tolist() == [[0, 0]] * 2
+    observations, rewards, dones, infos = env.step(np.array([0, 1]))
     assert (rewards.tolist(), dones.tolist()) == ([1.0, 0.0], [True, False])
     assert infos[0]["terminal_observation"].tolist() == [2, 1]
     assert infos[0]["episode"]["r"] == 1.0
-    assert observations[0].tolist() == [0, 0]
+    assert np.asarray(observations)[0].tolist() == [0, 0]
 
 
 @pytest.mark.slow

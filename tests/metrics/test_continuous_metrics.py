@@ -44,8 +44,6 @@ def test_averages_count_every_rollout_once():
     assert both["side_effects"].estimate == pytest.approx((0.1175 + 0.455) / 2)
     assert both["target_change"].estimate == pytest.approx((0.4 + 0.0625) / 2)
     assert both["exceeds"].estimate == (2 + 3) / 8
-    with pytest.raises(UserError, match="no skills"):
-        summarize([], np.random.default_rng(0))
 
 
 def test_coverage_counts_bins():

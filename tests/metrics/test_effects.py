@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.metrics.side_effects import StartAverages
+from skillfocus.metrics.side_effects import SkillEffects
 
 
 def averages(best, clean, side_effects):
@@ -14,9 +14,9 @@ def averages(best, clean, side_effects):
     never be changed back, and the expected number of side effects."""
     n, none = len(best), np.zeros(len(best))
     changed = np.stack([np.array(side_effects), none], axis=1)
-    return StartAverages(
+    return SkillEffects(
         ("key",), ("position", "key"), np.arange(n), changed, changed, none, none, np.array(clean),
-        none, True, np.array(best),
+        none, True, np.array(best), none,
     )  # fmt: skip
 
 

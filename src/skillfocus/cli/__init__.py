@@ -24,7 +24,7 @@ from skillfocus.progress import drop_controls
 
 MIN_WIDTH, MAX_WIDTH = 40, 1000
 """Columns that are printed at least and at most, however wide the terminal says that it is."""
-_ANSI_COLOURS = r"\x1b\[[0-9;]*m"
+_ANSI_COLORS = r"\x1b\[[0-9;]*m"
 
 
 class _Terminated(KeyboardInterrupt):
@@ -59,7 +59,11 @@ def guarded() -> Iterator[None]:
     except UserError as error:
         _complain(str(error))
         raise SystemExit(2) from None
-    except KeyboardInterrupt as interrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        # In compiled code Ctrl-C is a SystemError, whose cause it is.
+        interrupt = error.__cause__ if isinstance(error, SystemError) else error
+        if not isinstance(interrupt, KeyboardInterrupt):
+            raise
         number = getattr(interrupt, "signal_number", signal.SIGINT)
         verb = "interrupted" if number == signal.SIGINT else "terminated"
         _complain(str(interrupt) or f"{verb}; files already written are complete")
@@ -135,28 +139,20 @@ def _complain(sentence: str) -> None:
 @contextmanager
 def _messages_on_stderr() -> Iterator[None]:
     """Print what the library logs or warns about as plain lines on standard error."""
+    from skillfocus.cli.printing import say
+
+    def show_warning(message: Warning | str, *_: object) -> None:
+        say(f"skillfocus: warning: {re.sub(_ANSI_COLORS, '', str(message))}")
+
     logger = logging.getLogger("skillfocus")
-    handler, level = _LineHandler(), logger.level
+    handler, level = logging.Handler(), logger.level
+    handler.emit = lambda record: say(record.getMessage())
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = show_warning
             yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-
-
-class _LineHandler(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        from skillfocus.cli.printing import say
-
-        say(record.getMessage())
-
-
-def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    from skillfocus.cli.printing import say
-
-    del category, filename, lineno, file, line
-    say(f"skillfocus: warning: {re.sub(_ANSI_COLOURS, '', str(message))}")

@@ -6,13 +6,12 @@ Python code could not do. Heavy imports happen inside `run`, so that `--help` an
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,39 +19,201 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
-from skillfocus.cli.options import (
-    DiscoveryOptions,
-    JobOptions,
-    OptionalInt,
-    OptionalPath,
-    OptionalStr,
-    SkillFiles,
-    WorldOptions,
-    shown_exploration,
-)
 from skillfocus.cli.printing import (
     err,
-    list_variables,
     print_json,
+    print_names,
+    print_points,
+    print_solutions,
     print_table,
     print_text,
+    print_world,
     progress_on_stderr,
     say,
-    shorten_names,
-    show_count,
-    show_range,
     show_runs,
+    shown_exploration,
 )
 from skillfocus.errors import UserError
-from skillfocus.learners.registry import LEARNERS
+from skillfocus.learners.registry import LEARNERS, make_learner
 
 if TYPE_CHECKING:
     from skillfocus.discovery import Discovery
     from skillfocus.learners.discovery import StrengthCurve
+    from skillfocus.learners.problem import Learner
+    from skillfocus.mdp import TabularMDP
     from skillfocus.runs import JobStatus, Store
-    from skillfocus.sweep import Score, SweepResult
-    from skillfocus.worlds.continuous import ContinuousBase
-    from skillfocus.worlds.jax.world import JaxWorld
+    from skillfocus.world import World
+
+# -------------------------------------------------------------------- options of several commands
+
+# Options without a default; their help says what happens if they are left out.
+OptionalInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+OptionalFloat = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
+OptionalStr = Annotated[str | None, arg(metavar="TEXT", help_behavior_hint="")]
+OptionalPath = Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="")]
+SkillFiles = Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
+
+
+if TYPE_CHECKING:
+    LearnerName = str
+else:
+    LearnerName = Literal[tuple(LEARNERS)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscoveryOptions:
+    """The options that make up a `Discovery`, except its seed."""
+
+    world: Annotated[Positional[str], arg(metavar="WORLD")]
+    """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
+    objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
+    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd, or your own:
+    my.py:rotate, focused-my.py:rotate."""
+    skills: OptionalInt = None
+    """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
+    targets: OptionalStr = None
+    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets); in
+    continuous worlds, agent=4,box=sphere2,agent+box (docs/continuous.md)."""
+    strength: OptionalFloat = None
+    """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
+    penalty: Annotated[
+        Literal["weighted-norm", "path-norm", "changed-variables"] | None, arg(metavar="PENALTY")
+    ] = None
+    """The penalty: weighted-norm (the default, as the crow flies), path-norm (around walls) or
+    changed-variables."""
+    baseline: Annotated[
+        Literal["start", "inaction", "stepwise"] | None, arg(metavar="BASELINE")
+    ] = None
+    """What the penalty compares variables with that move by themselves: start (the default),
+    inaction or stepwise (docs/focused.md)."""
+    rate: OptionalFloat = None
+    """Weight of the discriminator's moving average, or LSD's step size (default: 0.05, for LSD
+    0.1). Q-learning scales it down (docs/q-learning.md)."""
+    weight: OptionalFloat = None
+    """DUSDi's weight on the variables that are not targets (default: 0.1)."""
+    step_limit: OptionalInt = None
+    """Maximum number of steps of a skill (default: the world's)."""
+    world_settings: str = "{}"
+    """The world's settings as JSON, such as '{"step_limit": 30}' or '{"is_rainy": true}'."""
+    learner: LearnerName = "planning"
+    """How skills are learned: exact planning, Q-learning, Q-learning by the letter of the paper, or
+    networks, with settings for a CPU (neural) or a GPU (neural-large)."""
+    gamma: float = 0.99
+    """Discount factor."""
+    rounds: OptionalInt = None
+    """Rounds of planning (default 40)."""
+    episodes: OptionalInt = None
+    """Episodes of Q-learning (default 1,000,000; literal 320,000)."""
+    updates: OptionalInt = None
+    """Updates of the networks (default 24,000); in continuous worlds, rounds (300; large 1,000)."""
+    environments: OptionalInt = None
+    """Environments that networks learn from at once (default 256; large 8,192; in continuous worlds
+    64 and 4,096)."""
+    hidden: OptionalInt = None
+    """Width of the networks' hidden layers (default 256; large 512)."""
+    preset: Literal["default", "paper"] = "default"
+    """Settings of Q-learning: those that learn best, or the paper's as far as they learn at all."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return the fields of a `Discovery` but world, objective, seed, learner and coverage."""
+        names = (
+            "skills", "targets", "rate", "strength", "weight", "step_limit", "world_settings",
+            "baseline", "penalty",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+    def learner_options(self) -> dict[str, Any]:
+        """Return the options of learners that were given."""
+        names = ("gamma", *(option for entry in LEARNERS.values() for option in entry.options))
+        values = {name: getattr(self, name) for name in names}
+        return {name: v for name, v in values.items() if v != getattr(type(self), name)}
+
+    def make_learner(self) -> Learner:
+        """Return the learner with its options.
+
+        Raises:
+            UserError: If an option of another learner is given.
+        """
+        entry, given = LEARNERS[self.learner], self.learner_options()
+        if self.preset != "default" and entry.paper is None:
+            with_preset = [name for name, each in LEARNERS.items() if each.paper is not None]
+            raise UserError(f"--preset belongs to --learner {' or '.join(with_preset)}")
+        for name, other in LEARNERS.items():
+            for option in other.options:
+                if option in given and option not in entry.options:
+                    raise UserError(f"--{option} belongs to --learner {name}")
+        if given and "updates" in entry.options:
+            from skillfocus.discovery import cached_world
+            from skillfocus.worlds.continuous import ContinuousBase
+
+            if isinstance(cached_world(self.world, self.world_settings), ContinuousBase):
+                # There an actor learns, and its updates are rounds.
+                learner: Any = make_learner(self.learner)
+                settings = {"rounds" if name == "updates" else name: given[name] for name in given}
+                return replace(learner, actor=replace(learner.actor_settings, **settings))
+        return make_learner(self.learner, paper=self.preset == "paper", **given)
+
+    def explore_world(self) -> None:
+        """Make the world, showing progress if that takes long, and print notes about it."""
+        from skillfocus.metrics.world_summary import remarks
+        from skillfocus.objectives.registry import objective_names
+
+        if self.world in objective_names():
+            raise UserError(
+                f"{self.world} is an objective, and the world comes first: {self.objective} "
+                f"{self.world}"
+            )
+        world, mdp = _explore(self.world, self.world_settings)
+        for remark in world.notes if mdp is None else remarks(world, mdp):
+            say(f"note: {remark}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOptions:
+    """How a command executes runs, and the folder of its store."""
+
+    out: Path = Path("out")
+    """Folder for the results. Runs that are already there are not executed again."""
+    workers: OptionalInt = None
+    """Number of worker processes for several runs (default: one per core)."""
+    cluster: OptionalStr = None
+    """Address of a Dask scheduler to execute the runs instead, such as tcp://10.0.0.1:8786."""
+    retry_failed: bool = False
+    """Execute runs again that failed before."""
+    json: bool = False
+    """Print one JSON document; everything else goes to standard error."""
+
+    def job_arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of `run_all`."""
+        if self.cluster is not None and self.workers is not None:
+            raise UserError("--workers are processes of this machine, and a --cluster has its own")
+        workers = (os.cpu_count() or 1) if self.workers is None else self.workers
+        return {"workers": workers, "cluster": self.cluster, "retry_failed": self.retry_failed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldOptions:
+    """The world of skills files that cannot name it themselves."""
+
+    world: OptionalStr = None
+    """The world, for skills files that cannot name it (my_world.py:Lights)."""
+    world_settings: str = "{}"
+    """That world's settings as JSON, as they were given to `discover`."""
+
+    def make_world(self) -> World | None:
+        """Return the world; None if each file names its own."""
+        return None if self.world is None else _explore(self.world, self.world_settings)[0]
+
+
+def _explore(name: str, settings: str) -> tuple[World, TabularMDP | None]:
+    """Make a world and its table, if it has one, and show progress if that takes long."""
+    from skillfocus.discovery import cached_mdp, cached_world
+    from skillfocus.worlds.registry import has_table
+
+    with shown_exploration():
+        world = cached_world(name, settings)
+        return world, cached_mdp(name, settings) if has_table(world) else None
+
 
 # -------------------------------------------------------------------- worlds
 
@@ -70,44 +231,23 @@ class List:
         from skillfocus.worlds.registry import CONTINUOUS_WORLDS, JAX_WORLDS, WORLDS
 
         worlds = []
-        for name, kind in {**WORLDS, **JAX_WORLDS}.items():
-            world = kind()  # pyright: ignore[reportCallIssue]
-            variables = dict(zip(world.space.names, world.space.sizes, strict=True))
+        for name, kind in {**WORLDS, **JAX_WORLDS, **CONTINUOUS_WORLDS}.items():
+            world, continuous = kind(), name in CONTINUOUS_WORLDS
+            space: Any = world.space
+            sizes = [v.size for v in space.variables] if continuous else space.sizes
             worlds.append(
-                {"name": name, "id": world.id, "combinations": world.space.size,
-                 "variables": variables,
-                 "table": name in WORLDS, "continuous": False}
-            )  # fmt: skip
-        for name, kind in CONTINUOUS_WORLDS.items():
-            world = kind()
-            variables = {v.name: v.size for v in world.space.variables}
-            worlds.append(
-                {"name": name, "id": world.id, "combinations": None, "variables": variables,
-                 "table": False, "continuous": True}
+                {
+                    "name": name, "id": world.id,
+                    "combinations": None if continuous else space.size,
+                    "variables": dict(zip(space.names, sizes, strict=True)),
+                    "table": name in WORLDS, "continuous": continuous,
+                }
             )  # fmt: skip
         names = {"objectives": list(objective_names()), "learners": list(LEARNERS)}
         if self.json:
             print_json({"worlds": worlds, **names})
-            return
-        rows = [
-            [w["name"], w["id"], show_count(w["combinations"]), list_variables(w["variables"])]
-            for w in worlds
-            if not w["continuous"]
-        ]  # fmt: skip
-        print_table("Worlds", ["name", "id", "combinations", "variables (values)"], rows)
-        print_text("combinations of values; skillfocus describe counts the states within reach\n")
-        rows = [
-            [w["name"], w["id"], list_variables(w["variables"])] for w in worlds if w["continuous"]
-        ]
-        print_table("Continuous worlds", ["name", "id", "variables (numbers)"], rows)
-        without = [w["name"] for w in worlds if not w["table"] and not w["continuous"]]
-        print_text(f"Too large for tables, for networks only: {', '.join(without)}")
-        for title, members in names.items():
-            print_text(f"{title.capitalize() + ':':<12} {', '.join(members)}")
-        print_text("\nOther worlds: my-map.txt, gymnasium:Taxi-v4, minigrid:DoorKey-5x5,")
-        print_text("rddl:DOMAIN/INSTANCE, my_world.py:NAME; see skillfocus describe --help")
-        print_text("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
-        print_text("Try: skillfocus discover four-rooms focused-vic")
+        else:
+            print_names(worlds, names)
 
 
 @dataclass(frozen=True)
@@ -137,104 +277,26 @@ class Describe:
         from skillfocus.worlds.continuous import ContinuousBase
         from skillfocus.worlds.jax.world import JaxWorld
 
-        check: Callable[[Any], object]
-        show: Callable[[Any, dict[str, Any]], None]
         with shown_exploration():
             world: Any = cached_world(self.world, self.world_settings)
             if isinstance(world, JaxWorld) and world.mdp is None:
                 description = world_summary.describe_without_table(world)
-                check, show = testing.check_jax_world, _show_without_table
+                check, drawn = testing.check_jax_world, (0,) * len(world.space)
             elif isinstance(world, ContinuousBase):
                 description = world_summary.describe_continuous(world)
-                check, show = testing.check_continuous_world, _show_continuous
+                check, drawn = testing.check_continuous_world, None
             else:
                 mdp = cached_mdp(self.world, self.world_settings)
                 description = world_summary.describe(world, mdp)
-                check, show = testing.check_world, _show_table
+                check, drawn = testing.check_world, next(iter(world.states()))
         if self.check:
             check(world)
         if self.json:
             print_json(description)
             return
-        show(world, description)  # pyright: ignore[reportArgumentType]
+        print_world(description, None if drawn is None else world.draw(drawn))
         if self.check:
             print_text("\nEvery check passed.")
-
-
-def _show_table(world: Any, description: dict[str, Any]) -> None:
-    """Print the description of a world with a table."""
-    actions = description["actions"]
-    print_text(f"{description['world']}: {description['states']:,} states, {len(actions)} actions")
-    print_text(f"Actions: {', '.join(actions)}")
-    print_text(f"A skill may take up to {description['step_limit']} steps.\n")
-    rows = [
-        [v["name"], str(v["values"]), v["listed"], v["changes"],
-         "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
-        for v in description["variables"]
-    ]  # fmt: skip
-    columns = ["variable", "values", "such as", "changes", "alone", "skills by default"]
-    print_table("Variables", columns, rows)
-    print_text(
-        f"alone: the highest probability that it changes and nothing else does, within "
-        f"{description['step_limit']} steps, averaged over starts\n"
-    )
-    for note in description["notes"]:
-        print_text(f"- {note}")
-    print_text(f"\nOne state:\n{world.draw(next(iter(world.states())))}")
-
-
-def _show_without_table(world: JaxWorld, description: dict[str, Any]) -> None:
-    """Print the description of a world in JAX: variables that are alike are shown together."""
-    print_text(
-        f"{description['world']}: {show_count(description['combinations'])} combinations of "
-        f"values, {len(description['actions'])} actions"
-    )
-    print_text(f"Actions: {', '.join(description['actions'])}")
-    print_text(f"Goals: {shorten_names(description['goals'])}")
-    print_text(f"A skill may take up to {description['step_limit']} steps.\n")
-    rows = []
-    for alike, group in itertools.groupby(
-        description["variables"], lambda v: (v["listed"], v["changes"], v["skills"])
-    ):
-        variables = list(group)
-        names = shorten_names([v["name"] for v in variables])
-        each = " each" if len(variables) > 1 else ""
-        rows.append([names, f"{variables[0]['values']}{each}", *alike[:2], f"{alike[2]}{each}"])
-    columns = ["variable", "values", "such as", "changes", "skills by default"]
-    print_table("Variables", columns, rows)
-    for note in description["notes"]:
-        print_text(f"- {note}")
-    print_text(f"\nOne state:\n{world.draw(tuple([0] * len(world.space)))}")
-
-
-def _show_continuous(world: ContinuousBase, description: dict[str, Any]) -> None:
-    """Print the description of a world with continuous variables."""
-    actions = description["actions"]
-    print_text(
-        f"{description['world']}: {world.space.size} numbers in {len(world.space)} variables, "
-        f"{len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
-        f"{description['observations']} observations"
-    )
-    shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
-    print_text(f"Actions: {', '.join(shown) if len(shown) <= 8 else shorten_names(shown)}")
-    print_text(
-        f"A skill may take up to {description['step_limit']} steps, an episode "
-        f"{description['episode_steps']:,}.\n"
-    )
-    rows = []
-    for alike, group in itertools.groupby(
-        description["variables"],
-        lambda v: (v["numbers"], show_range(v), f"{v['scale']:.3g}", v["changes"]),
-    ):
-        variables = list(group)
-        each = " each" if len(variables) > 1 else ""
-        names = [v["name"] for v in variables]
-        listed = ", ".join(names) if len(names) <= 4 else shorten_names(names)
-        rows.append([listed, f"{alike[0]}{each}", *alike[1:]])
-    print_table("Variables", ["variable", "numbers", "range", "scale", "changes"], rows)
-    print_text("scale: the distance that counts as a change of 1\n")
-    for note in description["notes"]:
-        print_text(f"- {note}")
 
 
 # -------------------------------------------------------------------- discover
@@ -336,6 +398,7 @@ class Discover(JobOptions, DiscoveryOptions):
         """Say what to try if focused skills disturb more than they need to, or do nothing."""
         if "focused" not in self.objective:
             return
+        networks = "updates" in LEARNERS[self.learner].options
         skills = [skill for record in records for skill in record["skills"]]
         wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
         compares_with_start = all(r["settings"]["baseline"] == "start" for r in records)
@@ -344,7 +407,7 @@ class Discover(JobOptions, DiscoveryOptions):
             advice = "--strength auto finds a strength, and --penalty path-norm knows walls"
             if self.strength == "auto":
                 advice = "no strength tried avoids them"
-            if self._learns_networks:
+            if networks:
                 advice = MORE_UPDATES
             say(
                 f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
@@ -352,13 +415,7 @@ class Discover(JobOptions, DiscoveryOptions):
                 f"{worst['avoidable']:.2f} more than the best possible); {advice}"
             )
         for record in records:
-            _point_out_idle_skills(record, self._learns_networks)
-
-    @property
-    def _learns_networks(self) -> bool:
-        from skillfocus.learners.cost_network.learner import Neural
-
-        return isinstance(self.make_learner(), Neural)
+            _point_out_idle_skills(record, networks)
 
 
 def _point_out_idle_skills(record: dict, networks: bool) -> None:
@@ -449,8 +506,6 @@ class Evaluate(WorldOptions):
         """Evaluate the files and print the results."""
         from skillfocus.metrics.summary import evaluate
 
-        if not self.files:
-            raise UserError("name at least one file of skills")
         world = self.make_world()
         with progress_on_stderr("evaluating") as bar:
             runs = evaluate(
@@ -510,16 +565,8 @@ class Solve(WorldOptions):
             )  # fmt: skip
         if self.json:
             print_json({"runs": runs})
-            return
-        rows = [
-            [r["world"], r["objective"], "–" if r["seed"] is None else str(r["seed"]),
-             str(r["learning_seed"]), f"{r['steps']:.1f}",
-             "–" if r["optimum_steps"] is None else f"{r['optimum_steps']:.1f}",
-             f"{r['proxy_return']:.3f}", f"{r['true_return']:.3f}"]
-            for r in runs
-        ]  # fmt: skip
-        columns = ["world", "skills", "seed", "agent's\nseed", "steps", "optimum", "proxy", "true"]
-        print_table(f"{self._title(runs)}: steps and returns", columns, rows)
+        else:
+            print_solutions(self._title(runs), runs)
 
     def _title(self, runs: list[dict]) -> str:
         if learned := {r["learned_steps"] for r in runs if "learned_steps" in r}:
@@ -563,8 +610,6 @@ class View(WorldOptions):
 
     def run(self) -> None:
         """Write the page, or the exported rollout."""
-        if not self.files:
-            raise UserError("name at least one file of skills")
         if self.export is None and (self.skill is not None or self.start or self.slips):
             raise UserError(
                 "--skill, --start and --slips say what to --export; a page has them all"
@@ -660,32 +705,9 @@ class Sweep(JobOptions, DiscoveryOptions):
         if self.json:
             print_json(result.as_json())
         else:
-            _print_points(result, result.best)
+            print_points(result, result.best)
         say(f"drawn: {result.plot}")
         exit_if_failed(result.status)
-
-
-def _print_points(result: SweepResult, best: Score) -> None:
-    """Print all points, best first, and how the best one does on the reporting seeds."""
-    columns = [axis.setting for axis in result.axes]
-    columns += [result.metric, "90 % interval", "seeds", ""]
-    rows = [
-        [*_row(score), "best" if score is best else ""]
-        for score in sorted(result.scores, key=lambda s: s.mean, reverse=not result.minimize)
-    ]
-    tuned = result.tuning_seeds
-    plural = "s" if len(tuned) > 1 else ""
-    title = f"{result.title}, {len(tuned)} tuning seed{plural} from {min(tuned)} up"
-    print_table(title, columns, rows)
-    if result.report:
-        title = f"The best point on reporting seeds 0 to {result.reporting_seeds[-1]}"
-        print_table(title, columns[:-1], [_row(result.report)])
-
-
-def _row(score: Score) -> list[str]:
-    settings = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in score.point.values()]
-    interval = f"{score.low:.3f} to {score.high:.3f}" if len(score.values) > 1 else "–"
-    return [*settings, f"{score.mean:.3f}", interval, str(len(score.values))]
 
 
 # -------------------------------------------------------------------- doctor
@@ -732,17 +754,13 @@ def check_installation() -> tuple[dict[str, object], bool]:
         "python": platform.python_version(), "system": platform.platform(),
     }  # fmt: skip
     healthy = True
-    for name in REQUIRED:
+    for name in (*REQUIRED, *EXTRAS):
         try:
             findings[name] = version(name)
         except PackageNotFoundError:
-            findings[name] = "missing: reinstall skillfocus"
-            healthy = False
-    for name, extra in EXTRAS.items():
-        try:
-            findings[name] = version(name)
-        except PackageNotFoundError:
-            findings[name] = f"not installed; pip install 'skillfocus[{extra}]' if you need it"
+            hint = f"not installed; pip install 'skillfocus[{EXTRAS.get(name)}]' if you need it"
+            findings[name] = hint if name in EXTRAS else "missing: reinstall skillfocus"
+            healthy = healthy and name in EXTRAS
     findings["cores"] = os.cpu_count()
     findings["world cache"] = describe_cache()
     try:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from skillfocus.progress import ProgressBar, make_console
+
+if TYPE_CHECKING:
+    from skillfocus.sweep import Score, SweepResult
 
 err = make_console(stderr=True)
 LONG = 10**12
@@ -20,6 +25,10 @@ MAX_LISTED = 6
 """The most variables with equally many values to list one by one."""
 FILE_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
+SILENT_SECONDS = 1.0
+"""Exploring a world shows no progress before this time."""
+LINE_SECONDS = 5.0
+"""Time between two progress lines where there is no terminal."""
 
 
 def _stdout() -> Any:
@@ -45,6 +54,32 @@ def show_count(n: int) -> str:
 def progress_on_stderr(title: str) -> ProgressBar:
     """Return a progress bar on standard error, to be used in a `with` statement."""
     return ProgressBar(err, title)
+
+
+@contextmanager
+def shown_exploration() -> Iterator[None]:
+    """Show the progress of explorations in this block, if they take long."""
+    from skillfocus.worlds.explored import exploration_progress
+
+    due, status = time.monotonic() + SILENT_SECONDS, err.status("")
+
+    def show(_: float, line: str) -> None:
+        nonlocal due
+        if time.monotonic() < due:
+            return
+        if err.is_terminal:
+            status.start()
+            status.update(line)
+        else:
+            say(line)
+            due = time.monotonic() + LINE_SECONDS
+
+    token = exploration_progress.set(show)
+    try:
+        yield
+    finally:
+        exploration_progress.reset(token)
+        status.stop()
 
 
 def print_json(document: dict) -> None:
@@ -144,85 +179,60 @@ def _unusual(run: dict) -> str:
 
 
 def _one_run(run: dict) -> Table:
-    if "exceeds" in run["skills"][0]:
-        return _one_continuous_run(run)
-    rows = []
-    for skill in run["skills"]:
-        everywhere = skill["all_starts"]
-        name, p = max(skill["side_effects_by_variable"].items(), key=lambda item: item[1] or 0.0)
-        rows.append(
-            [
-                str(skill["skill"]),
-                _goal(skill) or "–",
-                _number(skill["changes_target"]),
-                _number(skill.get("changes_alone")),
-                _number(skill.get("best_possible")),
-                _effects(skill),
-                _number(skill["steps"], 1),
-                f"{skill['starts']:,}",
-                f"{name} {p:.3f}" if p and p >= 0.0005 else "none",
-                _number(everywhere["changes_target"]),
-                _number(everywhere["side_effects"]),
-            ]
+    """Return a table of every skill of a run."""
+    skills = run["skills"]
+    told = any("reaches" in skill for skill in skills)
+    columns = {
+        "": [str(s["skill"]) for s in skills],
+        "target": [_goal(s) or "–" for s in skills],
+        "changes": [_number(s["changes_target"]) for s in skills],
+    }
+    own, everywhere = {}, {}
+    if "exceeds" in skills[0]:
+        from skillfocus.metrics.continuous import THRESHOLD
+
+        own["side effects"] = [_effects(s) for s in skills]
+        own[f"one above\n{THRESHOLD:g}"] = [_number(s["exceeds"]) for s in skills]
+        about = (
+            f"Changes: how often the target moves by more than {THRESHOLD:g} of its scale.\n"
+            f"Side effects: how far all other variables move, added up (sampled)."
         )
-    exact = run["skills"][0]["exact"]
-    kind = "exact" if exact else "sampled, 90 % intervals"
-    # Without a table both kinds of starts are the same rollouts, of starts that the world draws.
-    drawn = not exact and all(
-        skill[name] == value
-        for skill in run["skills"]
-        for name, value in skill["all_starts"].items()
-    )
-    starts = "that the world draws" if drawn else "within reach; * from every start"
+    else:
+        own[_alone(told)] = [_number(s.get("changes_alone")) for s in skills]
+        own["best\npossible"] = [_number(s.get("best_possible")) for s in skills]
+        own["effects"] = [_effects(s) for s in skills]
+        exact = skills[0]["exact"]
+        # Without a table both kinds of starts are the same rollouts, of starts the world draws.
+        drawn = not exact and all(s[k] == v for s in skills for k, v in s["all_starts"].items())
+        if not drawn:
+            everywhere["changes*"] = [_number(s["all_starts"]["changes_target"]) for s in skills]
+            everywhere["effects*"] = [_number(s["all_starts"]["side_effects"]) for s in skills]
+        about = (
+            "How often the target ends changed; at its value and nothing else changed; and the "
+            "best\npossible of that; side effects"
+            if told
+            else "How often the target ends changed, and alone, and the best possible of that; side"
+            "\neffects"
+        )
+        about += f" (Equation 1, {'exact' if exact else 'sampled, 90 % intervals'}), from starts "
+        about += "that the world draws" if drawn else "within reach; * from every start"
+    columns |= own
+    columns["steps"] = [_number(s["steps"], 1) for s in skills]
+    columns["starts"] = [f"{s['starts']:,}" for s in skills]
+    columns["most disturbed"] = [_most_disturbed(s) for s in skills]
+    columns |= everywhere
     strength = run.get("unusual", {}).get("strength")
     strong = "" if strength is None else f", strength={strength:g}"
-    told = any("reaches" in skill for skill in run["skills"])
-    done = (
-        "How often the target ends changed; at its value and nothing else changed; and the best\n"
-        "possible of that; side effects"
-        if told
-        else "How often the target ends changed, and alone, and the best possible of that; side\n"
-        "effects"
-    )
     title = (
         f"{run['objective']} in {run['world']} by {run['learner']}{strong}{_unusual(run)}, "
-        f"seed {run['seed']}\n"
-        f"{done} (Equation 1, {kind}), from starts {starts}"
+        f"seed {run['seed']}\n{about}"
     )
-    columns = [
-        "", "target", "changes", _alone(told), "best\npossible", "effects", "steps", "starts",
-        "most disturbed", "changes*", "effects*",
-    ]  # fmt: skip
-    shown = len(columns) - 2 if drawn else len(columns)
-    return table(title, columns[:shown], [row[:shown] for row in rows])
+    return table(title, list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
 
 
-def _one_continuous_run(run: dict) -> Table:
-    from skillfocus.metrics.continuous import THRESHOLD
-
-    rows = []
-    for skill in run["skills"]:
-        name, change = max(
-            skill["side_effects_by_variable"].items(), key=lambda item: item[1] or 0.0
-        )
-        rows.append(
-            [
-                str(skill["skill"]), _goal(skill) or "–", _number(skill["changes_target"]),
-                _effects(skill), _number(skill["exceeds"]), _number(skill["steps"], 1),
-                f"{skill['starts']:,}", f"{name} {change:.3f}" if change else "none",
-            ]
-        )  # fmt: skip
-    title = (
-        f"{run['objective']} in {run['world']} by {run['learner']}{_unusual(run)}, "
-        f"seed {run['seed']}\n"
-        f"Changes: how often the target moves by more than {THRESHOLD:g} of its scale.\n"
-        f"Side effects: how far all other variables move, added up (sampled)."
-    )
-    columns = [
-        "", "target", "changes", "side effects", f"one above\n{THRESHOLD:g}", "steps", "starts",
-        "most disturbed",
-    ]  # fmt: skip
-    return table(title, columns, rows)
+def _most_disturbed(skill: dict) -> str:
+    name, effect = max(skill["side_effects_by_variable"].items(), key=lambda item: item[1] or 0.0)
+    return f"{name} {effect:.3f}" if effect and effect >= 0.0005 else "none"
 
 
 def _over_seeds(title: str, runs: list[dict]) -> Table:
@@ -306,3 +316,143 @@ def shorten_names(names: list[str]) -> str:
     if len(names) <= 2:
         return ", ".join(names)
     return f"{names[0]} … {names[-1]} ({len(names)})"
+
+
+# -------------------------------------------------------------------- tables of the commands
+
+
+def print_names(worlds: list[dict[str, Any]], names: dict[str, list[str]]) -> None:
+    """Print what `list` lists: worlds, and the names of objectives and learners."""
+    finite = [w for w in worlds if not w["continuous"]]
+    rows = [
+        [w["name"], w["id"], show_count(w["combinations"]), list_variables(w["variables"])]
+        for w in finite
+    ]
+    print_table("Worlds", ["name", "id", "combinations", "variables (values)"], rows)
+    print_text("combinations of values; skillfocus describe counts the states within reach\n")
+    rows = [[w["name"], w["id"], list_variables(w["variables"])] for w in worlds if w["continuous"]]
+    print_table("Continuous worlds", ["name", "id", "variables (numbers)"], rows)
+    without = [w["name"] for w in finite if not w["table"]]
+    print_text(f"Too large for tables, for networks only: {', '.join(without)}")
+    for title, members in names.items():
+        print_text(f"{title.capitalize() + ':':<12} {', '.join(members)}")
+    print_text("\nOther worlds: my-map.txt, gymnasium:Taxi-v4, minigrid:DoorKey-5x5,")
+    print_text("rddl:DOMAIN/INSTANCE, my_world.py:NAME; see skillfocus describe --help")
+    print_text("\nfocused-… and dusdi-… also as scattered-focused-… and scattered-dusdi-…")
+    print_text("Try: skillfocus discover four-rooms focused-vic")
+
+
+def print_world(world: dict[str, Any], drawing: str | None) -> None:
+    """Print a description of a world (`metrics/world_summary.py`), and one of its states."""
+    if "states" in world:
+        _print_table_world(world)
+    elif "observations" in world:
+        _print_continuous_world(world)
+    else:
+        _print_jax_world(world)
+    for note in world["notes"]:
+        print_text(f"- {note}")
+    if drawing is not None:
+        print_text(f"\nOne state:\n{drawing}")
+
+
+def _print_table_world(world: dict[str, Any]) -> None:
+    actions, limit = world["actions"], world["step_limit"]
+    print_text(f"{world['world']}: {world['states']:,} states, {len(actions)} actions")
+    print_text(f"Actions: {', '.join(actions)}")
+    print_text(f"A skill may take up to {limit} steps.\n")
+    rows = [
+        [v["name"], str(v["values"]), v["listed"], v["changes"],
+         "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
+        for v in world["variables"]
+    ]  # fmt: skip
+    columns = ["variable", "values", "such as", "changes", "alone", "skills by default"]
+    print_table("Variables", columns, rows)
+    print_text(
+        f"alone: the highest probability that it changes and nothing else does, within "
+        f"{limit} steps, averaged over starts\n"
+    )
+
+
+def _print_jax_world(world: dict[str, Any]) -> None:
+    """Print a description in which variables that are alike are shown together."""
+    actions = world["actions"]
+    combinations = show_count(world["combinations"])
+    print_text(f"{world['world']}: {combinations} combinations of values, {len(actions)} actions")
+    print_text(f"Actions: {', '.join(actions)}")
+    print_text(f"Goals: {shorten_names(world['goals'])}")
+    print_text(f"A skill may take up to {world['step_limit']} steps.\n")
+    rows = []
+    for (n, listed, changes, skills), names, each in _alike(
+        world, lambda v: (v["values"], v["listed"], v["changes"], v["skills"])
+    ):
+        rows.append([shorten_names(names), f"{n}{each}", listed, changes, f"{skills}{each}"])
+    columns = ["variable", "values", "such as", "changes", "skills by default"]
+    print_table("Variables", columns, rows)
+
+
+def _print_continuous_world(world: dict[str, Any]) -> None:
+    actions, variables = world["actions"], world["variables"]
+    print_text(
+        f"{world['world']}: {sum(v['numbers'] for v in variables)} numbers in {len(variables)} "
+        f"variables, {len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
+        f"{world['observations']} observations"
+    )
+    shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
+    print_text(f"Actions: {', '.join(shown) if len(shown) <= 8 else shorten_names(shown)}")
+    print_text(
+        f"A skill may take up to {world['step_limit']} steps, an episode "
+        f"{world['episode_steps']:,}.\n"
+    )
+    rows = []
+    for (n, *others), names, each in _alike(
+        world, lambda v: (v["numbers"], show_range(v), f"{v['scale']:.3g}", v["changes"])
+    ):
+        listed = ", ".join(names) if len(names) <= 4 else shorten_names(names)
+        rows.append([listed, f"{n}{each}", *others])
+    print_table("Variables", ["variable", "numbers", "range", "scale", "changes"], rows)
+    print_text("scale: the distance that counts as a change of 1\n")
+
+
+def _alike(
+    world: dict[str, Any], key: Callable[[dict[str, Any]], tuple]
+) -> Iterator[tuple[tuple, list[str], str]]:
+    """Yield what consecutive variables share, their names, and " each" if they are several."""
+    for shared, group in itertools.groupby(world["variables"], key):
+        names = [variable["name"] for variable in group]
+        yield shared, names, " each" if len(names) > 1 else ""
+
+
+def print_solutions(title: str, runs: list[dict]) -> None:
+    """Print how well agents do in a task (the records of `solve`)."""
+    rows = [
+        [r["world"], r["objective"], "–" if r["seed"] is None else str(r["seed"]),
+         str(r["learning_seed"]), _number(r["steps"], 1), _number(r["optimum_steps"], 1),
+         _number(r["proxy_return"]), _number(r["true_return"])]
+        for r in runs
+    ]  # fmt: skip
+    columns = ["world", "skills", "seed", "agent's\nseed", "steps", "optimum", "proxy", "true"]
+    print_table(f"{title}: steps and returns", columns, rows)
+
+
+def print_points(result: SweepResult, best: Score) -> None:
+    """Print all points, best first, and how the best one does on the reporting seeds."""
+    columns = [axis.setting for axis in result.axes]
+    columns += [result.metric, "90 % interval", "seeds", ""]
+    rows = [
+        [*_row(score), "best" if score is best else ""]
+        for score in sorted(result.scores, key=lambda s: s.mean, reverse=not result.minimize)
+    ]
+    tuned = result.tuning_seeds
+    plural = "s" if len(tuned) > 1 else ""
+    title = f"{result.title}, {len(tuned)} tuning seed{plural} from {min(tuned)} up"
+    print_table(title, columns, rows)
+    if result.report:
+        title = f"The best point on reporting seeds 0 to {result.reporting_seeds[-1]}"
+        print_table(title, columns[:-1], [_row(result.report)])
+
+
+def _row(score: Score) -> list[str]:
+    settings = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in score.point.values()]
+    interval = f"{score.low:.3f} to {score.high:.3f}" if len(score.values) > 1 else "–"
+    return [*settings, f"{score.mean:.3f}", interval, str(len(score.values))]

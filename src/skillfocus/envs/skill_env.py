@@ -1,54 +1,77 @@
-"""`SkillEnv`: skills as the actions of a Gymnasium environment."""
+"""`SkillEnv`: skills as the actions of a Gymnasium environment; and what all environments share.
+
+`EpisodesEnv` has the spaces, observations and pictures of one or more episodes (`episodes.py`),
+`SingleEpisodeEnv` the rest of an environment that plays one: `WorldEnv` and `SkillEnv`.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 
-from skillfocus.envs.episodes import AnyTask, Episodes, ObservationEncoder, Start, episodes_of
+from skillfocus.envs.episodes import AnyTask, Episodes, Start
 from skillfocus.errors import UserError, unknown
 from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
 from skillfocus.world import World, check_seed
 
-if TYPE_CHECKING:
-    from skillfocus.envs.jax_episodes import JaxEpisodes
-
-
-# --------------------
-#
-# What `WorldEnv` and `SkillEnv` share: reset, observation and rendering of one episode
-
+OBSERVATIONS = ("multi-discrete", "dict")
+"""Value indices: one array in the order of the variables, or a dictionary with one number each."""
 RENDER_MODES = ("ansi", "rgb_array")
 
 
-class EnvFactory:
-    """Entry point of an environment's `spec`: makes the same environment again.
+class EpisodesEnv:
+    """What environments of one episode and of many share.
 
-    Deep copies, which Gymnasium makes of every spec, share the arguments: skills may be large.
+    Attributes:
+        world: The world that is played.
     """
 
-    def __init__(self, env_class: type, *arguments: object, **fixed: object) -> None:
-        self._env_class, self._arguments, self._fixed = env_class, arguments, fixed
+    def _set_up(
+        self, world: World, episodes: Episodes, observation: str, render_mode: str | None
+    ) -> None:
+        """Set the episodes, and the spaces of one of them."""
+        if observation not in OBSERVATIONS:
+            raise unknown("kind of observation", observation, OBSERVATIONS)
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise unknown("render mode", render_mode, RENDER_MODES)
+        self.world, self.render_mode, self._episodes = world, render_mode, episodes
+        self._names = world.space.names if observation == "dict" else None
+        self._last_targets: list[tuple[str, ...]] = [()] * len(episodes.ended)
+        self.action_space: Any = spaces.Discrete(episodes.n_options)
+        self.observation_space: Any = spaces.MultiDiscrete(np.array(world.space.sizes))
+        if self._names is not None:
+            each = zip(self._names, map(spaces.Discrete, world.space.sizes), strict=True)
+            self.observation_space = spaces.Dict(list(each))
 
-    def __call__(self, **settings: object) -> gymnasium.Env:
-        """Make the environment."""
-        return self._env_class(*self._arguments, **self._fixed, **settings)
+    def _observe(self, values: np.ndarray) -> Any:
+        """Return the observation of one state, int [n_variables], or of a batch of several."""
+        values = values.astype(np.int64)
+        if self._names is None:
+            return values
+        return {name: values[..., j].copy()[()] for j, name in enumerate(self._names)}
 
-    def __deepcopy__(self, memo: dict) -> EnvFactory:
-        """Return itself: copies share the arguments, which may be large."""
-        return self
+    @cached_property
+    def _pictures(self) -> StateImages:
+        return StateImages(self.world, self._episodes.mdp)
 
-
-def check_render_mode(mode: str | None) -> None:
-    """Raise a `UserError` unless `mode` is one of `RENDER_MODES` or None."""
-    if mode is not None and mode not in RENDER_MODES:
-        raise unknown("render mode", mode, RENDER_MODES)
+    def _frames(self) -> tuple[Any, ...] | None:
+        """Return every episode's state, as text or as uint8 [height, width, 3]."""
+        if self.render_mode is None:
+            return None
+        now = self._episodes
+        now.check_begun()
+        states = [tuple(state) for state in now.values.tolist()]
+        if self.render_mode == "ansi":
+            return tuple(map(self.world.draw, states))
+        pictured = zip(states, now.marked, now.last_paths, self._last_targets, strict=True)
+        return tuple(self._pictures.draw(*each) for each in pictured)
 
 
 def requested_state(options: dict[str, Any] | None) -> Any:
@@ -59,47 +82,27 @@ def requested_state(options: dict[str, Any] | None) -> Any:
     return (options or {}).get("state")
 
 
-class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
-    """Base class of environments that play one episode at a time.
+class EnvFactory(partial):
+    """Entry point of an environment's `spec`: makes the same environment again.
 
-    Attributes:
-        world: The world that is played.
+    Deep copies, which Gymnasium makes of every spec, share the arguments: skills may be large.
     """
+
+    def __deepcopy__(self, memo: dict) -> EnvFactory:
+        """Return itself."""
+        return self
+
+
+class SingleEpisodeEnv(EpisodesEnv, gymnasium.Env[Any, Any]):
+    """Base class of environments that play one episode at a time."""
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}
 
-    def __init__(
-        self,
-        world: World,
-        episodes: Episodes | JaxEpisodes,
-        *,
-        observation: str,
-        render_mode: str | None,
-        spec_id: str,
-        factory: EnvFactory,
-        settings: dict[str, Any],
-    ) -> None:
-        """Set up spaces, spec and the episode.
-
-        Args:
-            world: The world to play.
-            episodes: One episode, from `make_episodes`.
-            observation: "multi-discrete" or "dict".
-            render_mode: None, "ansi" or "rgb_array".
-            spec_id: The id in `spec`.
-            factory: The entry point in `spec`.
-            settings: Further keyword arguments in `spec`.
-        """
-        check_render_mode(render_mode)
-        self.world, self.render_mode = world, render_mode
-        self._encoder = ObservationEncoder(world.space, observation)
-        self._episodes = episodes
-        self._last_targets: tuple[str, ...] = ()
-        self.observation_space = self._encoder.space
-        self.action_space = gymnasium.spaces.Discrete(self._episodes.n_options)
+    def _specify(self, spec_id: str, factory: EnvFactory, **settings: Any) -> None:
+        """Set `spec`; the settings are further keyword arguments."""
         self.spec = EnvSpec(
             spec_id, entry_point=factory, order_enforce=False, disable_env_checker=True,
-            kwargs={**settings, "observation": observation, "render_mode": render_mode},
+            kwargs={**settings, "render_mode": self.render_mode},
         )  # fmt: skip
 
     def reset(
@@ -119,37 +122,30 @@ class SingleEpisodeEnv(gymnasium.Env[Any, Any]):
             seed = int(seed)  # Gymnasium refuses NumPy's integers
         super().reset(seed=seed)
         self._episodes.begin(0, self.np_random, requested_state(options))
-        self._last_targets = ()
-        return self._encoder.encode(self._episodes.values[0]), {}
+        self._last_targets = [()]
+        return self._observe(self._episodes.values[0]), {}
 
-    def _follow(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one action; the info has "success" only."""
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one action; see the class for rewards, ends and info."""
         now = self._episodes
         if np.ndim(action) == 0 and isinstance(action, np.ndarray):
             action = action[()]
         now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
         return (
-            self._encoder.encode(now.values[0]),
+            self._observe(now.values[0]),
             float(now.rewards[0]),
             bool(now.terminated[0]),
             bool(now.truncated[0]),
             {"success": bool(now.success[0])},
         )
 
-    @cached_property
-    def _pictures(self) -> StateImages:
-        return StateImages(self.world, self._episodes.mdp)
-
     def render(self) -> Any:
         """Return the current state as text, or as uint8 [height, width, 3]."""
-        now = self._episodes
-        if self.render_mode is None:
-            return None
-        now.check_begun()
-        state = tuple(now.values[0].tolist())
-        if self.render_mode == "ansi":
-            return self.world.draw(state)
-        return self._pictures.draw(state, now.marked[0], now.ways[0], self._last_targets)
+        frames = self._frames()
+        return None if frames is None else frames[0]
+
+
+# -------------------- Skills as actions
 
 
 class SkillEnv(SingleEpisodeEnv):
@@ -209,42 +205,49 @@ class SkillEnv(SingleEpisodeEnv):
         Raises:
             UserError: If an argument is unknown or does not fit the world.
         """
-        self.skills = skills = load_skills(skills)
-        self._discounts = discounts(skills, gamma)
-        super().__init__(
-            skills.world, episodes_of(skills, task, start, 1, primitives), observation=observation,
-            render_mode=render_mode, spec_id="skillfocus/Skills-v0",
-            factory=EnvFactory(type(self), skills, task),
-            settings={"primitives": primitives, "gamma": gamma, "start": start},
+        self.skills, self._discounts, episodes = play(skills, task, start, 1, primitives, gamma)
+        self._set_up(self.skills.world, episodes, observation, render_mode)
+        self._specify(
+            "skillfocus/Skills-v0", EnvFactory(type(self), self.skills, task),
+            primitives=primitives, gamma=gamma, start=start, observation=observation,
         )  # fmt: skip
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Follow one skill or primitive action; see the class for rewards, ends and info."""
-        observation, reward, terminated, truncated, info = self._follow(action)
+        observation, reward, terminated, truncated, info = super().step(action)
         now, skill = self._episodes, int(action)
         steps = int(now.steps[0])
         is_skill = skill < len(self.skills)
-        self._last_targets = self.skills.targets[skill] if is_skill else ()
+        targets = self.skills.targets[skill] if is_skill else ()
+        self._last_targets = [targets]
         info |= {
             "steps": steps,
             "discount": float(self._discounts[steps]),
             "skill": skill if is_skill else -1,
-            "targets": self._last_targets,
+            "targets": targets,
             "path": [tuple(state) for state in now.path_values[0, : steps + 1].tolist()],
             "elapsed": int(now.elapsed[0]),
         }
         return observation, reward, terminated, truncated, info
 
 
-def load_skills(skills: Skills | str | Path) -> Skills:
-    """Return `skills`, read from a file if it is a path."""
-    if isinstance(skills, str | Path):
-        return Skills.load(skills)
-    return skills
+def play(
+    skills: Skills | str | Path, task: AnyTask, start: Start, n: int, primitives: bool, gamma: float
+) -> tuple[Skills, np.ndarray, Episodes]:
+    """Return what an environment of skills needs; see `SkillEnv` for the arguments.
 
-
-def discounts(skills: Skills, gamma: float) -> np.ndarray:
-    """Return float64 [step_limit + 1]: gamma to the power of the number of steps."""
+    Returns:
+        The skills; float64 [step_limit + 1], gamma to the power of the number of steps; and `n`
+        episodes.
+    """
+    skills = skills if isinstance(skills, Skills) else Skills.load(skills)
     if not 0 < gamma <= 1:
         raise UserError(f"gamma must be in (0, 1], got {gamma}")
-    return gamma ** np.arange(skills.step_limit + 1, dtype=np.float64)
+    discounts = gamma ** np.arange(skills.step_limit + 1, dtype=np.float64)
+    if skills.has_table:
+        episodes = Episodes(skills.world, skills.mdp, task, start, n, skills, primitives)
+    else:
+        from skillfocus.envs.jax_episodes import JaxEpisodes  # needs JAX
+
+        episodes = JaxEpisodes(skills, task, start, n, primitives)
+    return skills, discounts, episodes

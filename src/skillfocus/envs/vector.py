@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skillfocus.envs.episodes import AnyTask, ObservationEncoder, Start, episodes_of
-from skillfocus.envs.skill_env import (
-    RENDER_MODES,
-    check_render_mode,
-    discounts,
-    load_skills,
-    requested_state,
-)
+from skillfocus.envs.episodes import AnyTask, Start
+from skillfocus.envs.skill_env import RENDER_MODES, EpisodesEnv, play, requested_state
 from skillfocus.errors import UserError
-from skillfocus.render.raster import StateImages
 from skillfocus.skills.skills import Skills
 from skillfocus.world import check_seed
 
 
-class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
+class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
     """A batch of `SkillEnv` episodes, stepped by one compiled kernel.
 
     ## Description
@@ -84,22 +75,18 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         Raises:
             UserError: If an argument is unknown or does not fit the world.
         """
-        check_render_mode(render_mode)
-        self.skills = skills = load_skills(skills)
-        self.num_envs, self.render_mode = num_envs, render_mode
-        self._discounts = discounts(skills, gamma)
-        self._episodes = episodes_of(skills, task, start, num_envs, primitives)
-        self._encoder = ObservationEncoder(skills.world.space, observation)
-        self.single_observation_space = self._encoder.space
-        self.single_action_space = Discrete(self._episodes.n_options)
+        self.skills, self._discounts, episodes = play(
+            skills, task, start, num_envs, primitives, gamma
+        )
+        self._set_up(self.skills.world, episodes, observation, render_mode)
+        self.num_envs = num_envs
+        self.single_observation_space = self.observation_space
+        self.single_action_space = self.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators = [seeding.np_random()[0] for _ in range(num_envs)]
-        targets = np.empty(self._episodes.n_options, dtype=object)
-        for option in range(len(targets)):
-            targets[option] = skills.targets[option] if option < len(skills) else ()
-        self._targets = targets
-        self._last_targets: list[tuple[str, ...]] = [()] * num_envs
+        targets = [*self.skills.targets, *[()] * (episodes.n_options - len(self.skills))]
+        self._targets = np.fromiter(targets, dtype=object)
 
     def reset(
         self,
@@ -120,25 +107,26 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=bool))
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool:
             raise UserError(f"reset_mask must be an array of {self.num_envs} booleans")
-        if seed is not None and not isinstance(seed, Sequence | np.ndarray):
+        if seed is None:
+            seeds: Sequence[int | None] = [None] * self.num_envs
+        elif isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str):
+            seeds = seed
+        else:
             check_seed(seed)
-            seed = [int(seed) + i for i in range(self.num_envs)]
-        if isinstance(seed, str):
-            check_seed(seed)
-        for each in () if seed is None else seed:
+            seeds = [int(seed) + i for i in range(self.num_envs)]
+        for each in seeds:
             if each is not None:
                 check_seed(each)
-        if seed is not None and len(seed) != self.num_envs:
-            raise UserError(f"got {len(seed)} seeds for {self.num_envs} episodes: pass one each")
+        if len(seeds) != self.num_envs:
+            raise UserError(f"got {len(seeds)} seeds for {self.num_envs} episodes: pass one each")
         state = requested_state(options)
         for i in np.flatnonzero(mask).tolist():
-            own = None if seed is None else seed[i]
-            if own is not None:
+            if (own := seeds[i]) is not None:
                 self._generators[i] = seeding.np_random(int(own))[0]
             self._episodes.begin(i, self._generators[i], state)
             self._last_targets[i] = ()
         self._episodes.check_begun()
-        return self._encoder.encode(self._episodes.values), {}
+        return self._observe(self._episodes.values), {}
 
     def step(
         self, actions: np.ndarray
@@ -164,22 +152,23 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
             )
         chosen = chosen.astype(np.int64)
         now.step(chosen, active, self._generators)
-        for i in range(self.num_envs):
-            self._last_targets[i] = tuple(self._targets[chosen[i]]) if active[i] else ()
+        chosen = np.where(active, chosen, 0)
+        targets = zip(self._targets[chosen], active, strict=True)
+        self._last_targets = [own if is_active else () for own, is_active in targets]
         for i in np.flatnonzero(~active).tolist():
             now.begin(i, self._generators[i])
-        observations = self._encoder.encode(now.values)
-        rewards = np.where(active, now.rewards, 0.0)
         return (
-            observations, rewards, now.terminated & active, now.truncated & active,
+            self._observe(now.values),
+            np.where(active, now.rewards, 0.0),
+            now.terminated & active,
+            now.truncated & active,
             self._infos(chosen, active),
-        )  # fmt: skip
+        )
 
     def _infos(self, chosen: np.ndarray, active: np.ndarray) -> dict[str, Any]:
         if not active.any():
             return {}
         now = self._episodes
-        chosen = np.where(active, chosen, 0)
         length = int(now.steps[active].max()) + 1
         infos = {
             "steps": now.steps.copy(),
@@ -197,17 +186,6 @@ class SkillVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
         """Every episode's generator."""
         return tuple(self._generators)
 
-    @cached_property
-    def _pictures(self) -> StateImages:
-        return StateImages(self.skills.world, self._episodes.mdp)
-
     def render(self) -> tuple[Any, ...] | None:
         """Return every episode's state, as text or as uint8 [height, width, 3]."""
-        if self.render_mode is None:
-            return None
-        now, world = self._episodes, self.skills.world
-        now.check_begun()
-        states = [tuple(state) for state in now.values.tolist()]
-        if self.render_mode == "ansi":
-            return tuple(world.draw(state) for state in states)
-        return tuple(map(self._pictures.draw, states, now.marked, now.ways, self._last_targets))
+        return self._frames()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from skillfocus.envs.episodes import Episodes, Start, make_goal
+from skillfocus.envs.episodes import Episodes, Start
 from skillfocus.envs.skill_env import EnvFactory, SingleEpisodeEnv
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP, tabulate
@@ -82,12 +80,8 @@ class WorldEnv(SingleEpisodeEnv):
         mdp = mdp or tabulate(world)
         if mdp.space != world.space:
             raise UserError(f"the MDP is not of {world.id}: pass mdp=tabulate(world), or none")
-        super().__init__(
-            world, Episodes(mdp, make_goal(world, mdp, task, start), 1, None, primitives=True),
-            observation=observation, render_mode=render_mode, spec_id="skillfocus/World-v0",
-            factory=EnvFactory(type(self), world, task, mdp=mdp), settings={"start": start},
+        self._set_up(world, Episodes(world, mdp, task, start, 1), observation, render_mode)
+        self._specify(
+            "skillfocus/World-v0", EnvFactory(type(self), world, task, mdp=mdp),
+            start=start, observation=observation,
         )  # fmt: skip
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one primitive action; see the class for rewards, ends and info."""
-        return self._follow(action)

@@ -11,16 +11,15 @@ the others are sampled, or kept from the previous skill.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skillfocus.errors import UserError
 from skillfocus.metrics.statistics import Interval, bootstrap_interval, success_interval
 from skillfocus.objectives.kinds import SkillLayout
-from skillfocus.skills.continuous import ContinuousSkills, choices, draw_keys
+from skillfocus.skills.continuous import ContinuousSkills, choices
+from skillfocus.skills.policy import draw_keys
 
 THRESHOLD = 0.1
 """Changes above this count, relative to the variable's scale."""
@@ -172,15 +171,12 @@ def summarize(
     Returns:
         `target_change` and `side_effects` with bootstrap intervals, `exceeds` with an exact one.
     """
-    if not effects:
-        raise UserError("there are no skills to average over")
-    gather: Callable[[str], np.ndarray] = lambda name: np.concatenate(  # noqa: E731
-        [getattr(each, name) for each in effects]
-    )
-    exceeds = gather("exceeds")
+    changes = np.concatenate([each.target_changes for each in effects])
+    others = np.concatenate([each.side_effects for each in effects])
+    exceeds = np.concatenate([each.exceeds for each in effects])
     return {
-        "target_change": bootstrap_interval(_mean, gather("target_changes"), rng=rng, level=level),
-        "side_effects": bootstrap_interval(_mean, gather("side_effects"), rng=rng, level=level),
+        "target_change": bootstrap_interval(_mean, changes, rng=rng, level=level),
+        "side_effects": bootstrap_interval(_mean, others, rng=rng, level=level),
         "exceeds": success_interval(int(exceeds.sum()), len(exceeds), level),
     }
 

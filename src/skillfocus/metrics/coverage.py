@@ -117,7 +117,14 @@ def coverage(
     if not len(starts):  # in an explored world, first values need not occur together
         starts = np.unique([mdp.number(state) for state in skills.world.states()])
     if sample is None and not mdp.n_marks:
-        return Coverage(_exact(skills, starts, lengths), starts, exact=True)
+        n = mdp.n_states
+        if n * n > CELL_LIMIT:
+            raise UserError(
+                f"exact coverage of {n:,} states takes too much memory; sample it (sample=10, "
+                f"rng=…)"
+            )
+        matrices = [_transition_rows(skills, z) for z in range(len(skills))]
+        return Coverage(_expected_coverage(matrices, n, starts, lengths), starts, exact=True)
     sample = SAMPLED_STARTS if sample is None else sample
     if rng is None or sample < 1:
         raise UserError(
@@ -201,17 +208,6 @@ def multiply_in(rows, q, product):
         into = product[x]
         for j in range(total.shape[0]):
             into[j] *= total[j]
-
-
-def _exact(skills: Skills, starts: np.ndarray, lengths: int) -> np.ndarray:
-    """Return the exact coverage, float64 [lengths, n_starts]."""
-    n = skills.mdp.n_states
-    if n * n > CELL_LIMIT:
-        raise UserError(
-            f"exact coverage of {n:,} states takes too much memory; sample it (sample=10, rng=…)"
-        )
-    matrices = [_transition_rows(skills, z) for z in range(len(skills))]
-    return _expected_coverage(matrices, n, starts, lengths)
 
 
 def _transition_rows(skills: Skills, z: int) -> SparseRows:

@@ -1,9 +1,10 @@
-"""The first states from which a skill is judged, and shortest paths.
+"""What is possible at all: focused changes, the fair starts of skills, and shortest paths.
 
-A *fair start* is a first state from which some behaviour changes the skill's targets and brings
-every other variable that can be changed back to its first value, within the step limit, with
-probability 0.9 or more (see `best_focus.py`). Shortest paths assume that every action has its
-likeliest outcome; a *round trip* is the shortest path that does what a fair start asks for.
+`best_focus` is the highest probability with which any behavior makes a focused change from a
+start, and `best_plan` is such a behavior. A *fair start* is a first state from which some behavior
+changes the skill's targets and brings every other variable that can be changed back to its first
+value, within the step limit, with probability 0.9 or more. Shortest paths assume that every action
+has its likeliest outcome; a *round trip* is the shortest path that does what a fair start asks for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError, unknown
-from skillfocus.mdp import Projection, TabularMDP, project
+from skillfocus.mdp import Projection, TabularMDP, once_per_mdp, project
 from skillfocus.rollout import likeliest_successors
 
 # -------------------- Focused changes: which states a skill may stop in, compared with its start
@@ -74,11 +75,8 @@ def restored_variables(
     mdp: TabularMDP, targets: Sequence[int], restore: Restore = "all"
 ) -> tuple[int, ...]:
     """Return the variables that a focused change of `targets` restores."""
-    return tuple(
-        j
-        for j in range(len(mdp.space))
-        if j not in targets and (restore == "all" or mdp.reversible[j])
-    )
+    others = (j for j in range(len(mdp.space)) if j not in targets)
+    return tuple(j for j in others if restore == "all" or mdp.reversible[j])
 
 
 def make_change(
@@ -109,7 +107,7 @@ def make_change(
     return Change(numbers, restored, tuple(int(k) for k in values))
 
 
-# -------------------- The highest probability of a focused change (`focused_change.py`)
+# -------------------- The highest probability of a focused change
 #
 # A skill may stop whenever it likes, within its step limit. With G the states in which the change
 # is done, and t steps left, dynamic programming gives
@@ -213,8 +211,8 @@ def best_focus(
     """
     starts = np.asarray(starts, dtype=np.int64)
     change = make_change(mdp, targets, restore, values)
-    key = (change, step_limit)
-    known = _known.setdefault(mdp, {}).setdefault(key, np.full(mdp.n_states, np.nan))
+    known = _known.setdefault(mdp, {})
+    known = known.setdefault((change, step_limit), np.full(mdp.n_states, np.nan))
     unknown = np.unique(starts[np.isnan(known[starts])])
     if len(unknown):
         known[unknown] = _solve(mdp, change, unknown, step_limit)
@@ -283,6 +281,8 @@ def _sweep(model: Projection, alive: np.ndarray, done: np.ndarray, step_limit: i
     return v[:-1]
 
 
+# -------------------- First states that are evaluated, and fair starts
+
 FAIR_PROBABILITY = 0.9
 """The probability of a focused change that is possible from a fair start, at least. In the paper's
 worlds these are the starts whose round trip takes at most three quarters of the step limit."""
@@ -297,8 +297,6 @@ BATCHES = 10
 """How many samples of first states are searched for fair ones."""
 CHUNK = 20_000_000
 """(First state, state) pairs held in memory at once."""
-_found: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
-"""Fair starts that were found, as many runs share a world."""
 
 
 def max_starts(mdp: TabularMDP) -> int:
@@ -356,7 +354,7 @@ def round_trips(mdp: TabularMDP, targets: Sequence[int | str], sources: np.ndarr
         float64 [n_sources]: steps; infinite where there is no round trip.
     """
     targets, sources = mdp.space.indices(targets), np.asarray(sources, dtype=np.int64)
-    restored = [j for j in np.flatnonzero(mdp.reversible).tolist() if j not in targets]
+    restored = restored_variables(mdp, targets, "reversible")
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // mdp.n_states)
     for first in range(0, len(sources), chunk):
@@ -472,12 +470,10 @@ def fair_starts(
         int64 [n]: numbered states, ascending.
     """
     targets, (default_target,) = mdp.space.indices(targets), mdp.space.indices([default_target])
-    known, key = _found.setdefault(mdp, {}), (targets, step_limit, default_target)
-    if key not in known:
-        known[key] = _find_fair_starts(mdp, targets, step_limit, default_target)
-    return known[key].copy()
+    return _find_fair_starts(mdp, targets, step_limit, default_target).copy()
 
 
+@once_per_mdp
 def _find_fair_starts(
     mdp: TabularMDP, targets: Sequence[int], step_limit: int, default_target: int
 ) -> np.ndarray:
@@ -503,16 +499,14 @@ def _is_fair(
     return best_focus(mdp, targets, starts, step_limit, "reversible") >= FAIR_PROBABILITY
 
 
-# --------------------
-#
-# The plan that makes a focused change with the highest probability; see `best_focus.py`
+# -------------------- The plan that makes a focused change with the highest probability
 
 STOP = -1
 
 
 @dataclass(frozen=True, eq=False)
 class FocusedPlan:
-    """The best focused behaviour from one start; a baseline for discovered skills.
+    """The best focused behavior from one start; a baseline for discovered skills.
 
         plan = best_plan(mdp, [1], start, step_limit=40)
         action = plan.action(state, steps=0)  # None: stop

@@ -1,5 +1,7 @@
 """Side effects (Equation 1 of the paper) and control of the targets, exact or sampled.
 
+`side_effects` returns the `SkillEffects` of every skill: per first state, and as averages.
+
 Exact: the distribution of the last state s_T is propagated from each first state, and nothing is
 drawn. Where a world has no table, or hidden marks that its table does not show, rollouts are
 sampled instead, and the averages come with 90 % intervals.
@@ -9,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +37,6 @@ from skillfocus.metrics.reachability import (
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills, told_values
-from skillfocus.world import check_seed
 from skillfocus.worlds.jax.world import JaxWorld
 
 # --------------------
@@ -47,8 +48,13 @@ Z90 = 1.6448536269514722
 
 
 @dataclass(frozen=True, eq=False)
-class StartAverages:
-    """What one skill does, per first state and on average."""
+class SkillEffects:
+    """What one skill does, per first state and on average, and where it ends.
+
+    Example:
+        >>> effects = sf.metrics.side_effects(skills)[0]
+        >>> effects.changes_target, effects.side_effects, effects.by_variable
+    """
 
     targets: tuple[str, ...]
     """The skill's target variables."""
@@ -78,14 +84,9 @@ class StartAverages:
     never be changed back (see `best_focus`). None where it was not computed: over all starts, and
     without a table."""
 
-    def restricted_to(self, starts: np.ndarray, exact: bool, best: np.ndarray) -> StartAverages:
-        """Return the same for some of the first states, which must be among these and sorted."""
-        kept = np.searchsorted(self.starts, starts)
-        return StartAverages(
-            self.targets, self.variables, starts, self.changed[kept], self.amount[kept],
-            self.controlled[kept], self.alone[kept], self.clean[kept], self.steps[kept], exact,
-            best,
-        )  # fmt: skip
+    ends: np.ndarray
+    """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
+    without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
 
     @property
     def per_start(self) -> np.ndarray:
@@ -154,18 +155,15 @@ class StartAverages:
     def summary(self) -> dict[str, object]:
         """Return the averages as JSON-serializable values; all None if there are no starts."""
         if not len(self.starts):
-            averages = dict.fromkeys(
-                ("changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
-                 "side_effects_interval", "steps")
+            names = (
+                "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
+                "side_effects_interval", "steps",
             )  # fmt: skip
-            nothing = dict.fromkeys(self.variables)
-            return {
-                **averages,
-                "side_effects_by_variable": nothing,
-                "mean_change_by_variable": nothing,
-                "starts": 0,
-                "exact": self.exact,
-            }
+            by_variable = ("side_effects_by_variable", "mean_change_by_variable")
+            nothing = dict.fromkeys(names) | dict.fromkeys(
+                by_variable, dict.fromkeys(self.variables)
+            )
+            return {**nothing, "starts": 0, "exact": self.exact}
         return {
             "changes_target": self.changes_target,
             "changes_alone": self.changes_alone,
@@ -181,20 +179,6 @@ class StartAverages:
             "starts": len(self.starts),
             "exact": self.exact,
         }
-
-
-@dataclass(frozen=True, eq=False)
-class SkillEffects(StartAverages):
-    """What one skill does, and where it ends.
-
-    Example:
-        >>> effects = sf.metrics.side_effects(skills)[0]
-        >>> effects.changes_target, effects.side_effects, effects.by_variable
-    """
-
-    ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
-    without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
 
 
 def _mean(values: np.ndarray) -> float:
@@ -333,7 +317,7 @@ def side_effects(
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
             averages), "all" (every state that some action leaves, in which the targets have
             values that can change somewhere), or an int array of numbered states. In a world
-            without a table both names mean the same: starts are drawn (see `drawn_starts`), and an
+            without a table both names mean the same: starts are drawn (see `DrawnStarts`), and an
             array holds value indices [n, n_variables].
         sample: Evaluate so many sampled rollouts per skill, 2 or more.
         rng: Generator for sampling.
@@ -344,11 +328,11 @@ def side_effects(
     """
     if sample is None and (not skills.has_table or skills.mdp.n_marks):
         sample = DEFAULT_SAMPLE
-    if sample is not None and rng is None:
-        raise UserError("sampled side effects need a random generator: pass rng")
-    if sample is not None and sample < 2:
-        raise UserError(f"sample must be at least 2, got {sample}")
     if sample is not None:
+        if rng is None:
+            raise UserError("sampled side effects need a random generator: pass rng")
+        if sample < 2:
+            raise UserError(f"sample must be at least 2, got {sample}")
         per_rollout = 4 * (skills.step_limit + 1) + 16 * len(skills.world.space)
         require_memory(
             sample * per_rollout, f"{sample:,} rollouts of a skill", "sample fewer of them"
@@ -380,7 +364,7 @@ def fair_and_all_effects(
     sample: int | None = None,
     seed: int = 0,
     progress: Progress = no_progress,
-) -> list[tuple[StartAverages, StartAverages]]:
+) -> list[tuple[SkillEffects, SkillEffects]]:
     """Return the effects of each skill over fair starts and over all, as `side_effects` would.
 
     Where effects are exact, those over fair starts are part of the others, and computed once.
@@ -391,7 +375,6 @@ def fair_and_all_effects(
         seed: Seed of the sampling.
         progress: Callback for the fraction done.
     """
-    check_seed(seed)
     everywhere = side_effects(
         skills, "all", sample=sample, rng=np.random.default_rng(seed), progress=progress
     )
@@ -401,17 +384,28 @@ def fair_and_all_effects(
         fair = side_effects(skills, "fair", sample=sample, rng=np.random.default_rng(seed))
         return list(zip(fair, everywhere, strict=True))
     starts_of = {names: _starts(skills, names, "fair") for names in dict.fromkeys(skills.targets)}
-    pairs: list[tuple[StartAverages, StartAverages]] = []
+    pairs = []
     for z, effects in enumerate(everywhere):
         starts, complete = starts_of[skills.targets[z]]
-        among = np.isin(starts, effects.starts, assume_unique=True).all()
-        fair = (
-            effects.restricted_to(starts, complete, _best(skills, z, starts))
-            if among
-            else _exact(skills, z, starts, complete)
-        )
+        if np.isin(starts, effects.starts, assume_unique=True).all():
+            fair = _some_of(effects, starts, complete, _best(skills, z, starts))
+        else:
+            fair = _exact(skills, z, starts, complete)
         pairs.append((fair, effects))
     return pairs
+
+
+def _some_of(
+    effects: SkillEffects, starts: np.ndarray, exact: bool, best: np.ndarray
+) -> SkillEffects:
+    """Return effects over some of their first states, sorted. Where these end is not known."""
+    kept = np.searchsorted(effects.starts, starts)
+    per_start = ("changed", "amount", "controlled", "alone", "clean", "steps")
+    arrays = {name: getattr(effects, name)[kept] for name in per_start}
+    return replace(
+        effects, starts=starts, exact=exact, best=best, ends=np.full_like(effects.ends, np.nan),
+        **arrays,
+    )  # fmt: skip
 
 
 def _starts(
@@ -419,8 +413,8 @@ def _starts(
 ) -> tuple[np.ndarray, bool]:
     """Return the first states, and whether they are all there are and not a sample."""
     mdp = skills.mdp
-    targets = [mdp.space.index(name) for name in names]
-    possible, most = np.zeros(0, dtype=np.int64), max_starts(mdp)
+    targets = list(mdp.space.indices(names))
+    possible, most = [], max_starts(mdp)
     if isinstance(starts, np.ndarray):
         if starts.dtype.kind not in "iu" or not ((starts >= 0) & (starts < mdp.n_states)).all():
             raise UserError(f"starts must be numbers of states, 0 to {mdp.n_states - 1}")
@@ -439,8 +433,8 @@ def _starts(
 
 
 def _best(skills: Skills, z: int, starts: np.ndarray) -> np.ndarray:
-    """Return `StartAverages.best`; without targets there is no change to make: 1."""
-    targets = [skills.mdp.space.index(name) for name in skills.targets[z]]
+    """Return `SkillEffects.best`; without targets there is no change to make: 1."""
+    targets = skills.mdp.space.indices(skills.targets[z])
     if not targets:
         return np.ones((len(starts), 2))
     wanted = told_values(skills, z)
@@ -472,9 +466,8 @@ def _exact(
     mdp, names, n_modes = skills.mdp, skills.mdp.space.names, skills.n_modes[z]
     dynamics = Dynamics(mdp.successors, mdp.probabilities)
     is_target = np.array([name in skills.targets[z] for name in names])
-    wanted = np.full(len(names), -1, dtype=np.int32)
-    for j, value in (told_values(skills, z) or {}).items():
-        wanted[j] = value
+    told = told_values(skills, z) or {}
+    wanted = np.array([told.get(j, -1) for j in range(len(names))], dtype=np.int32)
     variables = VariableArrays(mdp.values, _distances(skills), is_target, mdp.reversible, wanted)
     by_mode = [
         expected_effects(
@@ -486,11 +479,10 @@ def _exact(
     effects = StartEffects(
         *(sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True))
     )
+    best = _best(skills, z, starts) if compares else None
     return SkillEffects(
-        skills.targets[z], names, starts, effects.changed, effects.amount, effects.controlled,
-        effects.alone, effects.clean, effects.steps, complete,
-        _best(skills, z, starts) if compares else None, effects.ends,
-    )  # fmt: skip
+        skills.targets[z], names, starts, *effects[:-1], complete, best, effects.ends
+    )
 
 
 def _sampled(
@@ -550,7 +542,7 @@ def _observed(
     """
     space, changed = skills.world.space, first != last
     amount = [v.distances[first[:, j], last[:, j]] for j, v in enumerate(space.variables)]
-    targets = [space.index(name) for name in skills.targets[z]]
+    targets = list(space.indices(skills.targets[z]))
     others = [j for j in range(len(space)) if j not in targets]
     reversible = skills.mdp.reversible if skills.has_table else np.ones(len(space), dtype=bool)
     restored = [j for j in others if reversible[j]]

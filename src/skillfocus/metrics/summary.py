@@ -1,13 +1,14 @@
-"""JSON records of what skills do, and the same numbers as rows of a result table.
+"""JSON records of what skills do: `evaluate`, and the same numbers as rows of a result table.
 
 The records are what `discover --json` and `evaluate --json` print, so programs rely on their
-fields.
+fields. Those of continuous worlds are in `metrics/continuous.py`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.side_effects import fair_and_all_effects
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.skills.continuous import ContinuousSkills
-from skillfocus.skills.skills import Skills, objective_label
+from skillfocus.skills.skills import Skills, objective_label, reaches_of
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
 from skillfocus.spaces import Row
 from skillfocus.world import World, check_seed
@@ -41,25 +42,18 @@ def skill_records(
         `SkillEffects.summary()` over fair starts,
         and under `all_starts` the same fields over all start states.
     """
-    records = [
+    pairs = fair_and_all_effects(skills, sample=sample, seed=seed, progress=progress)
+    reaches = reaches_of(skills)
+    return [
         {
             "skill": z,
             "targets": list(fair.targets),
             **fair.summary(),
             "all_starts": everywhere.summary(),
+            **({} if reaches is None else {"reaches": reaches[z]}),
         }
-        for z, (fair, everywhere) in enumerate(
-            fair_and_all_effects(skills, sample=sample, seed=seed, progress=progress)
-        )
+        for z, (fair, everywhere) in enumerate(pairs)
     ]
-    return with_values(records, skills.info.get("reaches"))
-
-
-def with_values(records: list[dict], reaches: object) -> list[dict]:
-    """Return records with `reaches`, what each skill is told to reach, if there is one for each."""
-    if not isinstance(reaches, list) or len(reaches) != len(records):
-        return records
-    return [{**record, "reaches": text} for record, text in zip(records, reaches, strict=True)]
 
 
 def origin(skills: Skills | ContinuousSkills) -> dict[str, object]:
@@ -68,23 +62,18 @@ def origin(skills: Skills | ContinuousSkills) -> dict[str, object]:
     They are as `skills.info` has them, which holds what a file says: names that are no text are
     "?", numbers that are none None.
     """
-    objective, learner = (_as_dict(skills.info.get(key)) for key in ("objective", "learner"))
-    strength, seed = objective.get("strength"), skills.info.get("seed")
+    objective, learner = (
+        value if isinstance(value := skills.info.get(key), dict) else {}
+        for key in ("objective", "learner")
+    )
+    strength, name, seed = objective.get("strength"), learner.get("name"), skills.info.get("seed")
     return {
         "world": skills.world.id,
         "objective": objective_label(skills.info),
         "strength": strength if type(strength) in (int, float) else None,
-        "learner": _as_text(learner.get("name")),
+        "learner": name if isinstance(name, str) else "?",
         "seed": seed if type(seed) is int else None,
     }
-
-
-def _as_dict(value: object) -> dict:
-    return value if isinstance(value, dict) else {}
-
-
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else "?"
 
 
 def rows_of(records: list[dict]) -> list[Row]:
@@ -168,7 +157,7 @@ def evaluate(
         `coverage_exact`.
 
     Raises:
-        UserError: If a file cannot be loaded `sample` is below 2, or `seed` is no seed.
+        UserError: If a file cannot be loaded, `sample` is below 2, or `seed` is no seed.
     """
     if sample is not None and sample < 2:
         raise UserError(f"sample is {sample}; it must be at least 2")
@@ -177,50 +166,42 @@ def evaluate(
     records = []
     for number, source in enumerate(sources):
         loaded = load_any(source, world)
+        record = {**_about(loaded), "file": source_file(source)}
+        records.append(record)
         if isinstance(loaded, ContinuousSkills):
             if coverage:
                 raise UserError(
                     f"chains of skills are counted in finite worlds, and {loaded.world.id} has "
-                    f"continuous variables: see metrics.continuous.coverage_by_variable"
+                    f"continuous variables: see metrics.coverage_by_variable"
                 )
-            records.append(
-                {
-                    **_about(loaded), "file": source_file(source),
-                    "skills": continuous_records(loaded, sample or 256, seed),
-                }
-            )  # fmt: skip
+            record["skills"] = continuous_records(loaded, sample or 256, seed)
             continue
         if coverage:
             check_countable(loaded)
-        about, file = _about(loaded), source_file(source)
-        name = file or f"{about['objective']}, seed {about['seed']}"
+        name = record["file"] or f"{record['objective']}, seed {record['seed']}"
         first, last = number / len(sources), (number + 1 - coverage / 2) / len(sources)
         part = part_of(progress, first, last, name)
-        record = {**about, "file": file, "skills": skill_records(loaded, sample, seed, part)}
+        record["skills"] = skill_records(loaded, sample, seed, part)
         if coverage:
             progress(last, f"coverage of {name}")
             record |= measure_coverage(loaded, rng=np.random.default_rng(seed)).summary()
-        records.append(record)
     progress(1.0, "done")
     return records
 
 
-def _about(skills: Skills | ContinuousSkills) -> dict[str, object]:
-    """Return where skills come from, and the settings of their world as `discover` shows them."""
-    settings = _unusual_settings(skills.world)
-    shown = {"world_settings": json.dumps(settings, sort_keys=True)}
-    return {**origin(skills), **({"unusual": shown} if settings else {})}
-
-
-def _unusual_settings(world: World) -> dict[str, object]:
-    """Return a world's settings that are not the default, without maps, too long for titles."""
+def _about(skills: Skills | ContinuousSkills) -> dict[str, Any]:
+    """Return where skills come from, and the settings of their world as `discover` shows them:
+    those that are not the default, without maps, too long for titles."""
+    world = skills.world
     defaults: dict[str, object] = {}
     known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}.get(world.id)
     if known is not None and type(world) is known:
         defaults = known().settings
-    return {
+    settings = {
         name: value
         for name, value in world.settings.items()
         if not (name in defaults and defaults[name] == value)
         and not (isinstance(value, str) and "\n" in value)
     }
+    shown = {"world_settings": json.dumps(settings, sort_keys=True)}
+    return {**origin(skills), **({"unusual": shown} if settings else {})}

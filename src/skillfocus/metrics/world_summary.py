@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 
 from skillfocus.mdp import TabularMDP, uninfluenced
 from skillfocus.metrics.reachability import isolated_change_chances
 from skillfocus.objectives.kinds import default_counts
+from skillfocus.spaces import Variable
 from skillfocus.world import World
 from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.world import JaxWorld
@@ -29,13 +30,13 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
         good", "partly for good" or "and back"), `alone` (see `isolated_change_chances`) and
         `skills` (how many by default).
     """
-    skills, alone = _default_counts(world, mdp), _alone(world, mdp)
+    skills: dict[str, int] = {}  # by variable; no skill has a target where nothing ever changes
+    if len(mdp.fixed) < len(mdp.space):
+        skills = default_counts(world, left_out=uninfluenced(mdp))
+    alone = _alone(world, mdp)
     variables = [
         {
-            "name": variable.name,
-            "values": len(variable.values),
-            "listed": list_values(variable.values),
-            "changes": _describe_changes(mdp, j),
+            **_finite_variable(variable, _describe_changes(mdp, j)),
             "alone": alone[variable.name],
             "skills": skills.get(variable.name, 0),
         }
@@ -47,7 +48,7 @@ def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
         "actions": list(world.actions),
         "step_limit": world.step_limit,
         "variables": variables,
-        "notes": list(remarks(world, mdp, alone)),
+        "notes": list(remarks(world, mdp)),
     }
 
 
@@ -61,10 +62,7 @@ def describe_without_table(world: JaxWorld) -> dict[str, object]:
     skills = default_counts(world)
     variables = [
         {
-            "name": variable.name,
-            "values": len(variable.values),
-            "listed": list_values(variable.values),
-            "changes": _declared_changes(world, variable.name),
+            **_finite_variable(variable, _declared_changes(world, variable.name)),
             "skills": skills.get(variable.name, 0),
         }
         for variable in world.space.variables
@@ -118,17 +116,22 @@ def describe_continuous(world: ContinuousBase) -> dict[str, object]:
     }
 
 
-def remarks(
-    world: World, mdp: TabularMDP, alone: Mapping[str, float | None] | None = None
-) -> Iterator[str]:
-    """Yield what may surprise a user of this world, in sentences.
+def _finite_variable(variable: Variable, changes: str) -> dict[str, object]:
+    return {
+        "name": variable.name,
+        "values": len(variable.values),
+        "listed": list_values(variable.values),
+        "changes": changes,
+    }
+
+
+def remarks(world: World, mdp: TabularMDP) -> Iterator[str]:
+    """Yield what may surprise a user of this world, in sentences; its own `notes` come first.
 
     Args:
-        world: The world; its own `notes` come first.
+        world: The world.
         mdp: `tabulate(world)`.
-        alone: The result of `isolated_change_chances`, if it is already computed.
     """
-    alone = _alone(world, mdp) if alone is None else alone
     yield from world.notes
     if mdp.fixed:
         them = "it" if len(mdp.fixed) == 1 else "them"
@@ -142,22 +145,21 @@ def remarks(
             f"{'it' if one else 'them'} by default; what {'it does' if one else 'they do'} while a "
             f"skill runs counts among the skill's side effects"
         )
-    never = [name for name, chance in alone.items() if chance == 0]
+    never = [name for name, chance in _alone(world, mdp).items() if chance == 0]
     if never:
-        names = ", ".join(never[:MAX_LISTED]) + (", …" if len(never) > MAX_LISTED else "")
         verb = "changes" if len(never) == 1 else "change"
         yield (
-            f"{names} never {verb} alone: whatever does it changes something else too, so such "
-            f"skills have side effects or do nothing (groups=… joins what changes together)"
+            f"{_some_of(never)} never {verb} alone: whatever does it changes something else too, "
+            f"so such skills have side effects or do nothing (groups=… joins what changes together)"
         )
     steps_on = [name for j, name in enumerate(mdp.space.names) if _has_stages(mdp, j)]
     if steps_on:
-        names = ", ".join(steps_on[:MAX_LISTED]) + (", …" if len(steps_on) > MAX_LISTED else "")
-        it, its = ("it", "its skills are") if len(steps_on) == 1 else ("they", "their skills are")
+        moves, its, it_has = (
+            ("moves", "its", "it has") if len(steps_on) == 1 else ("move", "their", "they have")
+        )
         yield (
-            f"{names} only {'moves' if it == 'it' else 'move'} on, so {its} judged from states in "
-            f"which {it} {'has' if it == 'it' else 'have'} not moved yet; the columns with * in "
-            f"tables are from every start"
+            f"{_some_of(steps_on)} only {moves} on, so {its} skills are judged from states in "
+            f"which {it_has} not moved yet; the columns with * in tables are from every start"
         )
     for name, values in mdp.irrecoverable_values.items():
         if mdp.reversible[mdp.space.index(name)]:
@@ -170,11 +172,8 @@ def _has_stages(mdp: TabularMDP, variable: int) -> bool:
     return not mdp.n_marks and not mdp.reversible[variable] and bool(between.any())
 
 
-def _default_counts(world: World, mdp: TabularMDP) -> dict[str, int]:
-    """Return how many skills target each variable by default; none if nothing changes."""
-    if len(mdp.fixed) == len(mdp.space):
-        return {}
-    return default_counts(world, left_out=uninfluenced(mdp))
+def _some_of(names: list[str]) -> str:
+    return ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
 
 
 def _alone(world: World, mdp: TabularMDP) -> dict[str, float | None]:

@@ -1,10 +1,14 @@
-"""Tanh-Gaussian policy network, shared by all skills of a continuous world.
+"""The networks of skills in continuous worlds: an actor, and discriminators or phi.
+
+The actor is a tanh-Gaussian policy network that all skills of a world share:
 
     u ~ N(mu(x), sigma(x)^2),   a = low + (high - low) (tanh u + 1) / 2
 
 The inputs x are the observation, the target mask and z; where the objective compares with the
-start, also the variables' first values, their changes since then, and the time. All functions take
-NumPy or JAX arrays.
+start, also the variables' first values, their changes since then, and the time.
+
+Every copy of the reward has a small discriminator or representation (`SkillEstimates`). All
+functions take NumPy or JAX arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import numpy as np
 from skillfocus.machine import array_namespace
 from skillfocus.objectives.kinds import SkillLayout
 from skillfocus.objectives.objective import Discriminator, Objective, Representation
-from skillfocus.skills.network import apply_network
+from skillfocus.skills.network import apply_network, log_softmax, normalize
 from skillfocus.spaces import ContinuousSpace
 from skillfocus.worlds.continuous import ContinuousBase
 
@@ -103,6 +107,19 @@ class ActorModel:
         half = (MAX_LOG_STD - MIN_LOG_STD) / 2
         return outputs[..., :n], MIN_LOG_STD + half * (1 + xp.tanh(outputs[..., n:]))
 
+    def act(self, weights: Any, inputs: Any, draws: Any, noise: Any) -> Any:
+        """Return actions for the network's inputs, [n, n_action_dims].
+
+        Args:
+            weights: See the class.
+            inputs: See `inputs`.
+            draws: Draws from a standard normal distribution, [n, n_action_dims].
+            noise: Factor of the standard deviation; 0 takes the mean action.
+        """
+        xp = array_namespace(inputs)
+        mean, log_std = self.distribution(weights["actor"], inputs)
+        return self.action((mean + noise * xp.exp(log_std) * draws).astype(xp.float32))
+
     def action(self, u: Any) -> Any:
         """Map u to actions within the world's bounds, [n, n_action_dims]."""
         xp = array_namespace(u)
@@ -163,7 +180,6 @@ MOST = 10.0
 """Largest concentration of a density on a sphere."""
 _TERMS = 40
 """Terms of the series of 0F1; it converges within these for concentrations up to `MOST`."""
-EPSILON = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,8 +291,7 @@ class SkillEstimates:
         for i in range(2):
             x = xp.matmul(x, parameters[f"w{i}"]) + parameters[f"b{i}"]
             if self.is_discriminator:
-                x = x - x.mean(axis=-1, keepdims=True)
-                x = x / xp.sqrt((x * x).mean(axis=-1, keepdims=True) + EPSILON)
+                x = normalize(x)
             x = xp.maximum(x, 0.0)
         return xp.matmul(x, parameters["w2"]) + parameters["b2"]
 
@@ -298,19 +313,13 @@ class SkillEstimates:
         """
         xp = array_namespace(z)
         parts = self.components(z)
-        log_q = (self._log_softmax(outputs) * parts).sum(axis=2)
+        logits = xp.where(self.used[:, None], outputs, -1e9)
+        log_q = (log_softmax(logits, LOWEST) * parts).sum(axis=2)
         if not self.discrete.all():
             directions = xp.where(self.used[:, None], outputs, 0.0)
             on_sphere = log_density_on_sphere(directions, parts, self.used.sum(axis=1)[:, None])
             log_q = xp.where(self.discrete[:, None], log_q, on_sphere)
         return log_q, xp.zeros_like(log_q) + self.log_prior[:, None]
-
-    def _log_softmax(self, outputs: Any) -> Any:
-        xp = array_namespace(outputs)
-        logits = xp.where(self.used[:, None], outputs, -1e9)
-        logits = logits - logits.max(axis=2, keepdims=True)
-        log_q = logits - xp.log(xp.exp(logits).sum(axis=2, keepdims=True))
-        return xp.maximum(log_q, math.log(LOWEST))
 
     def directions(self, z: Any) -> Any:
         """Return the directions that phi is projected on, [n_copies, n, width].

@@ -1,4 +1,9 @@
-"""A set of skills in a continuous world, with one shared policy network."""
+"""Sets of skills in continuous worlds: `ContinuousSkills`, with one policy network for all.
+
+A skill is named by its components, such as `{"box": (0.6, 0.8)}`, not by a number. Rollouts are
+compiled by JAX where the world is written in it (`jax_rollouts.py`), and otherwise step
+environments on the CPU (`HostRunner`), in NumPy only.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +21,14 @@ from skillfocus.files import write_atomically
 from skillfocus.objectives.kinds import SkillLayout, Sphere
 from skillfocus.objectives.objective import Objective
 from skillfocus.skills.actor import ActorModel, SkillEstimates
+from skillfocus.skills.policy import draw_keys
 from skillfocus.spaces import ContinuousSpace
 from skillfocus.worlds.continuous import ContinuousBase, HostBatch, HostWorld
 
 if TYPE_CHECKING:
-    from skillfocus.skills.jax_rollouts import ContinuousRollouts, ContinuousRunner
+    from skillfocus.skills.jax_rollouts import ContinuousRunner
 
 
-# -------------------- Names of continuous skills, and their encoding for the actor
-#
 # {"agent": 2}              the third value of the agent's component
 # {"box": (0.6, 0.8)}       a direction for the box
 # {"agent": 2, "box": 0}    two targets at once
@@ -32,179 +36,9 @@ if TYPE_CHECKING:
 # 2, or (0.6, 0.8)          a skill of a plain objective, which has no targets
 
 SkillName = Mapping[str, Any] | int | Sequence[float]
-"""A skill, as in the module's docstring."""
+"""A skill, as above."""
 MAX_LISTED = 10_000
-"""Most skills that `list_skills` returns."""
-
-
-def encode_skill(
-    space: ContinuousSpace, layout: SkillLayout, skill: SkillName
-) -> tuple[int, np.ndarray]:
-    """Return the index of a skill's kind, and its z, float32 [layout.width].
-
-    Raises:
-        UserError: If there is no such skill.
-    """
-    plain = layout.slots[0].variable is None
-    given: Mapping[Any, Any] = {None: skill} if plain else skill  # pyright: ignore[reportAssignmentType]
-    if not isinstance(given, Mapping):
-        raise UserError(
-            f"{skill!r} is not a skill: give a component per target, such as "
-            f"{{{space.names[layout.slots[0].variable or 0]!r}: 0}}"
-        )
-    variables = {None if name is None else space.index(name): name for name in given}
-    chosen = tuple(k for k, slot in enumerate(layout.slots) if slot.variable in variables)
-    if chosen not in layout.kinds or len(chosen) != len(given):
-        kinds = ", ".join(_kind_name(space, layout, kind) for kind in layout.kinds[:6])
-        raise UserError(f"no skills target {' + '.join(map(str, given)) or 'nothing'}: {kinds} do")
-    z = np.zeros(layout.width, np.float32)
-    for k in chosen:
-        slot = layout.slots[k]
-        z[layout.places[k]] = _component(slot.component, given[variables[slot.variable]])
-    return layout.kinds.index(chosen), z
-
-
-def _component(component: int | Sphere, value: Any) -> np.ndarray:
-    if isinstance(component, Sphere):
-        direction = np.asarray(value, np.float32)
-        length = float(np.linalg.norm(direction)) if direction.ndim == 1 else 0.0
-        if direction.shape != (component.dimensions,) or not 0 < length < np.inf:
-            raise UserError(
-                f"{value!r} is not a direction: give {component.dimensions} finite numbers, "
-                f"not all 0"
-            )
-        return direction / length
-    if not 0 <= value < component:
-        raise UserError(f"there is no skill {value!r}: they are numbered 0 to {component - 1}")
-    return np.eye(component, dtype=np.float32)[int(value)]
-
-
-def _kind_name(space: ContinuousSpace, layout: SkillLayout, kind: tuple[int, ...]) -> str:
-    names = [space.names[j] for k in kind if (j := layout.slots[k].variable) is not None]
-    return " + ".join(names) or ("nothing" if layout.slots[0].variable is not None else "numbers")
-
-
-def list_skills(
-    space: ContinuousSpace, layout: SkillLayout, directions: int = 8
-) -> list[SkillName]:
-    """Return all skills, by kind; spheres are represented by some directions.
-
-    Args:
-        space: The world's variables.
-        layout: The layout of the components.
-        directions: Number of directions per sphere: evenly spaced on a circle, otherwise random
-            with a fixed seed.
-
-    Raises:
-        UserError: If there are too many.
-    """
-    listed: list[SkillName] = []
-    for kind in layout.kinds:
-        each_slot = [choices(layout.slots[k].component, directions) for k in kind]
-        total = len(listed) + int(np.prod([len(each) for each in each_slot], dtype=float))
-        if total > MAX_LISTED:
-            raise UserError(
-                f"there are more than {MAX_LISTED:,} skills: name those you mean, such as "
-                f"{{{space.names[layout.slots[0].variable or 0]!r}: 0, …}}"
-            )
-        for values in itertools.product(*each_slot):
-            named = {
-                None if (j := layout.slots[k].variable) is None else space.names[j]: value
-                for k, value in zip(kind, values, strict=True)
-            }
-            listed.append(named.get(None, named))  # pyright: ignore[reportArgumentType]
-    return listed
-
-
-def choices(component: int | Sphere, directions: int) -> list[Any]:
-    """Return the values of a component; a sphere is represented by some directions."""
-    if not isinstance(component, Sphere):
-        return list(range(component))
-    if component.dimensions == 2:
-        angles = 2 * np.pi * np.arange(directions) / directions
-        return [(float(np.cos(a)), float(np.sin(a))) for a in angles]
-    sampled = np.random.default_rng(0).standard_normal((directions, component.dimensions))
-    sampled /= np.linalg.norm(sampled, axis=1, keepdims=True)
-    return [tuple(row) for row in sampled.tolist()]
-
-
-# -------------------- Rollouts of continuous skills in environments on the CPU, in NumPy only
-
-
-class HostStates(NamedTuple):
-    """Environments on the CPU and their current observations. Rollouts step them in place."""
-
-    batch: HostBatch
-    observations: np.ndarray
-
-
-class HostRollouts(NamedTuple):
-    """Rollouts; see `ContinuousRollouts`. After the end of an episode, values are frozen."""
-
-    states: HostStates
-    values: np.ndarray
-    observations: np.ndarray
-    actions: np.ndarray
-
-
-class HostRunner:
-    """Runs a set of skills in environments on the CPU.
-
-    Args:
-        model: The actor model.
-        weights: Its weights.
-    """
-
-    def __init__(self, model: ActorModel, weights: Any) -> None:
-        assert isinstance(model.world, HostWorld)
-        self.model, self.world, self.weights = model, model.world, weights
-
-    def reset(self, keys: np.ndarray) -> HostStates:
-        """Make as many environments as there are keys, uint32 [n, 2], and reset them."""
-        batch = self.world.make_batch(len(keys))
-        return HostStates(batch, batch.reset_batch(int(keys[0, 0]) % 2**31))
-
-    def place(self, values: np.ndarray, keys: np.ndarray) -> HostStates:
-        """Raise `UserError`: environments on the CPU cannot be set to given values."""
-        del values, keys
-        raise UserError(f"{self.world.id} cannot be set to given values: give a number of starts")
-
-    def values(self, states: HostStates) -> np.ndarray:
-        """Return the values of states, float32 [n, size]."""
-        return np.asarray(self.world.values(states.observations), np.float32)
-
-    def follow(
-        self,
-        states: HostStates,
-        masks: np.ndarray,
-        z: np.ndarray,
-        keys: np.ndarray,
-        noise: float = 0.0,
-    ) -> HostRollouts:
-        """Run skills for `step_limit` steps; see `ContinuousRunner.follow`."""
-        model, world, seen = self.model, self.world, states.observations
-        rng = np.random.default_rng(keys.ravel().tolist())
-        start = now = self.values(states)
-        going = np.ones(len(seen), bool)
-        values, observations, actions = [start], [], []
-        for number in range(model.step_limit):
-            time = np.full(len(seen), number / model.step_limit, np.float32)
-            here = np.asarray(world.values(seen), np.float32)
-            inputs = model.inputs(self.weights, seen, here, start, masks, z, time)
-            u, log_std = model.distribution(self.weights["actor"], inputs)
-            if noise:
-                u = u + noise * np.exp(log_std) * rng.standard_normal(u.shape)
-            action = model.action(u.astype(np.float32))
-            step = states.batch.step_batch(action)
-            observations.append(seen)
-            actions.append(action)
-            now = np.where(going[:, None], world.values(step.observations), now)
-            values.append(now.astype(np.float32))
-            going &= ~(step.terminated | step.truncated)
-            seen = step.next_observations
-        observations.append(seen)
-        stacked = (np.stack(each, axis=1) for each in (values, observations, actions))
-        return HostRollouts(HostStates(states.batch, seen), *stacked)
+"""Most skills that `ContinuousSkills.all` returns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,8 +105,33 @@ class ContinuousSkills:
     # ------------------------------------------------------------------ naming skills
 
     def all(self, directions: int = 8) -> list[SkillName]:
-        """Return all skills; spheres are represented by some directions."""
-        return list_skills(self.world.space, self.layout, directions)
+        """Return all skills, by kind; spheres are represented by some directions.
+
+        Args:
+            directions: Number of directions per sphere: evenly spaced on a circle, otherwise
+                random with a fixed seed.
+
+        Raises:
+            UserError: If there are too many.
+        """
+        slots, names = self.layout.slots, self.world.space.names
+        listed: list[SkillName] = []
+        for kind in self.layout.kinds:
+            each_slot = [choices(slots[k].component, directions) for k in kind]
+            total = len(listed) + int(np.prod([len(each) for each in each_slot], dtype=float))
+            if total > MAX_LISTED:
+                raise UserError(
+                    f"there are more than {MAX_LISTED:,} skills: name those you mean, such as "
+                    f"{{{names[slots[0].variable or 0]!r}: 0, …}}"
+                )
+            variables = [slots[k].variable for k in kind]
+            for values in itertools.product(*each_slot):
+                named = {
+                    None if j is None else names[j]: value
+                    for j, value in zip(variables, values, strict=True)
+                }
+                listed.append(named.get(None, named))  # pyright: ignore[reportArgumentType]
+        return listed
 
     def targets_of(self, skill: SkillName) -> tuple[str, ...]:
         """Return the names of a skill's target variables."""
@@ -317,7 +176,7 @@ class ContinuousSkills:
         rng: np.random.Generator,
         *,
         noise: float = 0.0,
-    ) -> ContinuousRollouts | HostRollouts:
+    ) -> ContinuousRollouts:
         """Run skills.
 
         Args:
@@ -367,7 +226,7 @@ class ContinuousSkills:
 
     def to_bytes(self) -> bytes:
         """Return the contents of a skills file (docs/skills-files.md)."""
-        from skillfocus.skills.files import continuous_to_bytes as to_bytes
+        from skillfocus.skills.files import to_bytes
 
         return to_bytes(self)
 
@@ -386,7 +245,10 @@ class ContinuousSkills:
         """
         from skillfocus.skills.files import load
 
-        return load(Path(path), world)
+        skills = load(Path(path), world)
+        if not isinstance(skills, ContinuousSkills):
+            raise UserError(f"{path} holds skills of a finite world: use Skills.load")
+        return skills
 
 
 class ContinuousPolicy:
@@ -431,16 +293,155 @@ class ContinuousPolicy:
         if self._start is None:
             self._start = now
         time = np.full(1, self._steps / self._model.step_limit, np.float32)
-        inputs = self._model.inputs(
-            self._weights, seen, now, self._start, self._mask, self._z, time
-        )
-        u, log_std = self._model.distribution(self._weights["actor"], inputs)
+        model, draws, noise = self._model, 0.0, 0.0
         if self._rng is not None:
-            u = u + np.exp(log_std) * self._rng.standard_normal(u.shape)
+            draws, noise = self._rng.standard_normal((1, model.world.n_action_dims)), 1.0
+        inputs = model.inputs(self._weights, seen, now, self._start, self._mask, self._z, time)
+        action = model.act(self._weights, inputs, draws, noise)[0]
         self._steps += 1
-        return self._model.action(u.astype(np.float32))[0]
+        return action
 
 
-def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Sample the data of a JAX key per rollout, uint32 [n, 2]."""
-    return rng.integers(2**32, size=(n, 2), dtype=np.uint32)
+# -------------------- Names of skills, and their encoding for the actor
+
+
+def encode_skill(
+    space: ContinuousSpace, layout: SkillLayout, skill: SkillName
+) -> tuple[int, np.ndarray]:
+    """Return the index of a skill's kind, and its z, float32 [layout.width].
+
+    Raises:
+        UserError: If there is no such skill.
+    """
+    plain = layout.slots[0].variable is None
+    given: Mapping[Any, Any] = {None: skill} if plain else skill  # pyright: ignore[reportAssignmentType]
+    if not isinstance(given, Mapping):
+        raise UserError(
+            f"{skill!r} is not a skill: give a component per target, such as "
+            f"{{{space.names[layout.slots[0].variable or 0]!r}: 0}}"
+        )
+    variables = {None if name is None else space.index(name): name for name in given}
+    chosen = tuple(k for k, slot in enumerate(layout.slots) if slot.variable in variables)
+    if chosen not in layout.kinds or len(chosen) != len(given):
+        several = [[layout.slots[k].variable for k in kind] for kind in layout.kinds[:6]]
+        kinds = ", ".join(
+            " + ".join("numbers" if j is None else space.names[j] for j in variables) or "nothing"
+            for variables in several
+        )
+        raise UserError(f"no skills target {' + '.join(map(str, given)) or 'nothing'}: {kinds} do")
+    z = np.zeros(layout.width, np.float32)
+    for k in chosen:
+        slot = layout.slots[k]
+        z[layout.places[k]] = _component(slot.component, given[variables[slot.variable]])
+    return layout.kinds.index(chosen), z
+
+
+def _component(component: int | Sphere, value: Any) -> np.ndarray:
+    if isinstance(component, Sphere):
+        direction = np.asarray(value, np.float32)
+        length = float(np.linalg.norm(direction)) if direction.ndim == 1 else 0.0
+        if direction.shape != (component.dimensions,) or not 0 < length < np.inf:
+            raise UserError(
+                f"{value!r} is not a direction: give {component.dimensions} finite numbers, "
+                f"not all 0"
+            )
+        return direction / length
+    if not 0 <= value < component:
+        raise UserError(f"there is no skill {value!r}: they are numbered 0 to {component - 1}")
+    return np.eye(component, dtype=np.float32)[int(value)]
+
+
+def choices(component: int | Sphere, directions: int) -> list[Any]:
+    """Return the values of a component; a sphere is represented by some directions."""
+    if not isinstance(component, Sphere):
+        return list(range(component))
+    if component.dimensions == 2:
+        angles = 2 * np.pi * np.arange(directions) / directions
+        return [(float(np.cos(a)), float(np.sin(a))) for a in angles]
+    sampled = np.random.default_rng(0).standard_normal((directions, component.dimensions))
+    sampled /= np.linalg.norm(sampled, axis=1, keepdims=True)
+    return [tuple(row) for row in sampled.tolist()]
+
+
+# -------------------- Rollouts of continuous skills in environments on the CPU, in NumPy only
+
+
+class ContinuousRollouts(NamedTuple):
+    """Rollouts of skills. In environments on the CPU, values are frozen after an episode's end.
+
+    Attributes:
+        states: The last states, of JAX worlds a pytree whose leaves have a leading axis [n].
+        values: Values of the variables, float32 [n, n_steps + 1, size].
+        observations: Observations, float32 [n, n_steps + 1, observation_size].
+        actions: Actions, float32 [n, n_steps, n_action_dims].
+    """
+
+    states: Any
+    values: np.ndarray
+    observations: np.ndarray
+    actions: np.ndarray
+
+
+class HostStates(NamedTuple):
+    """Environments on the CPU and their current observations. Rollouts step them in place."""
+
+    batch: HostBatch
+    observations: np.ndarray
+
+
+class HostRunner:
+    """Runs a set of skills in environments on the CPU.
+
+    Args:
+        model: The actor model.
+        weights: Its weights.
+    """
+
+    def __init__(self, model: ActorModel, weights: Any) -> None:
+        assert isinstance(model.world, HostWorld)
+        self.model, self.world, self.weights = model, model.world, weights
+
+    def reset(self, keys: np.ndarray) -> HostStates:
+        """Make as many environments as there are keys, uint32 [n, 2], and reset them."""
+        batch = self.world.make_batch(len(keys))
+        return HostStates(batch, batch.reset_batch(int(keys[0, 0]) % 2**31))
+
+    def place(self, values: np.ndarray, keys: np.ndarray) -> HostStates:
+        """Raise `UserError`: environments on the CPU cannot be set to given values."""
+        del values, keys
+        raise UserError(f"{self.world.id} cannot be set to given values: give a number of starts")
+
+    def values(self, states: HostStates) -> np.ndarray:
+        """Return the values of states, float32 [n, size]."""
+        return np.asarray(self.world.values(states.observations), np.float32)
+
+    def follow(
+        self,
+        states: HostStates,
+        masks: np.ndarray,
+        z: np.ndarray,
+        keys: np.ndarray,
+        noise: float = 0.0,
+    ) -> ContinuousRollouts:
+        """Run skills for `step_limit` steps; see `ContinuousRunner.follow`."""
+        model, world, seen = self.model, self.world, states.observations
+        rng = np.random.default_rng(keys.ravel().tolist())
+        start = now = self.values(states)
+        going = np.ones(len(seen), bool)
+        values, observations, actions = [start], [], []
+        for number in range(model.step_limit):
+            time = np.full(len(seen), number / model.step_limit, np.float32)
+            here = np.asarray(world.values(seen), np.float32)
+            inputs = model.inputs(self.weights, seen, here, start, masks, z, time)
+            draws = rng.standard_normal((len(seen), world.n_action_dims)) if noise else 0.0
+            action = model.act(self.weights, inputs, draws, noise)
+            step = states.batch.step_batch(action)
+            observations.append(seen)
+            actions.append(action)
+            now = np.where(going[:, None], world.values(step.observations), now)
+            values.append(now.astype(np.float32))
+            going &= ~(step.terminated | step.truncated)
+            seen = step.next_observations
+        observations.append(seen)
+        stacked = (np.stack(each, axis=1) for each in (values, observations, actions))
+        return ContinuousRollouts(HostStates(states.batch, seen), *stacked)

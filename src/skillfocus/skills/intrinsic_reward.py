@@ -122,10 +122,11 @@ class IntrinsicReward:
     @cached_property
     def indices(self) -> tuple[tuple[ValueIndex, ValueIndex], ...]:
         """Per group, the numbers of its values and of its starts."""
+        indices = self.mdp.space.indices
         return tuple(
             (
-                index_values(self.mdp, [self.mdp.space.index(n) for n in group.variables]),
-                index_values(self.mdp, [self.mdp.space.index(n) for n in group.start_variables]),
+                index_values(self.mdp, indices(group.variables)),
+                index_values(self.mdp, indices(group.start_variables)),
             )
             for group in self.groups
         )
@@ -195,16 +196,16 @@ def join_rewards(
         if reward is None:
             return None
         mdp = mdp or reward.mdp
-        modes = []
-        for terms in reward.terms[number]:
-            moved = []
-            for group, component, weight in terms:
-                key = id(reward), group
-                if key not in places:
-                    places[key] = len(groups)
-                    groups.append(reward.groups[group])
-                moved.append((places[key], component, weight))
-            modes.append(tuple(moved))
+        for group in dict.fromkeys(g for terms in reward.terms[number] for g, _, _ in terms):
+            if (id(reward), group) not in places:
+                places[id(reward), group] = len(groups)
+                groups.append(reward.groups[group])
+        modes = [
+            tuple(
+                (places[id(reward), group], component, weight) for group, component, weight in terms
+            )
+            for terms in reward.terms[number]
+        ]
         joined.append(tuple(modes))
     return None if mdp is None else IntrinsicReward(mdp, tuple(groups), tuple(joined))
 

@@ -1,8 +1,9 @@
-"""Feed-forward network with layer normalization, for NumPy and JAX arrays.
+"""Skills as networks: a cost-to-go network for all skills of a set, and its policies.
 
-    x -> [linear, layer norm, max(0, .)] per hidden layer -> linear
-
-Parameters are a dictionary of arrays `w0`, `b0`, `g0`, …, the names they have in files.
+This file has the feed-forward network that all networks here are (`init_network`,
+`apply_network`), the model of a set of skills with its inputs, losses and actions (`SkillModel`),
+and the policies that act by it (`NeuralPolicy`). Functions take NumPy and JAX arrays alike; acting
+takes NumPy only.
 """
 
 from __future__ import annotations
@@ -23,9 +24,13 @@ from skillfocus.objectives.objective import Objective, Term
 from skillfocus.skills.policy import Policy, TabularPolicy
 from skillfocus.spaces import FactoredSpace
 
+# -------------------- A feed-forward network with layer normalization
+#
+#     x -> [linear, layer norm, max(0, .)] per hidden layer -> linear
+
 EPSILON = 1e-5
 Parameters = dict[str, Any]
-"""Arrays by name."""
+"""Arrays by name: `w0`, `b0`, `g0`, …, as in files."""
 
 
 def init_network(
@@ -54,11 +59,23 @@ def apply_network(parameters: Parameters, x: Any) -> Any:
     xp = array_namespace(x)
     last = sum(name.startswith("w") for name in parameters) - 1
     for i in range(last):
-        x = x @ parameters[f"w{i}"]
-        x = x - x.mean(axis=-1, keepdims=True)
-        x = x / xp.sqrt((x * x).mean(axis=-1, keepdims=True) + EPSILON)
+        x = normalize(x @ parameters[f"w{i}"])
         x = xp.maximum(x * parameters[f"g{i}"] + parameters[f"b{i}"], 0.0)
     return x @ parameters[f"w{last}"] + parameters[f"b{last}"]
+
+
+def normalize(x: Any) -> Any:
+    """Return x with mean 0 and variance 1 over the last axis."""
+    x = x - x.mean(axis=-1, keepdims=True)
+    return x / array_namespace(x).sqrt((x * x).mean(axis=-1, keepdims=True) + EPSILON)
+
+
+def log_softmax(logits: Any, lowest: float) -> Any:
+    """Return log q over the last axis, bounded below by the log of `lowest`."""
+    xp = array_namespace(logits)
+    logits = logits - logits.max(axis=-1, keepdims=True)
+    log_q = logits - xp.log(xp.exp(logits).sum(axis=-1, keepdims=True))
+    return xp.maximum(log_q, math.log(lowest))
 
 
 # --------------------
@@ -258,9 +275,8 @@ class SkillModel:
     @property
     def n_inputs(self) -> int:
         """Number of inputs of the network."""
-        return sum(_width(size) for size in self.space.sizes) + sum(
-            _width(self.space.sizes[j]) + 2 for j in self.start_inputs
-        )
+        seen = self.start_inputs
+        return self.encoded_width(range(len(self.space)), seen) + 2 * len(seen)
 
     @property
     def n_outputs(self) -> int:
@@ -298,7 +314,8 @@ class SkillModel:
 
     def encoded_width(self, variables: Sequence[int], start_variables: Sequence[int]) -> int:
         """Return the number of columns of `encode`."""
-        return sum(_width(self.space.sizes[j]) for j in (*variables, *start_variables))
+        sizes = [self.space.sizes[j] for j in (*variables, *start_variables)]
+        return sum(1 if size <= 2 else size for size in sizes)
 
     def _indicators(self, values: Any, variable: int) -> Any:
         xp, size = array_namespace(values), self.space.sizes[variable]
@@ -409,12 +426,8 @@ class SkillModel:
 
     def log_q(self, group: Group, network: Any, starts: Any, states: Any) -> Any:
         """Return a discriminator network's log q(k | s, s_0), [n, n_components]."""
-        xp = array_namespace(states)
         x = self.encode(starts, states, group.variables, group.start_variables)
-        logits = apply_network(network, x)
-        logits = logits - logits.max(axis=1, keepdims=True)
-        log_q = logits - xp.log(xp.exp(logits).sum(axis=1, keepdims=True))
-        return xp.maximum(log_q, math.log(LOWEST))
+        return log_softmax(apply_network(network, x), LOWEST)
 
     def coordinates(self, group: Group, values: Any) -> Any:
         """Return a group's variables as points, [n, n_dimensions]."""
@@ -471,11 +484,6 @@ def _map_rows(function: Callable[[Any], Any], rows: np.ndarray, xp: Any) -> Any:
     return jax.vmap(function)(xp.asarray(rows))
 
 
-def _width(size: int) -> int:
-    """Return the number of inputs of a variable."""
-    return 1 if size <= 2 else size
-
-
 # -------------------- The policies of a set of skills as one cost-to-go network
 
 SMALL_BATCH = 64
@@ -489,7 +497,7 @@ BLOCK = 65_536
 
 
 class NeuralPolicy(Policy):
-    """Policies as a cost-to-go network; see `model.py`.
+    """Policies as a cost-to-go network; see `SkillModel`.
 
     With a positive temperature, rollouts sample actions; tables, and calls without `draws`, are
     greedy. Large batches are evaluated by JAX if it is installed, otherwise by NumPy; the two may
@@ -507,14 +515,12 @@ class NeuralPolicy(Policy):
     ) -> None:
         self.model, self.weights, self._modes, self._mdp = model, weights, modes, mdp
         self._first = np.cumsum((0, *modes[:-1]))
-        seen = [model.space.names[j] for j in model.start_inputs]
-        self.context_variables = tuple(
-            tuple(dict.fromkeys([*seen, *(model.space.names[j] for j in self._cases(z))]))
-            for z in self._first
-        )
-
-    def _cases(self, z: int) -> tuple[int, ...]:
-        return self.model.assignment.targets(int(z)) if self.model.cases[z] else ()
+        contexts = []
+        for z in self._first.tolist():
+            cases = model.assignment.targets(z) if model.cases[z] else ()
+            contexts.append(dict.fromkeys([*model.start_inputs, *cases]))
+        names = model.space.names
+        self.context_variables = tuple(tuple(names[j] for j in seen) for seen in contexts)
 
     @property
     def mdp(self) -> TabularMDP | None:
@@ -596,14 +602,12 @@ class NeuralPolicy(Policy):
         for skill, names in enumerate(self.context_variables):
             by_context.setdefault(names, []).append(skill)
         for names, skills in by_context.items():
-            index = index_values(mdp, sorted(mdp.space.index(name) for name in names))
+            index = index_values(mdp, sorted(mdp.space.indices(names)))
             columns = [self._first[z] + mode for z in skills for mode in range(self._modes[z])]
             chosen = self._columns(mdp, mdp.values[index.example], np.array(columns))
-            done = 0
-            for skill in skills:
-                part = chosen[:, :, done : done + self._modes[skill]]
-                tables[skill] = np.ascontiguousarray(part.transpose(1, 0, 2)).ravel()
-                done += self._modes[skill]
+            ends = np.cumsum([self._modes[z] for z in skills])
+            for skill, part in zip(skills, np.split(chosen, ends[:-1], axis=2), strict=True):
+                tables[skill] = part.transpose(1, 0, 2).ravel()
         flat = np.concatenate([tables[skill] for skill in range(len(self.context_variables))])
         return TabularPolicy(mdp, self.context_variables, flat, self.n_modes)
 

@@ -2,14 +2,14 @@
 
 A `Policy` answers for arrays of states at once and keeps no state of its own. `TabularPolicy` is
 the one that tabular learners return; any other can be tabulated in a finite world, so that exact
-metrics apply to it. `SkillPolicy` is one skill as a function of the current state, for your own
-loops.
+metrics apply to it. A `PackedPolicy` is a table whose equal parts are stored once. `SkillPolicy` is
+one skill as a function of the current state, for your own loops.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -90,7 +90,7 @@ class Policy(Protocol):
         """Return the same policy as a table over all states and contexts of an MDP."""
         tables = []
         for skill, names in enumerate(self.context_variables):
-            index = index_values(mdp, sorted(mdp.space.index(name) for name in names))
+            index = index_values(mdp, sorted(mdp.space.indices(names)))
             columns = [
                 self.actions(skill, np.broadcast_to(start, mdp.values.shape), mdp.values, mode)
                 for start in mdp.values[index.example]
@@ -106,7 +106,7 @@ class TabularPolicy(Policy):
     Args:
         mdp: The MDP whose states are the rows.
         context_variables: Per skill, the variables whose start value its policy sees.
-        actions: uint8, flat; see `core.rollout.PolicyArrays`.
+        actions: uint8, flat; see `PolicyArrays`.
         n_modes: int [n_skills], modes of each skill (default: one each).
     """
 
@@ -142,7 +142,7 @@ class TabularPolicy(Policy):
         modes = [int(count) for count in n_modes] or [1] * n_skills
         if len(modes) != n_skills or min(modes, default=1) < 1:
             raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
-        variables = [[mdp.space.index(n) for n in names] for names in self.context_variables]
+        variables = [mdp.space.indices(names) for names in self.context_variables]
         self.index = ContextIndex(mdp, variables, modes)
 
     def _check_actions(self, actions: np.ndarray) -> None:
@@ -151,7 +151,7 @@ class TabularPolicy(Policy):
 
     @property
     def flat_actions(self) -> np.ndarray:
-        """The whole table, uint8, flat; see `core.rollout.PolicyArrays`."""
+        """The whole table, uint8, flat; see `PolicyArrays`."""
         return self._actions
 
     @property
@@ -241,7 +241,9 @@ class SkillPolicy:
         value}; None where the skill is over."""
         now = tuple(map(int, state)) if self.space is None else self.space.as_state(state)  # pyright: ignore[reportArgumentType]
         if self._start is None:
-            self._start, self._steps, self._mode = now, 0, self._draw_mode()
+            self._start, self._steps = now, 0
+            if self._n_modes > 1 and self.rng is not None:
+                self._mode = int(self.rng.random() * self._n_modes)
         starts, states = np.array([self._start]), np.array([now])
         action = int(self.policy.actions(self.skill, starts, states, self._mode)[0])
         if action == self.n_actions or self._steps == self.step_limit:
@@ -250,10 +252,17 @@ class SkillPolicy:
         self._steps += 1
         return action
 
-    def _draw_mode(self) -> int:
-        if self.rng is None or self._n_modes == 1:
-            return 0
-        return int(self.rng.random() * self._n_modes)
+
+def draw_modes(n_modes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw one of so many modes for each skill, int64 [n]."""
+    if n_modes.max(initial=1) == 1:
+        return np.zeros(len(n_modes), dtype=np.int64)
+    return (rng.random(len(n_modes)) * n_modes).astype(np.int64)
+
+
+def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the data of a JAX key per rollout, uint32 [n, 2]."""
+    return rng.integers(2**32, size=(n, 2), dtype=np.uint32)
 
 
 # --------------------
@@ -380,7 +389,11 @@ class PackedPolicy(TabularPolicy):
     ) -> None:
         self._set_index(mdp, context_variables, n_modes)
         self.numbers, self.blocks = numbers, blocks
-        needed = packed_numbers(mdp.n_states, self.index.of_skill, self.index.modes)
+        columns = [
+            index.size * count  # a Python integer, which cannot overflow
+            for index, count in zip(self.index.of_skill, self.index.modes, strict=True)
+        ]
+        needed = mdp.n_states * sum(-(-count // PACKED_COLUMNS) for count in columns)
         if numbers.dtype != np.uint32 or numbers.shape != (needed,):
             raise UserError(
                 f"the policies have {numbers.size:,} blocks where {len(self.context_variables)} "
@@ -436,22 +449,17 @@ def pack_policy(policy: TabularPolicy) -> PackedPolicy:
     """Return the same policies packed."""
     if isinstance(policy, PackedPolicy):
         return policy
-    packer = Packer(policy.mdp.n_actions)
-    skills = range(len(policy.context_variables))
-    numbers = [packer.pack(policy.columns(z)).ravel() for z in skills]
-    return PackedPolicy(
-        policy.mdp, policy.context_variables, np.concatenate(numbers), packer.blocks.copy(),
-        policy.n_modes,
-    )  # fmt: skip
+    tables = (policy.columns(z) for z in range(len(policy.context_variables)))
+    return pack_tables(policy.mdp, policy.context_variables, tables, policy.n_modes)
 
 
-def packed_numbers(n_states: int, indices: Sequence, modes: Sequence[int]) -> int:
-    """Return how many numbers of blocks a set's policies have, a Python integer.
-
-    Args:
-        n_states: Number of states.
-        indices: Per skill, the `ValueIndex` of its contexts.
-        modes: Per skill, how many modes it has.
-    """
-    sizes = (index.size * count for index, count in zip(indices, modes, strict=True))
-    return n_states * sum(-(-size // PACKED_COLUMNS) for size in sizes)
+def pack_tables(
+    mdp: TabularMDP,
+    context_variables: Sequence[Sequence[str]],
+    tables: Iterable[np.ndarray],
+    n_modes: Sequence[int] | np.ndarray,
+) -> PackedPolicy:
+    """Return the packed policies of skills, given one after another as in `columns`."""
+    packer = Packer(mdp.n_actions)
+    numbers = np.concatenate([packer.pack(table).ravel() for table in tables])
+    return PackedPolicy(mdp, context_variables, numbers, packer.blocks.copy(), n_modes)

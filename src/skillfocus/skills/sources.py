@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skillfocus.errors import UserError
-from skillfocus.files import read_bytes
 from skillfocus.skills.continuous import ContinuousSkills
-from skillfocus.skills.files import from_bytes
+from skillfocus.skills.files import load
 from skillfocus.skills.skills import Skills
 from skillfocus.world import World
 
@@ -43,9 +42,7 @@ def list_sources(
 
 def load_any(source: Source, world: World | None = None) -> Skills | ContinuousSkills:
     """Return skills of either kind as they are, or load them from their file; see `load_source`."""
-    if not isinstance(source, Path):
-        return source
-    return from_bytes(read_bytes(source, "skills"), str(source), world)
+    return load(source, world) if isinstance(source, Path) else source
 
 
 def load_source(source: Source, world: World | None = None) -> Skills:

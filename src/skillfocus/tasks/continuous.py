@@ -1,8 +1,8 @@
 """Hierarchical learning in continuous worlds: PPO over skills.
 
 Every `task.skill_steps` steps, the agent observes the world and the task and chooses a skill
-(`continuous_choice.py`); its reward is the mean over the skill's steps. It is trained by PPO on
-whole episodes. Skills are fixed.
+(`SkillChoice`); its reward is the mean over the skill's steps. It is trained by PPO on whole
+episodes (`learn_skill_task`). Skills are fixed.
 """
 
 from __future__ import annotations
@@ -155,14 +155,6 @@ class SkillAgent:
     clip: float = 0.2
     entropy: float = 0.01
     stretch: int = 10
-
-    def __post_init__(self) -> None:
-        for name in ("rounds", "environments", "hidden", "epochs", "batch", "stretch"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("gamma", "trace"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be between 0 and 1")
 
 
 @dataclass(frozen=True, eq=False)

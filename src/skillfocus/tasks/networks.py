@@ -1,8 +1,13 @@
-"""`solve`: learn a task of a JAX world over skills and primitive actions, and evaluate it."""
+"""Learn tasks of worlds without a table over skills: `solve`, and the records of `solve_all`.
+
+In JAX worlds with finite variables, an agent learns a value for every skill and primitive action
+(`option_learning.py`); households have the tasks of Mini-BEHAVIOR. In continuous worlds, whose
+tasks are those of DUSDi and our own, it learns to choose skills by PPO (`continuous.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,37 +19,20 @@ import numpy as np
 from skillfocus.errors import UserError, unknown
 from skillfocus.learners.checkpoint import keep_compiled_programs
 from skillfocus.metrics.statistics import Interval, success_interval
-from skillfocus.progress import Progress, no_progress, part_of
+from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
 from skillfocus.tasks.option_learning import Carry, Event, OptionLearner, Options, options_of
 from skillfocus.tasks.sampled import JaxTask, OptionLearning, household_task, tasks_of
 from skillfocus.world import check_seed
+from skillfocus.worlds.jax.continuous_tasks import ContinuousTask
 from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
 from skillfocus.worlds.jax.world import JaxWorld
 
 
-class Outcomes(NamedTuple):
-    """Outcomes of the greedy agent's episodes, [n_episodes] each.
-
-    Attributes:
-        success: Whether the success condition held at some step.
-        true_success: Whether it held at the end, with every side condition.
-        side_conditions: Whether each side condition held at the end, by name.
-        steps: Steps of the episode.
-        returned: Discounted return.
-    """
-
-    success: np.ndarray
-    true_success: np.ndarray
-    side_conditions: dict[str, np.ndarray]
-    steps: np.ndarray
-    returned: np.ndarray
-
-
 class Rates(NamedTuple):
-    """Success rates of an agent, with exact intervals over its episodes.
+    """Success rates of the greedy agent, with exact intervals over its episodes.
 
     Attributes:
         success: How often the success condition holds at some step.
@@ -68,12 +56,10 @@ class Solution:
     Attributes:
         parameters: Parameters of its network.
         curve: Rates of the greedy agent by number of training steps, ascending.
-        outcomes: Outcomes of the last evaluation.
     """
 
     parameters: Any
     curve: dict[int, Rates]
-    outcomes: Outcomes
 
     @property
     def final(self) -> Rates:
@@ -145,13 +131,13 @@ def solve_seeds(
     options = options_of(world, skills)
     learner = OptionLearner(world, task, settings)
     rngs = [np.random.default_rng(seed) for seed in seeds]
-    parameters = _stack([learner.init(rng, len(options)) for rng in rngs])
+    initial = [learner.init(rng, len(options)) for rng in rngs]
+    parameters = jax.tree.map(lambda *leaves: np.stack(leaves), *initial)
     keys = jnp.stack([jax.random.key(int(rng.integers(2**31))) for rng in rngs])
     keys = jax.vmap(jax.random.split)(keys)
 
     carry = _start(learner, keys[:, 0], parameters, options)
     curves: list[dict[int, Rates]] = [{} for _ in seeds]
-    outcomes: list[Outcomes] = []
     for number in range(settings.evaluations):
         steps = number * settings.iterations * settings.environments
         progress(number / settings.evaluations, f"step {steps:,} of {settings.steps:,}")
@@ -163,37 +149,29 @@ def solve_seeds(
         # Equal keys at every evaluation: curves change only because the agent does.
         events = _evaluate(learner, n_episodes, keys[:, 1], carry.slow, options)
         steps += settings.iterations * settings.environments
-        outcomes = [_outcomes(task, _entry(events, i)) for i in range(len(seeds))]
-        for curve, ended in zip(curves, outcomes, strict=True):
-            curve[steps] = rates(ended)
-    return [
-        Solution(_entry(carry.slow, i), curve, ended)
-        for i, (curve, ended) in enumerate(zip(curves, outcomes, strict=True))
-    ]
+        for i, curve in enumerate(curves):
+            curve[steps] = rates(task, _entry(events, i))
+    return [Solution(_entry(carry.slow, i), curve) for i, curve in enumerate(curves)]
 
 
-def rates(outcomes: Outcomes) -> Rates:
-    """Return the rates of an agent's episodes."""
-    success = outcomes.success
+def rates(task: JaxTask, ends: Event) -> Rates:
+    """Return the rates of an agent, given how its episodes ended, [n_episodes]."""
+
+    def rate(held: Any) -> Interval:
+        return success_interval(int(held.sum()), len(held))
+
+    last, success = jnp.asarray(ends.values), np.asarray(ends.succeeded)
+    among_successes = {
+        name: np.asarray(condition(last))[success]
+        for name, condition in task.side_conditions.items()
+    }
     return Rates(
-        _rate(success),
-        _rate(outcomes.true_success),
-        {
-            name: _rate(held[success]) if success.any() else None
-            for name, held in outcomes.side_conditions.items()
-        },
-        float(outcomes.steps.mean()),
-        float(outcomes.returned.mean()),
+        rate(success),
+        rate(np.asarray(task.true_success(last))),
+        {name: rate(held) if len(held) else None for name, held in among_successes.items()},
+        float(np.asarray(ends.steps).mean()),
+        float(np.asarray(ends.returned).mean()),
     )
-
-
-def rates_over_seeds(solutions: Sequence[Solution]) -> Rates:
-    """Return the rates of a newly trained agent, from one episode of each of several agents.
-
-    Episodes of one agent are dependent (in a deterministic world, equal). Those of different agents
-    are independent, so the intervals are exact.
-    """
-    return rates(_stack([_entry(solution.outcomes, 0) for solution in solutions]))
 
 
 # Batched over seeds; equal learners share a compiled program.
@@ -217,72 +195,41 @@ def _evaluate(
     return jax.vmap(evaluate, (0, 0, None))(keys, parameters, options)
 
 
-def _outcomes(task: JaxTask, event: Event) -> Outcomes:
-    last = jnp.asarray(event.values)
-    return Outcomes(
-        np.asarray(event.succeeded),
-        np.asarray(task.true_success(last)),
-        {name: np.asarray(holds(last)) for name, holds in task.side_conditions.items()},
-        np.asarray(event.steps),
-        np.asarray(event.returned),
-    )
-
-
-def _rate(held: np.ndarray) -> Interval:
-    return success_interval(int(held.sum()), len(held))
-
-
-def _stack(trees: Sequence[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
-
-
 def _entry(tree: Any, i: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf[i]), tree)
 
 
-# --------------------
-#
-# Learn named tasks in worlds without a table; the records are those of `solve_all`
-#
-# Households have the tasks of Mini-BEHAVIOR, continuous worlds those of DUSDi and our own. Agents
-# are trained on the proxy reward.
+# -------------------- Tasks by name, as records of `solve_all`; agents learn the proxy reward
 
 Record = dict[str, object]
 
 
-def solve_named(
-    skills: Skills | ContinuousSkills,
-    task: str,
-    seeds: Sequence[int],
-    *,
-    steps: int | None = None,
-    alone: bool = False,
-    progress: Progress = no_progress,
-) -> Iterator[Record]:
-    """Learn a task with a set of skills; yield one record per seed.
+def named_learner(
+    skills: Skills | ContinuousSkills, task: str, steps: int | None, alone: bool
+) -> Callable[[int, Progress], Record]:
+    """Return the function that learns a task from a seed and returns the record.
 
     Args:
         skills: The skills.
         task: The task's name; "true" and "proxy" select the only task of a world.
-        seeds: Seeds of learning.
         steps: Training steps (default: those of `OptionLearning` or `SkillAgent`).
         alone: Whether to use primitive actions only, without the skills.
-        progress: Progress callback.
 
     Raises:
         UserError: If the world has no such task.
     """
-    world = skills.world
-    name = _task_name(world, task)
-    for number, seed in enumerate(seeds):
-        part = part_of(progress, number / len(seeds), (number + 1) / len(seeds), f"seed {seed}")
-        if isinstance(skills, ContinuousSkills):
-            record = _continuous_record(skills, name, seed, steps, part)
-        else:
-            assert isinstance(world, JaxWorld)
-            own = None if alone else skills
-            record = _household_record(world, own, name, seed, steps, part)
-        yield {"task": name, "reward": "proxy", "learning_seed": seed, **record}
+    world, names = skills.world, task_names(skills.world)
+    if not names:
+        raise UserError(f"{world.id} has no task, and a task of your own needs a table of states")
+    if task in ("true", "proxy"):  # the paper's worlds have one task and two rewards
+        if len(names) > 1:
+            raise UserError(f"{world.id} has several tasks: name one of {', '.join(names)}")
+        task = names[0]
+    if task not in names:
+        raise unknown("task", task, names)
+    if isinstance(skills, ContinuousSkills):
+        return partial(_continuous_record, skills, task, steps)
+    return partial(_household_record, world, None if alone else skills, task, steps)
 
 
 def task_names(world: Any) -> list[str]:
@@ -291,59 +238,51 @@ def task_names(world: Any) -> list[str]:
     return households or [task.name for task in tasks_of(world)]
 
 
-def _task_name(world: Any, task: str) -> str:
-    names = task_names(world)
-    if not names:
-        raise UserError(f"{world.id} has no task, and a task of your own needs a table of states")
-    if task in ("true", "proxy"):  # the paper's worlds have one task and two rewards
-        if len(names) == 1:
-            return names[0]
-        raise UserError(f"{world.id} has several tasks: name one of {', '.join(names)}")
-    if task not in names:
-        raise unknown("task", task, names)
-    return task
-
-
 def _household_record(
-    world: JaxWorld, skills: Skills | None, name: str, seed: int, steps: int | None, part: Progress
+    world: Any, skills: Skills | None, name: str, steps: int | None, seed: int, progress: Progress
 ) -> Record:
     settings = OptionLearning() if steps is None else OptionLearning(steps=steps)
     task = household_task(name)
-    solution = solve(world, task, skills, settings, seed=seed, progress=part)
-
-    def curve(of: str) -> list[float]:
-        return [getattr(rates, of).estimate for rates in solution.curve.values()]
-
-    final: Rates = solution.final
-    return {
-        "max_episode_steps": task.episode_length, "learned_steps": max(solution.curve),
-        "steps": final.steps, "success": final.success.estimate,
-        "proxy_return": final.success.estimate, "true_return": final.true_success.estimate,
-        "optimum_steps": None,
-        "curve": {
-            "learned_steps": list(solution.curve), "proxy_return": curve("success"),
-            "true_return": curve("true_success"),
-        },
-    }  # fmt: skip
+    solution = solve(world, task, skills, settings, seed=seed, progress=progress)
+    curve = {
+        "learned_steps": list(solution.curve),
+        "proxy_return": [rates.success.estimate for rates in solution.curve.values()],
+        "true_return": [rates.true_success.estimate for rates in solution.curve.values()],
+    }
+    proxy, true = curve["proxy_return"][-1], curve["true_return"][-1]
+    return _record(task, seed, solution.final.steps, proxy, proxy, true, curve)
 
 
 def _continuous_record(
-    skills: ContinuousSkills, name: str, seed: int, steps: int | None, part: Progress
+    skills: ContinuousSkills, name: str, steps: int | None, seed: int, progress: Progress
 ) -> Record:
     (task,) = (task for task in tasks_of(skills.world) if task.name == name)
     agent = SkillAgent()
     each = agent.environments * task.episode_length
     if steps is not None:
         agent = replace(agent, rounds=max(1, round(steps / each)))
-    (done,) = learn_skill_task([skills], task, [seed], agent, progress=part)
+    (done,) = learn_skill_task([skills], task, [seed], agent, progress=progress)
+    curve = {
+        "learned_steps": [(i + 1) * each for i in range(agent.rounds)],
+        "proxy_return": done.returns.tolist(),
+        "true_return": done.true_returns.tolist(),
+    }
+    proxy, true = float(done.last_returns.mean()), float(done.last_true_returns.mean())
+    return _record(task, seed, float(task.episode_length), None, proxy, true, curve)
+
+
+def _record(
+    task: JaxTask | ContinuousTask,
+    seed: int,
+    steps: float,
+    success: float | None,
+    proxy_return: float,
+    true_return: float,
+    curve: dict[str, list],
+) -> Record:
     return {
-        "max_episode_steps": task.episode_length, "learned_steps": agent.rounds * each,
-        "steps": float(task.episode_length), "success": None,
-        "proxy_return": float(done.last_returns.mean()),
-        "true_return": float(done.last_true_returns.mean()),
-        "optimum_steps": None,
-        "curve": {
-            "learned_steps": [(i + 1) * each for i in range(agent.rounds)],
-            "proxy_return": done.returns.tolist(), "true_return": done.true_returns.tolist(),
-        },
+        "task": task.name, "reward": "proxy", "learning_seed": seed,
+        "max_episode_steps": task.episode_length, "learned_steps": curve["learned_steps"][-1],
+        "steps": steps, "success": success, "proxy_return": proxy_return,
+        "true_return": true_return, "optimum_steps": None, "curve": curve,
     }  # fmt: skip

@@ -7,12 +7,16 @@ last term is advantage learning: it keeps the values of states, and widens the g
 option and the others, so that near ties do not mislead the agent. A slow copy of the network acts
 and provides the targets; if `double`, the fast one chooses o'. Batched environments fill a replay
 buffer. Their exploration rates differ: the first one is greedy, the last one acts at random.
+
+The chapter has the options, the learner (`OptionLearner`: episodes, then learning), the target, and
+the replay buffers; `networks.solve` runs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -24,9 +28,8 @@ from skillfocus.errors import UserError
 from skillfocus.skills.network import NeuralPolicy, apply_network, init_network
 from skillfocus.skills.skills import Skills
 from skillfocus.spaces import FactoredSpace
-from skillfocus.tasks.sampled import JaxTask, OptionLearning, RewardKind
-from skillfocus.worlds.jax.pytrees import where
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.tasks.sampled import JaxTask, OptionLearning
+from skillfocus.worlds.jax.world import JaxWorld, where
 
 # -------------------- Options: skills first, then primitive actions
 #
@@ -138,7 +141,7 @@ def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
     )
 
 
-# -------------------- Batched environments that run one option after another
+# -------------------- Learning in batched environments that run one option after another
 #
 # After the k-th step of an option, the decision's reward and discount are updated,
 #
@@ -223,27 +226,47 @@ class Event(NamedTuple):
     returned: jax.Array
 
 
+class Carry(NamedTuple):
+    """The training state."""
+
+    key: jax.Array
+    fast: Any
+    slow: Any
+    optimizer: Any
+    memory: Memory
+    rewarded: Memory
+    trace: Memory
+    environments: Environments
+
+
 @dataclass(frozen=True)
-class OptionRunner:
-    """Runs options in many environments of one task.
+class OptionLearner:
+    """Value learning over options for one task.
 
     Attributes:
         world: The world.
         task: The task.
-        reward: The task's "proxy" or "true" reward.
-        gamma: Discount per primitive step.
-        interrupt: Whether the reward ends an episode at once. Otherwise the current skill runs to
-            its end first, so that it can undo side effects: the proxy reward is paid when success
-            first holds, the true one if it holds when the option ends.
+        settings: The learning settings.
     """
 
     world: JaxWorld
     task: JaxTask
-    reward: RewardKind
-    gamma: float
-    interrupt: bool
+    settings: OptionLearning
 
-    def init(
+    @cached_property
+    def optimizer(self) -> optax.GradientTransformation:
+        """Adam, with a learning rate that decays until the last update."""
+        settings = self.settings
+        schedule = optax.cosine_decay_schedule(
+            settings.learning_rate,
+            settings.evaluations * settings.iterations * settings.updates,
+            settings.last_rate / settings.learning_rate,
+        )
+        return optax.adam(schedule, eps=settings.adam_epsilon)
+
+    # ------------------------------------------------------------------ episodes
+
+    def begin(
         self, key: jax.Array, network: Any, options: Options, exploration: jax.Array
     ) -> Environments:
         """Return environments at the start of an episode, with their first options.
@@ -269,7 +292,7 @@ class OptionRunner:
         self, key: jax.Array, network: Any, options: Options, exploration: jax.Array,
         env: Environments,
     ) -> tuple[Environments, Decision, Event]:  # fmt: skip
-        """Take one primitive step; see `init` for the arguments.
+        """Take one primitive step; see `begin` for the arguments.
 
         Returns:
             The environments, with new options and episodes where the last ones ended; decisions,
@@ -296,16 +319,16 @@ class OptionRunner:
 
         pays = self._pays(values, ended) & ~env.paid
         paid = env.paid | pays
-        ended = ended | (paid & self.interrupt)
+        ended = ended | (paid & self.settings.interrupt)
         terminated = ended & paid
         over = terminated | late
-        reward = env.reward + jnp.where(pays, self.gamma ** (option_steps - 1.0), 0.0)
-        returned = env.returned + jnp.where(pays, self.gamma ** (episode_steps - 1.0), 0.0)
+        reward = env.reward + jnp.where(pays, self.settings.gamma ** (option_steps - 1.0), 0.0)
+        returned = env.returned + jnp.where(pays, self.settings.gamma ** (episode_steps - 1.0), 0.0)
         succeeded = env.succeeded | self.task.success(values)
         event = Event(ended, over, succeeded, values, episode_steps, returned)
         decision = Decision(
             env.start, env.choices, env.option, reward,
-            jnp.where(terminated, 0.0, self.gamma**option_steps),
+            jnp.where(terminated, 0.0, self.settings.gamma**option_steps),
             values, options.first_actions(here) < options.n_actions,
         )  # fmt: skip
 
@@ -329,175 +352,15 @@ class OptionRunner:
 
     def _pays(self, values: jax.Array, ended: jax.Array) -> jax.Array:
         """Return where the reward is due, whether or not it was paid before."""
-        if self.reward == "proxy":
+        if self.settings.reward == "proxy":
             return self.task.success(values)
         holds = self.task.true_success(values)
-        return holds if self.interrupt else holds & ended
+        return holds if self.settings.interrupt else holds & ended
 
     def _reset(self, key: jax.Array, n: int) -> Any:
         return jax.vmap(lambda key: self.task.reset(self.world, key))(jax.random.split(key, n))
 
-
-def decide(
-    key: jax.Array, values: jax.Array, first: jax.Array, exploration: jax.Array, options: Options
-) -> tuple[jax.Array, jax.Array]:
-    """Choose an available option, epsilon-greedily.
-
-    Args:
-        key: Source of randomness.
-        values: Option values, [n, n_options].
-        first: First actions of the options, see `Options.first_actions`.
-        exploration: Probability of a random option, [n].
-        options: The options.
-
-    Returns:
-        Options and their first actions, int32 [n] each.
-    """
-    key_explore, key_random = jax.random.split(key)
-    available = first < options.n_actions
-    explores = jax.random.uniform(key_explore, exploration.shape) < exploration
-    merit = jnp.where(explores[:, None], jax.random.uniform(key_random, values.shape), values)
-    option = jnp.where(available, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
-    return option, jnp.take_along_axis(first, option[:, None], axis=1)[:, 0]
-
-
-# -------------------- Replay buffers: one for all decisions, one for those of rewarded episodes
-#
-# Rewards are rare at first. So each episode's decisions are recorded in a trace, which is copied to
-# the second buffer when the reward is paid. A share of every batch is sampled from it.
-
-
-class Memory(NamedTuple):
-    """A ring buffer of decisions.
-
-    Attributes:
-        decisions: Decisions, [size] each.
-        written: Number of decisions ever written.
-    """
-
-    decisions: Decision
-    written: jax.Array
-
-    @property
-    def known(self) -> jax.Array:
-        """Number of stored decisions."""
-        return jnp.minimum(self.written, len(self.decisions.option))
-
-
-class Trace(NamedTuple):
-    """The latest decisions of the current episode of every environment.
-
-    Attributes:
-        decisions: Ring buffers of decisions, [n, length] each.
-        written: Decisions of the episode so far, [n].
-    """
-
-    decisions: Decision
-    written: jax.Array
-
-
-def empty(n_variables: int, n_options: int, *shape: int) -> Decision:
-    """Return an empty buffer of decisions, [*shape] each."""
-    return Decision(
-        jnp.zeros((*shape, n_variables), jnp.int32),
-        jnp.zeros((*shape, n_options), bool),
-        jnp.zeros(shape, jnp.int32),
-        jnp.zeros(shape, jnp.float32),
-        jnp.zeros(shape, jnp.float32),
-        jnp.zeros((*shape, n_variables), jnp.int32),
-        jnp.zeros((*shape, n_options), bool),
-    )
-
-
-def remember(memory: Memory, decision: Decision, complete: jax.Array) -> Memory:
-    """Add decisions where `complete`, bool [n]."""
-    size = len(memory.decisions.option)
-    place = (memory.written + jnp.cumsum(complete) - 1) % size
-    place = jnp.where(complete, place, size)  # out of range: dropped
-    decisions = jax.tree.map(
-        lambda kept, new: kept.at[place].set(new, mode="drop"), memory.decisions, decision
-    )
-    return Memory(decisions, memory.written + complete.sum(dtype=jnp.int32))
-
-
-def follow(
-    trace: Trace, rewarded: Memory, decision: Decision, complete: jax.Array,
-    over: jax.Array, paid: jax.Array,
-) -> tuple[Trace, Memory]:  # fmt: skip
-    """Add decisions to traces; copy the trace of one rewarded episode, if any has ended.
-
-    Args:
-        trace: The trace of every environment.
-        rewarded: Buffer of decisions of rewarded episodes.
-        decision: The last decision of every environment, [n] each.
-        complete: Whether it is complete, bool [n].
-        over: Whether its episode is over, bool [n].
-        paid: Whether a reward was paid in it, bool [n].
-    """
-    n, length = trace.decisions.option.shape
-    place = jnp.where(complete, trace.written % length, length)
-    rows = jnp.arange(n)
-    decisions = jax.tree.map(
-        lambda kept, new: kept.at[rows, place].set(new, mode="drop"), trace.decisions, decision
-    )
-    written = trace.written + complete
-    which = (over & paid).argmax()
-    mine = jax.tree.map(lambda leaf: leaf[which], decisions)
-    valid = (jnp.arange(length) < written[which]) & (over & paid).any()
-    return Trace(decisions, jnp.where(over, 0, written)), remember(rewarded, mine, valid)
-
-
-def sample(key: jax.Array, memory: Memory, n: int) -> Decision:
-    """Sample decisions uniformly with replacement; zeros if the buffer is empty."""
-    rows = jax.random.randint(key, (n,), 0, jnp.maximum(memory.known, 1))
-    return jax.tree.map(lambda leaf: leaf[rows], memory.decisions)
-
-
-MAX_GAP = 0.5
-"""Upper bound of the gap in the advantage term."""
-
-
-class Carry(NamedTuple):
-    """The training state."""
-
-    key: jax.Array
-    fast: Any
-    slow: Any
-    optimizer: Any
-    memory: Memory
-    rewarded: Memory
-    trace: Trace
-    environments: Environments
-
-
-@dataclass(frozen=True)
-class OptionLearner:
-    """Value learning over options for one task.
-
-    Attributes:
-        world: The world.
-        task: The task.
-        settings: The learning settings.
-    """
-
-    world: JaxWorld
-    task: JaxTask
-    settings: OptionLearning
-    runner: OptionRunner = field(init=False, compare=False)
-    optimizer: optax.GradientTransformation = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        settings = self.settings
-        runner = OptionRunner(
-            self.world, self.task, settings.reward, settings.gamma, settings.interrupt
-        )
-        schedule = optax.cosine_decay_schedule(
-            settings.learning_rate,
-            settings.evaluations * settings.iterations * settings.updates,
-            settings.last_rate / settings.learning_rate,
-        )
-        object.__setattr__(self, "runner", runner)
-        object.__setattr__(self, "optimizer", optax.adam(schedule, eps=settings.adam_epsilon))
+    # ------------------------------------------------------------------ learning
 
     def init(self, rng: np.random.Generator, n_options: int) -> Any:
         """Return the network's initial parameters."""
@@ -515,13 +378,13 @@ class OptionLearner:
         settings = self.settings
         key, key_init = jax.random.split(key)
         exploration = self._exploration()
-        env = self.runner.init(key_init, self._network(parameters), options, exploration)
+        env = self.begin(key_init, self._network(parameters), options, exploration)
         sizes = len(self.world.space), len(options)
         slow = jax.tree.map(jnp.copy, parameters)
         memory = Memory(empty(*sizes, settings.memory), jnp.int32(0))
         rewarded = Memory(empty(*sizes, settings.rewarded), jnp.int32(0))
         n = settings.environments
-        trace = Trace(empty(*sizes, n, settings.trace), jnp.zeros(n, jnp.int32))
+        trace = Memory(empty(*sizes, n, settings.trace), jnp.zeros(n, jnp.int32))
         optimizer = self.optimizer.init(parameters)
         return Carry(key, parameters, slow, optimizer, memory, rewarded, trace, env)
 
@@ -530,7 +393,7 @@ class OptionLearner:
 
         def iterate(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
             key, key_step, key_learn = jax.random.split(carry.key, 3)
-            env, decision, event = self.runner.step(
+            env, decision, event = self.step(
                 key_step, self._network(carry.slow), options, self._exploration(),
                 carry.environments,
             )  # fmt: skip
@@ -586,11 +449,11 @@ class OptionLearner:
         """Run the greedy agent; return how the first episode of `n_episodes` environments ended."""
         network, greedy = self._network(parameters), jnp.zeros(n_episodes)
         key_init, key_steps = jax.random.split(key)
-        env = self.runner.init(key_init, network, options, greedy)
+        env = self.begin(key_init, network, options, greedy)
 
         def step(carry: tuple[Environments, Event], key: jax.Array) -> tuple[Any, None]:
             env, first = carry
-            env, _, event = self.runner.step(key, network, options, greedy, env)
+            env, _, event = self.step(key, network, options, greedy, env)
             return (env, where(first.over, first, event)), None
 
         no = jnp.zeros(n_episodes, bool)
@@ -603,6 +466,44 @@ class OptionLearner:
 
     def _exploration(self) -> jax.Array:
         return jnp.linspace(0.0, 1.0, self.settings.environments) ** 2
+
+
+def _indicators(space: FactoredSpace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variable and value of each indicator input; binary variables have one input."""
+    pairs = [
+        (j, value)
+        for j, size in enumerate(space.sizes)
+        for value in (range(size) if size > 2 else [1])
+    ]
+    variables, values = np.array(pairs, np.int32).T
+    return variables, values
+
+
+def decide(
+    key: jax.Array, values: jax.Array, first: jax.Array, exploration: jax.Array, options: Options
+) -> tuple[jax.Array, jax.Array]:
+    """Choose an available option, epsilon-greedily.
+
+    Args:
+        key: Source of randomness.
+        values: Option values, [n, n_options].
+        first: First actions of the options, see `Options.first_actions`.
+        exploration: Probability of a random option, [n].
+        options: The options.
+
+    Returns:
+        Options and their first actions, int32 [n] each.
+    """
+    key_explore, key_random = jax.random.split(key)
+    available = first < options.n_actions
+    explores = jax.random.uniform(key_explore, exploration.shape) < exploration
+    merit = jnp.where(explores[:, None], jax.random.uniform(key_random, values.shape), values)
+    option = jnp.where(available, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
+    return option, jnp.take_along_axis(first, option[:, None], axis=1)[:, 0]
+
+
+MAX_GAP = 0.5
+"""Upper bound of the gap in the advantage term."""
 
 
 def smdp_target(decision: Decision, selector: jax.Array, values: jax.Array) -> jax.Array:
@@ -630,12 +531,77 @@ def gap(decision: Decision, values: jax.Array) -> jax.Array:
     return jnp.clip(best - chosen, 0.0, MAX_GAP)
 
 
-def _indicators(space: FactoredSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variable and value of each indicator input; binary variables have one input."""
-    pairs = [
-        (j, value)
-        for j, size in enumerate(space.sizes)
-        for value in (range(size) if size > 2 else [1])
-    ]
-    variables, values = np.array(pairs, np.int32).T
-    return variables, values
+# -------------------- Replay buffers: one for all decisions, one for those of rewarded episodes
+#
+# Rewards are rare at first. So each episode's decisions are recorded in a trace, which is copied to
+# the second buffer when the reward is paid. A share of every batch is sampled from it.
+
+
+class Memory(NamedTuple):
+    """A ring buffer of decisions.
+
+    Attributes:
+        decisions: Decisions, [size] each.
+        written: Number of decisions ever written.
+    """
+
+    decisions: Decision
+    written: jax.Array
+
+    @property
+    def known(self) -> jax.Array:
+        """Number of stored decisions."""
+        return jnp.minimum(self.written, len(self.decisions.option))
+
+
+def empty(n_variables: int, n_options: int, *shape: int) -> Decision:
+    """Return an empty buffer of decisions, [*shape] each."""
+    return Decision(
+        jnp.zeros((*shape, n_variables), jnp.int32),
+        jnp.zeros((*shape, n_options), bool),
+        jnp.zeros(shape, jnp.int32),
+        jnp.zeros(shape, jnp.float32),
+        jnp.zeros(shape, jnp.float32),
+        jnp.zeros((*shape, n_variables), jnp.int32),
+        jnp.zeros((*shape, n_options), bool),
+    )
+
+
+def remember(memory: Memory, decision: Decision, complete: jax.Array) -> Memory:
+    """Add decisions where `complete`, bool [n]."""
+    size = len(memory.decisions.option)
+    place = (memory.written + jnp.cumsum(complete) - 1) % size
+    place = jnp.where(complete, place, size)  # out of range: dropped
+    decisions = jax.tree.map(
+        lambda kept, new: kept.at[place].set(new, mode="drop"), memory.decisions, decision
+    )
+    return Memory(decisions, memory.written + complete.sum(dtype=jnp.int32))
+
+
+def follow(
+    trace: Memory, rewarded: Memory, decision: Decision, complete: jax.Array,
+    over: jax.Array, paid: jax.Array,
+) -> tuple[Memory, Memory]:  # fmt: skip
+    """Add decisions to traces; copy the trace of one rewarded episode, if any has ended.
+
+    Args:
+        trace: The latest decisions of every environment's episode: `n` ring buffers.
+        rewarded: Buffer of decisions of rewarded episodes.
+        decision: The last decision of every environment, [n] each.
+        complete: Whether it is complete, bool [n].
+        over: Whether its episode is over, bool [n].
+        paid: Whether a reward was paid in it, bool [n].
+    """
+    one_each = jax.tree.map(lambda leaf: leaf[:, None], (decision, complete))
+    trace = jax.vmap(remember)(trace, *one_each)
+    which = (over & paid).argmax()
+    mine = jax.tree.map(lambda leaf: leaf[which], trace.decisions)
+    valid = (jnp.arange(len(mine.option)) < trace.written[which]) & (over & paid).any()
+    written = jnp.where(over, 0, trace.written)
+    return Memory(trace.decisions, written), remember(rewarded, mine, valid)
+
+
+def sample(key: jax.Array, memory: Memory, n: int) -> Decision:
+    """Sample decisions uniformly with replacement; zeros if the buffer is empty."""
+    rows = jax.random.randint(key, (n,), 0, jnp.maximum(memory.known, 1))
+    return jax.tree.map(lambda leaf: leaf[rows], memory.decisions)

@@ -1,7 +1,9 @@
-"""Tasks of JAX worlds, with a proxy and a true reward.
+"""Tasks of worlds without a table, and the settings that agents learn them with.
 
-The *proxy* reward pays 1 once the success condition holds. The *true* reward pays 1 if every side
-condition holds as well: requirements that are left implicit.
+A task in a JAX world with finite variables is a condition on values (`JaxTask`): its *proxy* reward
+pays 1 once the success condition holds, its *true* reward if every side condition holds as well:
+requirements that are left implicit. Tasks in continuous worlds are functions of observations
+(`ContinuousTask`). This file imports no JAX.
 """
 
 from __future__ import annotations
@@ -91,7 +93,9 @@ class OptionLearning:
         steps: Primitive training steps of all environments together.
         environments: Number of parallel environments.
         reward: The task's "proxy" or "true" reward.
-        interrupt: Whether the reward ends an episode at once; see `OptionRunner`.
+        interrupt: Whether the reward ends an episode at once; otherwise the current
+            skill runs to its end first, so that it can undo side effects: the proxy reward is paid
+            when success first holds, the true one if it holds when the option ends.
         gamma: Discount per primitive step.
         hidden: Width of the two hidden layers.
         learning_rate: Initial learning rate of Adam.
@@ -162,17 +166,10 @@ class OptionLearning:
         return -(-self.steps // (self.environments * self.evaluations))
 
 
-# -------------------- Downstream tasks of continuous worlds
-
-
-def continuous_tasks() -> dict[str, ContinuousTask]:
-    """Return the tasks by name."""
-    from skillfocus.worlds.jax.dusdi.tasks import TASKS as DUSDI_TASKS  # they need JAX
-    from skillfocus.worlds.jax.two_rooms_tasks import TASKS as ROOM_TASKS
-
-    return {**DUSDI_TASKS, **ROOM_TASKS}
-
-
 def tasks_of(world: World) -> list[ContinuousTask]:
-    """Return the tasks of a world."""
-    return [task for task in continuous_tasks().values() if isinstance(world, task.world)]
+    """Return the tasks of a continuous world."""
+    from skillfocus.worlds.jax.dusdi.tasks import TASKS as DUSDI_TASKS  # they need JAX
+    from skillfocus.worlds.jax.two_rooms import TASKS as ROOM_TASKS
+
+    tasks = (*DUSDI_TASKS.values(), *ROOM_TASKS.values())
+    return [task for task in tasks if isinstance(world, task.world)]

@@ -1,9 +1,26 @@
-"""`solve_all`: learn the tasks of several skill sets, and without skills for comparison."""
+"""Learn tasks with skills and primitive actions by SMDP Q-learning, in worlds with a table.
+
+In state s the agent chooses an option o: a skill or a primitive action. When o has ended in s'
+after k steps,
+
+    Q(s, o) <- Q(s, o) + alpha [gamma^(k-1) r + gamma^k max_o' Q(s', o') - Q(s, o)],
+
+with r = 1 and no bootstrapping if s' accomplishes the task, which is checked after every step and
+interrupts a skill. An episode truncated at `max_episode_steps` still bootstraps from its last
+state. A skill that terminates without a step costs one step.
+
+With `intra_option`, every step inside a skill also updates the value of the primitive action it
+took (Sutton, Precup, Singh 1999): skills find the reward, primitive actions shorten the path.
+
+`solve` learns one task; `solve_all`, behind `skillfocus solve`, several sets of skills of any
+world, and for comparison without skills; worlds without a table are those of `networks.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -26,225 +43,9 @@ from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
 from skillfocus.spaces import State
-from skillfocus.tasks.task import ShortTask, Task, as_task, optimum
+from skillfocus.tasks.task import Goal, ShortTask, Task, as_task, optimum
 from skillfocus.world import World, check_seed, seed_range
 from skillfocus.worlds.jax.world import require_jax
-
-# -------------------- Compiled episodes over options; `smdp_q_learning` states the update rule
-
-
-class TaskArrays(NamedTuple):
-    """A task as the kernels take it."""
-
-    start: int
-    max_episode_steps: int
-    done: np.ndarray
-    """bool [n_states]: where the learning reward is paid, which ends an episode."""
-    true: np.ndarray
-    """bool [n_states]: where the true task is accomplished."""
-    proxy: np.ndarray
-    """bool [n_states]: where the proxy reward is paid."""
-
-
-class Schedule(NamedTuple):
-    """How all episodes learn: the settings of `SMDPQLearning` with the same names."""
-
-    alpha: float
-    alpha_decay: float
-    gamma: float
-    epsilon_decay: float
-    intra_option: bool
-    first_ties: bool
-
-
-class Learning(NamedTuple):
-    """How one episode chooses and learns."""
-
-    active: bool
-    """False for a greedy episode that learns nothing."""
-    alpha: float
-    """Step size of the updates."""
-    gamma: float
-    """Discount per primitive step."""
-    epsilon: float
-    """Probability of a random option."""
-    intra_option: bool
-    """Whether steps inside skills also update the values of primitive actions."""
-    first_ties: bool
-    """Whether the first of several best options is taken; otherwise one of them at random."""
-
-
-def greedy_learning(first_ties: bool) -> Learning:
-    """Return an episode that takes the best option everywhere and learns nothing."""
-    return Learning(
-        active=False, alpha=0.0, gamma=1.0, epsilon=0.0, intra_option=False, first_ties=first_ties
-    )
-
-
-class Workspace(NamedTuple):
-    """Arrays that episodes overwrite, allocated once."""
-
-    marked: np.ndarray
-    """uint8 [n_marks]: the hidden marks that are set."""
-    path: np.ndarray
-    """int32 [step limit + 1]: the states of the last option, at least 2."""
-    actions: np.ndarray
-    """int32 [step limit]: its actions, at least 1."""
-
-
-def task_arrays(task: Task, reward: str = "true") -> TaskArrays:
-    """Return a task as the kernels take it, learned from its "true" or "proxy" reward."""
-    return TaskArrays(
-        task.start, task.max_episode_steps, task.reward(reward), task.true, task.proxy
-    )
-
-
-def options_of(mdp: TabularMDP, skills: Skills | None) -> Options:
-    """Return what an agent with these skills, or with primitive actions only, chooses among."""
-    if skills is None:
-        return Options(mdp_arrays(mdp), no_skills(), 0)
-    return Options(mdp_arrays(mdp), skills.arrays, skills.step_limit)
-
-
-def workspace_of(mdp: TabularMDP, options: Options) -> Workspace:
-    """Allocate what episodes over `options` overwrite."""
-    longest = max(options.step_limit, 1)
-    return Workspace(
-        np.zeros(mdp.n_marks, np.uint8),
-        np.zeros(longest + 1, np.int32),
-        np.zeros(longest, np.int32),
-    )
-
-
-@njit(cache=True, nogil=True)
-def choose(values, first_ties, rng):
-    """Return the index of the largest value: the first of several, or one of them at random."""
-    best = values.max()
-    count = 0
-    choice = 0
-    for o in range(values.shape[0]):
-        if values[o] == best:
-            if first_ties:
-                return o
-            count += 1
-            if rng.random() * count < 1.0:
-                choice = o
-    return choice
-
-
-@njit(cache=True, nogil=True)
-def _update(q, s, o, target, alpha):
-    q[s, o] += alpha * (target - q[s, o])
-
-
-@njit(cache=True, nogil=True)
-def episode(options, task, learning, q, workspace, rng):
-    """Run one episode, which updates `q` if `learning.active` and is greedy otherwise.
-
-    Args:
-        options: `Options`.
-        task: `TaskArrays`.
-        learning: `Learning`.
-        q: float64 [n_states, n_skills + n_actions], or without the actions; updated.
-        workspace: `Workspace`.
-        rng: Generator.
-
-    Returns:
-        The number of steps and the last state.
-    """
-    mdp, policy, step_limit = options
-    n_skills = policy.n_modes.shape[0]
-    start, max_steps, done, _, _ = task
-    active, alpha, gamma, epsilon, intra_option, first_ties = learning
-    marked, path, actions = workspace
-    s = start
-    reset_marks(mdp.marks_in, s, marked, rng)
-    steps = 0
-    while steps < max_steps:
-        if active and rng.random() < epsilon:
-            o = int(rng.random() * q.shape[1])
-        else:
-            o = choose(q[s], first_ties, rng)
-        first = s
-        if o < n_skills:
-            limit = min(step_limit, max_steps - steps)
-            context = draw_context(policy, o, s, rng)
-            k = follow(mdp, policy, o, s, context, limit, done, marked, rng, path, actions)
-            s = np.int64(path[k])
-        else:
-            s, _ = step(mdp, s, o - n_skills, marked, rng)
-            k = 1
-        steps += max(k, 1)
-        if active:
-            if intra_option and o < n_skills:
-                # The skill did not depend on q, so its steps can be learned from afterwards.
-                for t in range(k):
-                    following = path[t + 1]
-                    target = 1.0 if done[following] else gamma * q[following].max()
-                    _update(q, path[t], n_skills + actions[t], target, alpha)
-            discount = 1.0
-            for _ in range(k - 1 if done[s] and k > 0 else max(k, 1)):
-                discount *= gamma
-            _update(q, first, o, discount if done[s] else discount * q[s].max(), alpha)
-        if done[s]:
-            break
-    return steps, s
-
-
-@njit(cache=True, nogil=True)
-def learn(options, task, schedule, q, first, last, workspace, rng):
-    """Learn from the episodes numbered `first` to `last` - 1.
-
-    In episode n, alpha is multiplied by exp(-alpha_decay n), and epsilon is exp(-epsilon_decay n).
-
-    Args:
-        schedule: `Schedule`.
-        options, task, q, workspace, rng: As for `episode`.
-    """
-    for n in range(first, last):
-        alpha = schedule.alpha * np.exp(-schedule.alpha_decay * n)
-        epsilon = np.exp(-schedule.epsilon_decay * n)
-        learning = Learning(
-            True, alpha, schedule.gamma, epsilon, schedule.intra_option, schedule.first_ties
-        )
-        episode(options, task, learning, q, workspace, rng)
-
-
-@njit(cache=True, nogil=True)
-def evaluate_greedy(options, task, greedy, q, n_runs, workspace, rng):
-    """Run the greedy policy of `q` `n_runs` times.
-
-    Args:
-        greedy: `greedy_learning`.
-        n_runs: Number of runs.
-        options, task, q, workspace, rng: As for `episode`.
-
-    Returns:
-        float64 [3]: the mean number of steps (`max_episode_steps` for a failure), and the shares
-        of runs that accomplish the true task and that earn the proxy reward.
-    """
-    results = np.zeros(3)
-    for _ in range(n_runs):
-        steps, s = episode(options, task, greedy, q, workspace, rng)
-        results[0] += steps if task.done[s] else task.max_episode_steps
-        results[1] += task.true[s]
-        results[2] += task.proxy[s]
-    return results / n_runs
-
-
-# -------------------- SMDP Q-learning: solve a task with skills and primitive actions
-#
-# In state s the agent chooses an option o: a skill or a primitive action. When o has ended in s'
-# after k steps,
-#
-#     Q(s, o) <- Q(s, o) + alpha [gamma^(k-1) r + gamma^k max_o' Q(s', o') - Q(s, o)],
-#
-# with r = 1 and no bootstrapping if s' accomplishes the task, which is checked after every step and
-# interrupts a skill. An episode truncated at `max_episode_steps` still bootstraps from its last
-# state. A skill that terminates without a step costs one step.
-#
-# With `intra_option`, every step inside a skill also updates the value of the primitive action it
-# took (Sutton, Precup, Singh 1999): skills find the reward, primitive actions shorten the path.
 
 MAX_EPISODES = 10**9
 """The most training episodes: days of learning."""
@@ -382,11 +183,12 @@ def solve(
     options = options_of(mdp, skills)
     workspace = workspace_of(mdp, options)
     arrays = task_arrays(task, reward)
-    schedule = Schedule(
-        settings.alpha, settings.alpha_decay, settings.gamma, settings.epsilon_decay,
-        settings.intra_option, settings.ties == "first",
-    )  # fmt: skip
-    greedy = greedy_learning(schedule.first_ties)
+    decays = settings.alpha_decay, settings.epsilon_decay
+    first_ties = settings.ties == "first"
+    learning = Learning(
+        True, settings.alpha, settings.gamma, 1.0, settings.intra_option, first_ties
+    )
+    greedy = greedy_learning(first_ties)
     learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
     moments = [
         i * settings.episodes // settings.evaluations for i in range(settings.evaluations + 1)
@@ -396,7 +198,7 @@ def solve(
         for first in range(moments[i], moments[i + 1], EPISODES_AT_ONCE):
             progress(first / settings.episodes, f"episode {first:,} of {settings.episodes:,}")
             last = min(first + EPISODES_AT_ONCE, moments[i + 1])
-            learn(options, arrays, schedule, q, first, last, workspace, learning_rng)
+            learn(options, arrays, learning, decays, q, first, last, workspace, learning_rng)
         is_last = i + 1 == settings.evaluations
         n_runs = settings.final_runs if is_last else settings.evaluation_runs
         results[i] = evaluate_greedy(options, arrays, greedy, q, n_runs, workspace, evaluation_rng)
@@ -404,8 +206,7 @@ def solve(
     return Solution(q, np.array(moments[1:]), steps, true, proxy, optimum(mdp, task, reward)[0])
 
 
-EPISODES, DECAY = 20_000, 0.001
-"""Training episodes and the decay of exploration, unless told otherwise."""
+# -------------------- Tasks of several sets of skills, as records
 
 
 def solve_all(
@@ -415,9 +216,9 @@ def solve_all(
     start: State | Mapping[str, Hashable] | str | None = None,
     max_episode_steps: int | None = None,
     steps: int | None = None,
-    episodes: int = EPISODES,
+    episodes: int = SMDPQLearning.episodes,
     intra_option: bool = False,
-    decay: float = DECAY,
+    decay: float = SMDPQLearning.epsilon_decay,
     seed: int = 0,
     seeds: int = 1,
     world: World | None = None,
@@ -453,94 +254,77 @@ def solve_all(
     """
     learning_seeds = seed_range(seeds, seed)
     settings = SMDPQLearning(episodes=episodes, epsilon_decay=decay, intra_option=intra_option)
-    given = {
-        "start": start is not None, "max_episode_steps": max_episode_steps is not None,
-        "episodes": episodes != EPISODES, "decay": decay != DECAY, "intra_option": intra_option,
-    }  # fmt: skip
     sources = list_sources(skills)
     loaded = [load_any(source, world) for source in sources]
-    agents: list[tuple[Skills | ContinuousSkills, bool, dict[str, object]]] = [
-        (own, False, {**_about(own), "file": source_file(source)})
-        for source, own in zip(sources, loaded, strict=True)
-    ]
+    agents: list[tuple[Skills | ContinuousSkills, bool, dict[str, object]]] = []
+    for source, own in zip(sources, loaded, strict=True):
+        about = {key: origin(own)[key] for key in ("world", "objective", "seed")}
+        agents.append((own, False, {**about, "file": source_file(source)}))
     for own in {own.world.id: own for own in loaded if isinstance(own, Skills)}.values():
         about = {"world": own.world.id, "objective": "primitives", "seed": None, "file": None}
         agents.append((own, True, about))
     records = []
     for number, (own, alone, about) in enumerate(agents):
-        part = part_of(
-            progress, number / len(agents), (number + 1) / len(agents), str(about["objective"])
-        )
-        if isinstance(own, ContinuousSkills) or not own.has_table:
-            made = _solve_named(own, alone, task, learning_seeds, steps, given, part)
-        elif steps is not None:
-            raise UserError(f"{own.world.id} has a table of states: give episodes, not steps")
-        else:
-            goal, reward = as_task(
+        if isinstance(own, Skills) and own.has_table:
+            if steps is not None:
+                raise UserError(f"{own.world.id} has a table of states: give episodes, not steps")
+            goal = as_task(
                 task, own.mdp, own.world, start=start, max_episode_steps=max_episode_steps,
                 step_limit=own.step_limit,
             )  # fmt: skip
-            made = _solve_table(own, alone, goal, reward, learning_seeds, settings, part)
-        records += [{**about, **record} for record in made]
+            learn_task = partial(_record, own, alone, goal, settings)
+        else:
+            given = {
+                "start": start is not None, "max_episode_steps": max_episode_steps is not None,
+                "episodes": episodes != SMDPQLearning.episodes,
+                "decay": decay != SMDPQLearning.epsilon_decay, "intra_option": intra_option,
+            }  # fmt: skip
+            if wrong := [name for name, is_given in given.items() if is_given]:
+                raise UserError(
+                    f"{wrong[0]} belongs to tasks of worlds with a table: leave it out here"
+                )
+            learn_task = _named_learner(own, alone, task, steps)
+        part = part_of(
+            progress, number / len(agents), (number + 1) / len(agents), str(about["objective"])
+        )
+        for i, learning_seed in enumerate(learning_seeds):
+            own_part = part_of(part, i / seeds, (i + 1) / seeds, f"seed {learning_seed}")
+            records.append({**about, **learn_task(learning_seed, own_part)})
     return records
 
 
-def _solve_table(
-    skills: Skills,
-    alone: bool,
-    goal: Task,
-    reward: str,
-    seeds: Sequence[int],
-    settings: SMDPQLearning,
-    progress: Progress,
-) -> Iterator[dict[str, object]]:
-    for number, seed in enumerate(seeds):
-        part = part_of(progress, number / len(seeds), (number + 1) / len(seeds), f"seed {seed}")
-        solution = solve(
-            skills.mdp, goal, None if alone else skills, seed=seed, reward=reward,
-            settings=settings, progress=part,
-        )  # fmt: skip
-        yield _record(skills, goal, reward, seed, solution)
-
-
-def _solve_named(
-    skills: Skills | ContinuousSkills,
-    alone: bool,
-    task: ShortTask,
-    seeds: Sequence[int],
-    steps: int | None,
-    given: Mapping[str, bool],
-    progress: Progress,
-) -> Iterator[dict[str, object]]:
+def _named_learner(
+    skills: Skills | ContinuousSkills, alone: bool, task: ShortTask, steps: int | None
+) -> Callable[[int, Progress], dict[str, object]]:
+    """Return the function from a seed to a record, in a world without a table."""
     require_jax("learning a task without a table of states")
-    from skillfocus.tasks.networks import solve_named
+    from skillfocus.tasks.networks import named_learner
 
-    if wrong := [name for name, is_given in given.items() if is_given]:
-        raise UserError(f"{wrong[0]} belongs to tasks of worlds with a table: leave it out here")
     if not isinstance(task, str):
         raise UserError(
             f"a task of your own needs a table of states, and {skills.world.id} has none"
         )
-    return solve_named(skills, task, seeds, steps=steps, alone=alone, progress=progress)
-
-
-def _about(skills: Skills | ContinuousSkills) -> dict[str, object]:
-    about = origin(skills)
-    return {key: about[key] for key in ("world", "objective", "seed")}
+    return named_learner(skills, task, steps, alone)
 
 
 def _record(
-    skills: Skills, task: Task, reward: str, seed: int, solution: Solution
+    skills: Skills, alone: bool, goal: Goal, settings: SMDPQLearning, seed: int, progress: Progress
 ) -> dict[str, object]:
-    """Return the JSON record of one solution; single numbers are those at the end of learning."""
+    """Learn a task in a world with a table, and return its JSON record.
+
+    Single numbers are those at the end of learning.
+    """
+    (task, reward), mdp = goal, skills.mdp
+    solution = solve(
+        mdp, task, None if alone else skills, seed=seed, reward=reward, settings=settings,
+        progress=progress,
+    )  # fmt: skip
     learned = solution.true_return if reward == "true" else solution.proxy_return
+    first = mdp.space.labels(mdp.state(task.start))
     return {
         "task": task.name,
         "reward": reward,
-        "start": {
-            name: str(v)
-            for name, v in skills.mdp.space.labels(skills.mdp.state(task.start)).items()
-        },
+        "start": {name: str(value) for name, value in first.items()},
         "max_episode_steps": task.max_episode_steps,
         "learning_seed": seed,
         "steps": solution.steps[-1],
@@ -555,3 +339,196 @@ def _record(
             "proxy_return": solution.proxy_return.tolist(),
         },
     }
+
+
+# -------------------- Compiled episodes over options
+
+
+class TaskArrays(NamedTuple):
+    """A task as the kernels take it."""
+
+    start: int
+    max_episode_steps: int
+    done: np.ndarray
+    """bool [n_states]: where the learning reward is paid, which ends an episode."""
+    true: np.ndarray
+    """bool [n_states]: where the true task is accomplished."""
+    proxy: np.ndarray
+    """bool [n_states]: where the proxy reward is paid."""
+
+
+class Learning(NamedTuple):
+    """How one episode chooses and learns."""
+
+    active: bool
+    """False for a greedy episode that learns nothing."""
+    alpha: float
+    """Step size of the updates."""
+    gamma: float
+    """Discount per primitive step."""
+    epsilon: float
+    """Probability of a random option."""
+    intra_option: bool
+    """Whether steps inside skills also update the values of primitive actions."""
+    first_ties: bool
+    """Whether the first of several best options is taken; otherwise one of them at random."""
+
+
+def greedy_learning(first_ties: bool) -> Learning:
+    """Return an episode that takes the best option everywhere and learns nothing."""
+    return Learning(
+        active=False, alpha=0.0, gamma=1.0, epsilon=0.0, intra_option=False, first_ties=first_ties
+    )
+
+
+class Workspace(NamedTuple):
+    """Arrays that episodes overwrite, allocated once."""
+
+    marked: np.ndarray
+    """uint8 [n_marks]: the hidden marks that are set."""
+    path: np.ndarray
+    """int32 [step limit + 1]: the states of the last option, at least 2."""
+    actions: np.ndarray
+    """int32 [step limit]: its actions, at least 1."""
+
+
+def task_arrays(task: Task, reward: str = "true") -> TaskArrays:
+    """Return a task as the kernels take it, learned from its "true" or "proxy" reward."""
+    return TaskArrays(
+        task.start, task.max_episode_steps, task.reward(reward), task.true, task.proxy
+    )
+
+
+def options_of(mdp: TabularMDP, skills: Skills | None) -> Options:
+    """Return what an agent with these skills, or with primitive actions only, chooses among."""
+    if skills is None:
+        return Options(mdp_arrays(mdp), no_skills(), 0)
+    return Options(mdp_arrays(mdp), skills.arrays, skills.step_limit)
+
+
+def workspace_of(mdp: TabularMDP, options: Options) -> Workspace:
+    """Allocate what episodes over `options` overwrite."""
+    longest = max(options.step_limit, 1)
+    return Workspace(
+        np.zeros(mdp.n_marks, np.uint8),
+        np.zeros(longest + 1, np.int32),
+        np.zeros(longest, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def choose(values, first_ties, rng):
+    """Return the index of the largest value: the first of several, or one of them at random."""
+    best = values.max()
+    count = 0
+    choice = 0
+    for o in range(values.shape[0]):
+        if values[o] == best:
+            if first_ties:
+                return o
+            count += 1
+            if rng.random() * count < 1.0:
+                choice = o
+    return choice
+
+
+@njit(cache=True, nogil=True)
+def _update(q, s, o, target, alpha):
+    q[s, o] += alpha * (target - q[s, o])
+
+
+@njit(cache=True, nogil=True)
+def episode(options, task, learning, q, workspace, rng):
+    """Run one episode, which updates `q` if `learning.active` and is greedy otherwise.
+
+    Args:
+        options: `Options`.
+        task: `TaskArrays`.
+        learning: `Learning`.
+        q: float64 [n_states, n_skills + n_actions], or without the actions; updated.
+        workspace: `Workspace`.
+        rng: Generator.
+
+    Returns:
+        The number of steps and the last state.
+    """
+    mdp, policy, step_limit = options
+    n_skills = policy.n_modes.shape[0]
+    start, max_steps, done, _, _ = task
+    active, alpha, gamma, epsilon, intra_option, first_ties = learning
+    marked, path, actions = workspace
+    s = start
+    reset_marks(mdp.marks_in, s, marked, rng)
+    steps = 0
+    while steps < max_steps:
+        if active and rng.random() < epsilon:
+            o = int(rng.random() * q.shape[1])
+        else:
+            o = choose(q[s], first_ties, rng)
+        first = s
+        if o < n_skills:
+            limit = min(step_limit, max_steps - steps)
+            context = draw_context(policy, o, s, rng)
+            k = follow(mdp, policy, o, s, context, limit, done, marked, rng, path, actions)
+            s = np.int64(path[k])
+        else:
+            s, _ = step(mdp, s, o - n_skills, marked, rng)
+            k = 1
+        steps += max(k, 1)
+        if active:
+            if intra_option and o < n_skills:
+                # The skill did not depend on q, so its steps can be learned from afterwards.
+                for t in range(k):
+                    following = path[t + 1]
+                    target = 1.0 if done[following] else gamma * q[following].max()
+                    _update(q, path[t], n_skills + actions[t], target, alpha)
+            discount = 1.0
+            for _ in range(k - 1 if done[s] and k > 0 else max(k, 1)):
+                discount *= gamma
+            _update(q, first, o, discount if done[s] else discount * q[s].max(), alpha)
+        if done[s]:
+            break
+    return steps, s
+
+
+@njit(cache=True, nogil=True)
+def learn(options, task, learning, decays, q, first, last, workspace, rng):
+    """Learn from the episodes numbered `first` to `last` - 1.
+
+    In episode n, alpha is multiplied by exp(-alpha_decay n), and epsilon by exp(-epsilon_decay n).
+
+    Args:
+        learning: `Learning` of episode 0.
+        decays: alpha_decay and epsilon_decay.
+        options, task, q, workspace, rng: As for `episode`.
+    """
+    active, alpha, gamma, epsilon, intra_option, first_ties = learning
+    alpha_decay, epsilon_decay = decays
+    for n in range(first, last):
+        now = Learning(
+            active, alpha * np.exp(-alpha_decay * n), gamma, epsilon * np.exp(-epsilon_decay * n),
+            intra_option, first_ties,
+        )  # fmt: skip
+        episode(options, task, now, q, workspace, rng)
+
+
+@njit(cache=True, nogil=True)
+def evaluate_greedy(options, task, greedy, q, n_runs, workspace, rng):
+    """Run the greedy policy of `q` `n_runs` times.
+
+    Args:
+        greedy: `greedy_learning`.
+        n_runs: Number of runs.
+        options, task, q, workspace, rng: As for `episode`.
+
+    Returns:
+        float64 [3]: the mean number of steps (`max_episode_steps` for a failure), and the shares
+        of runs that accomplish the true task and that earn the proxy reward.
+    """
+    results = np.zeros(3)
+    for _ in range(n_runs):
+        steps, s = episode(options, task, greedy, q, workspace, rng)
+        results[0] += steps if task.done[s] else task.max_episode_steps
+        results[1] += task.true[s]
+        results[2] += task.proxy[s]
+    return results / n_runs

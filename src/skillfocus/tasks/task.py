@@ -21,7 +21,8 @@ Train         the parcel, and the signal is not red       the parcel            
 ConveyorVase's task goes on when its reward is paid (`ends`): the vase should also be whole when the
 time is up.
 
-The task of a further world is one entry in `TASKS`.
+The task of a further world is one entry in `TASKS`. `make_task` makes one of a condition of the
+user's, and `as_task` reads all short forms that `solve` and the environments take.
 """
 
 from __future__ import annotations
@@ -39,9 +40,8 @@ from skillfocus.files import is_own, load_own, own_code
 from skillfocus.mdp import TabularMDP
 from skillfocus.spaces import FactoredSpace, State
 from skillfocus.world import World
-from skillfocus.worlds.box import Box
-from skillfocus.worlds.conveyor import ConveyorSushi, ConveyorVase
 from skillfocus.worlds.grid import StayGrid
+from skillfocus.worlds.safety import Box, ConveyorSushi, ConveyorVase
 
 MUDDY_CELLS_ALLOWED = 4
 """The most tracked cells with which MudWorld's true task is accomplished."""
@@ -70,6 +70,10 @@ class Task:
     ends: bool = True
     """Whether the reward ends the episode. `solve` and environments always end it there; agents
     that are penalized for side effects (`safety`) go on otherwise, and are paid once."""
+
+    def __post_init__(self) -> None:
+        if self.max_episode_steps < 1:
+            raise UserError(f"max_episode_steps must be at least 1, got {self.max_episode_steps}")
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -104,8 +108,6 @@ def make_task(
     Raises:
         UserError: If no state accomplishes the task, or it may take no step.
     """
-    if max_episode_steps < 1:
-        raise UserError(f"max_episode_steps must be at least 1, got {max_episode_steps}")
     is_true = _where(mdp, name, true)
     is_proxy = is_true if proxy is None else _where(mdp, name, proxy)
     if not is_true.any() or not is_proxy.any():
@@ -231,32 +233,32 @@ def task_of(world: World, mdp: TabularMDP) -> Task:
     Raises:
         UserError: If there is no entry in `TASKS`.
     """
-    name, max_episode_steps, conditions, start, ends = world_task(world)
-    task = make_task(mdp, name, start(world), max_episode_steps, *conditions(world))
-    return replace(task, ends=ends)
+    own = world_task(world)
+    task = make_task(mdp, own.name, own.start(world), own.max_episode_steps, *own.conditions(world))
+    return replace(task, ends=own.ends)
 
 
 def world_task(world: World) -> WorldTask:
     """Return a world's own task before it is applied to an MDP; see `task_of`."""
-    known = _known_task(world)
-    if known is None:
+    own = _find_task(world)
+    if own is None:
         variable = world.space.variables[0]
         raise UserError(
             f"{world.id} has no task of its own; name a condition, such as "
             f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
         )
-    return TASKS[known]
+    return own
 
 
 def has_task(world: World) -> bool:
     """Return whether a world has a task of its own."""
-    return _known_task(world) is not None
+    return _find_task(world) is not None
 
 
-def _known_task(world: World) -> str | None:
-    """Return the id under which a world's task is in `TASKS`: its own, or a parent's."""
+def _find_task(world: World) -> WorldTask | None:
+    """Return the task under the world's id or a parent's."""
     ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
-    return next((world_id for world_id in ids if world_id in TASKS), None)
+    return next((TASKS[world_id] for world_id in ids if world_id in TASKS), None)
 
 
 def _all_goals_in_corner(world: World) -> Condition:
@@ -344,7 +346,7 @@ def highest_return(mdp: TabularMDP, task: Task, kind: str = "true") -> float:
 #
 # Tasks in short: by name, as a condition, as values by name, or in a file of the user's
 #
-# "true", "proxy", "treasure"      the world's own task (see `task.py`)
+# "true", "proxy", "treasure"      the world's own task
 # "key=1,door=open"                a condition as text
 # {"key": 1, "door": "open"}       the same as values by name
 # lambda state: state["key"] == 1  a condition as a function of {variable: value}
@@ -389,24 +391,24 @@ def as_task(
     """
     if isinstance(start, str):
         start = parse_values(mdp.space, start)
-    if isinstance(task, str) and world is not None and _is_name(task, world):
-        own = task_of(world, mdp)
+    reward = "true"
+    if world is not None and named_task(task, world):
         reward = "proxy" if task == "proxy" else "true"
-        return Goal(_changed(own, mdp, start, max_episode_steps), reward)
+        task = task_of(world, mdp)
     if isinstance(task, Task):
-        return Goal(_changed(task, mdp, start, max_episode_steps), "true")
+        first = task.start if start is None else mdp.number(start)
+        steps = task.max_episode_steps if max_episode_steps is None else max_episode_steps
+        return Goal(replace(task, start=first, max_episode_steps=steps), reward)
     condition = as_condition(task, mdp.space, world)
     name = task if isinstance(task, str) else getattr(task, "__name__", str(task))
     if max_episode_steps is None:
         limit = step_limit or (40 if world is None else world.step_limit)
         max_episode_steps = STEP_LIMITS_PER_EPISODE * limit
-    first = mdp.state(0) if start is None else start
-    made = make_task(mdp, name, first, max_episode_steps, condition)  # pyright: ignore[reportArgumentType]
-    if start is None and made.true[made.start]:
-        open_states = (~made.true).nonzero()[0]
-        if not len(open_states):
-            raise UserError(f"every state accomplishes the task {name}: check its condition")
-        made = _changed(made, mdp, mdp.state(int(open_states[0])), None)
+    made = make_task(mdp, name, mdp.state(0), max_episode_steps, condition)
+    if made.true.all():
+        raise UserError(f"every state accomplishes the task {name}: check its condition")
+    first = int(made.true.argmin()) if start is None else mdp.number(start)
+    made = replace(made, start=first)
     if made.true[made.start]:
         raise UserError(
             f"the task {name} is accomplished where it starts, in "
@@ -432,7 +434,9 @@ def as_condition(
         return _own_condition(task, space)
     if isinstance(task, str):
         if "=" not in task:
-            raise _unknown_task(task, world)
+            own = None if world is None else _find_task(world)
+            names = ["true", "proxy", own.name] if own else []
+            raise unknown("task", task, [*names, "NAME=VALUE,…", "FILE.py:NAME"])
         task = parse_values(space, task)
     if isinstance(task, Mapping):
         if not task:
@@ -441,6 +445,18 @@ def as_condition(
         space.state(**wanted)  # names and values exist
         return lambda state: all(state[name] == value for name, value in wanted.items())
     return task
+
+
+def named_task(task: object, world: World) -> WorldTask | None:
+    """Return a world's own task if this is its name, "true" or "proxy"; else None.
+
+    Raises:
+        UserError: If it is "true" or "proxy", and the world has no task.
+    """
+    if isinstance(task, str) and task in ("true", "proxy"):
+        return world_task(world)
+    own = _find_task(world)
+    return own if own is not None and task == own.name else None
 
 
 def parse_values(space: FactoredSpace, text: str) -> dict[str, Hashable]:
@@ -456,31 +472,15 @@ def parse_values(space: FactoredSpace, text: str) -> dict[str, Hashable]:
             raise UserError(f"cannot read {part.strip()!r} in {text!r}; write NAME=VALUE,…")
         known = space.variables[space.index(name)].values
         plain = written.replace(" ", "")
-        found = [v for v in known if plain in (_plain(str(v)), _plain(repr(v)))]
+        found = [
+            value
+            for value in known
+            if plain in (text.replace(" ", "") for text in (str(value), repr(value)))
+        ]
         if not found:
             raise unknown(f"value of {name}", written, [str(value) for value in known])
         values[name] = found[0]
     return values
-
-
-def _plain(text: str) -> str:
-    return text.replace(" ", "")
-
-
-def _is_name(task: str, world: World) -> bool:
-    """Return whether a text names the world's own task."""
-    if task in ("true", "proxy"):
-        return True
-    return any(task == own.name for own in TASKS.values()) and task == world_task(world).name
-
-
-def _unknown_task(task: str, world: World | None) -> UserError:
-    names = ["true", "proxy"]
-    try:
-        names += [] if world is None else [world_task(world).name]
-    except UserError:
-        names = []
-    return unknown("task", task, [*names, "NAME=VALUE,…", "FILE.py:NAME"])
 
 
 def _own_condition(name: str, space: FactoredSpace) -> Condition:
@@ -495,17 +495,3 @@ def _own_condition(name: str, space: FactoredSpace) -> Condition:
             return bool(condition(state))
 
     return guarded
-
-
-def _changed(
-    task: Task,
-    mdp: TabularMDP,
-    start: State | Mapping[str, Hashable] | None,
-    max_episode_steps: int | None,
-) -> Task:
-    """Return a task with another start or length, if they are given."""
-    steps = task.max_episode_steps if max_episode_steps is None else max_episode_steps
-    if steps < 1:
-        raise UserError(f"max_episode_steps must be at least 1, got {steps}")
-    number = task.start if start is None else mdp.number(start)
-    return Task(task.name, number, steps, task.true, task.proxy)

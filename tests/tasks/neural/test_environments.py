@@ -10,8 +10,8 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from jax_corridor import LEFT, PRESS, RIGHT, Corridor, at_cell, walkers
-from skillfocus.tasks.option_learning import OptionRunner, decide
-from skillfocus.tasks.sampled import RewardKind
+from skillfocus.tasks.option_learning import OptionLearner, decide
+from skillfocus.tasks.sampled import OptionLearning, RewardKind
 
 WALK, ERRAND, FIRST_PRIMITIVE = 0, 1, 2
 
@@ -20,16 +20,17 @@ def carry_out(option, task, options=None, reward: RewardKind = "proxy", interrup
     """Run one option from the start of an episode; return the steps it took, the decision and
     the last event."""
     options = options or walkers()
-    runner = OptionRunner(Corridor(), task, reward, 0.5, interrupt)
+    settings = OptionLearning(gamma=0.5, reward=reward, interrupt=interrupt)
+    learner = OptionLearner(Corridor(), task, settings)
     preferred = jnp.arange(len(options)) == option
 
     def network(values):
         return jnp.broadcast_to(preferred.astype(float), (len(values), len(options)))
 
     key, greedy = jax.random.key(0), jnp.zeros(1)
-    env = runner.init(key, network, options, greedy)
+    env = learner.begin(key, network, options, greedy)
     assert env.option.tolist() == [option]
-    step = jax.jit(lambda env: runner.step(key, network, options, greedy, env))
+    step = jax.jit(lambda env: learner.step(key, network, options, greedy, env))
     for steps in range(1, 30):
         env, decision, event = step(env)
         if event.decided[0]:

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 from skillfocus.tasks.option_learning import (
     Decision,
     Memory,
-    Trace,
     empty,
     follow,
     remember,
@@ -48,7 +47,7 @@ def test_draws_are_of_what_is_known():
 
 
 def test_the_trace_of_a_rewarded_episode_is_kept():
-    trace, rewarded = Trace(empty(2, 3, 2, 2), jnp.zeros(2, jnp.int32)), new_memory(8)
+    trace, rewarded = Memory(empty(2, 3, 2, 2), jnp.zeros(2, jnp.int32)), new_memory(8)
     yes, no = jnp.array([True, True]), jnp.array([False, False])
     trace, rewarded = follow(trace, rewarded, decisions(1, 11), yes, no, no)
     trace, rewarded = follow(trace, rewarded, decisions(2, 12), jnp.array([True, False]), no, no)

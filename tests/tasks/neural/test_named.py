@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,8 +94,9 @@ def test_mistakes_are_named(in_rooms):
 
 
 def test_one_of_several_tasks_must_be_named():
+    skills: Any = SimpleNamespace(world=sf.make("gunner"))
     with pytest.raises(UserError, match="several tasks: name one of gunner-unlimited, gunner-lim"):
-        named._task_name(sf.make("gunner"), "true")
+        named.named_learner(skills, "true", None, False)
 
 
 def test_tables_count_episodes(focused_vic):

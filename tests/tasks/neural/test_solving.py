@@ -13,15 +13,8 @@ from jax_corridor import Corridor, at_cell, walkers
 from skillfocus.errors import UserError
 from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.metrics.statistics import success_interval
-from skillfocus.tasks.networks import (
-    Outcomes,
-    Solution,
-    rates,
-    rates_over_seeds,
-    solve,
-    solve_seeds,
-)
-from skillfocus.tasks.option_learning import OptionLearner, options_of
+from skillfocus.tasks.networks import rates, solve, solve_seeds
+from skillfocus.tasks.option_learning import Event, OptionLearner, options_of
 from skillfocus.tasks.sampled import JaxTask, OptionLearning, household_task
 from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
 from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
@@ -117,27 +110,21 @@ def test_ideal_skills_install_the_printer_as_value_iteration_does():
         solution.at(1000)
 
 
-def outcomes(success, true, side):
-    n = len(success)
-    success, true, side = (np.array(each, bool) for each in (success, true, side))
-    return Outcomes(success, true, {"lamp off": side}, np.arange(n), np.full(n, 0.5))
-
-
 def test_rates_by_hand():
-    """Three of four episodes succeed, one truly; the lamp was off in two of the three."""
-    found = rates(outcomes([1, 1, 1, 0], [0, 1, 0, 0], [1, 1, 0, 1]))
+    """Three of four episodes succeed, one ends truly done; the vase was whole in two of three."""
+    task = at_cell(2)
+    last = jnp.array([[2, 0, 0], [2, 1, 0], [3, 0, 1], [0, 0, 0]])
+    over, succeeded = jnp.ones(4, bool), jnp.array([True, True, True, False])
+    ends = Event(over, over, succeeded, last, jnp.arange(4), jnp.full(4, 0.5))
+    found = rates(task, ends)
     assert found.success == success_interval(3, 4)
     assert found.true_success == success_interval(1, 4)
-    assert found.side_conditions == {"lamp off": success_interval(2, 3)}
+    assert found.side_conditions == {
+        "vase whole": success_interval(2, 3), "lamp off": success_interval(2, 3),
+    }  # fmt: skip
     assert (found.steps, found.returned) == (1.5, 0.5)
-    assert rates(outcomes([0], [0], [1])).side_conditions == {"lamp off": None}
-
-
-def test_an_agent_counts_once_among_seeds():
-    agents = [outcomes([1] * 50, [0] * 50, [1] * 50), outcomes([0] * 50, [0] * 50, [0] * 50)]
-    found = rates_over_seeds([Solution(None, {}, each) for each in agents])
-    assert found.success == success_interval(1, 2)
-    assert found.side_conditions == {"lamp off": success_interval(1, 1)}
+    failed = rates(task, Event(*(leaf[3:] for leaf in ends)))
+    assert failed.side_conditions == {"vase whole": None, "lamp off": None}
 
 
 @pytest.mark.parametrize("name", list(TASKS))

@@ -12,8 +12,7 @@ from skillfocus.learners.actor.judging import Fixed, Round
 from skillfocus.learners.actor.settings import Actor
 from skillfocus.objectives.kinds import SkillLayout
 from skillfocus.skills.actor import ActorModel, log_densities
-from skillfocus.worlds.jax.pytrees import where
-from skillfocus.worlds.jax.world import ContinuousWorld
+from skillfocus.worlds.jax.world import ContinuousWorld, where
 
 
 class Acting:

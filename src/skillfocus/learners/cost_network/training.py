@@ -25,9 +25,8 @@ from skillfocus.learners.cost_network.rewards import GroupReward, NetworkReward,
 from skillfocus.learners.problem import Learned, Problem
 from skillfocus.progress import Progress
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
-from skillfocus.worlds.jax.pytrees import where
 from skillfocus.worlds.jax.table import from_table
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld, where
 
 # -------------------- Replay buffer with event replay
 #
