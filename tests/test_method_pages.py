@@ -73,7 +73,7 @@ def test_the_first_page_quotes_the_results():
     env = words("docs/skill-env.md")  # test_quoted_numbers computes these
     assert "with probability 0.0004" in env
     assert "with probability 0.0004" in page
-    assert "succeed in 22 to 27 % of episodes" in env
+    assert "succeed in 22 to 27 % of 1,000 episodes" in env
     assert "in 22 to 27 % of episodes" in page
 
 
