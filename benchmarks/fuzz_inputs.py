@@ -216,9 +216,7 @@ def use_skills(path: Path) -> None:
     rng = np.random.default_rng(0)
     repr(skills)
     skills.to_bytes()
-    if isinstance(skills, sf.ContinuousSkills):
-        skills.run(0, 2, rng)
-    elif skills.has_table:
+    if skills.has_table:
         skills.run(np.arange(len(skills)), np.zeros(len(skills), int), rng)
         side_effects(skills)
     else:
@@ -358,7 +356,7 @@ def fuzz_settings(rng: Random, _: Material) -> None:
     run = sf.Discovery("four-rooms", objective, 0, world_settings=text, **fields)
     run.make_objective()
     run.make_world()
-    run.assignment()
+    assert run.problem.skills
     assert run.id
 
 
@@ -366,7 +364,8 @@ def fuzz_sweep(rng: Random, _: Material) -> None:
     """What is swept over."""
     texts = [
         "strength=1,2,4", "gamma=0.9..0.99", "rate=0.1..1:log", "skills=4,8", "rounds=1,2",
-        "targets=tool_1=2", "objective=focused-vic,focused-lsd", "gamma=0.9,1.0", "memory=none",
+        "targets=tool_1=2", "objective=focused-vic,focused-lsd", "gamma=0.9,1.0",
+        "sees_start=false",
     ]  # fmt: skip
     text = rng.choice(texts)
     axis = parse_axis(damage_text(rng, text) if rng.random() < 0.7 else text)

@@ -42,7 +42,7 @@ def measure(world: str, settings: Neural, n_sets: int, seconds: float) -> dict[s
     sets = [SkillSet(trainer, np.random.default_rng(seed), 2.5) for seed in range(n_sets)]
 
     def stretch(carry: Any, weights: Any) -> Any:
-        return trainer.run(carry, weights, settings.stretch)
+        return trainer.run(carry, weights, settings.updates_per_jit)
 
     carry, weights = (
         trees[0] if n_sets == 1 else stack(trees)
@@ -57,7 +57,7 @@ def measure(world: str, settings: Neural, n_sets: int, seconds: float) -> dict[s
         while time.perf_counter() - compiled < seconds:
             carry, loss, _ = run(carry, weights)
             jax.block_until_ready(loss)
-            updates += settings.stretch * n_sets
+            updates += settings.updates_per_jit * n_sets
     rate = updates / (time.perf_counter() - compiled)
     return {
         "device": jax.devices()[0].device_kind,
@@ -85,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     settings = Neural() if options.small else large_neural()
     if options.quick:
-        settings = Neural(environments=8, batch=8, hidden=8, memory=64, stretch=2)
+        settings = Neural(environments=8, batch=8, hidden=8, memory=64, updates_per_jit=2)
         options.seconds = 0.1
     settings = replace(settings, precision=options.precision)
     if options.environments:

@@ -14,7 +14,7 @@ class Lamp(sf.World):
     id = "Lamp-v0"
     actions = ("brighter", "darker", "switch")
     step_limit = 8
-    space = sf.FactoredSpace(
+    space = sf.Space(
         (
             sf.Variable("level", (0, 1, 2, 3)),
             sf.Variable("on", (0, 1)),

@@ -60,7 +60,7 @@ class Pipeline(sf.Discovery):
             self.seed == 0
             and self.objective in OBJECTIVES
             and self.learner == discovery_learner("paper", "planning", self.objective)
-            and self.non_default_settings().keys() <= {"coverage", "memory", "rate"}
+            and self.non_default_settings().keys() <= {"coverage", "sees_start", "rate"}
         )
 
     def measure(self, skills: sf.Skills, progress: Progress) -> sf.Result:
@@ -183,7 +183,7 @@ class Setup:
             objective = agent.removesuffix(TWO_TARGETS).removesuffix(WITH_MEMORY)
             settings = discovery_settings(self.preset, world, objective)
             if agent.endswith(WITH_MEMORY):
-                settings["memory"] = True
+                settings["sees_start"] = True
             run = Pipeline(
                 world, objective, seed, discovery_learner(self.preset, self.learner, objective),
                 targets=skill_targets(self.preset, world, agent), coverage=world == "four-rooms",

@@ -34,17 +34,15 @@ from paper.formatting import MISSING, Table, agent_name, format_mean
 from paper.results import values_by_seed
 from skillfocus.discovery import cached_world
 from skillfocus.errors import UserError
-from skillfocus.learners.actor.settings import Actor, large_actor
-from skillfocus.learners.cost_network.learner import Neural
-from skillfocus.learners.discovery import discover
-from skillfocus.learners.problem import make_continuous_problem
-from skillfocus.metrics.continuous import continuous_side_effects, summarize
-from skillfocus.objectives.kinds import Sphere, parse_continuous_targets
+from skillfocus.learners.actor.learner import Actor, large_actor
+from skillfocus.learners.discovery import learn
+from skillfocus.learners.problem import Problem, make_problem
+from skillfocus.metrics.side_effects import SkillEffects, side_effects
+from skillfocus.objectives.kinds import Sphere, parse_targets
 from skillfocus.objectives.registry import make_objective
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.continuous import ContinuousSkills
-from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.skills.skills import Skills
 
 CURVE_POINTS = 8
 """Stored points of a task's learning curve."""
@@ -82,33 +80,30 @@ class ContinuousStudy(Run):
     version = 1
 
     def __post_init__(self) -> None:
-        world = cached_world(self.world, self.world_settings)
-        if not isinstance(world, ContinuousBase):
-            raise UserError(f"{self.world} has no continuous variables; try two-rooms")
-        make_continuous_problem(world, make_objective(self.objective), **self._arguments())
+        if not self.problem.world.has_real_actions:
+            raise UserError(f"{self.world} has no real-valued actions; try two-rooms")
 
-    def _arguments(self) -> dict:
-        if make_objective(self.objective).targeted:
-            return {"targets": parse_continuous_targets(self.targets)}
-        if self.targets.startswith("sphere"):
-            return {"targets": Sphere(int(self.targets.removeprefix("sphere")))}
-        return {"n_skills": int(self.targets)}
+    @property
+    def problem(self) -> Problem:
+        """What is to be learned."""
+        world = cached_world(self.world, self.world_settings)
+        objective, given = make_objective(self.objective), self.targets
+        if objective.targeted:
+            return make_problem(world, objective, targets=parse_targets(given))
+        if given.startswith("sphere"):
+            return make_problem(world, objective, targets=Sphere(int(given.removeprefix("sphere"))))
+        return make_problem(world, objective, n_skills=int(given))
 
     def execute(self, progress: Progress) -> Result:
         """Discover the skills, measure them, and learn the world's tasks."""
-        skills = discover(
-            cached_world(self.world, self.world_settings), make_objective(self.objective),
-            seed=self.seed, learner=Neural(actor=self.actor),
-            progress=part_of(progress, 0.0, 0.6), **self._arguments(),
-        )  # fmt: skip
-        assert isinstance(skills, ContinuousSkills)
+        skills = learn(self.problem, self.actor, self.seed, part_of(progress, 0.0, 0.6))
         progress(0.6, "measuring side effects")
         rows = effect_rows(skills, self.rollouts)
         if self.task_rounds:
             rows += self._task_rows(skills, part_of(progress, 0.7, 1.0))
         return Result(rows, skills.to_bytes())
 
-    def _task_rows(self, skills: ContinuousSkills, progress: Progress) -> list[Row]:
+    def _task_rows(self, skills: Skills, progress: Progress) -> list[Row]:
         from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
         from skillfocus.tasks.sampled import tasks_of
 
@@ -133,17 +128,34 @@ class ContinuousStudy(Run):
         return rows
 
 
-def effect_rows(skills: ContinuousSkills, rollouts: int) -> list[Row]:
+def effect_rows(skills: Skills, rollouts: int) -> list[Row]:
     """Return the side effects of a set of skills, from random and from settled states."""
-    rows: list[Row] = []
-    for start in ("random", "settled"):
+    scales, rows = skills.world.space.scales, []
+    for name, starts in (("random", "fair"), ("settled", "settled")):
         rng = np.random.default_rng(0)
-        effects = continuous_side_effects(skills, rng=rng, n=rollouts, settled=start == "settled")
+        effects = side_effects(skills, starts, sample=rollouts, rng=rng)
+        parts = zip(*(changes_of(each, scales) for each in effects), strict=True)
         rows += [
-            (f"from_{start}/{name}", None, interval.estimate)
-            for name, interval in summarize(effects, rng).items()
+            (f"from_{name}/{metric}", None, float(np.concatenate(values).mean()))
+            for metric, values in zip(EFFECTS, parts, strict=True)
         ]
     return rows
+
+
+def changes_of(
+    effects: SkillEffects, scales: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how far the targets of a skill moved in each rollout, and how far all other variables
+    did, relative to their scales; and whether another one changed.
+
+    Of a skill without targets, the variable that it moves most counts as its target.
+    """
+    moved = effects.amount / scales
+    own = np.isin(effects.variables, effects.targets)
+    if not effects.targets:
+        own[moved.mean(axis=0).argmax()] = True
+    others = effects.changed[:, ~own].max(axis=1)
+    return moved[:, own].sum(axis=1), moved[:, ~own].sum(axis=1), others
 
 
 PRESET, SMALL = "scale", "neural"
@@ -151,7 +163,6 @@ SINGLE = "one target at a time"
 """Variant: DUSDi with the targets of focused skills."""
 PEER_STEPS = 4_000_000
 """DUSDi's number of steps."""
-PEER_ROUNDS = PEER_STEPS // (Actor().environments * 50)
 VARIED = '{"starts": "varied"}'
 ITEMS = "base=5,arm=5,view=5"
 DISTANCES = ",".join(f"distance_{i}=5" for i in range(10))
@@ -181,23 +192,23 @@ WORLDS: dict[str, tuple[str, dict[str, str]]] = {
 }  # fmt: skip
 """Settings of each world, and its agents with their targets. Errands in two-rooms lead away and
 back, so VIC is used there, which rewards the last state."""
-ACTORS: dict[str, dict[str, object]] = {"gunner": {"entropy": 0.03, "persistence": 0.9}}
+ACTORS: dict[str, dict[str, object]] = {"gunner": {"entropy": 0.03, "noise_correlation": 0.9}}
 """Settings of the actor by world. Gunner's things are small and far apart: noise that lasts finds
 them."""
 CREDIT = {"gunner": 4.0, "particles": 1.0}
 """Credit of the actor by world, for skills with a component per variable. In Particles, dimensions
 influence one variable each, and all positive values are the same."""
 ON_CPU: dict[str, dict[str, object]] = {
-    "gunner": {"rounds": PEER_ROUNDS}, "particles": {"rounds": PEER_ROUNDS, "hidden": 256},
+    "gunner": {"steps": PEER_STEPS}, "particles": {"steps": PEER_STEPS, "hidden": 256},
 }  # fmt: skip
 """Further settings on a CPU, for `PEER_STEPS` steps. Ten particles do not fit into the default
 width."""
-ON_GPU: dict[str, dict[str, object]] = {"two-rooms": {"rounds": 2000}}
+ON_GPU: dict[str, dict[str, object]] = {"two-rooms": {"steps": 491_520_000}}
 """Further settings on a GPU: a skill that carries the box learns late to go back home."""
 SINGLE_TARGETS = {
-    "gunner": ("dusdi-diayn", f"{ITEMS},base"), "two-rooms": ("dusdi-vic", f"{ROOMS},agent"),
+    "gunner": ("dusdi-diayn", f"{ITEMS},each"), "two-rooms": ("dusdi-vic", f"{ROOMS},each"),
 }  # fmt: skip
-"""DUSDi's skills one at a time: as soon as a kind is listed, every target is a kind of its own."""
+"""DUSDi's skills one target at a time."""
 PUBLISHED: dict[str, tuple[str, dict[str, float], float]] = {
     "gunner-unlimited": ("gunner", {"DUSDi": 38.0, "METRA": 29.0, "DIAYN": 18.0}, 38.0),
     "gunner-limited": ("gunner", {"DUSDi": 31.5, "METRA": 26.5, "DIAYN": 10.5}, 33.0),

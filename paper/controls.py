@@ -109,7 +109,7 @@ class RandomLearner(sf.Learner):
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Draw an action for every state; see `Learner.learn`."""
         del progress
-        mdp, n = problem.mdp, len(problem.assignment)
+        mdp, n = problem.mdp, len(problem.kinds)
         actions = rng.integers(mdp.n_actions, size=n * mdp.n_states, dtype=np.uint8)
         return Learned(TabularPolicy(mdp, ((),) * n, actions))
 

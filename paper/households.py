@@ -129,8 +129,7 @@ def first_state_rows(world: RoomWorld, skills: Skills, seed: int) -> list[Row]:
     for skill, targets in enumerate(skills.targets):
         if len(targets) == 1:
             target, own = targets[0], names.index(targets[0])
-            paths, _ = skills.run(np.full(ROLLOUTS, skill), starts, rng)
-            changed = paths[:, -1] != starts
+            changed = skills.run(np.full(ROLLOUTS, skill), starts, rng).ends != starts
             if target not in best or changed[:, own].sum() > best[target][:, own].sum():
                 best[target] = changed
     rows: list[Row] = []

@@ -243,7 +243,7 @@ def skill_roles(cases: Sequence[Case]) -> pl.DataFrame:
         if isinstance(case.run, sf.Discovery):
             world = case.run.make_world()
             default = {world.space.index(world.default_target)}
-            for skill, targets in enumerate(case.run.assignment().skills):
+            for skill, targets in enumerate(case.run.problem.skills.skills):
                 role = "any" if not targets else "roam" if set(targets) == default else "goal"
                 rows.append((*case.labels, skill, role, str(sorted(targets))))
     schema = {**LABELS, "step": pl.Int64, "role": pl.String, "target": pl.String}

@@ -373,8 +373,7 @@ def _sample(
         float [n_cells] for each entry of `starts`, twice.
     """
     first = np.repeat(np.concatenate([each.values(world) for each in starts]), ROLLOUTS, axis=0)
-    paths, _ = skills.run(np.full(len(first), z), first, np.random.default_rng(z))
-    changed = first != paths[:, -1]
+    changed = skills.run(np.full(len(first), z), first, np.random.default_rng(z)).ends != first
     own = 1 + starts[0].tool
     places = np.cumsum([len(each.cells) for each in starts])[:-1]
     picked, others = (

@@ -53,15 +53,16 @@ PRESET, SMALL, LARGE = "scale", "neural", "neural-large"
 BEST, PLANNED = "best possible", "planned"
 """Variants: the reference in rooms, and exact planning in FourRooms."""
 TRICKS: dict[str, dict[str, object]] = {
-    "rewards not held": {"hold": 0.0, "owned_share": 0.5},
-    "no earlier starts": {"earlier_starts": 0},
+    "rewards not held": {"warmup_fraction": 0.0, "owned_share": 0.5},
+    "no earlier starts": {"relabel_starts": 0},
 }
 """Ablations by variant, with equal numbers of steps."""
 ROOM_STRENGTH = {"tool-rooms": 2.5, "room-blocks": 5.0}
 """Distances are relative to the largest, which is longer in blocks of rooms. At strength 2.5, the
 last step home is worth less there than the network's error, and skills stop before it."""
-BLOCK_UPDATES = 60_000
-"""Errands in blocks of rooms are longer. With 24,000 updates, some skills still lose their way."""
+BLOCK_STEPS = 491_520_000
+"""Errands in blocks of rooms are longer. With the default number, some skills still lose their
+way."""
 HOUSEHOLD_STRENGTH = 1.0
 """Cleaning a car soaks and dirties the rag. At the default strength, that costs more than the
 target is worth, and a focused skill does nothing."""
@@ -73,9 +74,9 @@ HOUSEHOLD_COST = 0.05
 paths have nearly equal lengths."""
 HOUSEHOLD_TEMPERATURE = 0.1
 """Households are deterministic, and greedy skills loop between actions of nearly equal cost."""
-HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "updates": 16_000}
+HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "steps": 20_000_000}
 """20 million steps, SkiLD's budget for learning skills."""
-MORE_STEPS: dict[str, object] = {"environments": 8192, "updates": 32_000}
+MORE_STEPS: dict[str, object] = {"environments": 8192, "steps": 262_144_000}
 """262 million steps, with twice the updates."""
 Labelled = tuple[str, str, str, Run]
 """A run with its world, agent and variant."""
@@ -103,7 +104,7 @@ def _on_cpu(seed: int) -> Iterator[Labelled]:
     for variant, changes in TRICKS.items():
         learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
         yield world, "focused-vic", variant, Discovery(world, "focused-vic", seed, learner)
-    learner = Neural(hold=HELD, temperature=HOUSEHOLD_TEMPERATURE)
+    learner = Neural(warmup_fraction=HELD, temperature=HOUSEHOLD_TEMPERATURE)
     for agent in HOUSEHOLD_AGENTS:
         yield HOUSEHOLDS[0], agent, "", _in_household(HOUSEHOLDS[0], agent, seed, learner)
     yield HOUSEHOLDS[0], PRIMITIVES, "", HouseholdPrimitives(HOUSEHOLDS[0], seed)
@@ -112,7 +113,7 @@ def _on_cpu(seed: int) -> Iterator[Labelled]:
 def _on_gpu(seed: int) -> Iterator[Labelled]:
     learners = {
         "tool-rooms": large_neural(),
-        "room-blocks": large_neural(hold=HELD, updates=BLOCK_UPDATES),
+        "room-blocks": large_neural(warmup_fraction=HELD, steps=BLOCK_STEPS),
     }
     for world, learner in learners.items():
         strength = ROOM_STRENGTH[world]
@@ -120,7 +121,9 @@ def _on_gpu(seed: int) -> Iterator[Labelled]:
         yield world, "focused-vic", "", run
     run = TreasureSkills("visible-mud", "focused-vic", seed, large_neural())
     yield "visible-mud", "focused-vic", "", run
-    settings = {"hold": HELD, "step_cost": HOUSEHOLD_COST, "temperature": HOUSEHOLD_TEMPERATURE}
+    settings = {
+        "warmup_fraction": HELD, "step_cost": HOUSEHOLD_COST, "temperature": HOUSEHOLD_TEMPERATURE,
+    }  # fmt: skip
     learner = large_neural(**settings, **HOUSEHOLD_STEPS)
     longer = large_neural(**settings, **MORE_STEPS)
     for world in HOUSEHOLDS[1:]:

@@ -269,7 +269,7 @@ def discovery_learner(preset: str, learner: str, agent: str) -> sf.Learner:
         ends = reading.stopping == "ends" and objective.reward.timing == "step"
         anywhere = reading.starts == "any" and objective.targeted
         return sf.Planning(
-            memory=not (forgets and looks_back), keeps_earning=not ends,
+            sees_start=not (forgets and looks_back), keeps_earning=not ends,
             start_where_controllable=not anywhere,
         )  # fmt: skip
     made = sf.literal_q_learning() if learner == "literal" else sf.paper_q_learning()

@@ -12,6 +12,7 @@ from skill_sets import CORRIDOR, TINY
 from skillfocus import discovery
 from skillfocus.discovery import Discovery, format_settings
 from skillfocus.errors import UserError
+from skillfocus.learners.registry import make_learner
 from skillfocus.metrics.summary import skill_records
 from skillfocus.progress import no_progress
 from skillfocus.runs import Store, run_all
@@ -118,12 +119,15 @@ def test_non_default_settings_are_in_the_label():
     assert Discovery("four-rooms", "focused-vic", 7, strength=4).non_default_settings() == {}
 
 
-def test_only_what_differs_in_nested_settings_is_in_the_label():
-    learner = sf.Neural(actor=sf.Actor(rounds=2))
-    run = Discovery("two-rooms", "focused-vic", 0, learner, targets="agent=2")
-    named = run.non_default_settings()
-    assert named.pop("actor_rounds") == 2
-    assert not any(name.startswith("actor_") for name in named)
+def test_the_learner_of_a_name_depends_on_the_actions():
+    assert make_learner("neural", sf.make("two-rooms")) == sf.Actor()
+    assert make_learner("neural", sf.make("four-rooms")) == sf.Neural()
+    run = Discovery("two-rooms", "focused-vic", 0, sf.Actor(steps=2), targets="agent=2")
+    assert run.non_default_settings() == {
+        "steps": 2,
+        "targets": run.settings()["targets"],
+        "skills": 2,
+    }
 
 
 def test_the_problem_is_built_once_and_not_sent_to_workers(monkeypatch):
@@ -135,7 +139,7 @@ def test_the_problem_is_built_once_and_not_sent_to_workers(monkeypatch):
     run = Discovery("four-rooms", "focused-vic", 0, strength=2)
     for _ in range(2):
         assert run.stem.startswith(run.label)
-        assert run.settings()["skills"] == len(run.assignment())
+        assert run.settings()["skills"] == len(run.problem.skills)
         assert "steps" in run.metrics()
     assert len(problems) == 2, "the run's, and that of its default settings"
     sent = pickle.dumps(run)

@@ -38,7 +38,7 @@ def reward(formula, **k):
 class Lamp(sf.World):
     id = "Lamp-v0"
     actions = ("press", "wait")
-    space = sf.FactoredSpace((sf.Variable("on", (0, 1)), sf.Variable("b", (0, 1))))
+    space = sf.Space((sf.Variable("on", (0, 1)), sf.Variable("b", (0, 1))))
     out = None
 
     def states(self):
@@ -91,7 +91,6 @@ MISTAKES = [
     ('targets unknown', lambda: disc(targets={"tool1":2}), "unknown variable 'tool1': did you mean 'tool_1'? (known:"),
     ('n_skills 0', lambda: disc(n_skills=0), '0 skills are too few: every goal of FourRooms-v0 needs two, so ask for 2 or more'),
     ('mdp other world', lambda: disc(mdp=sf.tabulate(lamp())), 'mdp is not of FourRooms-v0: pass mdp=tabulate(world), or none'),
-    ('mdp is world', lambda: disc(mdp=W), 'mdp is not of FourRooms-v0: pass mdp=tabulate(world), or none'),
     ('discover_many seeds str', lambda: list(sf.discover_many(W,OBJ,"01",learner=Q)), "seed must be a non-negative integer, got '0'; try seed=0"),
     ('rollout skill name', lambda: S.rollout("tool_1",(0,0),rng), "there is no skill 'tool_1': skills are numbered 0 to 6 (for"),
     ('rollout skill range', lambda: S.rollout(99,(0,0),rng), 'there is no skill 99: skills are numbered 0 to 6'),
@@ -155,7 +154,7 @@ MISTAKES = [
     ('actions str', lambda: disc(lamp(actions="ab")), 'Lamp needs actions, a tuple'),
     ('actions int', lambda: disc(lamp(actions=2)), 'Lamp needs actions, a tuple'),
     ('actions missing', lambda: disc(type("E",(sf.World,),{"id":"e","space":Lamp.space,"states":Lamp.states,"transition":Lamp.transition})()), 'E needs actions, a tuple'),
-    ('space missing', lambda: disc(type("E",(sf.World,),{"id":"e","actions":("a",),"states":Lamp.states,"transition":Lamp.transition})()), 'E needs space, a FactoredSpace'),
+    ('space missing', lambda: disc(type("E",(sf.World,),{"id":"e","actions":("a",),"states":Lamp.states,"transition":Lamp.transition})()), 'E needs space, a Space'),
     ('id missing', lambda: disc(type("E",(sf.World,),{"space":Lamp.space,"actions":("a","b"),"out":None,"states":Lamp.states,"transition":Lamp.transition})()), 'E needs id, a str'),
     ('reward raises', lambda: disc(o=reward(lambda c,s,v: 1/0)), 'the reward of own for component 0 of tool_1 raises'),
     ('reward nan', lambda: disc(o=reward(lambda c,s,v: float("nan"))), 'the reward of own for component 0 of tool_1 is nan where'),
@@ -258,7 +257,7 @@ WORKS = [
     ("a NumPy number of environments", lambda: SkillVectorEnv(S, T, np.int64(2)).num_envs, lambda: 2),
     ("values as a list", lambda: sf.Variable("a", ["off", "on"]), lambda: sf.Variable("a", ("off", "on"))),
     ("values as a range", lambda: sf.Variable("a", range(3)), lambda: sf.Variable("a", (0, 1, 2))),
-    ("variables as a list", lambda: sf.FactoredSpace([sf.Variable("a", (0, 1))]), lambda: sf.FactoredSpace((sf.Variable("a", (0, 1)),))),
+    ("variables as a list", lambda: sf.Space([sf.Variable("a", (0, 1))]), lambda: sf.Space((sf.Variable("a", (0, 1)),))),
     ("outcomes from a generator", lambda: sf.tabulate(lamp(lambda s, a: (Out(1.0, s) for _ in range(1)))).n_states, lambda: 1),
     ("a reward that is a bool", lambda: disc(o=reward(lambda c, s, v: v == c)).tabular.flat_actions.tolist(), lambda: disc(o=reward(lambda c, s, v: 1.0 if v == c else 0.0)).tabular.flat_actions.tolist()),
 ]

@@ -16,7 +16,7 @@ from skillfocus.worlds.four_rooms import FourRooms
 
 class Pair(sf.World):
     id, actions = "Pair-v0", ("first", "second")
-    space = sf.FactoredSpace((sf.Variable("a", (0, 1)), sf.Variable("b", (0, 1))))
+    space = sf.Space((sf.Variable("a", (0, 1)), sf.Variable("b", (0, 1))))
 
     def states(self):
         return itertools.product(range(2), range(2))

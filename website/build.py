@@ -53,7 +53,7 @@ def players() -> dict[str, list[sf.Discovery]]:
 def family(world: str, targets: str) -> list[sf.Discovery]:
     """Return VIC as published, with DUSDi and focused, with few skills."""
     n_skills = sum(int(count.split("=")[1]) for count in targets.split(","))
-    plain = sf.Discovery(world, "vic", 0, sf.Planning(memory=False), skills=n_skills)
+    plain = sf.Discovery(world, "vic", 0, sf.Planning(sees_start=False), skills=n_skills)
     others = ("dusdi-vic", "focused-vic")
     return [plain, *(sf.Discovery(world, name, 0, targets=targets) for name in others)]
 

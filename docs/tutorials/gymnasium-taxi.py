@@ -71,7 +71,7 @@ report(sf.discover(world, focused, seed=0, targets={"passenger": 2}))
 
 # %%
 skills = sf.discover(world, sf.focused(sf.reach()), seed=0, targets={"passenger": 5})
-print(skills.info["reaches"])
+print([skill.goal for skill in skills])
 report(skills)
 
 # %% [markdown]

@@ -33,7 +33,7 @@ class Lamps(JaxWorld):
 
     id = "Lamps-v0"
     actions = tuple(f"press_{i}" for i in range(LAMPS))
-    space = sf.FactoredSpace(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(LAMPS)))
+    space = sf.Space(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(LAMPS)))
     step_limit = 6
 
     def reset(self, key):
@@ -61,7 +61,7 @@ print(f"{2**LAMPS:,} states")
 # costs: too close to call. A strength of 6 is clear.
 
 # %%
-learner = sf.Neural(updates=1000, environments=64, batch=64, hidden=64)
+learner = sf.Neural(steps=64_000, environments=64, batch=64, hidden=64)
 targets = {"lamp_23": 2, "lamp_22": 2, "lamp_10": 2}
 objective = sf.focused(sf.vic(), strength=6.0)
 skills = sf.discover(world, objective, seed=0, targets=targets, learner=learner)
@@ -109,5 +109,5 @@ print(run.verdict)
 # ([networks](../neural.md)).
 #
 # - Keep a checkpoint: `sf.Neural(checkpoint="training.safetensors")`; rerun to resume.
-# - Check a world of your own: `skillfocus.testing.check_jax_world(world)`.
+# - Check a world of your own: `sf.testing.check_world(world)`.
 # - Worlds with up to 200,000 states need none of this: [your own map](own-map.py) is exact.

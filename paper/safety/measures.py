@@ -129,7 +129,7 @@ class SafetyMeasures:
         """Return the expected change of each variable from one state, [n_rows, n_variables]."""
         values = self.mdp.values
         start = np.broadcast_to(values[baseline], values.shape)
-        return occupancy @ self.mdp.space.relative_distances(start, values)
+        return occupancy @ self.mdp.space.change(start, values)
 
 
 def measures_of(

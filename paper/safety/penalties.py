@@ -135,7 +135,7 @@ def deviation(mdp: TabularMDP, free: Sequence[str] = ("position",)) -> Distance:
     watched = ~np.isin(mdp.space.names, list(free))
 
     def between(states: np.ndarray, baselines: np.ndarray) -> np.ndarray:
-        changes = mdp.space.relative_distances(mdp.values[baselines], mdp.values[states])
+        changes = mdp.space.change(mdp.values[baselines], mdp.values[states])
         return np.sqrt(((changes * watched) ** 2).sum(axis=1))
 
     return Distance(between)

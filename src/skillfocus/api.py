@@ -6,7 +6,7 @@ from skillfocus import metrics, testing
 from skillfocus.discovery import Discovery
 from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
 from skillfocus.errors import UserError
-from skillfocus.learners.actor.settings import Actor
+from skillfocus.learners.actor.learner import Actor, large_actor
 from skillfocus.learners.cost_network.learner import Neural, large_neural
 from skillfocus.learners.discovery import discover, discover_many, find_strength
 from skillfocus.learners.planning.learner import Planning
@@ -29,10 +29,9 @@ from skillfocus.objectives.variants import (
 )
 from skillfocus.progress import progress_bar
 from skillfocus.runs import Interrupted, Result, Run, Store, run_all
-from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.sweep import sweep
 from skillfocus.tasks.solving import SMDPQLearning, solve
 from skillfocus.tasks.task import make_task, optimum, task_of
@@ -42,13 +41,13 @@ from skillfocus.worlds import adapters
 from skillfocus.worlds.registry import make
 
 __all__ = [  # noqa: RUF022  in the order of the data flow
-    "FactoredSpace", "Variable", "Outcome", "World", "make", "adapters", "TabularMDP", "tabulate",
-    "Objective", "Reward", "reach", "vic", "diayn", "lsd", "metra", "focused", "dusdi", "scattered",
-    "Penalty", "StatePenalty", "weighted_norm", "changed_variables", "path_norm", "check_penalty",
-    "assign", "Sphere", "Learner", "Planning", "QLearning", "literal_q_learning",
-    "paper_q_learning", "Neural", "large_neural", "Actor", "discover", "discover_many",
-    "find_strength", "Skills", "ContinuousSkills", "Policy", "metrics", "evaluate", "task_of",
-    "make_task", "optimum", "SMDPQLearning", "solve", "SkillEnv", "SkillVectorEnv", "WorldEnv",
-    "Run", "Result", "Discovery", "Store", "run_all", "Interrupted", "progress_bar", "sweep",
-    "view", "testing", "UserError",
+    "Space", "Variable", "Outcome", "World", "make", "adapters", "TabularMDP", "tabulate",
+    "Objective", "Reward", "reach", "vic", "diayn", "lsd", "metra", "focused", "dusdi",
+    "scattered", "Penalty", "StatePenalty", "weighted_norm", "changed_variables", "path_norm",
+    "check_penalty", "assign", "Sphere", "Learner", "Planning", "QLearning",
+    "literal_q_learning", "paper_q_learning", "Neural", "large_neural", "Actor", "large_actor",
+    "discover", "discover_many", "find_strength", "Skills", "Policy", "metrics", "evaluate",
+    "task_of", "make_task", "optimum", "SMDPQLearning", "solve", "SkillEnv", "SkillVectorEnv",
+    "WorldEnv", "Run", "Result", "Discovery", "Store", "run_all", "Interrupted", "progress_bar",
+    "sweep", "view", "testing", "UserError",
 ]  # fmt: skip

@@ -19,37 +19,29 @@ import numpy as np
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import own_code, shorten
-from skillfocus.learners.discovery import discover, make_problem
+from skillfocus.learners.discovery import learn
 from skillfocus.learners.planning.learner import Planning
-from skillfocus.learners.problem import (
-    ContinuousProblem,
-    Learner,
-    Problem,
-    continuous_method,
-    make_continuous_problem,
-)
+from skillfocus.learners.problem import Learner, Problem, make_problem
 from skillfocus.learners.registry import as_learner
 from skillfocus.mdp import TabularMDP, tabulate
-from skillfocus.metrics.continuous import DIRECTIONS, continuous_records
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, rows_of, skill_records
-from skillfocus.objectives.kinds import Assignment, parse_continuous_targets, parse_targets
+from skillfocus.objectives.kinds import parse_targets
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import make_objective, own_objective_digest
 from skillfocus.progress import Progress, part_of
 from skillfocus.runs import Result, Run, Setting, flatten, keep_skills
-from skillfocus.skills.continuous import ContinuousSkills, choices
+from skillfocus.skills.skills import Skills
 from skillfocus.world import World, check_seed
-from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.registry import fingerprint, has_table, is_built_in, make
+from skillfocus.worlds.registry import fingerprint, is_built_in, make
 
 PLANNING = Planning()
 """The default learner."""
-FINITE_METRICS = (
+METRICS = (
     "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects", "steps",
     "starts", "exact",
 )  # fmt: skip
-CONTINUOUS_METRICS = ("changes_target", "side_effects", "exceeds", "steps", "starts", "exact")
+"""What is measured of each skill."""
 
 
 @lru_cache(maxsize=8)
@@ -127,12 +119,11 @@ class Discovery(Run):
     version = 6
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_learner(self.learner))
+        object.__setattr__(self, "learner", as_learner(self.learner, self.make_world()))
         check_seed(self.seed)
-        if isinstance(self.problem, ContinuousProblem):
-            continuous_method(self.problem.world, self.learner)
-            if self.coverage:
-                raise UserError("coverage counts states, and continuous worlds have too many")
+        space = self.problem.world.space  # which also checks that everything fits together
+        if self.coverage and not space.is_finite:
+            raise UserError("coverage counts states, and real-valued variables have too many")
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the problem out of what workers are sent: it may hold a large table."""
@@ -146,7 +137,7 @@ class Discovery(Run):
 
     def make_mdp(self) -> TabularMDP | None:
         """Return the world's table; None if it has none."""
-        if not has_table(self.make_world()):
+        if not self.make_world().has_table:
             return None
         return cached_mdp(self.world, self.world_settings)
 
@@ -158,46 +149,21 @@ class Discovery(Run):
         )  # fmt: skip
 
     @cached_property
-    def problem(self) -> Problem | ContinuousProblem:
+    def problem(self) -> Problem:
         """What is to be learned. The table of a built-in world is not in it: it takes time."""
-        world, objective = self.make_world(), self.make_objective()
-        targets, limit = self._parse_targets(), self.step_limit
-        if isinstance(world, ContinuousBase):
-            return make_continuous_problem(
-                world, objective, n_skills=self.skills, targets=targets, step_limit=limit
-            )
+        world = self.make_world()
         return make_problem(
-            world, objective, n_skills=self.skills, targets=targets, step_limit=limit,
+            world, self.make_objective(), n_skills=self.skills,
+            targets=parse_targets(self.targets), step_limit=self.step_limit,
             mdp=None if is_built_in(world) else self.make_mdp(),
         )  # fmt: skip
-
-    def _parse_targets(self) -> Any:
-        """Return the targets as an argument of `discover`."""
-        continuous = isinstance(self.make_world(), ContinuousBase)
-        return (parse_continuous_targets if continuous else parse_targets)(self.targets)
-
-    def assignment(self) -> Assignment:
-        """Return which skill targets what, in a finite world."""
-        assert isinstance(self.problem, Problem)
-        first_modes = np.cumsum((0, *self.problem.modes[:-1]))
-        return Assignment(tuple(self.problem.assignment.skills[mode] for mode in first_modes))
-
-    @property
-    def n_skills(self) -> int:
-        """The number of skills; of those that have directions, of the ones that are measured."""
-        if isinstance(self.problem, Problem):
-            return len(self.problem.modes)
-        return sum(len(choices(each.component, DIRECTIONS)) for each in self.problem.layout.slots)
 
     # ---------------------------------------------------------------- execution
 
     def execute(self, progress: Progress) -> Result:
         """Discover the skills, keep them, and measure them."""
-        skills = discover(
-            self.problem.world, self.problem.objective, seed=self.seed, learner=self.learner,
-            n_skills=self.skills, targets=self._parse_targets(), step_limit=self.step_limit,
-            mdp=self.make_mdp(), progress=part_of(progress, 0.0, 0.8),
-        )  # fmt: skip
+        problem = replace(self.problem, known_mdp=self.make_mdp())
+        skills = learn(problem, self.learner, self.seed, part_of(progress, 0.0, 0.8))
         content = skills.to_bytes() if self.keeps_skills else None
         if content is not None:
             keep_skills(content)
@@ -209,10 +175,9 @@ class Discovery(Run):
         """Whether the skills are stored beside the results."""
         return True
 
-    def measure(self, skills: Any, progress: Progress) -> Result:
+    def measure(self, skills: Skills, progress: Progress) -> Result:
         """Return the rows of discovered skills, and the record that `discover --json` prints."""
-        continuous = isinstance(skills, ContinuousSkills)
-        records = continuous_records(skills) if continuous else skill_records(skills)
+        records = skill_records(skills)
         rows = [*rows_of(records), *overall(records)]
         settings = self.settings()
         about = ("world", "objective", "strength", "learner", "seed")
@@ -232,10 +197,10 @@ class Discovery(Run):
 
     def metrics(self) -> list[str]:
         """Return the names of all metrics that such a run has, those of the whole run first."""
-        continuous = isinstance(self.problem, ContinuousProblem)
-        names = self.problem.world.space.names
+        space = self.problem.world.space
+        names = space.names
         per_skill = [
-            *(CONTINUOUS_METRICS if continuous else FINITE_METRICS),
+            *METRICS,
             *(f"side_effects_by_variable/{name}" for name in names),
             *(f"mean_change_by_variable/{name}" for name in names),
         ]
@@ -244,7 +209,7 @@ class Discovery(Run):
             *(("auc", "coverage", "coverage_exact") if self.coverage else ()),
             *per_skill,
             *(f"all_starts/{metric}" for metric in per_skill),
-            *(f"settled/{metric}" for metric in per_skill if continuous),
+            *(f"settled/{metric}" for metric in per_skill if not space.is_finite),
         ]
 
     # ---------------------------------------------------------------- settings
@@ -253,17 +218,14 @@ class Discovery(Run):
         """Return all settings, with defaults filled in: naming a default gives the same run."""
         problem, learner = self.problem, flatten(self.learner)
         world, objective = problem.world, problem.objective.to_dict()
-        given: Any = self._parse_targets()
-        if isinstance(problem, ContinuousProblem):
-            given = problem.layout.describe(problem.world.space)
         own: dict[str, Setting] = {
             "world": world.id,
             "world_settings": json.dumps(self._world_settings(world), sort_keys=True),
             "objective": self.objective,
             "objective_file": own_objective_digest(self.objective),  # the file may change
             "learner": learner.pop("name"),
-            "skills": self.n_skills,
-            "targets": self.targets and json.dumps(given),
+            "skills": len(problem.modes),
+            "targets": self.targets and json.dumps(parse_targets(self.targets), default=str),
             "step_limit": problem.step_limit,
             **{
                 key: objective.get(key)

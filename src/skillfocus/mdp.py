@@ -18,20 +18,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skillfocus.errors import UserError
-from skillfocus.machine import require_memory
-from skillfocus.spaces import FactoredSpace, State
-from skillfocus.world import (
-    MAX_ACTIONS,
-    Outcome,
+from skillfocus.enumeration import (
     PackedTransitions,
     StateGraph,
     Successor,
     Transition,
-    World,
-    check_declared,
     enumerate_states,
 )
+from skillfocus.errors import UserError
+from skillfocus.machine import require_memory
+from skillfocus.spaces import Space, State
+from skillfocus.world import MAX_ACTIONS, Outcome, World, check_declared
 
 Result = TypeVar("Result")
 
@@ -47,7 +44,7 @@ class TabularMDP:
         mdp.successors[mdp.number((0, 1)), action]  # where the action may lead
     """
 
-    space: FactoredSpace
+    space: Space
     """The variables."""
     values: np.ndarray
     """int32 [n_states, n_variables]: index of each variable's value in each state."""
@@ -243,6 +240,8 @@ def once_per_mdp(function: Callable[..., Result]) -> Callable[..., Result]:
 #
 # `tabulate`: from a world to its `TabularMDP`, with every state and outcome checked
 
+ROUNDING = 1e-6
+"""How far the probabilities of an action may be from summing to 1, as those in float32 are."""
 _LIMIT_ADVICE = (
     "use fewer variables or values, or raise the world's limit, or tabulate(world, limit=…)"
 )
@@ -260,6 +259,10 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
             a state out of range, probabilities that do not sum to 1, a mark beyond `n_marks`.
     """
     check_declared(world)
+    if world.mdp is not None:
+        return world.mdp
+    if not world.has_table:
+        raise world.no_table()
     limit = world.limit if limit is None else limit
     if not 1 <= len(world.actions) <= MAX_ACTIONS:
         raise UserError(
@@ -299,7 +302,15 @@ def _expand(world: World, state: State) -> Iterator[Sequence[Successor[State]]]:
     """Yield the checked outcomes of each action in a state."""
     _check_state(world, state)
     for action in range(len(world.actions)):
-        outcomes = world.transition(state, action)
+        try:
+            outcomes = world.transition(state, action)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(
+                f"{world.id}: transition fails for {world.actions[action]!r} in state "
+                f"{world.space.labels(state)}: {type(error).__name__}: {error}"
+            ) from error
         if not isinstance(outcomes, list | tuple) and isinstance(outcomes, Iterable):
             outcomes = list(outcomes)
         try:
@@ -347,7 +358,7 @@ def _check_outcomes(
     world: World, state: State, action: int, outcomes: Iterable[Outcome | Transition]
 ) -> None:
     probabilities = [o.probability for o in outcomes]
-    if not abs(sum(probabilities) - 1) <= 1e-9 or min(probabilities) < 0:
+    if not abs(sum(probabilities) - 1) <= ROUNDING or min(probabilities) < 0:
         raise UserError(
             f"{world.id}: the outcomes of {world.actions[action]!r} in state "
             f"{world.space.labels(state)} have probabilities {probabilities}, which must be 0 or "
@@ -391,6 +402,9 @@ def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
                 successors[s, a, m] = transition.successor
                 marks[s, a, m] = transition.mark
                 again[s, a, m] = transition.again
+    sums = probabilities.sum(axis=2, keepdims=True)
+    if (np.abs(sums - 1) > 1e-9).any():
+        probabilities /= sums
     return _make_mdp(world, graph, successors, probabilities, marks, again)
 
 

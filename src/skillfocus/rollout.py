@@ -1,9 +1,10 @@
-"""Rollouts: the only code that steps a skill.
+"""Rollouts, and the kernel that steps skills in a table.
 
-Every compiled loop that follows a skill (`Skills.run`, sampled metrics, SMDP Q-learning, the
-environments) calls `follow`. A kernel takes its random numbers either from a
-`numpy.random.Generator`, drawing as it goes, or from an array of uniform numbers drawn beforehand;
-`draw` hides the difference.
+`Rollouts` are what `Skills.run` returns in every world. In a table, every compiled loop that
+follows a skill (`Skills.run`, sampled metrics, SMDP Q-learning, the environments) calls `follow`;
+worlds without one are stepped in `skills/engine.py`. A kernel takes its random numbers either from
+a `numpy.random.Generator`, drawing as it goes, or from an array of uniform numbers drawn
+beforehand; `draw` hides the difference.
 
 Policies are one flat array of bytes: in state s and context c, skill z takes
 `actions[offsets[z] + s * widths[z] + c]`, and the number after the last action means "terminate".
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import NamedTuple, SupportsIndex, overload
+from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 from numba import extending, types
@@ -26,6 +27,43 @@ from skillfocus.compilation import njit
 from skillfocus.mdp import TabularMDP
 from skillfocus.spaces import State
 from skillfocus.world import World, WorldState, can_pickle
+
+
+class Rollouts(NamedTuple):
+    """What skills did from their starts, in any world.
+
+    Attributes:
+        values: Values of the variables, [n, longest rollout + 1, width], the last ones repeated:
+            int32 value indices, or float32 if a variable is real-valued.
+        actions: int32 [n, longest rollout], the number of actions after a rollout's end; or float32
+            [n, longest rollout, n_dimensions].
+        steps: int32 [n]: steps taken.
+        skills: int64 [n]: the skills.
+        modes: What each skill drew when it started, [n, ...].
+        numbers: int32 [n, longest rollout + 1]: numbers of the states, in a table.
+        observations: What policies saw, if that is more than the values, float32 [n, longest
+            rollout + 1, observation_size].
+        states: The last states as the world has them, from which rollouts may go on.
+    """
+
+    values: np.ndarray
+    actions: np.ndarray
+    steps: np.ndarray
+    skills: np.ndarray
+    modes: np.ndarray
+    numbers: np.ndarray | None = None
+    observations: np.ndarray | None = None
+    states: Any = None
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The first values, [n, width]."""
+        return self.values[:, 0]
+
+    @property
+    def ends(self) -> np.ndarray:
+        """The last values, [n, width]."""
+        return self.values[:, -1]
 
 
 class MDPArrays(NamedTuple):
@@ -232,7 +270,7 @@ def follow(mdp, policy, skill, state, context, limit, over, marked, random, path
 
 
 @njit(cache=True, nogil=True)
-def run_many(mdp, policy, skills, starts, limit, n_marks, rng):
+def run_many(mdp, policy, skills, starts, limit, n_marks, rng, actions):
     """Run `skills[i]` from `starts[i]`, each with freshly drawn hidden marks.
 
     Args:
@@ -243,6 +281,7 @@ def run_many(mdp, policy, skills, starts, limit, n_marks, rng):
         limit: The most steps of a run.
         n_marks: The number of hidden marks of the world.
         rng: Generator.
+        actions: int32 [n_runs, limit]; receives the actions. None if they are not needed.
 
     Returns:
         paths: int32 [n_runs, limit + 1], the last state repeated to the end.
@@ -256,7 +295,17 @@ def run_many(mdp, policy, skills, starts, limit, n_marks, rng):
         reset_marks(mdp.marks_in, starts[i], marked, rng)
         context = draw_context(policy, skills[i], starts[i], rng)
         k = follow(
-            mdp, policy, skills[i], starts[i], context, limit, None, marked, rng, paths[i], None
+            mdp,
+            policy,
+            skills[i],
+            starts[i],
+            context,
+            limit,
+            None,
+            marked,
+            rng,
+            paths[i],
+            None if actions is None else actions[i],
         )
         steps[i] = k
         paths[i, k + 1 :] = paths[i, k]
@@ -327,14 +376,23 @@ class Trajectory(list[State]):
         skill: int | None = None,
         targets: Sequence[str] = (),
     ) -> None:
-        super().__init__(WorldState(state, world) for state in states)
+        super().__init__(
+            WorldState(state, world) if world.space.is_finite else state for state in states
+        )
         self.world, self.skill, self.targets = world, skill, tuple(targets)
 
     @property
     def changed(self) -> tuple[str, ...]:
         """The variables whose last value differs from the first."""
-        pairs = zip(self.world.space.names, self[0], self[-1], strict=True) if self else ()
-        return tuple(name for name, first, last in pairs if first != last)
+        if not self:
+            return ()
+        space = self.world.space
+        changed = space.changed(
+            np.array(list.__getitem__(self, 0)), np.array(list.__getitem__(self, -1))
+        )
+        return tuple(
+            name for name, is_changed in zip(space.names, changed, strict=True) if is_changed
+        )
 
     @property
     def side_effects(self) -> tuple[str, ...]:
@@ -374,13 +432,13 @@ class Trajectory(list[State]):
         return f"{self.name} for {' + '.join(self.targets)}" if self.targets else self.name
 
     @overload
-    def __getitem__(self, place: SupportsIndex) -> WorldState: ...
+    def __getitem__(self, place: SupportsIndex) -> Any: ...
     @overload
     def __getitem__(self, place: slice) -> Trajectory: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> WorldState | Trajectory:
+    def __getitem__(self, place: SupportsIndex | slice) -> Any:
         if isinstance(place, slice):
             return Trajectory(super().__getitem__(place), self.world, self.skill, self.targets)
-        return WorldState(super().__getitem__(place), self.world)
+        return super().__getitem__(place)
 
     def __reduce__(self) -> tuple[object, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         states = [tuple(state) for state in self]

@@ -1,8 +1,10 @@
-"""Factored states: named variables with finitely many values and a distance between values.
+"""Factored states: named variables, finite or real-valued, with a distance between values.
 
-The paper takes every state variable as a vector of real numbers (Section 2). A `Variable` lists its
-values. Numbers and tuples of numbers are their own coordinates; anything else, such as names, gets
-one coordinate per value, so that all values are equally far apart.
+The paper takes every state variable as a vector of real numbers (Section 2). A finite variable
+lists its values: numbers and tuples of numbers are their own coordinates; anything else, such as
+names, gets one coordinate per value, so that all values are equally far apart. A real-valued
+variable is a box. A state is one row of numbers: the index of each finite variable's value, and the
+numbers of each real-valued one.
 """
 
 from __future__ import annotations
@@ -21,31 +23,82 @@ from skillfocus.machine import array_namespace, require_memory
 
 NAMES_DISTANCE = float(np.sqrt(2 * (1 / np.sqrt(2)) ** 2))
 """The distance between any two values that are not points: 1, as `coordinates` are rounded."""
+TOLERANCE = 0.1
+"""Real values that are closer than this share of the scale count as unchanged, by default."""
 State = tuple[int, ...]
-"""A state: the index of each variable's value, in the order of the variables."""
+"""A state of a finite world: the index of each variable's value, in the order of the variables."""
+Row = tuple[str, int | None, float | None]
+"""A row of a result table, `(metric, step, value)`. What `step` counts depends on the metric:
+skills, episodes, lengths of chains. It is None for a metric of the whole run; `value` is None where
+the metric is undefined."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A named variable with finitely many values.
+    """A named variable: with finitely many values, or a vector of real numbers in a box.
 
     Example::
 
         sf.Variable("lamp", ("off", "on"))
         sf.Variable("muddy_cells", tuple(range(13)), scale=86.0)
+        sf.Variable("agent", low=(0.0, 0.0), high=(2.0, 1.0))
+        sf.Variable("velocity", low=(-math.inf,), high=(math.inf,), scale=16.0)
     """
 
     name: str
     """The name."""
-    values: tuple[Hashable, ...]
-    """The values, all different; states refer to them by index."""
+    values: tuple[Hashable, ...] = ()
+    """The values of a finite variable, all different; states refer to them by index."""
     scale: float | None = None
-    """The distance that the penalty divides by (default: the largest between two values). Set it if
-    the listed values do not cover the real range."""
+    """The distance that the penalty divides by (default: the largest between two values, or the
+    diagonal of the box). Set it if the listed values do not cover the real range, or the box has no
+    end."""
+    low: tuple[float, ...] = ()
+    """The lower bound of each number of a real-valued variable."""
+    high: tuple[float, ...] = ()
+    """The upper bound of each number."""
+    tolerance: float = TOLERANCE
+    """Real values that are closer than this share of the scale count as unchanged; finite ones are
+    unchanged only if they are equal."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise UserError(f"the name of a variable must be text, got {self.name!r}")
+        if self.scale is not None and not 0 < self.scale < math.inf:
+            raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
+        if len(np.shape(self.low)) == 1 and len(self.low) + len(self.high):
+            self._check_box()
+        else:
+            self._check_values()
+
+    def _check_box(self) -> None:
+        for side in ("low", "high"):
+            object.__setattr__(self, side, tuple(float(x) for x in getattr(self, side)))
+        if self.values:
+            raise UserError(f"variable {self.name!r} has values and bounds: give one of the two")
+        if len(self.low) != len(self.high):
+            raise UserError(
+                f"variable {self.name!r} has {len(self.low)} lower bounds and {len(self.high)} "
+                f"upper ones; it needs one of each per number"
+            )
+        for low, high in zip(self.low, self.high, strict=True):
+            if not low < high:
+                raise UserError(
+                    f"variable {self.name!r} ranges from {low} to {high}; the lower bound must be "
+                    f"below the upper one"
+                )
+        if self.scale is None and not math.isfinite(math.dist(self.low, self.high)):
+            raise UserError(
+                f"variable {self.name!r} has no bounds to take its scale from: give scale=…, the "
+                f"largest change that matters"
+            )
+        if not 0 <= self.tolerance < 1:
+            raise UserError(
+                f"variable {self.name!r} has tolerance {self.tolerance}; it must be 0 or more and "
+                f"below 1, a share of its scale"
+            )
+
+    def _check_values(self) -> None:
         if isinstance(self.values, str) or not isinstance(self.values, Iterable):
             raise UserError(
                 f"the values of variable {self.name!r} must be a tuple, such as (0, 1), got "
@@ -56,7 +109,7 @@ class Variable:
         if not values:
             raise UserError(f"variable {self.name!r} has no values")
         for value in values:
-            if not isinstance(value, Hashable) or not _is_hashable(value):
+            if not _is_hashable(value):
                 raise UserError(
                     f"variable {self.name!r} has the value {value!r}, which cannot be hashed: use "
                     f"a tuple instead of a list, text instead of a dictionary"
@@ -65,8 +118,16 @@ class Variable:
             raise UserError(f"variable {self.name!r} has the value NaN, which no state can name")
         if len(set(values)) != len(values):
             raise UserError(f"variable {self.name!r} lists a value twice")
-        if self.scale is not None and not 0 < self.scale < math.inf:
-            raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it has finitely many values."""
+        return not self.low
+
+    @property
+    def width(self) -> int:
+        """How many numbers it takes in a state."""
+        return len(self.low) or 1
 
     @cached_property
     def _points(self) -> np.ndarray | None:
@@ -79,7 +140,7 @@ class Variable:
 
     @cached_property
     def coordinates(self) -> np.ndarray:
-        """The values as points, float64 [n_values, n_coordinates]."""
+        """Finite values as points, float64 [n_values, n_coordinates]."""
         if self._points is not None:
             return self._points
         self._require_memory("coordinates")
@@ -87,7 +148,7 @@ class Variable:
 
     @cached_property
     def distances(self) -> np.ndarray:
-        """Euclidean distances between values, float64 [n_values, n_values]."""
+        """Euclidean distances between finite values, float64 [n_values, n_values]."""
         self._require_memory("distances")
         if self._points is not None:
             return np.stack([_distances(point, self._points) for point in self._points])
@@ -104,11 +165,20 @@ class Variable:
     def largest_distance(self) -> float:
         """The penalty's scale: `scale` if given, else the largest distance, or 1 if that is 0."""
         if self.scale:
-            return self.scale
+            return float(self.scale)
+        if not self.is_finite:
+            return math.dist(self.low, self.high)
         if self._points is None:
             return NAMES_DISTANCE if len(self.values) > 1 else 1.0
         points = _outermost(self._points)
         return max(float(_distances(point, points).max()) for point in points) or 1.0
+
+    def distance(self, x: Any, y: Any) -> Any:
+        """Return the Euclidean distances of values in states, [..., width] each, as float [...]."""
+        xp = array_namespace(y)
+        if self.is_finite:
+            return xp.asarray(self.distances)[x[..., 0].astype(int), y[..., 0].astype(int)]
+        return xp.sqrt(((x - y) ** 2).sum(axis=-1))
 
 
 def _is_hashable(value: Hashable) -> bool:
@@ -138,14 +208,18 @@ def _outermost(points: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class FactoredSpace:
-    """An ordered set of variables; a state has one value index per variable.
+class Space:
+    """An ordered set of variables. A state is one row of their numbers.
 
     Example::
 
-        space = sf.FactoredSpace((sf.Variable("hand", (0, 1)), sf.Variable("lamp", ("off", "on"))))
+        space = sf.Space((sf.Variable("hand", (0, 1)), sf.Variable("lamp", ("off", "on"))))
         space.state(lamp="on")  # (0, 1)
         space.labels((0, 1))  # {"hand": 0, "lamp": "on"}
+        space.changed(start, end)  # which variables differ, bool [..., n_variables]
+
+        plane = sf.Space((sf.Variable("agent", low=(0, 0), high=(2, 1)),))
+        plane.state(agent=(0.5, 0.5))  # array([0.5, 0.5]), float32
     """
 
     variables: tuple[Variable, ...]
@@ -153,11 +227,10 @@ class FactoredSpace:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", tuple(self.variables))
-        names = [variable.name for variable in self.variables]
-        if not names:
+        if not self.variables:
             raise UserError("a world needs at least one variable")
-        if len(set(names)) != len(names):
-            raise UserError(f"two variables share a name among {', '.join(names)}")
+        if len(set(self.names)) != len(self.names):
+            raise UserError(f"two variables share a name among {', '.join(self.names)}")
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -168,14 +241,40 @@ class FactoredSpace:
         return tuple(variable.name for variable in self.variables)
 
     @cached_property
+    def is_finite(self) -> bool:
+        """Whether all variables are; states are then value indices, otherwise float32."""
+        return all(variable.is_finite for variable in self.variables)
+
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each variable."""
+        """Number of values of each finite variable; 0 of a real-valued one."""
         return tuple(len(variable.values) for variable in self.variables)
 
     @property
-    def size(self) -> int:
-        """Number of combinations of values."""
+    def n_combinations(self) -> int:
+        """Number of combinations of values of finite variables."""
         return math.prod(self.sizes)
+
+    @cached_property
+    def width(self) -> int:
+        """How many numbers a state has."""
+        return sum(variable.width for variable in self.variables)
+
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
+        """Where each variable's numbers are in a state."""
+        ends = np.cumsum([variable.width for variable in self.variables]).tolist()
+        return tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
+
+    @cached_property
+    def low(self) -> np.ndarray:
+        """The lower bounds of real-valued variables, float32 [width]."""
+        return np.concatenate([v.low for v in self.variables]).astype(np.float32)
+
+    @cached_property
+    def high(self) -> np.ndarray:
+        """The upper bounds, float32 [width]."""
+        return np.concatenate([v.high for v in self.variables]).astype(np.float32)
 
     def index(self, name: str) -> int:
         """Return the index of a variable.
@@ -191,8 +290,29 @@ class FactoredSpace:
         """Return the indices of variables given by name, or by index."""
         return tuple(self.index(name) if isinstance(name, str) else int(name) for name in names)
 
+    # ------------------------------------------------------------------ states
+
+    def state(self, **labels: Any) -> Any:
+        """Return the state with the given values.
+
+        Variables not named take their first value, or the lower bound of their box.
+
+        Returns:
+            Value indices as a tuple; float32 [width] if a variable is real-valued.
+
+        Raises:
+            UserError: If a variable or a value does not exist.
+        """
+        bounds = [0.0 if v.is_finite else v.low for v in self.variables]
+        row = np.concatenate([np.atleast_1d(each) for each in bounds])
+        row[~np.isfinite(row)] = 0.0
+        for name, label in labels.items():
+            j = self.index(name)
+            row[self.slices[j]] = _numbers(self.variables[j], label)
+        return tuple(row.astype(int).tolist()) if self.is_finite else row.astype(np.float32)
+
     def as_state(self, state: Iterable[int] | Mapping[str, Hashable]) -> State:
-        """Return a state from value indices, or from values by name, as `state` takes them.
+        """Return a state of finite variables from value indices, or from values by name.
 
         Raises:
             UserError: If it is neither.
@@ -217,20 +337,21 @@ class FactoredSpace:
             f"write world.state({labels}{', …' if len(self) > 2 else ''})"
         )
 
-    def check_state(self, state: Sequence[int]) -> None:
-        """Raise a `UserError` unless this is one value index per variable, each in range."""
-        self.as_state(state)
-
     def check_states(self, states: np.ndarray) -> None:
-        """Check value indices, int [n, n_variables]; see `check_state`."""
-        if states.dtype.kind not in "iu" or states.ndim != 2:
-            raise UserError(f"states must be integers [n, {len(self)}], got {states.dtype}")
-        inside = states.shape[1] == len(self) and bool(
-            ((states >= 0) & (states < np.array(self.sizes))).all()
-        )
-        if not inside:
+        """Raise a `UserError` unless these are states, [n, width]: value indices within range, or
+        finite numbers."""
+        kinds = "iu" if self.is_finite else "f"
+        if states.dtype.kind not in kinds or states.ndim != 2 or states.shape[1] != self.width:
+            form = "integers" if self.is_finite else "float32"
+            raise UserError(
+                f"states must be {form} [n, {self.width}], got {states.dtype} {list(states.shape)}"
+            )
+        if not self.is_finite:
+            if not np.isfinite(states).all():
+                raise UserError("states must be finite numbers")
+        elif not ((states >= 0) & (states < np.array(self.sizes))).all():
             for state in states:
-                self.check_state(state)
+                self.as_state(state)
 
     def encode(self, states: np.ndarray, variables: Sequence[int] | None = None) -> np.ndarray:
         """Return one integer per state (mixed radix, the last variable fastest).
@@ -244,247 +365,92 @@ class FactoredSpace:
             int64 [n]; equal for equal values of these variables.
         """
         columns = range(len(self)) if variables is None else variables
-        if math.prod(self.sizes[column] for column in columns) > 2**62:
-            raise UserError("too many combinations of values to number: use fewer variables")
         code = np.zeros(len(states), dtype=np.int64)
+        span = 1
         for column in columns:
+            span *= self.sizes[column]
+            if span > 2**62:  # number the combinations that occur, and go on with these numbers
+                _, code = np.unique(code, return_inverse=True)
+                span = (int(code.max(initial=0)) + 1) * self.sizes[column]
             code = code * self.sizes[column] + states[:, column]
         return code
 
-    def labels(self, state: Iterable[int]) -> dict[str, Hashable]:
-        """Return a state as {name: value}.
+    def labels(self, state: Any) -> dict[str, Any]:
+        """Return a state as {name: value}; a real-valued variable's value is a tuple of numbers.
 
         Raises:
             UserError: If it is no state.
         """
+        if not self.is_finite:
+            row = np.asarray(state, float)
+            return {
+                v.name: v.values[int(row[at][0])] if v.is_finite else tuple(row[at].tolist())
+                for v, at in zip(self.variables, self.slices, strict=True)
+            }
         try:
             return {v.name: v.values[i] for v, i in zip(self.variables, state, strict=True)}
         except (ValueError, IndexError, TypeError):
             self.as_state(state)
             raise
 
-    def state(self, **labels: Hashable) -> State:
-        """Return the state with the given values; variables not named take their first value.
-
-        Raises:
-            UserError: If a variable or a value does not exist.
-        """
-        indices = [0] * len(self)
-        for name, label in labels.items():
-            variable = self.index(name)
-            values = self.variables[variable].values
-            if label not in values:
-                raise UserError(f"{name} has no value {label!r}; it has {join_values(values)}")
-            indices[variable] = values.index(label)
-        return tuple(indices)
-
-    def relative_distances(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return the distance of each variable's values in two states over the variable's scale.
-
-        Args:
-            start: Value indices, int [n, n_variables].
-            end: Value indices, int [n, n_variables].
-
-        Returns:
-            float64 [n, n_variables]; of JAX arrays, float32.
-        """
-        xp = array_namespace(end)
-        columns = [
-            xp.asarray(variable.distances)[start[:, j], end[:, j]] / variable.largest_distance
-            for j, variable in enumerate(self.variables)
-        ]
-        return xp.stack(columns, axis=1)
-
-
-# --------------------
-#
-# Continuous variables: named vectors of real numbers, with a distance between values
-#
-# The paper takes every state variable as a vector of real numbers (Section 2). A `Variable` of
-# `core/factored.py` lists finitely many of them; a `ContinuousVariable` is a whole box. A state is
-# one flat vector, float32 [size], that holds the variables one after the other.
-
-
-@dataclass(frozen=True)
-class ContinuousVariable:
-    """A named vector of real numbers in a box.
-
-    Example::
-
-        ContinuousVariable("agent", (0.0, 0.0), (2.0, 1.0))
-        ContinuousVariable("velocity", (-math.inf,), (math.inf,), scale=16.0)
-    """
-
-    name: str
-    """The name."""
-    low: tuple[float, ...]
-    """The lower bound of each number."""
-    high: tuple[float, ...]
-    """The upper bound of each number."""
-    scale: float | None = None
-    """The distance that the penalty divides by (default: the diagonal of the box). Needed if the
-    box has no end."""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise UserError(f"the name of a variable must be text, got {self.name!r}")
-        for side in ("low", "high"):
-            object.__setattr__(self, side, tuple(float(x) for x in getattr(self, side)))
-        if len(self.low) != len(self.high) or not self.low:
-            raise UserError(
-                f"variable {self.name!r} has {len(self.low)} lower bounds and {len(self.high)} "
-                f"upper ones; it needs one of each per number"
-            )
-        for low, high in zip(self.low, self.high, strict=True):
-            if not low < high:
-                raise UserError(
-                    f"variable {self.name!r} ranges from {low} to {high}; the lower bound must be "
-                    f"below the upper one"
-                )
-        if self.scale is not None and not 0 < self.scale < math.inf:
-            raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
-        if self.scale is None and not math.isfinite(self._diagonal):
-            raise UserError(
-                f"variable {self.name!r} has no bounds to take its scale from: give scale=…, the "
-                f"largest change that matters"
-            )
-
-    @property
-    def size(self) -> int:
-        """How many numbers a value has."""
-        return len(self.low)
-
-    @property
-    def _diagonal(self) -> float:
-        return math.dist(self.low, self.high)
-
-    @property
-    def largest_distance(self) -> float:
-        """The penalty's scale: `scale` if given, else the diagonal of the box."""
-        return self._diagonal if self.scale is None else float(self.scale)
-
-    def distance(self, x: Any, y: Any) -> Any:
-        """Return the Euclidean distance of values, float [..., size], as float [...]."""
-        return array_namespace(y).sqrt(((x - y) ** 2).sum(axis=-1))
-
-
-@dataclass(frozen=True)
-class ContinuousSpace:
-    """An ordered set of continuous variables; a state is one flat vector of all their numbers.
-
-    Example::
-
-        space = ContinuousSpace(
-            (ContinuousVariable("agent", (0, 0), (2, 1)), ContinuousVariable("lamp", (0,), (1,)))
-        )
-        space.join(agent=(0.5, 0.5))  # array([0.5, 0.5, 0.0]): the rest is at its lower bound
-        space.split(values)["agent"]  # [..., 2]
-        space.change(start, end)  # [..., 2]: how far each variable moved, over its scale
-    """
-
-    variables: tuple[ContinuousVariable, ...]
-    """The variables, with different names."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", tuple(self.variables))
-        if not self.variables:
-            raise UserError("a world needs at least one variable")
-        if len(set(self.names)) != len(self.names):
-            raise UserError(f"two variables share a name among {', '.join(self.names)}")
-
-    def __len__(self) -> int:
-        return len(self.variables)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the variables."""
-        return tuple(variable.name for variable in self.variables)
-
-    @cached_property
-    def size(self) -> int:
-        """How many numbers a state has."""
-        return sum(variable.size for variable in self.variables)
-
-    @cached_property
-    def slices(self) -> tuple[slice, ...]:
-        """Where each variable's numbers are in a state."""
-        ends = np.cumsum([variable.size for variable in self.variables]).tolist()
-        return tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
-
-    @cached_property
-    def low(self) -> np.ndarray:
-        """The lower bounds, float32 [size]."""
-        return np.concatenate([v.low for v in self.variables]).astype(np.float32)
-
-    @cached_property
-    def high(self) -> np.ndarray:
-        """The upper bounds, float32 [size]."""
-        return np.concatenate([v.high for v in self.variables]).astype(np.float32)
-
-    def index(self, name: str) -> int:
-        """Return the index of a variable.
-
-        Raises:
-            UserError: If there is none of this name; suggests the nearest.
-        """
-        if name not in self.names:
-            raise unknown("variable", str(name), self.names)
-        return self.names.index(name)
-
     def split(self, values: Any) -> dict[str, Any]:
-        """Return states, float [..., size], as {name: float [..., size of the variable]}."""
+        """Return states, [..., width], as {name: [..., width of the variable]}."""
         return {name: values[..., at] for name, at in zip(self.names, self.slices, strict=True)}
 
-    def join(self, **values: float | Sequence[float]) -> np.ndarray:
-        """Return a state by its values; variables not named are at the lower bound of their box.
+    # ------------------------------------------------------------------ changes
 
-        Returns:
-            float32 [size].
-
-        Raises:
-            UserError: If there is no such variable, or a value has another number of dimensions.
-        """
-        state = np.where(np.isfinite(self.low), self.low, 0).astype(np.float32)
-        for name, value in values.items():
-            j = self.index(name)
-            numbers = np.atleast_1d(np.asarray(value, np.float32))
-            if numbers.shape != (self.variables[j].size,):
-                raise UserError(
-                    f"variable {name!r} has {self.variables[j].size} numbers, got {value!r}"
-                )
-            state[self.slices[j]] = numbers
-        return state
-
-    def labels(self, values: Any) -> Mapping[str, tuple[float, ...]]:
-        """Return one state, float [size], as {name: numbers}."""
-        return {
-            name: tuple(float(x) for x in numbers)
-            for name, numbers in self.split(np.asarray(values)).items()
-        }
-
-    def change(self, start: Any, end: Any) -> Any:
-        """Return how far each variable is apart in two states, over its scale.
+    def distances(self, start: Any, end: Any) -> Any:
+        """Return the distance of each variable's values in two states, float [..., n_variables].
 
         Args:
-            start: States, float [..., size].
-            end: States, float [..., size].
-
-        Returns:
-            float [..., n_variables], 0 where nothing changed.
+            start: States, [..., width].
+            end: States, [..., width].
         """
         columns = [
-            variable.distance(start[..., at], end[..., at]) / variable.largest_distance
+            variable.distance(start[..., at], end[..., at])
             for variable, at in zip(self.variables, self.slices, strict=True)
         ]
         return array_namespace(end).stack(columns, axis=-1)
 
-    def relative_distances(self, start: Any, end: Any) -> Any:
-        """Return `change`: penalties know a `FactoredSpace` and this one by the same name."""
-        return self.change(start, end)
+    @cached_property
+    def scales(self) -> np.ndarray:
+        """Each variable's largest distance, float64 [n_variables]."""
+        return np.array([variable.largest_distance for variable in self.variables])
+
+    def change(self, start: Any, end: Any) -> Any:
+        """Return `distances` over the variables' scales."""
+        xp = array_namespace(end)
+        columns = [
+            variable.distance(start[..., at], end[..., at]) / variable.largest_distance
+            for variable, at in zip(self.variables, self.slices, strict=True)
+        ]
+        return xp.stack(columns, axis=-1)
+
+    def changed(self, start: Any, end: Any) -> Any:
+        """Return which variables differ in two states, bool [..., n_variables]: finite ones if they
+        are not equal, real-valued ones by more than their tolerance."""
+        if self.is_finite:
+            return start != end
+        xp = array_namespace(end)
+        columns = [
+            start[..., at][..., 0] != end[..., at][..., 0]
+            if variable.is_finite
+            else variable.distance(start[..., at], end[..., at])
+            > variable.tolerance * variable.largest_distance
+            for variable, at in zip(self.variables, self.slices, strict=True)
+        ]
+        return xp.stack(columns, axis=-1)
 
 
-# -------------------- The row type of result tables, shared by metrics and runs
-
-Row = tuple[str, int | None, float | None]
-"""`(metric, step, value)`. What `step` counts depends on the metric: skills, episodes, lengths of
-chains. It is None for a metric of the whole run; `value` is None where the metric is undefined."""
+def _numbers(variable: Variable, label: Any) -> Any:
+    """Return a value as the numbers that stand for it in a state."""
+    if variable.is_finite:
+        if label not in variable.values:
+            raise UserError(
+                f"{variable.name} has no value {label!r}; it has {join_values(variable.values)}"
+            )
+        return variable.values.index(label)
+    numbers = np.atleast_1d(np.asarray(label, np.float64))
+    if numbers.shape != (variable.width,):
+        raise UserError(f"variable {variable.name!r} has {variable.width} numbers, got {label!r}")
+    return numbers

@@ -24,7 +24,6 @@ from skillfocus.errors import UserError, unknown
 from skillfocus.figures.saving import check_path, save_figure
 from skillfocus.files import digest, file_name
 from skillfocus.learners.problem import Learner
-from skillfocus.learners.registry import as_learner
 from skillfocus.metrics.statistics import mean_interval
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.runs import JobStatus, Setting, Store, run_all
@@ -261,7 +260,7 @@ def sweep(
     reporting = reporting_seeds(report) if report else range(0)
     _check_axes(axes, {**settings, "world": world}, trials)
     settings.setdefault("coverage", metric in ("auc", "coverage"))
-    base = Discovery(world, objective, seed, as_learner(learner), **settings)
+    base = Discovery(world, objective, seed, learner, **settings)  # pyright: ignore[reportArgumentType]
     points = _grid(axes) if trials is None else []
     for point in points:  # invalid points are reported before anything runs
         _check_metric(base.with_settings(point), metric)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -27,28 +28,35 @@ from skillfocus.world import World, check_declared, check_step_limit
 from skillfocus.worlds.adapters.stepping import validate
 from skillfocus.worlds.explored import ExploredWorld
 from skillfocus.worlds.four_rooms import FourRooms
-from skillfocus.worlds.jax.world import require_jax
+from skillfocus.worlds.jax.world import JaxWorld, require_jax
 from skillfocus.worlds.registry import can_remake, make
 
 SAMPLED_STATES = 200
 """Worlds with more states are checked in this many, evenly spread."""
 
 
-def check_world(world: World) -> TabularMDP:
+def check_world(world: World) -> TabularMDP | None:
     """Check that a world keeps the contract that learners and metrics rely on.
 
-    Names, states, probabilities, drawings, default targets and settings are checked, and that a
-    second enumeration gives the same world. A world explored in an environment is also compared
-    with it: setting and then getting a state is the identity, steps are possible and as frequent
-    as the world says, and equal seeds give equal steps.
+    Of a world with a table, names, states, probabilities, drawings, default targets and settings
+    are checked, and that a second enumeration gives the same world. A world explored in an
+    environment is also compared with it: setting and then getting a state is the identity, steps
+    are possible and as frequent as the world says, and equal seeds give equal steps.
+
+    Of a world in JAX, names, bounds and settings are checked, and in random rollouts of many
+    environments at once: states keep their structure, values are in range, `one_way` variables
+    never return, equal keys give equal steps, and `place` keeps the values it is given.
 
     Returns:
-        `tabulate(world)`.
+        `tabulate(world)`; None without a table.
 
     Raises:
         UserError: Says what is wrong, and where.
     """
     _check_declared(world)
+    if not world.has_table:
+        _check_without_table(world)
+        return None
     mdp = tabulate(world)
     if tabulate(world).fingerprint != mdp.fingerprint:
         raise UserError(
@@ -65,43 +73,15 @@ def check_world(world: World) -> TabularMDP:
     return mdp
 
 
-def check_jax_world(world: World) -> None:
-    """Check that a world in JAX keeps the contract that networks rely on.
-
-    Names, drawings and settings are checked, and in random rollouts of many environments at once:
-    states keep their structure, values are int32 and in range, `one_way` variables never return,
-    equal keys give equal steps, and `place` keeps the values it is given.
-
-    Raises:
-        UserError: Says what is wrong.
-    """
-    require_jax("check_jax_world")
+def _check_without_table(world: World) -> None:
+    require_jax("check_world")
     from skillfocus.worlds.jax.checking import check_declarations, check_rollouts
 
-    _check_declared(world)
-    values = check_rollouts(check_declarations(world))
-    _check_drawing(world, [tuple(row) for row in values[-1].tolist()])
-
-
-def check_continuous_world(world: World) -> None:
-    """Check that a world with continuous variables keeps the contract that networks rely on.
-
-    Names, bounds and settings are checked, and of a world in JAX, in random rollouts of many
-    environments at once: states keep their structure, values are float32, finite and within their
-    bounds, and equal keys give equal steps.
-
-    Raises:
-        UserError: Says what is wrong.
-    """
-    require_jax("check_continuous_world")
-    from skillfocus.worlds.jax.checking import check_continuous_rollouts, check_declared_bounds
-    from skillfocus.worlds.jax.world import ContinuousWorld
-
-    _check_declared(world)
-    declared = check_declared_bounds(world)
-    if isinstance(declared, ContinuousWorld):
-        values = check_continuous_rollouts(declared)
-        _check_drawing(world, list(values[-1]))
+    check_declarations(world)
+    if isinstance(world, JaxWorld):
+        values = check_rollouts(world)
+        finite = world.space.is_finite
+        _check_drawing(world, [tuple(row) if finite else row for row in values[-1].tolist()])
 
 
 def _check_declared(world: World) -> None:
@@ -113,7 +93,7 @@ def _check_declared(world: World) -> None:
     check_step_limit(world.step_limit)
 
 
-def _check_drawing(world: World, states: list[State]) -> None:
+def _check_drawing(world: World, states: list[Any]) -> None:
     for state in states:
         try:
             drawing = world.draw(state)

@@ -151,11 +151,8 @@ def test_networks_are_timed(tmp_path):
 @pytest.mark.slow
 def test_actors_are_timed(tmp_path):
     file = tmp_path / "speed.json"
-    arguments = ("--quick", "--only", "speed", "--settings", "rooms-focused")
-    run("continuous.py", *arguments, "--out", str(file), cwd=tmp_path)
-    speed = json.loads(file.read_text())["speed"]
-    assert [(row["setting"], row["seeds"]) for row in speed] == [
-        ("rooms-focused", 1),
-        ("rooms-focused", 2),
-    ]
+    arguments = ("--quick", "--settings", "two-rooms", "--seeds", "1", "2")
+    run("continuous.py", *arguments, "--json", str(file), cwd=tmp_path)
+    speed = json.loads(file.read_text())
+    assert [(row["setting"], row["seeds"]) for row in speed] == [("two-rooms", 1), ("two-rooms", 2)]
     assert all(row["steps_per_s"] > 0 for row in speed)

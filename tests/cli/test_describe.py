@@ -49,14 +49,14 @@ def test_a_world_without_a_table(capsys, monkeypatch):
     }  # fmt: skip
 
 
-def test_a_world_with_continuous_variables(capsys, monkeypatch):
+def test_a_world_with_real_valued_variables(capsys, monkeypatch):
     pytest.importorskip("jax")
     monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "two-rooms", "--check"])
     main()
     shown = capsys.readouterr().out
     assert "TwoRooms-v0: 6 numbers in 4 variables, 4 action dimensions, 6 observations" in shown
     assert "agent, box  2 each   0 to 2 × 0 to 1" in shown
-    assert "its variables are continuous" in shown
+    assert "its variables are real-valued" in shown
     assert "Every check passed." in shown
     monkeypatch.setattr(sys, "argv", ["skillfocus", "describe", "gunner", "--json"])
     main()

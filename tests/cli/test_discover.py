@@ -155,7 +155,7 @@ def test_networks_are_told_to_learn_longer(capsys):
         options = Discover(world="four-rooms", objective="focused-vic", learner=learner)
         options._advise([record])
         notes = " ".join(capsys.readouterr().err.split())
-        assert notes.count("networks become more precise with more --updates") == 2 * advised
+        assert notes.count("networks become more precise with more --steps") == 2 * advised
         assert ("path-norm knows walls" in notes) != advised
         assert ("another seed" in notes) != advised
 

@@ -4,14 +4,14 @@ import json
 
 from commands import command
 from skillfocus.learners.registry import LEARNERS
-from skillfocus.worlds.registry import CONTINUOUS_WORLDS, JAX_WORLDS, WORLDS
+from skillfocus.worlds.registry import BUILT_IN, WORLDS
 
 
 def test_names_for_programs(tmp_path):
     document = json.loads(command("list", "--json", cwd=tmp_path).stdout)
     names = [world["name"] for world in document["worlds"]]
     assert names[:3] == ["four-rooms", "forage-world", "mud-world"]
-    assert names == [*WORLDS, *JAX_WORLDS, *CONTINUOUS_WORLDS]
+    assert names == [*BUILT_IN]
     assert {w["name"]: w["combinations"] for w in document["worlds"]}["box"] == 11 * 11
     tables = [world["table"] for world in document["worlds"]]
     assert tables == [True] * len(WORLDS) + [False] * (len(names) - len(WORLDS))

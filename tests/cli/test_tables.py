@@ -14,7 +14,10 @@ def text_of(made):
 
 
 def skill(number, targets, changes, effects, steps, starts=9, **others):
-    summary = {"changes_target": changes, "side_effects": effects}
+    summary = {
+        "changes_target": changes, "side_effects": effects, "changes_alone": None,
+        "best_possible": None,
+    }  # fmt: skip
     return {
         "skill": number, "targets": targets, **summary, "steps": steps, "starts": starts,
         "exact": True, "side_effects_interval": None,
@@ -39,7 +42,7 @@ def test_cells_are_text_not_markup():
 
 def test_one_run_is_shown_skill_by_skill():
     first = skill(0, ["tool_1"], 0.5, 0.25, 12.0, changes_alone=0.375, best_possible=0.75)
-    run = run_of(3, first, skill(1, [], None, 0.0, 1.0))  # an older run's record
+    run = run_of(3, first, skill(1, [], None, 0.0, 1.0))
     (made,) = effects_tables([run])
     lines = [line.split() for line in text_of(made).splitlines()]
     assert "seed 3" in text_of(made)
@@ -55,21 +58,6 @@ def test_sampled_effects_have_their_interval():
     shown = text_of(next(effects_tables([run_of(0, sampled)])))
     assert "0.500 ±0.100" in shown
     assert "sampled, 90 % intervals" in " ".join(shown.split())
-
-
-def test_continuous_skills_have_columns_of_their_own():
-    one = skill(
-        0, ["lamp"], 0.9, 0.25, 60.0, exact=False, side_effects_interval=(0.2, 0.3), exceeds=0.4
-    )
-    shown = text_of(next(effects_tables([run_of(0, one, unusual={"actor_rounds": 2})])))
-    assert "by planning, actor_rounds=2, seed 0" in shown
-    assert "how often the target moves by more than 0.1 of its scale" in shown
-    assert "Equation 1" not in shown
-    assert "alone" not in shown
-    row = next(line for line in shown.splitlines() if "lamp" in line)
-    assert row.split() == [
-        "0", "lamp", "0.900", "0.250", "±0.050", "0.400", "60.0", "9", "position", "0.250",
-    ]  # fmt: skip
 
 
 def test_several_seeds_are_shown_target_by_target():

@@ -17,7 +17,7 @@ class Station(sf.World):
     chance, and a wall."""
 
     id, actions, step_limit = "Station-v0", ("switch", "wait"), 12
-    space = sf.FactoredSpace(
+    space = sf.Space(
         (
             sf.Variable("clock", (0, 1, 2, 3)),
             sf.Variable("lamp", ("off", "on")),
@@ -89,14 +89,14 @@ def test_runs_name_the_same_skills(tmp_path, monkeypatch):
     (tmp_path / "clocks.py").write_text(
         "import skillfocus as sf\n\n\nclass Clock(sf.World):\n"
         "    id, actions, step_limit = 'Clock-v0', ('switch', 'wait'), 4\n"
-        "    space = sf.FactoredSpace((sf.Variable('lamp', (0, 1)), sf.Variable('time', (0, 1, 2))))\n\n"
+        "    space = sf.Space((sf.Variable('lamp', (0, 1)), sf.Variable('time', (0, 1, 2))))\n\n"
         "    def states(self):\n        return [(0, 0)]\n\n"
         "    def transition(self, state, action):\n"
         "        lamp, time = state\n"
         "        return [sf.Outcome(1.0, (1 - lamp if action == 0 else lamp, (time + 1) % 3))]\n"
     )
     run = Discovery("clocks.py:Clock", "focused-vic", 0)
-    assert [len(run.assignment()), run.assignment().targets(0)] == [2, (0,)]
+    assert [len(run.problem.skills), run.problem.skills.targets(0)] == [2, (0,)]
 
 
 def test_a_world_in_which_nothing_changes_has_no_targets():

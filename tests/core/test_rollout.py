@@ -107,7 +107,9 @@ def test_runs_are_rollouts_one_after_another(seed, hidden):
     mdp, picks = skills.mdp, np.random.default_rng(seed)
     chosen, starts = picks.integers(3, size=8), picks.integers(mdp.n_states, size=8)
     fast, slow = (np.random.default_rng(seed) for _ in range(2))
-    paths, steps = run_many(mdp_arrays(mdp), skills.arrays, chosen, starts, 5, mdp.n_marks, fast)
+    paths, steps = run_many(
+        mdp_arrays(mdp), skills.arrays, chosen, starts, 5, mdp.n_marks, fast, None
+    )
     for z, start, path, n in zip(chosen.tolist(), starts.tolist(), paths, steps, strict=True):
         marks = set()
         while len(marks) < mdp.marks_in[start]:

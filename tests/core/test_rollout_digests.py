@@ -38,7 +38,9 @@ def last_value_task(skills):
 def run(skills):
     rng = np.random.default_rng(1)
     chosen, starts = rng.integers(3, size=300), rng.integers(skills.mdp.n_states, size=300)
-    return digest(*skills.run(chosen, starts, rng), rng.random())
+    done = skills.run(chosen, starts, rng)
+    paths = np.pad(done.numbers, ((0, 0), (0, skills.step_limit + 1)), mode="edge")
+    return digest(paths[:, : skills.step_limit + 1], done.steps, rng.random())
 
 
 def trees(skills):

@@ -17,7 +17,7 @@ class Pair(sf.World):
     """Two switches."""
 
     id, actions = "Pair-v0", ("first", "second")
-    space = sf.FactoredSpace((sf.Variable("a", (0, 1)), sf.Variable("b", ("x", "y", "z"))))
+    space = sf.Space((sf.Variable("a", (0, 1)), sf.Variable("b", ("x", "y", "z"))))
 
     def states(self):
         return [(0, 0)]

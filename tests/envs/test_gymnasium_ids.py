@@ -6,15 +6,13 @@ import sys
 import gymnasium
 
 from skill_sets import walkers
-from skillfocus import gymnasium_ids as registration
 from skillfocus.envs import SkillVectorEnv, WorldEnv
-from skillfocus.worlds.registry import WORLD_IDS
+from skillfocus.worlds.registry import WORLDS
 
 
 def test_every_built_in_world_is_registered():
-    assert set(registration.WORLD_IDS) == set(WORLD_IDS)
-    for name in WORLD_IDS:
-        assert f"skillfocus/{name}" in gymnasium.registry
+    for world in WORLDS.values():
+        assert f"skillfocus/{world.id}" in gymnasium.registry
 
 
 def test_worlds_are_registered():

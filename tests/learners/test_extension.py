@@ -39,7 +39,7 @@ class ErrandLearner(Learner):
     name: str = "errand"
 
     def learn(self, problem, rng, progress):
-        assert [problem.assignment.targets(z) for z in range(2)] == [(1,), (1,)]
+        assert [problem.kinds.targets(z) for z in range(2)] == [(1,), (1,)]
         progress(0.5, "thinking")
         return Learned(ErrandPolicy())
 
@@ -115,7 +115,7 @@ class CountDiscriminator:
 
 @pytest.mark.parametrize("variant", [sf.focused, sf.dusdi], ids=["focused", "dusdi"])
 @pytest.mark.parametrize(
-    "learner", [sf.Planning(rounds=12), sf.QLearning(episodes=30_000, pace=0.01)],
+    "learner", [sf.Planning(rounds=12), sf.QLearning(episodes=30_000, estimator_rate_scale=0.01)],
     ids=lambda learner: learner.name,
 )  # fmt: skip
 def test_a_third_estimator_learns_with_every_variant_and_learner(variant, learner):

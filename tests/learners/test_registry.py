@@ -60,7 +60,7 @@ def test_modes_are_learned_as_skills_of_their_own():
         sf.make("four-rooms"), sf.scattered(sf.focused(sf.vic())), targets={"position": 13}
     )
     assert wide.modes == (8,) * 13
-    assert len(wide.assignment) == 104
+    assert len(wide.kinds) == 104
 
 
 def test_what_cannot_be_learned_is_said_before_learning(monkeypatch):
@@ -71,5 +71,5 @@ def test_what_cannot_be_learned_is_said_before_learning(monkeypatch):
     for learner in (sf.Planning(), sf.QLearning()):
         with pytest.raises(UserError, match="more than 10: use fewer skills"):
             learner.learn(problem, np.random.default_rng(0), no_progress)
-    small = sf.QLearning(episodes=10, remember=False)  # policies without contexts are small
+    small = sf.QLearning(episodes=10, sees_start=False)  # policies without contexts are small
     small.learn(problem, np.random.default_rng(0), no_progress)

@@ -160,7 +160,7 @@ class Latch(Button):
             return [sf.Outcome(1.0, (lamp or dial, 1 - dial))]
         return super().transition(state, action)
 
-    space = sf.FactoredSpace((sf.Variable("lamp", (0, 1)), sf.Variable("dial", (0, 1))))
+    space = sf.Space((sf.Variable("lamp", (0, 1)), sf.Variable("dial", (0, 1))))
 
     def states(self):
         return [(0, 0)]

@@ -43,7 +43,7 @@ def test_what_only_moves_on_is_said_if_it_has_stages():
 
     class Counter(sf.World):
         id, actions = "Counter-v0", ("count", "light")
-        space = sf.FactoredSpace((sf.Variable("count", (0, 1, 2)), sf.Variable("lamp", (0, 1))))
+        space = sf.Space((sf.Variable("count", (0, 1, 2)), sf.Variable("lamp", (0, 1))))
 
         def states(self):
             return [(0, 0)]

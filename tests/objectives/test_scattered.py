@@ -108,8 +108,8 @@ def test_runs_draw_every_mode_as_often(rng):
     mdp = sf.tabulate(world)
     policy = np.tile([1, 3, 4], 6).astype(np.uint8)  # right, left, or stay where it is
     skills = make_skills(world, mdp, (("position",),), ((),), policy, 1, modes=(3,))
-    paths, _ = skills.run(np.zeros(6000, int), np.full(6000, mdp.number((1, 0))), rng)
-    cells = np.bincount(mdp.values[paths[:, -1], 0], minlength=3)
+    done = skills.run(np.zeros(6000, int), np.full(6000, mdp.number((1, 0))), rng)
+    cells = np.bincount(done.ends[:, 0], minlength=3)
     assert cells == pytest.approx(2000, abs=150)
     (effects,) = sf.metrics.side_effects(skills, np.array([mdp.number((1, 0))]))
     assert effects.changes_target == pytest.approx(2 / 3)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.errors import UserError
-from skillfocus.objectives.kinds import assign_targets, default_counts, parse_targets, untargeted
+from skillfocus.objectives.kinds import default_counts, make_kinds, parse_targets, untargeted
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_too_many_skills_are_refused_at_once():
     for refused in (
         lambda: sf.assign(world, 10**12),
         lambda: sf.assign(world, targets=parse_targets("v0=1000000000000")),
-        lambda: assign_targets(world, sf.vic(), 10**12),
+        lambda: make_kinds(world, sf.vic(), 10**12),
     ):
         with pytest.raises(
             UserError, match="1,000,000,000,000 skills were asked for; there may be up to 10,000"

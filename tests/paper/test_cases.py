@@ -38,8 +38,8 @@ def test_plain_agents_with_memory_are_agents_of_their_own():
     assert {(c.agent, c.seed) for c in made} == {
         (agent, seed) for agent in ("vic-with-memory", "lsd-with-memory") for seed in (0, 1)
     }
-    assert all(c.run.learner.memory for c in made)
-    assert not Setup().case("mud-world", "vic", 0).run.learner.memory
+    assert all(c.run.learner.sees_start for c in made)
+    assert not Setup().case("mud-world", "vic", 0).run.learner.sees_start
     assert memory_cases(Setup(), ["mud-world"], range(5)) == []
 
 

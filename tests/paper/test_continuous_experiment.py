@@ -10,7 +10,7 @@ from paper.agents import FURTHER_SETUPS
 from paper.claims import MISSED, REACHED
 from paper.continuous import ContinuousStudy
 from skillfocus.errors import UserError
-from skillfocus.learners.actor.settings import Actor
+from skillfocus.learners.actor.learner import Actor
 from skillfocus.progress import no_progress
 
 SMALL, LARGE = FURTHER_SETUPS
@@ -32,8 +32,7 @@ def test_a_cpu_takes_as_many_steps_in_the_worlds_of_dusdi():
     assert [case.labels[2:] for case in small] == [case.labels[2:] for case in large]
     for case in small:
         if case.world != "two-rooms":
-            actor = case.run.actor
-            assert actor.rounds * actor.environments * 50 == continuous.PEER_STEPS
+            assert case.run.actor.steps == continuous.PEER_STEPS
 
 
 @pytest.mark.parametrize("setup", FURTHER_SETUPS, ids=lambda setup: setup.learner)
@@ -93,15 +92,17 @@ def test_returns_stand_beside_published_ones():
     assert by_agent["gunner-limited", "focused DIAYN"] == "–"
 
 
-def test_only_continuous_worlds():
-    with pytest.raises(UserError, match="no continuous variables"):
+def test_only_worlds_with_real_valued_actions():
+    with pytest.raises(UserError, match="no real-valued actions"):
         ContinuousStudy("four-rooms", "focused-diayn", 0, "position=2")
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unoptimized")
 def test_runs_measure_what_the_analysis_reads():
-    actor = Actor(rounds=2, environments=4, batch=100, hidden=8, judge_hidden=4, stretch=2)
+    actor = Actor(
+        steps=480, environments=4, batch=100, hidden=8, estimator_hidden=4, rounds_per_jit=2
+    )
     run = ContinuousStudy(
         "two-rooms", "focused-diayn", 0, "agent=2,lamp=2", rollouts=8, task_rounds=2,
         task_environments=4, actor=actor,

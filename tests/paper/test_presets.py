@@ -38,14 +38,14 @@ def test_presets_discover_alike():
 
 def test_plain_skills_are_published_without_memory():
     remembers = {
-        agent: discovery_learner("paper", "planning", agent).memory  # pyright: ignore
+        agent: discovery_learner("paper", "planning", agent).sees_start  # pyright: ignore
         for agent in ("focused-lsd", "dusdi-vic", "vic", "lsd", "diayn")
     }
     # DIAYN's reward does not look at the start, so the setting makes no difference to it.
     assert remembers == {
         "focused-lsd": True, "dusdi-vic": True, "vic": False, "lsd": False, "diayn": True,
     }  # fmt: skip
-    assert discovery_learner("memory=none", "planning", "focused-lsd").memory is False  # pyright: ignore
+    assert discovery_learner("memory=none", "planning", "focused-lsd").sees_start is False  # pyright: ignore
     assert discovery_learner("memory=all", "planning", "vic") == Planning()
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from frames import claims_by_id, make_results
@@ -16,7 +16,7 @@ from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.progress import no_progress
 
 SMALL, LARGE = FURTHER_SETUPS
-TINY = Neural(updates=20, environments=16, batch=16, hidden=8, memory=64, stretch=10)
+TINY = Neural(steps=20 * 16, environments=16, batch=16, hidden=8, memory=64, updates_per_jit=10)
 
 
 def results(rows):
@@ -217,7 +217,7 @@ class ScriptedSkills:
         share = (0.25, 0.5, 0.25, 1.0)[skills[0]]
         ends[: int(share * len(ends)), on] += 1
         ends[: len(ends) // 4, agent] += 1
-        return np.stack([starts, ends], axis=1), np.ones(len(starts))
+        return SimpleNamespace(ends=ends)
 
 
 def test_the_first_state_is_judged_by_the_best_skill_of_each_variable():

@@ -49,7 +49,7 @@ def test_the_default_count_has_the_seeds_of_the_others():
 def test_every_count_is_a_case():
     made = figure_5.count_cases(Setup(), [0])
     assert len(made) == 8 * 3
-    assert {(c.variant, len(c.run.assignment())) for c in made} == {
+    assert {(c.variant, len(c.run.problem.skills)) for c in made} == {
         ("skills=8", 8), ("", 16), ("skills=24", 24),
     }  # fmt: skip
 

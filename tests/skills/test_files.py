@@ -64,7 +64,7 @@ def test_files_keep_skills(skills, file):
     assert loaded == skills
     assert loaded.to_bytes() == skills.to_bytes() == file.read_bytes()
     header, _ = open_file(file)
-    assert (header["format"], header["version"]) == ("skillfocus-skills", 1)
+    assert (header["format"], header["version"]) == ("skillfocus-skills", 2)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: f"{o.name} {o.to_dict()}")
@@ -214,37 +214,40 @@ TABLE = [
     (array("reward.1", lambda t: np.full_like(t, -np.inf)), "not finite"),
 ]
 NETWORK = [
-    (array("costs/w0", lambda w: w[:-1].copy()), "'costs/w0' is float32 .* float32"),
-    (array("costs/w1", lambda w: w[:, :4].copy()), r"'costs/b1' is float32"),
-    (array("costs/w2", lambda w: w.astype(np.float64)), "'costs/w2' is float64"),
-    (array("costs/g0", lambda g: g * np.float32("nan")), "'costs/g0' holds numbers that are not"),
+    (array("q_params/w0", lambda w: w[:-1].copy()), "'q_params/w0' is float32 .* float32"),
+    (array("q_params/w1", lambda w: w[:, :4].copy()), r"'q_params/b1' is float32"),
+    (array("q_params/w2", lambda w: w.astype(np.float64)), "'q_params/w2' is float64"),
+    (
+        array("q_params/g0", lambda g: g * np.float32("nan")),
+        "'q_params/g0' holds numbers that are not",
+    ),
     (array("strength", lambda s: np.zeros(2, np.float32)), "'strength' is float32"),
     (array("groups/0/table", lambda t: t[:1].copy()), "'groups/0/table' is float32"),
-    (lambda h, a: a.pop("costs/b2"), "need an array 'costs/b2'"),
-    (lambda h, a: a.update({"costs/w9": np.zeros((2, 2))}), "need no array"),
-    (field("focused-vix", "network", "objective", "name"), "focused-vix"),
-    (field("my.py:rotate", "network", "objective", "name"), "a file of your own, which is not run"),
-    (field("vic", "network", "objective", "name"), "takes no strength|cannot have"),
-    (field("forged", "network", "objective", "prior"), "not the settings of an objective"),
-    (field([], "network", "components"), "components of 0 skills"),
-    (field([["tool_2", 0]], "network", "components", 0), "its components are for"),
-    (field([["tool_1", 9999]], "network", "components", 0), "is float32"),
-    (field([["hat", 0]], "network", "components", 0), "hat"),
+    (lambda h, a: a.pop("q_params/b2"), "need an array 'q_params/b2'"),
+    (lambda h, a: a.update({"q_params/w9": np.zeros((2, 2))}), "need no array"),
+    (field("focused-vix", "objective", "name"), "focused-vix"),
+    (field("my.py:rotate", "objective", "name"), "a file of your own, which is not run"),
+    (field("vic", "objective", "name"), "takes no strength|cannot have"),
+    (field("forged", "objective", "prior"), "not the settings of an objective"),
+    (field([], "skills"), "components of 0 skills"),
+    (field([["tool_2", 0]], "skills", 0), "its components are for"),
+    (field([["tool_1", 9999]], "skills", 0), "is float32"),
+    (field([["hat", 0]], "skills", 0), "hat"),
     (field([1, 1, 1, 1, 2], "modes"), "not of 6"),
     (field(["tool_2"], "context_variables", 0), "context variables of its skills differ"),
-    (lambda h, a: h.pop("network"), "says nothing of its networks"),
+    (lambda h, a: h.pop("objective"), "says nothing of the objective"),
 ]
 ACTOR = [
     (lambda h, a: a.pop("actor/w1"), "need no array 'actor/b1'"),
     (lambda h, a: a.update(more=np.zeros(1, np.float32)), "need no array 'more'"),
     (lambda h, a: a.update(shift=np.zeros(3, np.float32)), "'shift' is float32"),
     (lambda h, a: a["scale"].fill(0), "not positive"),
-    (lambda h, a: a["judges/w0"].fill(np.nan), "not finite"),
+    (lambda h, a: a["estimators/w0"].fill(np.nan), "not finite"),
     (lambda h, a: h["kinds"].append([["door", 2]]), "unknown variable"),
-    (lambda h, a: h["kinds"].append([[None, 2]]), "names none"),
-    (field([], "kinds"), "no skill has a target"),
+    (lambda h, a: h["kinds"].append([[None, 2]]), "cannot target the whole state"),
+    (field([], "kinds"), "has 0 numbers|its skills have"),
     (field({"sphere": 1}, "kinds", 0, 0, 1), "2 to"),
-    (field(10**9, "kinds", 0, 0, 1), "give it 2 to"),
+    (field(10**9, "kinds", 0, 0, 1), "numbers, not 1 to|impossible components"),
     (field("dusdi-metra", "objective", "name"), "takes no|needs an objective"),
 ]
 

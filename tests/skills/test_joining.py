@@ -77,20 +77,14 @@ def test_values_that_are_reached_go_with_their_skills(tools, tmp_path):
     """The corridor's five skills of `reach`: tool_1=0 and 1, then three places."""
     reach = sf.discover(corridor(), sf.focused(sf.reach()), seed=0, learner=SHORT)
     named = ["tool_1=0", "tool_1=1", "position=(1, 1)", "position=(1, 2)", "position=(1, 3)"]
-    assert reach.info["reaches"] == named
-    assert reach["position"].info["reaches"] == named[2:]
+    assert [skill.goal for skill in reach] == named
+    assert [skill.goal for skill in reach["position"]] == named[2:]
     picked = reach[[3, 0]]
-    assert picked.info["reaches"] == [named[3], named[0]]
-    assert sf.Skills.load(picked.save(tmp_path / "a.skills")).info == picked.info
-    assert (picked + reach[1:3]).info["reaches"] == [named[z] for z in (3, 0, 1, 2)]
-    assert (reach[:2] + reach[2:]).info == reach.info
-    assert (reach + reach).info["reaches"] == named * 2
-    other = sf.discover(corridor(), sf.focused(sf.reach()), seed=1, learner=SHORT)
-    both = reach + other
-    assert both.info["reaches"] == named * 2, "lists that are alike are joined, not kept"
-    assert both[4:6].info["reaches"] == [named[4], named[0]]
-    assert "reaches" not in (reach + tools).info
-    assert "reaches" not in (tools + reach).info
+    assert [skill.goal for skill in picked] == [named[3], named[0]]
+    assert sf.Skills.load(picked.save(tmp_path / "a.skills")).goals == picked.goals
+    assert [skill.goal for skill in picked + reach[1:3]] == [named[z] for z in (3, 0, 1, 2)]
+    assert (reach[:2] + reach[2:]).goals == reach.goals
+    assert [skill.goal for skill in reach + tools] == named + [None] * len(tools)
 
 
 def test_rewards_are_dropped_if_one_set_has_none(tools, places):
@@ -143,7 +137,8 @@ def test_one_skill_is_a_view(places, rng):
     assert skill.rollout(start, seeds[0]) == places.rollout(1, start, seeds[1])
     assert skill.likely_path(start) == places.likely_path(1, start)
     assert skill.action(start, start) == places.action(1, start, start)
-    assert skill.policy(rng).skill == 1
+    actions = [policy(start) for policy in (skill.policy(rng), places.policy(1, rng))]
+    assert actions[0] == actions[1]
     assert repr(skill).startswith("<skill 1 (position) of <4 ")
     assert [each.number for each in places] == [0, 1, 2, 3]
 
@@ -180,7 +175,7 @@ def test_packed_sets_stay_packed(tools, places):
 
 
 def test_sets_too_large_for_a_table_are_packed(monkeypatch, tools):
-    monkeypatch.setattr("skillfocus.skills.skills.MAX_UNPACKED", 2 * tools.tabular.index.n_entries)
+    monkeypatch.setattr("skillfocus.skills.policy.MAX_UNPACKED", 2 * tools.tabular.index.n_entries)
     assert not isinstance((tools + tools).policies, PackedPolicy)
     assert isinstance((tools + tools + tools).policies, PackedPolicy)
 

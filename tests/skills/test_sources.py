@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.skills.sources import list_sources, load_source, source_file
+from skillfocus.skills.skills import list_sources, load_source, source_file
 
 
 def test_one_or_several(focused_vic):

@@ -20,7 +20,7 @@ class Lamps(sf.World):
     """Variables with names that try to be more than text."""
 
     id = "<img src=x onerror=alert(1)>"
-    space = sf.FactoredSpace(tuple(sf.Variable(name, HOSTILE) for name in HOSTILE))
+    space = sf.Space(tuple(sf.Variable(name, HOSTILE) for name in HOSTILE))
     actions = ("go",)
 
     def states(self):

@@ -11,7 +11,7 @@ import numpy as np
 
 from paths import ROOT
 from skillfocus.worlds.jax.dusdi.particles import ParticlesState
-from skillfocus.worlds.jax.world import ContinuousWorld
+from skillfocus.worlds.jax.world import JaxWorld
 
 FOLDER = ROOT / "tests" / "data" / "dusdi"
 LEVELS = np.float32(127)
@@ -24,12 +24,12 @@ def recording(name: str) -> dict[str, np.ndarray]:
         return {key: file[key] for key in file.files}
 
 
-def actions_of(levels: np.ndarray, world: ContinuousWorld) -> np.ndarray:
+def actions_of(levels: np.ndarray, world: JaxWorld) -> np.ndarray:
     """Return recorded levels as actions, float32 [..., n_action_dims]."""
     return levels.astype(np.float32) / LEVELS * np.array(world.action_high, np.float32)
 
 
-def replay(world: ContinuousWorld, start: Any, actions: np.ndarray) -> np.ndarray:
+def replay(world: JaxWorld, start: Any, actions: np.ndarray) -> np.ndarray:
     """Return the observations from a start on, float32 [n_steps + 1, observation_size]."""
 
     @jax.jit

@@ -171,7 +171,7 @@ def traced(name: str) -> str:
     rng = np.random.default_rng(0)
     for t in range(6):
         keys = jax.random.split(jax.random.key(t + 1), 8)
-        if not hasattr(world, "action_low"):
+        if not world.has_real_actions:
             action: Any = rng.integers(len(world.actions), size=8).astype(np.int32)
         else:
             low, high = np.asarray(world.action_low), np.asarray(world.action_high)
@@ -185,7 +185,13 @@ def traced(name: str) -> str:
 def network() -> dict[str, Any]:
     """Return what a cost network does after a few updates."""
     learner = sf.Neural(
-        updates=30, environments=8, batch=16, memory=256, hidden=16, stretch=10, hold=0.3
+        steps=240,
+        environments=8,
+        batch=16,
+        memory=256,
+        hidden=16,
+        updates_per_jit=10,
+        warmup_fraction=0.3,
     )
     skills = sf.discover(
         room(), make_objective("focused-vic"), seed=1, learner=learner, targets=TARGETS
@@ -195,14 +201,18 @@ def network() -> dict[str, Any]:
 
 def actor() -> dict[str, Any]:
     """Return what an actor of real-valued actions does after a few rounds."""
-    learner = sf.Neural(actor=sf.Actor(rounds=4, environments=8, hidden=16, batch=64, stretch=2))
     world = sf.make("two-rooms")
+    steps = 4 * 8 * world.step_limit
+    learner = sf.Actor(steps=steps, environments=8, hidden=16, batch=64, rounds_per_jit=2)
     skills: Any = sf.discover(
         world, make_objective("focused-vic"), seed=1, learner=learner,
         targets={"agent": 4, "lamp": 2},
     )  # fmt: skip
-    found = sf.metrics.continuous_side_effects(skills, rng=np.random.default_rng(0), n=64)
-    return {"effects": [[float(e.changes.sum()), float(e.ends.sum())] for e in found]}
+    found = sf.metrics.side_effects(skills, rng=np.random.default_rng(0), sample=64)
+    return {
+        "weights": [float(np.abs(w).sum()) for w in skills.policies.weights["actor"].values()],
+        "effects": [[float(e.amount.sum()), float(e.ends.sum())] for e in found],
+    }
 
 
 def flat_agents() -> dict[str, Any]:

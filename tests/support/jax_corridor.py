@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.tasks.option_learning import Options
 from skillfocus.tasks.sampled import JaxTask
 from skillfocus.worlds.jax.world import JaxWorld
@@ -18,7 +18,7 @@ class Corridor(JaxWorld):
 
     id = "Corridor-v0"
     actions = ("left", "right", "press")
-    space = FactoredSpace(
+    space = Space(
         (Variable("cell", tuple(range(7))), Variable("lamp", (0, 1)), Variable("broken", (0, 1)))
     )
     one_way = ("broken",)

@@ -6,13 +6,12 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.learners.cost_network.rewards import NetworkReward, make_rewards
-from skillfocus.learners.discovery import make_problem
-from skillfocus.objectives.kinds import lay_out
-from skillfocus.skills.actor import ActorModel, SkillEstimates
+from skillfocus.learners.problem import make_problem
+from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
-from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.jax.rooms import Rooms
-from skillfocus.worlds.jax.table import TableWorld, from_table
+from skillfocus.worlds.jax.table import TableWorld
+from skillfocus.worlds.jax.world import JaxWorld
 
 SMALL_ROOM = "######\n#...T#\n#.#..#\n#T...#\n######"
 
@@ -25,9 +24,9 @@ def small_room(step_limit: int = 8) -> Rooms:
 class Tableless(TableWorld):
     """A finite world that does not show its table."""
 
-    @property
-    def mdp(self):  # pyright: ignore[reportIncompatibleMethodOverride]
-        return None
+    def __init__(self, world, mdp):
+        super().__init__(world, mdp)
+        self.mdp = None
 
     def states(self):
         raise AssertionError("a world without a table was enumerated")
@@ -45,10 +44,8 @@ def neural_skills(
     if targets is None and n_skills is None and objective.targeted:
         targets = {"tool_1": 2, "position": 3}
     problem = make_problem(world, objective, targets=targets, n_skills=n_skills)
-    jax_world = world if hasattr(world, "one_way") else from_table(world, problem.mdp)
-    model = SkillModel(
-        world.space, jax_world.one_way, len(world.actions), objective, problem.assignment
-    )
+    jax_world = world if isinstance(world, JaxWorld) else TableWorld(world, problem.mdp)
+    model = SkillModel(world.space, jax_world.one_way, len(world.actions), objective, problem.kinds)
     rng = np.random.default_rng(seed)
     rewards = make_rewards(model, 0.98, rng)
     parts = [
@@ -62,35 +59,43 @@ def neural_skills(
     costs["w2"] *= scale
     strength = 0.0 if objective.penalty is None else objective.penalty.strength
     weights = {
-        "costs": costs, "groups": parts, "strength": np.float32(strength),
-        "unit": np.ones(model.n_skills, np.float32),
+        "q_params": costs, "groups": parts, "strength": np.float32(strength),
+        "reward_scale": np.ones(model.n_skills, np.float32),
         "temperature": np.float32(0.0),
     }  # fmt: skip
     policies = NeuralPolicy(model, weights, problem.modes, jax_world.mdp)
     first = np.cumsum((0, *problem.modes[:-1]))
     names = world.space.names
-    chosen = tuple(tuple(names[i] for i in problem.assignment.targets(z)) for z in first)
+    chosen = tuple(tuple(names[i] for i in problem.kinds.targets(z)) for z in first)
     info = {"objective": objective.to_dict(), "learner": {"name": "neural"}, "seed": seed}
     return sf.Skills(world, policies, chosen, problem.step_limit, info)
 
 
-ACTOR_TARGETS = [{"agent": 3}, {"box": sf.Sphere(2)}, {"agent": 3, "box": sf.Sphere(2)}, {}]
+ACTOR_TARGETS = {"agent": 3, "box": sf.Sphere(2), "agent+box": None, "nothing": None}
 
 
-def untrained_actor(objective=None, targets=ACTOR_TARGETS, world="two-rooms", **more):
-    """Skills of an actor with random weights, in a continuous world."""
+def untrained_actor(objective=None, targets=ACTOR_TARGETS, world="two-rooms", n_skills=None):
+    """Skills of an actor with random weights, in a world with real-valued actions."""
     made, rng = sf.make(world), np.random.default_rng(0)
-    assert isinstance(made, ContinuousBase)
     objective = objective or sf.focused(sf.metra())
-    layout = lay_out(made.space, objective, targets, **more)
+    problem = make_problem(made, objective, targets=targets, n_skills=n_skills, step_limit=5)
+    code = make_code(problem.kinds, len(made.space))
     model, estimates = (
-        ActorModel(made, objective, layout, 5),
-        SkillEstimates(made.space, objective, layout),
+        ActorModel(made, objective, code, 5),
+        SkillEstimates(made.space, objective, code),
     )
     weights = {
         "actor": init_network([model.n_inputs, 8, 8, model.n_outputs], rng),
-        "judges": estimates.init(4, rng),
+        "estimators": estimates.init(4, rng),
         "shift": np.zeros(made.observation_size, np.float32),
         "scale": np.ones(made.observation_size, np.float32),
     }
-    return sf.ContinuousSkills(made, objective, layout, weights, 5, {"seed": 0})
+    info = {"objective": objective.to_dict(), "seed": 0}
+    return skills_of(problem, ActorPolicy(model, weights, problem.kinds.skills), info)
+
+
+def skills_of(problem, policy, info=None) -> sf.Skills:
+    """The skills of a problem, with policies that no learner returned."""
+    names, kinds = problem.world.space.names, problem.kinds
+    targets = tuple(tuple(names[j] for j in kinds.targets(z)) for z in range(len(kinds)))
+    return sf.Skills(problem.world, policy, targets, problem.step_limit, info or {})

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.world import Outcome, World
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
@@ -37,9 +37,7 @@ class RandomWorld(World):
     def __init__(self, seed: int, sizes: tuple[int, ...] = (3, 2), n_actions: int = 2,
                  one_way: bool = False) -> None:  # fmt: skip
         rng = np.random.default_rng(seed)
-        self.space = FactoredSpace(
-            tuple(Variable(f"v{i}", tuple(range(n))) for i, n in enumerate(sizes))
-        )
+        self.space = Space(tuple(Variable(f"v{i}", tuple(range(n))) for i, n in enumerate(sizes)))
         self.actions = tuple(f"a{i}" for i in range(n_actions))
         self.follows = {}
         states = list(self.states())
@@ -66,7 +64,7 @@ class Door(World):
     """A door that is unlocked for good and then opened and shut; a painted wall."""
 
     id, actions = "Door-v0", ("turn", "push")
-    space = FactoredSpace(
+    space = Space(
         (
             Variable("door", ("locked", "shut", "open")),
             Variable("wall", ("red", "blue")),
@@ -88,7 +86,7 @@ class Button(World):
     """A lamp whose button works with probability 0.4 and touches nothing else, and a dial."""
 
     id, actions, step_limit = "Button-v0", ("press", "turn"), 10
-    space = FactoredSpace((Variable("lamp", ("off", "on")), Variable("dial", (0, 1, 2))))
+    space = Space((Variable("lamp", ("off", "on")), Variable("dial", (0, 1, 2))))
 
     def states(self):
         return [(0, dial) for dial in range(3)]

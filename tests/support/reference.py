@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 
-def plain_values(mdp, stop, earned, gamma, waiting, event_cost, kept=1.0):
+def plain_values(mdp, stop, step_share, gamma, loss_discount, event_cost, stop_share=1.0):
     """The exact values of one context, swept until nothing changes: terminating pays
-    kept * stop[s];
-    moving pays earned * stop[s] and what follows, less its cost, times gamma if that is a gain and
-    times `waiting` if it is a loss."""
-    values = kept * np.array(stop, dtype=float)
+    stop_share * stop[s];
+    moving pays step_share * stop[s] and what follows, less its cost, times gamma if that is a gain and
+    times `loss_discount` if it is a loss."""
+    values = stop_share * np.array(stop, dtype=float)
     while True:
         following = mdp.probabilities * (values[mdp.successors] - event_cost)
         best = following.sum(axis=2).max(axis=1)
-        moving = earned * stop + np.where(best > 0, gamma, waiting) * best
-        better = np.maximum(kept * stop, moving)
+        moving = step_share * stop + np.where(best > 0, gamma, loss_discount) * best
+        better = np.maximum(stop_share * stop, moving)
         if np.abs(better - values).max() < 1e-11:
             return better
         values = better
@@ -98,21 +98,23 @@ class PlainQ:
             self.first = s
             path = [s]
             self.reset_marks(s, rng)
-            if learner.counterfactual:
+            if learner.all_stop_values:
                 for c in contexts:
                     self.q[s, self.terminate, c] = self.earned(s, c)
             while len(path) <= self.problem.step_limit:
                 if not greedy and rng.random() < learner.epsilon:
-                    a = int(rng.random() * (self.terminate + (not learner.walk)))
+                    a = int(
+                        rng.random() * (self.terminate + (not learner.explore_without_stopping))
+                    )
                 else:
                     a = self.best(s, own)
-                    if a == self.terminate and learner.walk and not greedy:
+                    if a == self.terminate and learner.explore_without_stopping and not greedy:
                         a = int(rng.random() * self.terminate)
                 if a == self.terminate:
                     break
                 following, cost = self.step(s, a, rng)
                 for c in contexts:
-                    if learner.counterfactual:
+                    if learner.all_stop_values:
                         self.q[following, self.terminate, c] = self.earned(following, c)
                     best = max(self.value(following, b, c) for b in range(self.terminate + 1))
                     target = dense * self.earned(s, c) + gamma * (best - cost)
@@ -120,14 +122,14 @@ class PlainQ:
                     self.q[s, a, c] = old + step_size * (target - old)
                 s = following
                 path.append(s)
-            learns = greedy or not learner.own_behaviour
+            learns = greedy or not learner.update_on_greedy_only
             first = learner.update_first and objective.reward.timing == "final"
             if learns and first:
                 self.learn(path)
-                if learner.counterfactual:
+                if learner.all_stop_values:
                     for c in contexts:
                         self.q[s, self.terminate, c] = self.earned(s, c)
-            if not learner.counterfactual:
+            if not learner.all_stop_values:
                 for c in contexts:
                     old = self.value(s, self.terminate, c)
                     self.q[s, self.terminate, c] = old + step_size * (self.earned(s, c) - old)
@@ -144,7 +146,7 @@ class PlainQ:
                 self.update(
                     self.params[term.group], group.coordinates, term.component,
                     group.starts.of_state[path[0]], group.values.of_state[seen],
-                    self.problem.rate * self.learner.pace,
+                    self.problem.rate * self.learner.estimator_rate_scale,
                 )  # fmt: skip
 
     def table(self):

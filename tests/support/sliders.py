@@ -1,21 +1,21 @@
-"""A continuous probe world whose best skills are known."""
+"""A probe world of real-valued variables whose best skills are known."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
 
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.worlds.jax.world import ContinuousWorld
+from skillfocus.spaces import Space, Variable
+from skillfocus.worlds.jax.world import JaxWorld
 
 
-class Sliders(ContinuousWorld):
+class Sliders(JaxWorld):
     """Three sliders from -1 to 1. Pushing the first drags the second along by half as much, unless
     the second pushes back. A skill can bring one to any place, and leave the others exactly where
     they were."""
 
     id = "Sliders-v0"
-    space = ContinuousSpace(tuple(ContinuousVariable(name, (-1.0,), (1.0,)) for name in "abc"))
+    space = Space(tuple(Variable(name, low=(-1.0,), high=(1.0,)) for name in "abc"))
     actions = ("a", "b", "c")
     action_low, action_high = (-0.2,) * 3, (0.2,) * 3
     step_limit = 12

@@ -61,7 +61,7 @@ class Throws(sf.World):
     def __init__(self, n, sides, first):
         self.n, self.shares = n, (first, *[(1 - first) / (sides - 1)] * (sides - 1))
         counts = tuple(range(n + 1))
-        self.space = sf.FactoredSpace(
+        self.space = sf.Space(
             (
                 sf.Variable("turn", counts),
                 sf.Variable("others", counts),

@@ -91,7 +91,7 @@ class Hostile(sf.World):
 
     id = "Hostile" + HOSTILE
     actions = ("wait", "<b>press</b>")
-    space = sf.FactoredSpace(
+    space = sf.Space(
         (sf.Variable(HOSTILE, ("off", "<i>on</i>")), sf.Variable("hour", tuple(range(6))))
     )
 

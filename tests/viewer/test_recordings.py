@@ -75,7 +75,7 @@ def test_worlds_of_very_many_actions_are_refused():
     class Many(JaxWorld):
         id = "Many-v0"
         actions = tuple(map(str, range(300)))
-        space = sf.FactoredSpace((sf.Variable("a", (0, 1)),))
+        space = sf.Space((sf.Variable("a", (0, 1)),))
 
         def reset(self, key):
             raise NotImplementedError
@@ -183,7 +183,7 @@ def test_worlds_without_a_map_show_their_variables(page, tmp_path):
         id = "Lamps-v0"
         step_limit = 4
         actions = tuple(f"press_{i}" for i in range(30))
-        space = sf.FactoredSpace(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(30)))
+        space = sf.Space(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(30)))
 
         def reset(self, key):
             return jax.random.randint(key, (30,), 0, 2)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from skillfocus.enumeration import PackedTransitions, pack_transitions
 from skillfocus.errors import UserError
 from skillfocus.files import seal, unseal
-from skillfocus.world import PackedTransitions, pack_transitions
 from skillfocus.worlds import explored as exploration_cache
 from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 

@@ -7,7 +7,7 @@ def test_sizes_of_the_paper():
     world = sf.make("FourRooms-v0")
     assert len(world.map.cells) == 104
     assert world.tools == [(5, 5), (6, 7), (7, 5), (8, 7)]
-    assert world.space.size == 1664
+    assert world.space.n_combinations == 1664
     assert world.step_limit == 40
     assert world.goals == ("tool_1", "tool_2", "tool_3", "tool_4")
 

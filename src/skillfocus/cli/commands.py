@@ -11,7 +11,7 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -104,11 +104,12 @@ class DiscoveryOptions:
     """Rounds of planning (default 40)."""
     episodes: OptionalInt = None
     """Episodes of Q-learning (default 1,000,000; literal 320,000)."""
-    updates: OptionalInt = None
-    """Updates of the networks (default 24,000); in continuous worlds, rounds (300; large 1,000)."""
+    steps: OptionalInt = None
+    """Environment steps that networks learn from (default 6,144,000; large 196,608,000; with real-
+    valued actions 960,000 and 204,800,000)."""
     environments: OptionalInt = None
-    """Environments that networks learn from at once (default 256; large 8,192; in continuous worlds
-    64 and 4,096)."""
+    """Environments that networks learn from at once (default 256; large 8,192; with real-valued
+    actions 64 and 4,096)."""
     hidden: OptionalInt = None
     """Width of the networks' hidden layers (default 256; large 512)."""
     preset: Literal["default", "paper"] = "default"
@@ -142,16 +143,10 @@ class DiscoveryOptions:
             for option in other.options:
                 if option in given and option not in entry.options:
                     raise UserError(f"--{option} belongs to --learner {name}")
-        if given and "updates" in entry.options:
-            from skillfocus.discovery import cached_world
-            from skillfocus.worlds.continuous import ContinuousBase
+        from skillfocus.discovery import cached_world
 
-            if isinstance(cached_world(self.world, self.world_settings), ContinuousBase):
-                # There an actor learns, and its updates are rounds.
-                learner: Any = make_learner(self.learner)
-                settings = {"rounds" if name == "updates" else name: given[name] for name in given}
-                return replace(learner, actor=replace(learner.actor_settings, **settings))
-        return make_learner(self.learner, paper=self.preset == "paper", **given)
+        world = cached_world(self.world, self.world_settings)
+        return make_learner(self.learner, world, paper=self.preset == "paper", **given)
 
     def explore_world(self) -> None:
         """Make the world, showing progress if that takes long, and print notes about it."""
@@ -208,11 +203,10 @@ class WorldOptions:
 def _explore(name: str, settings: str) -> tuple[World, TabularMDP | None]:
     """Make a world and its table, if it has one, and show progress if that takes long."""
     from skillfocus.discovery import cached_mdp, cached_world
-    from skillfocus.worlds.registry import has_table
 
     with shown_exploration():
         world = cached_world(name, settings)
-        return world, cached_mdp(name, settings) if has_table(world) else None
+        return world, cached_mdp(name, settings) if world.has_table else None
 
 
 # -------------------------------------------------------------------- worlds
@@ -228,19 +222,19 @@ class List:
     def run(self) -> None:
         """Print the names."""
         from skillfocus.objectives.registry import objective_names
-        from skillfocus.worlds.registry import CONTINUOUS_WORLDS, JAX_WORLDS, WORLDS
+        from skillfocus.worlds.registry import BUILT_IN, WORLDS
 
         worlds = []
-        for name, kind in {**WORLDS, **JAX_WORLDS, **CONTINUOUS_WORLDS}.items():
-            world, continuous = kind(), name in CONTINUOUS_WORLDS
-            space: Any = world.space
-            sizes = [v.size for v in space.variables] if continuous else space.sizes
+        for name, kind in BUILT_IN.items():
+            world = kind()
+            space, finite = world.space, world.space.is_finite
+            sizes = space.sizes if finite else [v.width for v in space.variables]
             worlds.append(
                 {
                     "name": name, "id": world.id,
-                    "combinations": None if continuous else space.size,
+                    "combinations": space.n_combinations if finite else None,
                     "variables": dict(zip(space.names, sizes, strict=True)),
-                    "table": name in WORLDS, "continuous": continuous,
+                    "table": name in WORLDS, "continuous": not finite,
                 }
             )  # fmt: skip
         names = {"objectives": list(objective_names()), "learners": list(LEARNERS)}
@@ -264,37 +258,27 @@ class Describe:
     world_settings: str = "{}"
     """The world's settings as JSON, such as '{"step_limit": 30}'."""
     check: bool = False
-    """Also run every check of skillfocus.testing.check_world (check_jax_world and
-    check_continuous_world for worlds of those kinds)."""
+    """Also run every check of skillfocus.testing.check_world."""
     json: bool = False
     """Print one JSON document."""
 
     def run(self) -> None:
         """Describe the world and print the description."""
-        from skillfocus import testing
-        from skillfocus.discovery import cached_mdp, cached_world
-        from skillfocus.metrics import world_summary
-        from skillfocus.worlds.continuous import ContinuousBase
-        from skillfocus.worlds.jax.world import JaxWorld
+        from skillfocus.metrics.world_summary import describe
+        from skillfocus.testing import check_world
 
+        world, mdp = _explore(self.world, self.world_settings)
         with shown_exploration():
-            world: Any = cached_world(self.world, self.world_settings)
-            if isinstance(world, JaxWorld) and world.mdp is None:
-                description = world_summary.describe_without_table(world)
-                check, drawn = testing.check_jax_world, (0,) * len(world.space)
-            elif isinstance(world, ContinuousBase):
-                description = world_summary.describe_continuous(world)
-                check, drawn = testing.check_continuous_world, None
-            else:
-                mdp = cached_mdp(self.world, self.world_settings)
-                description = world_summary.describe(world, mdp)
-                check, drawn = testing.check_world, next(iter(world.states()))
+            description = describe(world, mdp)
         if self.check:
-            check(world)
+            check_world(world)
         if self.json:
             print_json(description)
             return
-        print_world(description, None if drawn is None else world.draw(drawn))
+        drawn = None
+        if world.space.is_finite:
+            drawn = world.draw((0,) * len(world.space) if mdp is None else mdp.state(0))
+        print_world(description, drawn)
         if self.check:
             print_text("\nEvery check passed.")
 
@@ -306,7 +290,7 @@ NOTABLE = 0.01
 RARELY = 0.75
 """Skills change their target rarely if all together do so less often than this part of what one
 could (skills for different values each change it from some of the starts)."""
-MORE_UPDATES = "networks become more precise with more --updates"
+MORE_STEPS = "networks become more precise with more --steps"
 STEADY_RATE = 0.05
 """A weight of VIC's discriminator that averages over many runs (docs/vic.md)."""
 MAX_FILES_LISTED = 3
@@ -398,7 +382,7 @@ class Discover(JobOptions, DiscoveryOptions):
         """Say what to try if focused skills disturb more than they need to, or do nothing."""
         if "focused" not in self.objective:
             return
-        networks = "updates" in LEARNERS[self.learner].options
+        networks = "hidden" in LEARNERS[self.learner].options
         skills = [skill for record in records for skill in record["skills"]]
         wasteful = [s for s in skills if (s.get("avoidable") or 0.0) > NOTABLE]
         compares_with_start = all(r["settings"]["baseline"] == "start" for r in records)
@@ -408,7 +392,7 @@ class Discover(JobOptions, DiscoveryOptions):
             if self.strength == "auto":
                 advice = "no strength tried avoids them"
             if networks:
-                advice = MORE_UPDATES
+                advice = MORE_STEPS
             say(
                 f"note: {len(wasteful)} of {len(skills)} skills have side effects that can be "
                 f"avoided (skill {worst['skill']}, {' + '.join(worst['targets'])}: "
@@ -426,7 +410,7 @@ def _point_out_idle_skills(record: dict, networks: bool) -> None:
         return
     coarse = "vic" in record["objective"] and record["settings"]["rate"] > STEADY_RATE
     steady = f"--rate {STEADY_RATE}, " if coarse else ""
-    advice = MORE_UPDATES if networks else f"try {steady}another seed, or focused-change"
+    advice = MORE_STEPS if networks else f"try {steady}another seed, or focused-change"
     for target in dict.fromkeys(tuple(s["targets"]) for s in skills):
         mine = [s for s in skills if tuple(s["targets"]) == target and s["starts"]]
         possible = max((s.get("best_possible") or 0.0 for s in mine), default=0.0)

@@ -187,36 +187,26 @@ def _one_run(run: dict) -> Table:
         "target": [_goal(s) or "–" for s in skills],
         "changes": [_number(s["changes_target"]) for s in skills],
     }
-    own, everywhere = {}, {}
-    if "exceeds" in skills[0]:
-        from skillfocus.metrics.continuous import THRESHOLD
-
-        own["side effects"] = [_effects(s) for s in skills]
-        own[f"one above\n{THRESHOLD:g}"] = [_number(s["exceeds"]) for s in skills]
-        about = (
-            f"Changes: how often the target moves by more than {THRESHOLD:g} of its scale.\n"
-            f"Side effects: how far all other variables move, added up (sampled)."
-        )
-    else:
-        own[_alone(told)] = [_number(s.get("changes_alone")) for s in skills]
-        own["best\npossible"] = [_number(s.get("best_possible")) for s in skills]
-        own["effects"] = [_effects(s) for s in skills]
-        exact = skills[0]["exact"]
-        # Without a table both kinds of starts are the same rollouts, of starts the world draws.
-        drawn = not exact and all(s[k] == v for s in skills for k, v in s["all_starts"].items())
-        if not drawn:
-            everywhere["changes*"] = [_number(s["all_starts"]["changes_target"]) for s in skills]
-            everywhere["effects*"] = [_number(s["all_starts"]["side_effects"]) for s in skills]
-        about = (
-            "How often the target ends changed; at its value and nothing else changed; and the "
-            "best\npossible of that; side effects"
-            if told
-            else "How often the target ends changed, and alone, and the best possible of that; side"
-            "\neffects"
-        )
-        about += f" (Equation 1, {'exact' if exact else 'sampled, 90 % intervals'}), from starts "
-        about += "that the world draws" if drawn else "within reach; * from every start"
-    columns |= own
+    everywhere: dict[str, list[str]] = {}
+    columns[_alone(told)] = [_number(s["changes_alone"]) for s in skills]
+    exact = skills[0]["exact"]
+    if any(s["best_possible"] is not None for s in skills):
+        columns["best\npossible"] = [_number(s["best_possible"]) for s in skills]
+    columns["effects"] = [_effects(s) for s in skills]
+    # Without a table both kinds of starts are the same rollouts, of starts the world draws.
+    drawn = not exact and all(s[k] == v for s in skills for k, v in s["all_starts"].items())
+    if not drawn:
+        everywhere["changes*"] = [_number(s["all_starts"]["changes_target"]) for s in skills]
+        everywhere["effects*"] = [_number(s["all_starts"]["side_effects"]) for s in skills]
+    about = (
+        "How often the target ends changed; at its value and nothing else changed; and the "
+        "best\npossible of that; side effects"
+        if told
+        else "How often the target ends changed, and alone, and the best possible of that; side"
+        "\neffects"
+    )
+    about += f" (Equation 1, {'exact' if exact else 'sampled, 90 % intervals'}), from starts "
+    about += "that the world draws" if drawn else "within reach; * from every start"
     columns["steps"] = [_number(s["steps"], 1) for s in skills]
     columns["starts"] = [f"{s['starts']:,}" for s in skills]
     columns["most disturbed"] = [_most_disturbed(s) for s in skills]
@@ -303,7 +293,7 @@ def list_variables(sizes: Mapping[str, int]) -> str:
 
 
 def show_range(variable: dict[str, Any]) -> str:
-    """Return the bounds of a continuous variable as text: one range if all numbers share it."""
+    """Return the bounds of a real-valued variable as text: one range if all numbers share it."""
     ranges = [
         f"{'-∞' if low is None else f'{low:g}'} to {'∞' if high is None else f'{high:g}'}"
         for low, high in zip(variable["low"], variable["high"], strict=True)
@@ -331,7 +321,7 @@ def print_names(worlds: list[dict[str, Any]], names: dict[str, list[str]]) -> No
     print_table("Worlds", ["name", "id", "combinations", "variables (values)"], rows)
     print_text("combinations of values; skillfocus describe counts the states within reach\n")
     rows = [[w["name"], w["id"], list_variables(w["variables"])] for w in worlds if w["continuous"]]
-    print_table("Continuous worlds", ["name", "id", "variables (numbers)"], rows)
+    print_table("Worlds of real-valued variables", ["name", "id", "variables (numbers)"], rows)
     without = [w["name"] for w in finite if not w["table"]]
     print_text(f"Too large for tables, for networks only: {', '.join(without)}")
     for title, members in names.items():
@@ -344,12 +334,8 @@ def print_names(worlds: list[dict[str, Any]], names: dict[str, list[str]]) -> No
 
 def print_world(world: dict[str, Any], drawing: str | None) -> None:
     """Print a description of a world (`metrics/world_summary.py`), and one of its states."""
-    if "states" in world:
-        _print_table_world(world)
-    elif "observations" in world:
-        _print_continuous_world(world)
-    else:
-        _print_jax_world(world)
+    kinds = {"states": _print_table_world, "observations": _print_real_world}
+    next((kinds[key] for key in kinds if key in world), _print_jax_world)(world)
     for note in world["notes"]:
         print_text(f"- {note}")
     if drawing is not None:
@@ -391,7 +377,7 @@ def _print_jax_world(world: dict[str, Any]) -> None:
     print_table("Variables", columns, rows)
 
 
-def _print_continuous_world(world: dict[str, Any]) -> None:
+def _print_real_world(world: dict[str, Any]) -> None:
     actions, variables = world["actions"], world["variables"]
     print_text(
         f"{world['world']}: {sum(v['numbers'] for v in variables)} numbers in {len(variables)} "

@@ -1,7 +1,7 @@
 """Episodes in a world without a table: those of `episodes.py`, stepped by JAX.
 
 Conditions are functions of a state as {variable: value}. Every option gets a key, and a skill its
-mode, from its episode's own generator (see `skills/jax_rollouts.py`).
+mode, from its episode's own generator (see `skills/engine.py`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from skillfocus.envs.episodes import AnyTask, Episodes, Start, no_start
 from skillfocus.errors import UserError
-from skillfocus.skills.jax_rollouts import draw_keys, draw_modes
-from skillfocus.skills.policy import Policy
+from skillfocus.skills.engine import JaxEngine
+from skillfocus.skills.policy import Policy, draw_keys
 from skillfocus.skills.skills import Skills
 from skillfocus.spaces import State
 from skillfocus.tasks.task import Condition, Task, as_condition, named_task
@@ -62,7 +62,9 @@ class JaxEpisodes(Episodes):
         self._terminal = self._rewarded
         self._values = np.zeros((n, len(world.space)), np.int32)
         self._paths = self._values[:, None].copy()
-        self._states = skills.jax_runner.place(self._values, np.zeros((n, 2), np.uint32))
+        assert isinstance(skills.engine, JaxEngine)
+        self._engine = skills.engine
+        self._states = self._engine.place_with(self._values, np.zeros((n, 2), np.uint32))
 
     @property
     def values(self) -> np.ndarray:
@@ -78,11 +80,11 @@ class JaxEpisodes(Episodes):
         first = self._start if state is None else tuple(state)
         if first is None:
             first = self._draw_start(rng)
-        self._skills.world.space.check_state(first)
+        first = self._skills.world.space.as_state(first)
         self._values[i] = self._paths[i] = first
-        n, runner = len(self._values), self._skills.jax_runner
-        placed = runner.place(self._values, np.repeat(draw_keys(1, rng), n, axis=0))
-        self._states = runner.replace(self._states, placed, np.arange(n) == i)
+        n = len(self._values)
+        placed = self._engine.place_with(self._values, np.repeat(draw_keys(1, rng), n, axis=0))
+        self._states = self._engine.replace(self._states, placed, np.arange(n) == i)
 
     def _draw_start(self, rng: np.random.Generator) -> State:
         for _ in range(MAX_DRAWS):
@@ -95,22 +97,21 @@ class JaxEpisodes(Episodes):
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
     ) -> None:
         options = np.where(active, chosen, 0)
-        n_modes = np.append(self._skills.n_modes, 1)[np.minimum(options, self.n_skills)]
         keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros(len(chosen), np.int64)
         for i in np.flatnonzero(active).tolist():
             keys[i] = draw_keys(1, rngs[i])[0]
-            modes[i] = draw_modes(n_modes[i : i + 1], rngs[i])[0]
+            modes[i] = self._policy.draw_modes(options[i : i + 1], rngs[i])[0]
         limits = np.where(options < self.n_skills, self._skills.step_limit, 1)
         limits = np.minimum(limits, self._max_steps - self.elapsed) * active
-        done = self._skills.jax_runner.follow(
+        done = self._engine.follow(
             self._policy, options, modes, self._states, limits, keys,
             lambda values: self._holds_in(values, self._terminal),
         )  # fmt: skip
-        self._states, self._values = done.states, done.paths[:, -1].copy()
+        self._states, self._values = done.states, done.ends.copy()
         self.steps[active] = np.maximum(done.steps, 1)[active]
         longest = int(self.steps.max(initial=0)) + 1
-        missing = ((0, 0), (0, max(0, longest - done.paths.shape[1])), (0, 0))
-        self._paths = np.pad(done.paths, missing, mode="edge")
+        missing = ((0, 0), (0, max(0, longest - done.values.shape[1])), (0, 0))
+        self._paths = np.pad(done.values, missing, mode="edge")
 
     def _holds(self, condition: Condition | None) -> np.ndarray:
         return self._holds_in(self._values, condition)
@@ -129,26 +130,32 @@ class OptionPolicy(Policy):
     def __init__(self, skills: Skills) -> None:
         self._skills, self._n = skills.policies, len(skills)
         self.context_variables = skills.context_variables
+        self.n_draws = skills.policies.n_draws
+
+    @property
+    def n_modes(self) -> np.ndarray:
+        """int64 [n_skills + 1]: the modes of skills, and one of every action."""
+        return np.append(self._skills.n_modes, 1)
+
+    def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw modes of skills; see `Policy.draw_modes`."""
+        return super().draw_modes(np.minimum(skills, self._n), rng)
 
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:
         """Return what a skill or a primitive action does; see `Policy.actions`."""
         n = len(states)
-        return self.actions_of_each(np.full(n, skill), starts, states, np.full(n, mode))
+        return self.act(np.full(n, skill), np.full(n, mode), starts, states)
 
-    def actions_of_each(
-        self,
-        skills: np.ndarray,
-        starts: np.ndarray,
-        states: np.ndarray,
-        modes: np.ndarray,
-        draws: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Ask the skills together; see `Policy.actions_of_each`."""
+    def act(
+        self, skills: np.ndarray, modes: np.ndarray, starts: np.ndarray, values: np.ndarray,
+        **seen: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
+        """Ask the skills together; see `Policy.act`."""
         chosen, rows = skills - self._n, skills < self._n
-        chosen[rows] = self._skills.actions_of_each(
-            skills[rows], starts[rows], states[rows], modes[rows],
-            None if draws is None else draws[rows],
-        )  # fmt: skip
+        own = {name: None if each is None else each[rows] for name, each in seen.items()}
+        chosen[rows] = self._skills.act(
+            skills[rows], modes[rows], starts[rows], values[rows], **own
+        )
         return chosen

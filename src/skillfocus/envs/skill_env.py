@@ -244,6 +244,11 @@ def play(
     if not 0 < gamma <= 1:
         raise UserError(f"gamma must be in (0, 1], got {gamma}")
     discounts = gamma ** np.arange(skills.step_limit + 1, dtype=np.float64)
+    if skills.world.has_real_actions:
+        raise UserError(
+            f"an environment's actions are skills of worlds with discrete actions, and those of "
+            f"{skills.world.id} are real-valued: see skillfocus solve"
+        )
     if skills.has_table:
         episodes = Episodes(skills.world, skills.mdp, task, start, n, skills, primitives)
     else:

@@ -138,7 +138,7 @@ def make_checkpoint(
     decides = [
         own, generator_states(rngs), list(strengths), problem.world.id, problem.world.settings,
         problem.objective.to_dict(),
-        [sorted(skill.items()) for skill in problem.assignment.skills], problem.modes,
+        [sorted(skill.items()) for skill in problem.kinds.skills], problem.modes,
         problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(settings.checkpoint, decides)

@@ -8,112 +8,24 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.files import package_versions
 from skillfocus.learners.planning.learner import Planning
-from skillfocus.learners.problem import Learner, Problem, discover_continuous, learner_settings
+from skillfocus.learners.problem import Learner, Problem, learner_settings, make_problem
 from skillfocus.learners.registry import as_learner
-from skillfocus.mdp import TabularMDP, tabulate, uninfluenced
+from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.metrics.summary import skill_records
-from skillfocus.objectives.kinds import (
-    Assignment,
-    Targets,
-    assign_targets,
-    reaches_values,
-    value_labels,
-)
-from skillfocus.objectives.objective import Objective, TemporalRepresentation
+from skillfocus.objectives.kinds import Targets, goals_of
+from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
 from skillfocus.progress import Progress, no_progress, part_of
-from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
-from skillfocus.world import World, check_seed, check_step_limit
-from skillfocus.worlds.continuous import ContinuousBase, require_finite
-from skillfocus.worlds.registry import as_world, has_table, is_built_in, table_of
-
-
-def assign_by_default(
-    world: World,
-    objective: Objective,
-    n_skills: int | None,
-    targets: Targets | None,
-    make_mdp: Callable[[], TabularMDP | None],
-) -> Assignment:
-    """Assign targets to skills; by default, none that no action influences.
-
-    Args:
-        world: The world whose variables are targeted.
-        objective: What skills are rewarded for.
-        n_skills: Number of skills.
-        targets: How many skills target what.
-        make_mdp: Returns the world's table, or None. Built-in worlds have no variable that no
-            action influences, so it is not called for them.
-
-    Raises:
-        UserError: If objective and targets do not fit together.
-    """
-    left_out: tuple[str, ...] = ()
-    if targets is None and objective.targeted and not is_built_in(world):
-        mdp = make_mdp()
-        left_out = () if mdp is None else uninfluenced(mdp)
-    return assign_targets(world, objective, n_skills, targets, left_out)
-
-
-def make_problem(
-    world: World,
-    objective: Objective,
-    *,
-    n_skills: int | None = None,
-    targets: Targets | None = None,
-    step_limit: int | None = None,
-    mdp: TabularMDP | None = None,
-) -> Problem:
-    """Build the learning problem. Arguments are those of `discover`.
-
-    Raises:
-        UserError: If objective, targets and world do not fit together.
-    """
-    require_finite(world)
-    if isinstance(objective.reward.estimate, TemporalRepresentation):
-        raise UserError(
-            f"{objective.name} measures time with a network, for worlds with continuous variables "
-            f"such as two-rooms: use lsd in {world.id}"
-        )
-    if mdp is not None and (not isinstance(mdp, TabularMDP) or mdp.space != world.space):
-        raise UserError(f"mdp is not of {world.id}: pass mdp=tabulate(world), or none")
-
-    def make_mdp() -> TabularMDP | None:
-        nonlocal mdp
-        if mdp is None and has_table(world):
-            mdp = table_of(world)
-        return mdp
-
-    assignment = assign_by_default(world, objective, n_skills, targets, make_mdp)
-    limit = world.step_limit if step_limit is None else step_limit
-    check_step_limit(limit)
-    parts, modes = objective.split(assignment, world.space)
-    return Problem(world, objective, parts, modes, limit, mdp)
-
-
-@overload
-def discover(  # pyright: ignore[reportOverlappingOverload]
-    world: ContinuousBase, objective: Objective | str, *, seed: int,
-    learner: Learner | str | None = None, n_skills: int | None = None, targets: Any = None,
-    step_limit: int | None = None, progress: Progress | None = None,
-) -> ContinuousSkills: ...  # fmt: skip
-
-
-@overload
-def discover(
-    world: World | str | Path, objective: Objective | str, *, seed: int,
-    learner: Learner | str | None = None, n_skills: int | None = None,
-    targets: Targets | None = None, step_limit: int | None = None, mdp: TabularMDP | None = None,
-    progress: Progress | None = None,
-) -> Skills: ...  # fmt: skip
+from skillfocus.world import World, check_seed
+from skillfocus.worlds.registry import as_world
 
 
 def discover(
@@ -123,12 +35,12 @@ def discover(
     seed: int,
     learner: Learner | str | None = None,
     n_skills: int | None = None,
-    targets: Any = None,
+    targets: Targets | None = None,
     step_limit: int | None = None,
     mdp: TabularMDP | None = None,
     progress: Progress | None = None,
-) -> Skills | ContinuousSkills:
-    """Discover skills: `Skills`, or `ContinuousSkills` in a world with continuous variables.
+) -> Skills:
+    """Discover skills.
 
     Args:
         world: The world to discover them in, or its name, as `make` takes it.
@@ -139,7 +51,8 @@ def discover(
         learner: How they are learned (default: `Planning()`), or a learner's name.
         n_skills: Number of skills (default: 16).
         targets: How many skills target what, such as `{"tool_1": 2, "position": 8}` (default: the
-            paper's assignment, without variables that no action influences).
+            paper's assignment, without variables that no action influences); of real-valued
+            variables, how many components, or a `Sphere` (see `objectives/kinds.py`).
         step_limit: Most steps a skill may take (default: the world's).
         mdp: The world's tabular MDP, to save tabulating it again.
         progress: Progress callback.
@@ -148,12 +61,8 @@ def discover(
         UserError: If an argument is wrong, or the world does not fit the objective.
     """
     world, objective = as_world(world), as_objective(objective)
-    learner = Planning() if learner is None else as_learner(learner)
+    learner = Planning() if learner is None else as_learner(learner, world)
     check_seed(seed)
-    if isinstance(world, ContinuousBase):
-        return discover_continuous(
-            world, objective, seed, learner, n_skills, targets, step_limit, progress or no_progress
-        )
     if objective.penalty is not None and objective.penalty.auto:
         return find_strength(
             world, objective, seed=seed, progress=progress or no_progress, learner=learner,
@@ -162,27 +71,28 @@ def discover(
     problem = make_problem(
         world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
     )
-    learned = learner.learn(problem, np.random.default_rng(seed), progress or no_progress)
-    first_modes = np.cumsum((0, *problem.modes[:-1]))
-    names = world.space.names
-    reached = (
-        {"reaches": value_labels(world.space, problem.assignment)}
-        if reaches_values(objective)
-        else {}
-    )
+    learner.check(problem)
+    return learn(problem, learner, seed, progress or no_progress)
+
+
+def learn(problem: Problem, learner: Learner, seed: int, progress: Progress) -> Skills:
+    """Return the learned skills of a problem, which know where they come from."""
+    learned = learner.learn(problem, np.random.default_rng(seed), progress)
+    names, kinds = problem.world.space.names, problem.skills
+    info: dict[str, object] = {
+        "objective": problem.objective.to_dict(),
+        "learner": learner_settings(learner),
+        "seed": int(seed),
+        "versions": package_versions(),
+    }
     return Skills(
-        world,
+        problem.world,
         learned.policies,
-        tuple(tuple(names[i] for i in problem.assignment.targets(z)) for z in first_modes),
+        tuple(tuple(names[i] for i in kinds.targets(z)) for z in range(len(kinds))),
         problem.step_limit,
-        {
-            "objective": objective.to_dict(),
-            "learner": learner_settings(learner),
-            "seed": int(seed),
-            **reached,
-            "versions": package_versions(),
-        },
+        info,
         learned.intrinsic_reward,
+        goals_of(problem.world.space, problem.objective, kinds),
     )
 
 
@@ -407,7 +317,7 @@ def first_strength(world: World, objective: Objective) -> float:
             f"strength 'auto' compares with the best possible, which is measured against the "
             f"start, and the baseline is {objective.penalty.baseline!r}; give a strength"
         )
-    if not has_table(world):
+    if not world.has_table:
         raise UserError(
             f"{world.id} has no table, so what is avoidable there is unknown; give a strength"
         )

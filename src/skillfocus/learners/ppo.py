@@ -37,11 +37,11 @@ class Settings(NamedTuple):
 
 
 def advantages(
-    rewards: jax.Array, values: jax.Array, gamma: float, trace: float
+    rewards: jax.Array, values: jax.Array, gamma: float, gae_lambda: float
 ) -> tuple[jax.Array, jax.Array]:
     """Return generalized advantage estimates and returns of runs with a fixed horizon.
 
-        delta_t = r_t + gamma V_(t+1) - V_t,   A_t = delta_t + gamma trace A_(t+1)
+        delta_t = r_t + gamma V_(t+1) - V_t,   A_t = delta_t + gamma gae_lambda A_(t+1)
 
     The last step is terminal and not bootstrapped.
 
@@ -49,7 +49,7 @@ def advantages(
         rewards: [n_steps, ...].
         values: Values of the states before each step, [n_steps, ...].
         gamma: Discount.
-        trace: GAE's lambda.
+        gae_lambda: GAE's lambda.
 
     Returns:
         Advantages, and value targets (advantages + values), [n_steps, ...] each.
@@ -58,7 +58,7 @@ def advantages(
     deltas = rewards + gamma * following - values
 
     def back(later: jax.Array, delta: jax.Array) -> tuple[jax.Array, jax.Array]:
-        now = delta + gamma * trace * later
+        now = delta + gamma * gae_lambda * later
         return now, now
 
     _, estimates = jax.lax.scan(back, jnp.zeros_like(deltas[0]), deltas, reverse=True)

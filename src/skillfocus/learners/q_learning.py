@@ -24,7 +24,7 @@ from numba import typeof, types
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.learners.planning.estimators import ROW_POINTER, UPDATE_POINTER, compiled_update
-from skillfocus.learners.planning.learner import MAX_GAMMA, check_gamma, earned_share
+from skillfocus.learners.planning.learner import MAX_GAMMA, check_gamma, step_share_of
 from skillfocus.learners.planning.problem import TabularProblem, tabular_problem
 from skillfocus.learners.planning.rewards import (
     Params,
@@ -100,7 +100,7 @@ class KernelSettings(NamedTuple):
     """Settings of the kernel; see `QLearning`."""
 
     gamma: np.float32
-    earned: np.float32
+    step_share: np.float32
     rate: float
     epsilon: float
     greedy_share: float
@@ -110,9 +110,9 @@ class KernelSettings(NamedTuple):
     """Whether the reward is earned on every move."""
     uses_context: bool
     hindsight: bool
-    walk: bool
-    own_behaviour: bool
-    counterfactual: bool
+    explore_without_stopping: bool
+    update_on_greedy_only: bool
+    all_stop_values: bool
     update_first: bool
 
 
@@ -157,7 +157,7 @@ def transition_value(row, terms, s, following, scratch):
 
 
 @njit(cache=True, nogil=True)
-def improve(values, following, here, earned, gamma, cost, step_size, low, high, best):
+def improve(values, following, here, step_share, gamma, cost, step_size, low, high, best):
     """Move the values of one state and action towards their targets, given all the values of the
     state that followed."""
     values, here = values[low:high], here[low:high]
@@ -169,7 +169,7 @@ def improve(values, following, here, earned, gamma, cost, step_size, low, high, 
         for c in range(values.shape[0]):
             best[c] = max(best[c], row[c])
     for c in range(values.shape[0]):
-        values[c] += step_size * (earned * here[c] + gamma * (best[c] - cost) - values[c])
+        values[c] += step_size * (step_share * here[c] + gamma * (best[c] - cost) - values[c])
 
 
 @njit(cache=True, nogil=True)
@@ -223,16 +223,19 @@ def episodes(row, update, count, skill, q, step_size, settings, rng):
         reset_marks(mdp.marks_in, s, marked, rng)
         steps = 0
         path[0] = s
-        here = q[s, terminate] if settings.counterfactual else spare[0]
+        here = q[s, terminate] if settings.all_stop_values else spare[0]
         state_values(
             row, terms, settings.on_transitions, bonus[penalty_now[s]], s, low, high, scratch, here
         )
         while steps < limit:
             if not greedy and rng.random() < settings.epsilon:
-                a = int(rng.random() * (terminate if settings.walk else terminate + 1))
+                a = int(
+                    rng.random()
+                    * (terminate if settings.explore_without_stopping else terminate + 1)
+                )
             else:
                 a = best_action(q[s], own)
-                if a == terminate and settings.walk and not greedy:
+                if a == terminate and settings.explore_without_stopping and not greedy:
                     a = int(rng.random() * terminate)
             if a == terminate:
                 break
@@ -242,25 +245,25 @@ def episodes(row, update, count, skill, q, step_size, settings, rng):
                 cost = skill.event_cost[s, a, m]
             if settings.on_transitions:
                 cost -= transition_value(row, terms, s, following, scratch)
-            there = q[following, terminate] if settings.counterfactual else spare[(steps + 1) % 2]
+            there = q[following, terminate] if settings.all_stop_values else spare[(steps + 1) % 2]
             state_values(
                 row, terms, settings.on_transitions, bonus[penalty_now[following]], following, low,
                 high, scratch, there,
             )  # fmt: skip
             improve(
-                q[s, a], q[following], here, settings.earned, settings.gamma, cost, step_size, low,
-                high, best,
+                q[s, a], q[following], here, settings.step_share, settings.gamma, cost, step_size,
+                low, high, best,
             )  # fmt: skip
             here = there
             s = following
             steps += 1
             path[steps] = s
-        learns = greedy or not settings.own_behaviour
+        learns = greedy or not settings.update_on_greedy_only
         if learns and settings.update_first:
             update_terms(update, terms, path, steps, limit, settings)
             bonus_here = bonus[penalty_now[s]]
             state_values(row, terms, False, bonus_here, s, low, high, scratch, here)
-        if not settings.counterfactual:
+        if not settings.all_stop_values:
             for c in range(low, high):
                 q[s, terminate, c] += step_size * (here[c] - q[s, terminate, c])
         if learns and not settings.update_first:
@@ -310,13 +313,14 @@ class QLearning(Learner):
         gamma: Discount.
         epsilon: Probability of a random action, in episodes that explore.
         greedy_share: Share of episodes that follow the skill without exploring.
-        pace: Factor of the rewards' learning rate, so that values keep up with the rewards.
+        estimator_rate_scale: Factor of the rewards' learning rate, so that values keep up with the
+            rewards.
         block: Episodes a skill runs before another one is drawn.
-        remember: Whether policies see contexts; off, they see the current state alone.
+        sees_start: Whether policies see contexts; off, they see the current state alone.
         hindsight: Whether every transition updates every context, not only its episode's.
-        walk: Whether exploration never terminates.
-        own_behaviour: Whether only episodes without exploration update the rewards.
-        counterfactual: Whether the value of terminating is set in every state entered.
+        explore_without_stopping: Whether exploration never terminates.
+        update_on_greedy_only: Whether only episodes without exploration update the rewards.
+        all_stop_values: Whether the value of terminating is set in every state entered.
         start_where_controllable: Whether greedy episodes start only where targets can change.
         update_first: Whether a reward earned at the end is computed after the estimate has learned
             from the episode, as in Algorithm 1.
@@ -329,13 +333,13 @@ class QLearning(Learner):
     gamma: float = 0.99
     epsilon: float = 1.0
     greedy_share: float = 0.2
-    pace: float = 0.001
+    estimator_rate_scale: float = 0.001
     block: int = 50
-    remember: bool = True
+    sees_start: bool = True
     hindsight: bool = True
-    walk: bool = True
-    own_behaviour: bool = True
-    counterfactual: bool = True
+    explore_without_stopping: bool = True
+    update_on_greedy_only: bool = True
+    all_stop_values: bool = True
     start_where_controllable: bool = True
     update_first: bool = False
     name: str = "q-learning"
@@ -344,17 +348,19 @@ class QLearning(Learner):
         check_gamma(self.gamma)
         if min(self.episodes, self.block) < 1:
             raise UserError("episodes and block must be at least 1")
-        if not 0 < self.alpha <= 1 or self.decay < 0 or not self.pace > 0:
-            raise UserError("alpha must be in (0, 1], decay 0 or more, pace positive")
+        if not 0 < self.alpha <= 1 or self.decay < 0 or not self.estimator_rate_scale > 0:
+            raise UserError(
+                "alpha must be in (0, 1], decay 0 or more, estimator_rate_scale positive"
+            )
         if not (0 <= self.epsilon <= 1 and 0 <= self.greedy_share <= 1):
             raise UserError("epsilon and greedy_share must be between 0 and 1")
-        if self.own_behaviour and self.greedy_share == 0:
-            raise UserError("with own_behaviour, greedy_share must be above 0")
+        if self.update_on_greedy_only and self.greedy_share == 0:
+            raise UserError("with update_on_greedy_only, greedy_share must be above 0")
 
     def uses_context(self, objective: Objective) -> bool:
         """Return whether policies see contexts. A plain objective's would be whole start states,
         and a table over pairs of states and actions would not fit."""
-        return self.remember and objective.targeted
+        return self.sees_start and objective.targeted
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Run episodes of all skills, in blocks; see `Learner.learn`."""
@@ -400,12 +406,13 @@ class QLearning(Learner):
         gamma = min(self.gamma, MAX_GAMMA)
         skill = skill_arrays(problem, params, z)
         settings = KernelSettings(
-            gamma=np.float32(gamma), earned=np.float32(earned_share(reward.timing, gamma)),
-            rate=float(problem.rate * self.pace), epsilon=float(self.epsilon),
+            gamma=np.float32(gamma), step_share=np.float32(step_share_of(reward.timing, gamma)),
+            rate=float(problem.rate * self.estimator_rate_scale), epsilon=float(self.epsilon),
             greedy_share=float(self.greedy_share), at_steps=reward.timing == "step",
             on_transitions=reward.timing == "transition", uses_context=problem.uses_context,
-            hindsight=self.hindsight and problem.uses_context, walk=self.walk,
-            own_behaviour=self.own_behaviour, counterfactual=self.counterfactual,
+            hindsight=self.hindsight and problem.uses_context,
+            explore_without_stopping=self.explore_without_stopping,
+            update_on_greedy_only=self.update_on_greedy_only, all_stop_values=self.all_stop_values,
             update_first=self.update_first and reward.timing == "final",
         )  # fmt: skip
         kernel = episodes_kernel(typeof(skill), typeof(q), typeof(settings))
@@ -436,7 +443,7 @@ def paper_q_learning(gamma: float = 0.99, episodes: int = 500_000) -> QLearning:
         episodes: Episodes of all skills together.
     """
     return QLearning(
-        gamma=gamma, episodes=episodes, own_behaviour=False, counterfactual=False,
+        gamma=gamma, episodes=episodes, update_on_greedy_only=False, all_stop_values=False,
         start_where_controllable=False,
     )  # fmt: skip
 
@@ -457,9 +464,10 @@ def literal_q_learning(gamma: float = 0.99, episodes: int = 320_000) -> QLearnin
         episodes: Episodes of all skills together.
     """
     return QLearning(
-        gamma=gamma, episodes=episodes, decay=0.0005, epsilon=0.1, greedy_share=0.0, pace=1.0,
-        hindsight=False, walk=False, own_behaviour=False, counterfactual=False,
-        start_where_controllable=False, name="literal",
+        gamma=gamma, episodes=episodes, decay=0.0005, epsilon=0.1, greedy_share=0.0,
+        estimator_rate_scale=1.0, hindsight=False, explore_without_stopping=False,
+        update_on_greedy_only=False, all_stop_values=False, start_where_controllable=False,
+        name="literal",
     )  # fmt: skip
 
 

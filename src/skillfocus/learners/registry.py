@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillfocus.errors import unknown
 
 if TYPE_CHECKING:
     from skillfocus.learners.problem import Learner
+    from skillfocus.world import World
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,13 @@ class LearnerEntry:
     Attributes:
         factory: `"module:name"` of a class or function that makes it from settings.
         paper: The same for the paper's settings, where it has any.
+        real: The same for worlds with real-valued actions, where it learns otherwise.
         options: Settings besides `gamma` that commands offer for this learner.
     """
 
     factory: str
     paper: str | None = None
+    real: str | None = None
     options: tuple[str, ...] = ()
 
 
@@ -43,20 +46,25 @@ LEARNERS = {
     ),
     "neural": LearnerEntry(
         "skillfocus.learners.cost_network.learner:Neural",
-        options=("updates", "environments", "hidden"),
+        real="skillfocus.learners.actor.learner:Actor",
+        options=("steps", "environments", "hidden"),
     ),
     "neural-large": LearnerEntry(
         "skillfocus.learners.cost_network.learner:large_neural",
-        options=("updates", "environments", "hidden"),
+        real="skillfocus.learners.actor.learner:large_actor",
+        options=("steps", "environments", "hidden"),
     ),
 }
 
 
-def make_learner(name: str, *, paper: bool = False, **settings: object) -> Learner:
+def make_learner(
+    name: str, world: World | None = None, *, paper: bool = False, **settings: Any
+) -> Learner:
     """Make the learner of a name.
 
     Args:
         name: Such as "planning".
+        world: The world to learn in: "neural" is an `Actor` where actions are real-valued.
         paper: Whether to take the paper's settings, if it has any for this learner.
         settings: Settings that differ, by name.
 
@@ -66,12 +74,13 @@ def make_learner(name: str, *, paper: bool = False, **settings: object) -> Learn
     if name not in LEARNERS:
         raise unknown("learner", name, LEARNERS)
     entry = LEARNERS[name]
-    module, _, factory = ((paper and entry.paper) or entry.factory).partition(":")
+    made = (paper and entry.paper) or entry.factory
+    if entry.real and world is not None and world.has_real_actions:
+        made = entry.real
+    module, _, factory = made.partition(":")
     return getattr(import_module(module), factory)(**settings)
 
 
-def as_learner(learner: Learner | str) -> Learner:
-    """Return a learner as it is, or the one of a name."""
-    if isinstance(learner, str):
-        return make_learner(learner)
-    return learner
+def as_learner(learner: Learner | str, world: World) -> Learner:
+    """Return a learner as it is, or the one of a name for a world."""
+    return make_learner(learner, world) if isinstance(learner, str) else learner

@@ -1,6 +1,5 @@
 """Metrics of skills: side effects, control of targets, coverage, and what is reachable at all."""
 
-from skillfocus.metrics.continuous import ContinuousEffects, continuous_side_effects
 from skillfocus.metrics.coverage import Coverage, coverage, coverage_by_variable
 from skillfocus.metrics.propagation import RepresentationFit, representation_fit
 from skillfocus.metrics.reachability import (
@@ -14,7 +13,7 @@ from skillfocus.metrics.reachability import (
 from skillfocus.metrics.side_effects import SkillEffects, side_effects
 
 __all__ = [
-    "ContinuousEffects", "Coverage", "FocusedPlan", "RepresentationFit", "SkillEffects",
-    "best_focus", "best_plan", "continuous_side_effects", "coverage", "coverage_by_variable",
+    "Coverage", "FocusedPlan", "RepresentationFit", "SkillEffects",
+    "best_focus", "best_plan", "coverage", "coverage_by_variable",
     "fair_starts", "representation_fit", "round_trips", "shortest_steps", "side_effects",
 ]  # fmt: skip

@@ -22,11 +22,10 @@ from scipy.sparse import csr_array
 
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError
-from skillfocus.metrics.continuous import ContinuousEffects
 from skillfocus.metrics.propagation import Dynamics, SkillMode, SparseRows, transition_matrix
 from skillfocus.metrics.reachability import fresh_starts, other_variables
+from skillfocus.metrics.side_effects import SkillEffects
 from skillfocus.rollout import Options, draw_context, follow, mdp_arrays, reset_marks
-from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
 
 LENGTHS = 5
@@ -81,7 +80,7 @@ def check_countable(skills: Skills) -> None:
     if not skills.has_table:
         raise UserError(
             f"coverage is a share of all states, and {skills.world.id} has too many to count: "
-            f"leave coverage out"
+            f"leave coverage out (of real-valued variables, see metrics.coverage_by_variable)"
         )
 
 
@@ -265,7 +264,7 @@ def _expected_coverage(
 
 # --------------------
 #
-# Coverage of continuous variables: the share of equal-sized bins in which skills end
+# Coverage of real-valued variables: the share of equal-sized bins in which skills end
 
 BINS = 10
 """Bins per dimension of a variable."""
@@ -297,16 +296,16 @@ def binned_coverage(
 
 
 def coverage_by_variable(
-    effects: list[ContinuousEffects], skills: ContinuousSkills, bins: int = BINS
+    effects: Sequence[SkillEffects], skills: Skills, bins: int = BINS
 ) -> dict[str, float]:
-    """Return, for each target, the share of its bins in which one of its skills ends.
+    """Return, for each real-valued target, the share of its bins in which one of its skills ends.
 
     For skills without targets, every variable counts as a target. Unbounded variables are left out.
     """
     space, found = skills.world.space, {}
     for name, variable, at in zip(space.names, space.variables, space.slices, strict=True):
-        ends = [each.ends[:, at] for each in effects if each.target in (name, None)]
-        if ends and np.isfinite([*variable.low, *variable.high]).all():
+        ends = [e.ends[:, at] for e in effects if name in e.targets or not e.targets]
+        if ends and not variable.is_finite and np.isfinite([*variable.low, *variable.high]).all():
             low, high = np.array(variable.low), np.array(variable.high)
             found[name] = binned_coverage(np.concatenate(ends), low, high, bins)
     return found

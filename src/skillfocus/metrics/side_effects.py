@@ -3,8 +3,9 @@
 `side_effects` returns the `SkillEffects` of every skill: per first state, and as averages.
 
 Exact: the distribution of the last state s_T is propagated from each first state, and nothing is
-drawn. Where a world has no table, or hidden marks that its table does not show, rollouts are
-sampled instead, and the averages come with 90 % intervals.
+drawn. Where skills have no table, or the world hidden marks that its table does not show, rollouts
+are sampled instead, and the averages come with 90 % intervals. A real-valued variable counts as
+changed if it has moved by more than its tolerance.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +37,9 @@ from skillfocus.metrics.reachability import (
     sample_starts,
 )
 from skillfocus.progress import Progress, no_progress
+from skillfocus.rollout import Rollouts
 from skillfocus.skills.policy import Policy
-from skillfocus.skills.skills import Skills, told_values
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.skills.skills import Skills
 
 # --------------------
 #
@@ -61,8 +63,8 @@ class SkillEffects:
     variables: tuple[str, ...]
     """All variables of the world."""
     starts: np.ndarray
-    """int64 [n_starts]: first states, by number; in a world without a table, value indices
-    [n_starts, n_variables]. Each sampled rollout is a start of its own."""
+    """int64 [n_starts]: first states, by number; without a table, values [n_starts, width]. Each
+    sampled rollout is a start of its own."""
     changed: np.ndarray
     """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
     amount: np.ndarray
@@ -85,8 +87,8 @@ class SkillEffects:
     without a table."""
 
     ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts; in a world
-    without a table, the value indices of the last states, int32 [n_starts, n_variables]."""
+    """float64 [n_states]: the distribution of the last state, averaged over starts; without a
+    table, the values of the last states, [n_starts, width]."""
 
     @property
     def per_start(self) -> np.ndarray:
@@ -192,7 +194,7 @@ def _mean(values: np.ndarray) -> float:
 # so such starts do not count: those in which a target that never returns to a value it has left
 # (`one_way`) is at its last value. Which values are last is not known, and therefore observed: a
 # value counts as last if neither random actions nor the skills ever left it, while they did leave
-# others of the variable.
+# others of the variable. A *settled* start is a state in which another skill has ended.
 
 EXPLORERS = 1024
 """Environments that take random actions."""
@@ -236,18 +238,21 @@ class DrawnStarts:
     def __init__(self, skills: Skills, rng: np.random.Generator) -> None:
         self._skills, self._rng = skills, rng
 
-    def draw(self, targets: Sequence[str], n: int) -> np.ndarray:
-        """Draw states in which these targets can still change.
+    def draw(self, targets: Sequence[str], n: int) -> Any:
+        """Draw states in which these targets can still change, or fewer if such states are too rare
+        to be found.
 
         Args:
             targets: Names of variables.
             n: How many states.
 
         Returns:
-            int32 [n, n_variables], or fewer if such states are too rare to be found.
+            What `Skills.run` takes as `starts`: values [n, width], or how many there are.
         """
+        if not self._left.keys() & set(targets):
+            return n
         space = self._skills.world.space
-        kept = [np.empty((0, len(space)), np.int32)]
+        kept = [np.empty((0, space.width), np.int32)]
         for _ in range(MAX_ROUNDS):
             drawn = self._skills.draw_starts(n, self._rng)
             usable = np.ones(n, dtype=bool)
@@ -263,11 +268,11 @@ class DrawnStarts:
     def _left(self) -> dict[str, np.ndarray]:
         """Per one-way target, which values were left, bool [n_values]; absent if none was."""
         world = self._skills.world
-        assert isinstance(world, JaxWorld)
-        names = {name for names in self._skills.targets for name in names} & set(world.one_way)
+        variables = {v.name: v for v in world.space.variables if v.is_finite}
+        targets = {name for names in self._skills.targets for name in names}
         left = {
-            name: np.zeros(len(world.space.variables[world.space.index(name)].values), dtype=bool)
-            for name in sorted(names)
+            name: np.zeros(len(variables[name].values), dtype=bool)
+            for name in sorted(targets & set(world.one_way) & variables.keys())
         }
         for paths in (self._explore(), self._try_skills()) if left else ():
             for name, seen in left.items():
@@ -276,23 +281,21 @@ class DrawnStarts:
         return {name: seen for name, seen in left.items() if seen.any()}
 
     def _explore(self) -> np.ndarray:
-        """Return the paths of random actions, int32 [n, n_steps + 1, n_variables]."""
+        """Return the values along random actions, int32 [n, n_steps + 1, n_variables]."""
         skills, rng = self._skills, self._rng
         n_steps = max(skills.step_limit, MIN_STEPS)
         policy = RandomActions(len(skills.world.actions), rng)
         explorers = Skills(skills.world, policy, ((),), n_steps)
-        starts = skills.draw_starts(EXPLORERS, rng)
-        return explorers.run(np.zeros(EXPLORERS, dtype=np.int64), starts, rng)[0]
+        return explorers.run(0, EXPLORERS, rng).values
 
     def _try_skills(self) -> np.ndarray:
-        """Return the paths of some rollouts of every skill, as `_explore` does."""
-        skills, rng = self._skills, self._rng
-        numbers = np.repeat(np.arange(len(skills)), TRIES)
-        return skills.run(numbers, skills.draw_starts(len(numbers), rng), rng)[0]
+        """Return the values along some rollouts of every skill, as `_explore` does."""
+        numbers = np.repeat(np.arange(len(self._skills)), TRIES)
+        return self._skills.run(numbers, len(numbers), self._rng).values
 
 
 DEFAULT_SAMPLE = 4000
-"""Rollouts per skill in worlds with hidden marks or without a table."""
+"""Rollouts per skill where effects are not exact."""
 MANY_OUTCOMES = 128
 """From so many outcomes of an action on, skills are evaluated on all cores."""
 AT_ONCE = 4096
@@ -309,17 +312,18 @@ def side_effects(
 ) -> list[SkillEffects]:
     """Return the effects of each skill.
 
-    They are exact unless the world has hidden marks or no table, there are so many first states
-    that a sample of them is evaluated, or `sample` is given.
+    They are exact unless the world has hidden marks, the skills have no table, there are so many
+    first states that a sample of them is evaluated, or `sample` is given.
 
     Args:
         skills: The skills to evaluate.
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
             averages), "all" (every state that some action leaves, in which the targets have
-            values that can change somewhere), or an int array of numbered states. In a world
-            without a table both names mean the same: starts are drawn (see `DrawnStarts`), and an
-            array holds value indices [n, n_variables].
-        sample: Evaluate so many sampled rollouts per skill, 2 or more.
+            values that can change somewhere), or an int array of numbered states. Without a table
+            both names mean the same: starts are drawn (see `DrawnStarts`), an array holds values
+            [n, width], and "settled" are states in which another skill of the set has ended.
+        sample: Evaluate so many sampled rollouts per skill, 2 or more (default: 4,000 where effects
+            are not exact).
         rng: Generator for sampling.
         progress: Callback for the fraction done.
 
@@ -333,7 +337,7 @@ def side_effects(
             raise UserError("sampled side effects need a random generator: pass rng")
         if sample < 2:
             raise UserError(f"sample must be at least 2, got {sample}")
-        per_rollout = 4 * (skills.step_limit + 1) + 16 * len(skills.world.space)
+        per_rollout = 4 * (skills.step_limit + 1) + 16 * skills.world.space.width
         require_memory(
             sample * per_rollout, f"{sample:,} rollouts of a skill", "sample fewer of them"
         )
@@ -437,8 +441,8 @@ def _best(skills: Skills, z: int, starts: np.ndarray) -> np.ndarray:
     targets = skills.mdp.space.indices(skills.targets[z])
     if not targets:
         return np.ones((len(starts), 2))
-    wanted = told_values(skills, z)
-    values = None if wanted is None else [wanted[j] for j in targets]
+    goal = skills.goals[z]
+    values = [goal[skills.mdp.space.names[j]] for j in targets] if goal else None
     kinds: tuple[Restore, ...] = ("all", "reversible")
     columns = [
         best_focus(skills.mdp, targets, starts, skills.step_limit, kind, values) for kind in kinds
@@ -466,8 +470,7 @@ def _exact(
     mdp, names, n_modes = skills.mdp, skills.mdp.space.names, skills.n_modes[z]
     dynamics = Dynamics(mdp.successors, mdp.probabilities)
     is_target = np.array([name in skills.targets[z] for name in names])
-    told = told_values(skills, z) or {}
-    wanted = np.array([told.get(j, -1) for j in range(len(names))], dtype=np.int32)
+    wanted = np.array([skills.goals[z].get(name, -1) for name in names], dtype=np.int32)
     variables = VariableArrays(mdp.values, _distances(skills), is_target, mdp.reversible, wanted)
     by_mode = [
         expected_effects(
@@ -492,11 +495,11 @@ def _sampled(
     mdp = skills.mdp
     drawn = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
     n = len(drawn)
-    paths, steps = skills.run(np.full(n, z), drawn, rng)
-    ends = np.bincount(paths[:, -1], minlength=mdp.n_states) / max(n, 1)
-    first, last = mdp.values[drawn], mdp.values[paths[:, -1]]
+    done = skills.run(np.full(n, z), drawn, rng)
+    last = np.empty(0, np.int64) if done.numbers is None else done.numbers[:, -1]
+    ends = np.bincount(last, minlength=mdp.n_states) / max(n, 1)
     best = _best(skills, z, drawn) if compares else None
-    return _observed(skills, z, drawn, first, last, steps, ends, best)
+    return observed_effects(skills, z, [done], drawn, ends, best)
 
 
 def _sampled_without_table(
@@ -506,52 +509,71 @@ def _sampled_without_table(
     given = isinstance(starts, np.ndarray)
     if given:
         skills.world.space.check_states(starts)
-    elif starts not in ("fair", "all"):
-        raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")
+    elif starts not in ("fair", "all", "settled"):
+        raise UserError(
+            f"starts must be 'fair', 'all', 'settled' or an array of states, got {starts!r}"
+        )
     drawn_starts, results = DrawnStarts(skills, rng), []
     for z, names in enumerate(skills.targets):
         progress(z / len(skills), f"skill {z} of {len(skills)}")
         if given:
-            first = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
+            first: Any = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
         else:
             first = drawn_starts.draw(names, n)
-        last, steps = np.empty_like(first), np.empty(len(first), dtype=np.int32)
-        for i in range(0, len(first), AT_ONCE):
-            some = first[i : i + AT_ONCE]
-            paths, steps[i : i + AT_ONCE] = skills.run(np.full(len(some), z), some, rng)
-            last[i : i + AT_ONCE] = paths[:, -1]
-        results.append(_observed(skills, z, first, first, last, steps, last, None))
+        size = first if isinstance(first, int) else len(first)
+        done = []
+        for i in range(0, size, AT_ONCE):
+            end = min(i + AT_ONCE, size)
+            some = end - i if isinstance(first, int) else first[i:end]
+            if not given and starts == "settled":
+                others = rng.integers(len(skills), size=end - i)
+                some = skills.run(others, some, rng).states
+            done.append(skills.run(np.full(end - i, z), some, rng))
+        ends = [each.ends for each in done] or [np.empty((0, skills.world.space.width))]
+        first_values = [each.starts for each in done] or ends
+        results.append(
+            observed_effects(
+                skills, z, done, np.concatenate(first_values), np.concatenate(ends), None
+            )
+        )
     return results
 
 
-def _observed(
-    skills: Skills, z: int, starts: np.ndarray, first: np.ndarray, last: np.ndarray,
-    steps: np.ndarray, ends: np.ndarray, best: np.ndarray | None,
-) -> SkillEffects:  # fmt: skip
+def observed_effects(
+    skills: Skills,
+    z: int,
+    rollouts: Sequence[Rollouts],
+    starts: np.ndarray,
+    ends: np.ndarray,
+    best: np.ndarray | None,
+) -> SkillEffects:
     """Return the effects of skill `z` in rollouts.
 
     Args:
         skills: The skills.
         z: The skill's number.
+        rollouts: Its rollouts.
         starts: `SkillEffects.starts`.
-        first: Value indices of the first states, int [n, n_variables].
-        last: Value indices of the last states, int [n, n_variables].
-        steps: int [n].
         ends: `SkillEffects.ends`.
         best: `SkillEffects.best`.
     """
-    space, changed = skills.world.space, first != last
-    amount = [v.distances[first[:, j], last[:, j]] for j, v in enumerate(space.variables)]
+    space, goal = skills.world.space, skills.goals[z]
+    width = (0, space.width)
+    first = np.concatenate([each.starts for each in rollouts] or [np.empty(width, int)])
+    last = np.concatenate([each.ends for each in rollouts] or [np.empty(width, int)])
+    steps = np.concatenate([each.steps for each in rollouts] or [np.empty(0)])
+    changed = space.changed(first, last)
     targets = list(space.indices(skills.targets[z]))
     others = [j for j in range(len(space)) if j not in targets]
     reversible = skills.mdp.reversible if skills.has_table else np.ones(len(space), dtype=bool)
     restored = [j for j in others if reversible[j]]
     controlled = done = changed[:, targets].all(axis=1)
-    if wanted := told_values(skills, z):
-        done = np.all([last[:, j] == value for j, value in wanted.items()], axis=0)
+    if goal:
+        done = np.all([last[:, space.index(name)] == k for name, k in goal.items()], axis=0)
     clean = np.stack([~changed[:, some].any(axis=1) for some in (others, restored)], axis=1)
     return SkillEffects(
-        skills.targets[z], space.names, starts, changed.astype(float), np.stack(amount, axis=1),
-        controlled.astype(float), (done & clean[:, 0]).astype(float), clean.astype(float),
-        steps.astype(float), False, best, ends,
+        skills.targets[z], space.names, starts, changed.astype(float),
+        np.asarray(space.distances(first, last), float), controlled.astype(float),
+        (done & clean[:, 0]).astype(float), clean.astype(float), steps.astype(float), False, best,
+        ends,
     )  # fmt: skip

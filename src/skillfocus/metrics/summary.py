@@ -1,7 +1,7 @@
 """JSON records of what skills do: `evaluate`, and the same numbers as rows of a result table.
 
 The records are what `discover --json` and `evaluate --json` print, so programs rely on their
-fields. Those of continuous worlds are in `metrics/continuous.py`.
+fields.
 """
 
 from __future__ import annotations
@@ -13,17 +13,23 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.metrics.continuous import continuous_records
 from skillfocus.metrics.coverage import check_countable
 from skillfocus.metrics.coverage import coverage as measure_coverage
-from skillfocus.metrics.side_effects import fair_and_all_effects
+from skillfocus.metrics.side_effects import fair_and_all_effects, side_effects
+from skillfocus.objectives.kinds import goal_label
 from skillfocus.progress import Progress, no_progress, part_of
-from skillfocus.skills.continuous import ContinuousSkills
-from skillfocus.skills.skills import Skills, objective_label, reaches_of
-from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
+from skillfocus.skills.actor import ActorPolicy
+from skillfocus.skills.skills import (
+    Skills,
+    SkillSource,
+    list_sources,
+    load_source,
+    objective_label,
+    source_file,
+)
 from skillfocus.spaces import Row
 from skillfocus.world import World, check_seed
-from skillfocus.worlds.registry import CONTINUOUS_WORLD_IDS, JAX_WORLD_IDS, WORLD_IDS
+from skillfocus.worlds.registry import WORLD_IDS
 
 
 def skill_records(
@@ -38,29 +44,37 @@ def skill_records(
         progress: Callback for the fraction done.
 
     Returns:
-        Records with `skill`, `targets`, `reaches` (of skills that are told a value), the fields of
-        `SkillEffects.summary()` over fair starts,
-        and under `all_starts` the same fields over all start states.
+        Records with `skill`, `targets`, `reaches` (of goal-conditioned skills), the fields of
+        `SkillEffects.summary()` over fair starts, and under `all_starts` the same fields over all
+        start states. In worlds of real-valued variables also `component`, and under `settled` the
+        same fields over states in which other skills have ended.
     """
     pairs = fair_and_all_effects(skills, sample=sample, seed=seed, progress=progress)
-    reaches = reaches_of(skills)
-    return [
+    records = [
         {
             "skill": z,
             "targets": list(fair.targets),
             **fair.summary(),
             "all_starts": everywhere.summary(),
-            **({} if reaches is None else {"reaches": reaches[z]}),
         }
         for z, (fair, everywhere) in enumerate(pairs)
     ]
+    if any(skills.goals):
+        for record, goal in zip(records, skills.goals, strict=True):
+            record["reaches"] = goal_label(skills.world.space, goal)
+    if isinstance(skills.policies, ActorPolicy):
+        rng = np.random.default_rng(seed)
+        settled = side_effects(skills, "settled", sample=sample, rng=rng)
+        for record, skill, effects in zip(records, skills.policies.skills, settled, strict=True):
+            record |= {"component": [*skill.values()], "settled": effects.summary()}
+    return records
 
 
-def origin(skills: Skills | ContinuousSkills) -> dict[str, object]:
+def origin(skills: Skills) -> dict[str, object]:
     """Return where skills come from: world, objective, strength, learner and seed.
 
-    They are as `skills.info` has them, which holds what a file says: names that are no text are
-    "?", numbers that are none None.
+    They are as `skills.info` has them, which holds what a file says: names that are not text become
+    "?", numbers that are not numbers None.
     """
     objective, learner = (
         value if isinstance(value := skills.info.get(key), dict) else {}
@@ -165,17 +179,9 @@ def evaluate(
     sources = list_sources(skills)
     records = []
     for number, source in enumerate(sources):
-        loaded = load_any(source, world)
+        loaded = load_source(source, world)
         record = {**_about(loaded), "file": source_file(source)}
         records.append(record)
-        if isinstance(loaded, ContinuousSkills):
-            if coverage:
-                raise UserError(
-                    f"chains of skills are counted in finite worlds, and {loaded.world.id} has "
-                    f"continuous variables: see metrics.coverage_by_variable"
-                )
-            record["skills"] = continuous_records(loaded, sample or 256, seed)
-            continue
         if coverage:
             check_countable(loaded)
         name = record["file"] or f"{record['objective']}, seed {record['seed']}"
@@ -189,12 +195,12 @@ def evaluate(
     return records
 
 
-def _about(skills: Skills | ContinuousSkills) -> dict[str, Any]:
+def _about(skills: Skills) -> dict[str, Any]:
     """Return where skills come from, and the settings of their world as `discover` shows them:
     those that are not the default, without maps, too long for titles."""
     world = skills.world
     defaults: dict[str, object] = {}
-    known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}.get(world.id)
+    known = WORLD_IDS.get(world.id)
     if known is not None and type(world) is known:
         defaults = known().settings
     settings = {

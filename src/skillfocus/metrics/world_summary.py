@@ -4,124 +4,83 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator
+from typing import Any
 
 from skillfocus.mdp import TabularMDP, uninfluenced
 from skillfocus.metrics.reachability import isolated_change_chances
 from skillfocus.objectives.kinds import default_counts
 from skillfocus.spaces import Variable
 from skillfocus.world import World
-from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.jax.world import JaxWorld
 
 MAX_LISTED = 6
 """The most values or names to list one by one."""
 
 
-def describe(world: World, mdp: TabularMDP) -> dict[str, object]:
+def describe(world: World, mdp: TabularMDP | None = None) -> dict[str, Any]:
     """Return a JSON-compatible summary of a world.
 
     Args:
         world: The world.
-        mdp: `tabulate(world)`.
+        mdp: `tabulate(world)`, for a world that has a table.
 
     Returns:
-        `world` (id), `states`, `actions`, `step_limit`, `notes`, and `variables`: per variable
-        `name`, `values` (how many), `listed` (as text), `changes` ("never", "by itself", "for
-        good", "partly for good" or "and back"), `alone` (see `isolated_change_chances`) and
-        `skills` (how many by default).
+        `world` (id), `actions`, `step_limit`, `notes` and `variables`. With a table, `states`;
+        without one, `goals` and `combinations` of values, or for real-valued variables
+        `observations` (how many numbers a policy sees) and `episode_steps`. Real-valued actions
+        have `name`, `low` and `high`. Per variable `name`, `changes` ("never", "by itself", "for
+        good", "partly for good" or "and back"), and `skills` (how many by default); finite ones
+        `values` (how many), `listed` (as text) and, with a table, `alone` (see
+        `isolated_change_chances`); real-valued ones `numbers`, `low`, `high` (null where there is
+        no bound) and `scale`.
     """
-    skills: dict[str, int] = {}  # by variable; no skill has a target where nothing ever changes
-    if len(mdp.fixed) < len(mdp.space):
-        skills = default_counts(world, left_out=uninfluenced(mdp))
-    alone = _alone(world, mdp)
+    about: dict[str, Any] = {"world": world.id, "actions": _actions(world)}
+    about["step_limit"] = world.step_limit
+    notes = list(world.notes if mdp is None else remarks(world, mdp))
+    if mdp is not None:
+        about["states"] = mdp.n_states
+    elif world.space.is_finite:
+        about |= {"combinations": world.space.n_combinations, "goals": list(world.goals)}
+        notes.append("there is no table of its states: use learner=Neural() or --learner neural")
+    else:
+        about |= {"observations": world.observation_size, "episode_steps": world.episode_steps}
+        notes.append("its variables are real-valued: use learner=Actor() or --learner neural")
     variables = [
-        {
-            **_finite_variable(variable, _describe_changes(mdp, j)),
-            "alone": alone[variable.name],
-            "skills": skills.get(variable.name, 0),
-        }
-        for j, variable in enumerate(world.space.variables)
-    ]
-    return {
-        "world": world.id,
-        "states": mdp.n_states,
-        "actions": list(world.actions),
-        "step_limit": world.step_limit,
-        "variables": variables,
-        "notes": list(remarks(world, mdp)),
-    }
-
-
-def describe_without_table(world: JaxWorld) -> dict[str, object]:
-    """Return a JSON-compatible summary of a world that has no table.
-
-    Returns:
-        As `describe`, with `combinations` of values in place of `states`, `goals`, and without
-        `alone`, which only a table can tell.
-    """
-    skills = default_counts(world)
-    variables = [
-        {
-            **_finite_variable(variable, _declared_changes(world, variable.name)),
-            "skills": skills.get(variable.name, 0),
-        }
-        for variable in world.space.variables
-    ]
-    return {
-        "world": world.id,
-        "combinations": world.space.size,
-        "actions": list(world.actions),
-        "step_limit": world.step_limit,
-        "goals": list(world.goals),
-        "variables": variables,
-        "notes": [
-            *world.notes,
-            "there is no table of its states: use learner=Neural() or --learner neural",
-        ],
-    }
-
-
-def describe_continuous(world: ContinuousBase) -> dict[str, object]:
-    """Return a JSON-compatible summary of a world with continuous variables.
-
-    Returns:
-        `world` (id), `actions` (per dimension `name`, `low`, `high`), `observations` (how many
-        numbers a policy sees), `step_limit`, `episode_steps`, `notes`, and `variables`: per
-        variable `name`, `numbers`, `low`, `high` (null where there is no bound), `scale` and
-        `changes`.
-    """
-    variables = [
-        {
+        _real_variable(world, variable)
+        if not variable.is_finite
+        else {
             "name": variable.name,
-            "numbers": variable.size,
-            "low": [x if math.isfinite(x) else None for x in variable.low],
-            "high": [x if math.isfinite(x) else None for x in variable.high],
-            "scale": variable.largest_distance,
-            "changes": _declared_changes(world, variable.name),
+            "values": len(variable.values),
+            "listed": list_values(variable.values),
+            "changes": _changes(world, mdp, variable.name),
         }
         for variable in world.space.variables
     ]
+    if world.space.is_finite:
+        skills: dict[str, int] = {}  # no skill has a target where nothing ever changes
+        if mdp is None or len(mdp.fixed) < len(mdp.space):
+            skills = default_counts(world, left_out=() if mdp is None else uninfluenced(mdp))
+        alone = {} if mdp is None else _alone(world, mdp)
+        for entry in variables:
+            own = {"alone": alone[entry["name"]]} if alone else {}
+            entry |= {**own, "skills": skills.get(entry["name"], 0)}
+    return {**about, "variables": variables, "notes": notes}
+
+
+def _actions(world: World) -> list[Any]:
+    if not world.has_real_actions:
+        return list(world.actions)
     bounds = zip(world.actions, world.action_low, world.action_high, strict=True)
-    return {
-        "world": world.id,
-        "actions": [{"name": name, "low": low, "high": high} for name, low, high in bounds],
-        "observations": world.observation_size,
-        "step_limit": world.step_limit,
-        "episode_steps": world.episode_steps,
-        "variables": variables,
-        "notes": [
-            *world.notes,
-            "its variables are continuous: use learner=Neural() or --learner neural",
-        ],
-    }
+    return [{"name": name, "low": low, "high": high} for name, low, high in bounds]
 
 
-def _finite_variable(variable: Variable, changes: str) -> dict[str, object]:
+def _real_variable(world: World, variable: Variable) -> dict[str, Any]:
     return {
         "name": variable.name,
-        "values": len(variable.values),
-        "listed": list_values(variable.values),
-        "changes": changes,
+        "numbers": variable.width,
+        "low": [x if math.isfinite(x) else None for x in variable.low],
+        "high": [x if math.isfinite(x) else None for x in variable.high],
+        "scale": variable.largest_distance,
+        "changes": _changes(world, None, variable.name),
     }
 
 
@@ -188,18 +147,16 @@ def list_values(values: tuple[Hashable, ...]) -> str:
     return f"{values[0]} … {values[-1]}"
 
 
-def _declared_changes(world: JaxWorld | ContinuousBase, name: str) -> str:
-    if name in world.fixed:
-        return "never"
-    return "for good" if name in world.one_way else "and back"
-
-
-def _describe_changes(mdp: TabularMDP, variable: int) -> str:
-    name = mdp.space.names[variable]
+def _changes(world: World, mdp: TabularMDP | None, name: str) -> str:
+    """Return how a variable changes, as its table shows, or as the world declares."""
+    if mdp is None:
+        if name in world.fixed:
+            return "never"
+        return "for good" if name in world.one_way else "and back"
     if name in mdp.fixed:
         return "never"
     if name in uninfluenced(mdp):
         return "by itself"
-    if not mdp.reversible[variable]:
+    if not mdp.reversible[mdp.space.index(name)]:
         return "for good"
     return "partly for good" if name in mdp.irrecoverable_values else "and back"

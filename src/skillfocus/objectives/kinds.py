@@ -1,4 +1,20 @@
-"""Kinds of skills: which variables a skill targets, and how a set of skills is counted."""
+"""Kinds of skills: which variables skills target, and with which components.
+
+The paper writes a skill as z = (z^1, ..., z^N) with z^i = 0 where i is no target. Here a skill is a
+mapping {variable: component}; two skills that share a component are rewarded alike for it. A
+component is a number, of goal-conditioned skills (`reach`) the index of a value; of real-valued
+variables it may also be a direction on a sphere. Targets are written as
+
+    {"tool_1": 2, "position": 8}              how many skills target what
+    {"tool_1+position": 4}                    four skills on both
+    {"agent": 4, "box": Sphere(2)}            of real-valued variables, how many components
+    {"agent": 4, "box": 8, "agent+box": None, "nothing": None}
+                                              also skills on both at once, and one that leaves all
+    {"agent": 4, "box": 8, "each": None}      of DUSDi, one target at a time instead of all at once
+    [{"tool_1": 0}, {"tool_1": 1}]            the skills of finite variables one by one
+
+and on the command line as `tool_1=2,position=8` or `agent=4,box=sphere2,agent+box,nothing`.
+"""
 
 from __future__ import annotations
 
@@ -13,57 +29,112 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError, join_values
-from skillfocus.objectives.objective import Objective, Term
-from skillfocus.spaces import ContinuousSpace, FactoredSpace
+from skillfocus.objectives.objective import Objective
+from skillfocus.spaces import Space
 from skillfocus.world import World
-
-# --------------------
-#
-# Which skills target what: each skill is a set of components, one per target variable
-#
-# The paper writes a skill as z = (z^1, ..., z^N) with z^i = 0 where i is no target. Here a skill is
-# a mapping {variable: component}; two skills that share a component are rewarded alike for it.
-#
-# Which skills have which targets, for objectives whose skills are told what to do (`reach`): one
-# skill for each value, or one for each target that is to change.
 
 N_SKILLS = 16
 """Number of skills in the paper's experiments."""
 MAX_SKILLS = 10_000
-"""The most skills, with their modes, in one set."""
-Skill = Mapping[str, int]
-Targets = Mapping[str, int] | Sequence[Mapping[str, Any]]
-"""Counts ({"tool_1": 2, "position": 8}; "tool_1+position" for two targets) or a list of skills,
-{variable: component} each (for `reach`, {variable: value})."""
+"""The most skills, with their modes, in one set; the most components of a target."""
+N_COMPONENTS = 5
+"""Components of a real-valued target by default, as in DUSDi's experiments."""
+N_DIRECTIONS = 8
+"""Directions that stand for a sphere where its skills are listed."""
+WHOLE = -1
+"""In place of a target's index: the whole state, which skills of plain objectives are about."""
+NOTHING = "nothing"
+"""In place of a target's name: skills that leave everything."""
+EACH = "each"
+"""In place of a target's name: of DUSDi, skills for one target at a time."""
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """Which skills target what.
+class Sphere:
+    """Continuous skills: z is a direction, a point on the unit sphere.
+
+        sf.discover(world, sf.focused(sf.metra()), seed=0, learner="neural",
+                    targets={"box": sf.Sphere(2)})
 
     Attributes:
-        skills: Per skill, {variable index: component}; empty for objectives without targets.
+        dimensions: Of the space that the sphere lies in; a direction has as many numbers.
     """
 
-    skills: tuple[dict[int, int], ...]
+    dimensions: int
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.dimensions <= MAX_SKILLS:
+            raise UserError(
+                f"a Sphere of {self.dimensions} dimensions has no directions to choose from; take "
+                f"2 to {MAX_SKILLS:,}, or a number of discrete skills"
+            )
+
+    def directions(self, n: int = N_DIRECTIONS) -> list[tuple[float, ...]]:
+        """Return some directions: evenly spaced on a circle, else random with a fixed seed."""
+        if self.dimensions == 2:
+            angles = 2 * np.pi * np.arange(n) / n
+            return [(float(np.cos(a)), float(np.sin(a))) for a in angles]
+        sampled = np.random.default_rng(0).standard_normal((n, self.dimensions))
+        sampled /= np.linalg.norm(sampled, axis=1, keepdims=True)
+        return [tuple(row) for row in sampled.tolist()]
+
+
+Components = int | Sphere
+"""How many components a target has, or the sphere they lie on."""
+Skill = Mapping[int, Any]
+"""A skill: {variable: component}, where a component is a number or a direction."""
+Targets = Mapping[str, Components | None] | Sequence[Mapping[str, Any]] | Sphere
+"""What `discover` takes as `targets`, see above; a sphere alone is for plain objectives."""
+
+
+@dataclass(frozen=True)
+class SkillKind:
+    """Skills with the same targets.
+
+        SkillKind({1: 2}, ({1: 0}, {1: 1}))  # two skills for variable 1
+
+    Attributes:
+        components: Per target, how many components it has in the whole set, or its sphere.
+        skills: The skills of this kind. One that leaves out a target draws its component when it
+            starts, as DUSDi's skills on many variables at once are judged.
+    """
+
+    components: Mapping[int, Components]
+    skills: tuple[Skill, ...]
+
+
+@dataclass(frozen=True)
+class SkillKinds:
+    """The kinds of skills in a set, which number its skills one after another.
+
+    Attributes:
+        kinds: The kinds.
+    """
+
+    kinds: tuple[SkillKind, ...]
+
+    @cached_property
+    def skills(self) -> tuple[Skill, ...]:
+        """All skills, {variable: component}; those of plain objectives have none."""
+        return tuple(skill for kind in self.kinds for skill in kind.skills)
 
     def __len__(self) -> int:
         return len(self.skills)
 
     def targets(self, skill: int) -> tuple[int, ...]:
         """Return the indices of a skill's target variables, in order."""
-        return tuple(sorted(self.skills[skill]))
+        return tuple(sorted(j for j in self.skills[skill] if j != WHOLE))
 
     def n_components(self, variable: int) -> int:
-        """Return how many components the skills on a variable have."""
+        """Return how many components the skills on a finite variable have."""
         return 1 + max(parts[variable] for parts in self.skills if variable in parts)
 
-    def split(self, space: FactoredSpace) -> tuple[Assignment, tuple[int, ...]]:
+    def split(self, space: Space) -> tuple[SkillKinds, tuple[int, ...]]:
         """Split skills into modes, V // K for a variable of V values and K components.
 
         Returns:
-            The modes of all skills, one after another, as an assignment of their own; and how
-            many modes each skill has (see `scattered`).
+            The modes of all skills, one after another, as kinds of their own; and how many modes
+            each skill has (see `scattered`).
         """
         shares = {
             j: max(1, space.sizes[j] // self.n_components(j))
@@ -79,16 +150,73 @@ class Assignment:
                 {j: skill[j] * shares[j] + m for j, m in zip(skill, choice, strict=True)}
                 for choice in choices
             ]
-        return Assignment(tuple(parts)), tuple(modes)
+        return group_skills(parts), tuple(modes)
+
+
+def group_skills(skills: Sequence[Skill]) -> SkillKinds:
+    """Return skills of finite variables, in this order, as kinds."""
+    most: dict[int, int] = {}
+    for skill in skills:
+        for j, component in skill.items():
+            most[j] = max(most.get(j, 0), component + 1)
+    kinds = [
+        SkillKind({j: most[j] for j in targets}, tuple(members))
+        for targets, members in itertools.groupby(skills, key=lambda skill: tuple(sorted(skill)))
+    ]
+    return SkillKinds(tuple(kinds))
+
+
+# -------------------- The skills of an objective: the user's targets, or the default ones
+
+
+def make_kinds(
+    world: World,
+    objective: Objective,
+    n_skills: int | None = None,
+    targets: Targets | None = None,
+    left_out: Collection[str] = (),
+) -> SkillKinds:
+    """Return the skills that an objective is to learn, and check that they can be learned.
+
+    Args:
+        world: The world whose variables are targeted.
+        objective: What the skills are rewarded for; plain objectives have no targets.
+        n_skills: Number of skills (default: 16; of `reach`, one for each value; of
+            `reach(change=True)`, one for each target).
+        targets: How many skills target what, or the skills one by one, see above (default: the
+            goals, and the world's `default_target` for the rest). `reach` spreads a count evenly
+            over the values, and takes skills as `{variable: value}`.
+        left_out: Variables that get no skills by default.
+
+    Raises:
+        UserError: If objective and targets do not fit together.
+    """
+    _check_variants(objective, targets)
+    if not world.space.is_finite:
+        return _real_valued(world, objective, n_skills, targets)
+    if not objective.targeted:
+        return untargeted(N_SKILLS if n_skills is None else n_skills)
+    if isinstance(targets, Sphere):
+        raise UserError(
+            f"a Sphere is for real-valued variables, and those of {world.id} are finite"
+        )
+    if changes_targets(objective):
+        return _assign_changes(world, n_skills, targets, left_out)
+    if reaches_values(objective):
+        return _assign_values(world, n_skills, targets, left_out)
+    kinds = assign(world, n_skills, targets, left_out)
+    if objective.reward.estimate.discriminates:
+        _require_multiple_skills(world, kinds)
+    return kinds
 
 
 def assign(
     world: World,
     n_skills: int | None = None,
-    targets: Targets | None = None,
+    targets: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     left_out: Collection[str] = (),
-) -> Assignment:
-    """Assign targets to skills: the paper's way, or the user's.
+) -> SkillKinds:
+    """Assign targets to skills on finite variables: the paper's way, or the user's.
 
     Args:
         world: The world whose variables are targeted.
@@ -101,11 +229,11 @@ def assign(
     if targets is None:
         targets = default_counts(world, n_skills, left_out)
     if isinstance(targets, Mapping):
-        check_count(sum(targets.values()))
+        check_count(sum(count for count in targets.values() if isinstance(count, int)))
         skills = _from_counts(world.space, targets)
     else:
         skills = [dict(skill) for skill in targets]
-    return make_assignment(world.space, skills, n_skills)
+    return _checked(world.space, skills, n_skills)
 
 
 def default_targets(world: World, left_out: Collection[str] = ()) -> tuple[tuple[str, ...], str]:
@@ -151,26 +279,26 @@ def check_count(count: int, what: str = "skills") -> None:
         raise UserError(f"{count:,} {what} were asked for; there may be up to {MAX_SKILLS:,}")
 
 
-def untargeted(n_skills: int) -> Assignment:
-    """Return an assignment of skills without targets, as plain objectives have them."""
+def untargeted(n_skills: int) -> SkillKinds:
+    """Return skills without targets, as plain objectives have them."""
     if n_skills < 2:
         raise UserError(f"n_skills must be at least 2, got {n_skills}")
     check_count(n_skills)
-    return Assignment(tuple({} for _ in range(n_skills)))
+    return SkillKinds((SkillKind({}, ({},) * n_skills),))
 
 
-def _require_multiple_skills(world: World, assignment: Assignment) -> None:
+def _require_multiple_skills(world: World, kinds: SkillKinds) -> None:
     """A discriminator of a single skill is constant: that skill would earn 0 for anything."""
     for variable, name in enumerate(world.space.names):
-        targeted = any(variable in skill for skill in assignment.skills)
-        if targeted and assignment.n_components(variable) < 2:
+        targeted = any(variable in skill for skill in kinds.skills)
+        if targeted and kinds.n_components(variable) < 2:
             raise UserError(
                 f"only one skill targets {name}, so there is nothing to tell it from; give "
                 f"{name} at least 2 skills, or none"
             )
 
 
-def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[str, int]]:
+def _from_counts(space: Space, counts: Mapping[str, int]) -> list[dict[str, int]]:
     """Turn counts into skills.
 
     Skills on one variable each get a component of their own. Skills on several variables get their
@@ -182,7 +310,9 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
     used: dict[str, int] = {}
     skills, earlier = [], []
     for names, count in counts.items():
-        if count < 1:
+        if count is None:
+            raise UserError(f"how many skills target {names}? write NAME=COUNT, as in {names}=2")
+        if not isinstance(count, int | np.integer) or count < 1:
             raise UserError(f"target {names!r} has {count} skills; give it at least 1")
         parts = [part.strip() for part in names.split("+")]
         if len(set(parts)) != len(parts):
@@ -210,10 +340,8 @@ def _from_counts(space: FactoredSpace, counts: Mapping[str, int]) -> list[dict[s
     return skills
 
 
-def make_assignment(
-    space: FactoredSpace, skills: Sequence[Skill], n_skills: int | None
-) -> Assignment:
-    """Return the assignment that skills make.
+def _checked(space: Space, skills: Sequence[Mapping[str, int]], n_skills: int | None) -> SkillKinds:
+    """Return skills on finite variables as kinds.
 
     Raises:
         UserError: If another number of them was asked for, or a skill's targets are not valid.
@@ -223,10 +351,10 @@ def make_assignment(
             f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
             f"one of the two out"
         )
-    return Assignment(tuple(_check_skill(space, skill) for skill in skills))
+    return group_skills([_check_skill(space, skill) for skill in skills])
 
 
-def _check_skill(space: FactoredSpace, skill: Skill) -> dict[int, int]:
+def _check_skill(space: Space, skill: Mapping[str, int]) -> dict[int, int]:
     """Return a skill with variables by number; raise `UserError` unless its targets are valid."""
     if not skill:
         raise UserError("a skill has no target variable; every focused skill needs at least one")
@@ -256,42 +384,6 @@ def changes_targets(objective: Objective) -> bool:
     return getattr(objective.reward.estimate, "single_component", False)
 
 
-def assign_targets(
-    world: World,
-    objective: Objective,
-    n_skills: int | None = None,
-    targets: Targets | None = None,
-    left_out: Collection[str] = (),
-) -> Assignment:
-    """Assign targets to the skills of an objective, and check that they can be learned.
-
-    Args:
-        world: The world whose variables are targeted.
-        objective: What the skills are rewarded for; plain objectives have no targets.
-        n_skills: Number of skills (default: 16; of `reach`, one for each value; of
-            `reach(change=True)`, one for each target).
-        targets: Counts per target, or the skills one by one (default: the goals, and the world's
-            `default_target` for the rest). `reach` spreads a count evenly over the values, and
-            takes skills as `{variable: value}`.
-        left_out: Variables that get no skills by default.
-
-    Raises:
-        UserError: If objective and targets do not fit together.
-    """
-    _check_variants(objective, targets)
-    if not objective.targeted:
-        assignment = untargeted(N_SKILLS if n_skills is None else n_skills)
-    elif changes_targets(objective):
-        return _assign_changes(world, n_skills, targets, left_out)
-    elif reaches_values(objective):
-        return _assign_values(world, n_skills, targets, left_out)
-    else:
-        assignment = assign(world, n_skills, targets, left_out)
-    if objective.reward.estimate.discriminates:
-        _require_multiple_skills(world, assignment)
-    return assignment
-
-
 def _check_variants(objective: Objective, targets: Targets | None) -> None:
     """Raise a `UserError` for variants that the objective's skills cannot have."""
     goal_conditioned = reaches_values(objective) or changes_targets(objective)
@@ -311,7 +403,7 @@ def _check_variants(objective: Objective, targets: Targets | None) -> None:
             f"{objective.name} has no meaning: its skills have no target whose values they could "
             f"share; apply focused or dusdi too, as in scattered(focused(vic()))"
         )
-    if not objective.targeted and targets is not None:
+    if not objective.targeted and targets is not None and not isinstance(targets, Sphere):
         raise UserError(
             f"{objective.name} skills have no targets; use focused({objective.name}(…)) or leave "
             f"the targets out"
@@ -320,13 +412,13 @@ def _check_variants(objective: Objective, targets: Targets | None) -> None:
 
 def _assign_changes(
     world: World, n_skills: int | None, targets: Targets | None, left_out: Collection[str]
-) -> Assignment:
+) -> SkillKinds:
     """Give every target one skill, which is to change it."""
     if targets is None:
         goals, default_target = default_targets(world, left_out)
         targets = dict.fromkeys((*goals, default_target), 1)
-    assignment = assign(world, n_skills, targets)
-    sets = [assignment.targets(z) for z in range(len(assignment))]
+    kinds = assign(world, n_skills, targets)  # pyright: ignore[reportArgumentType]
+    sets = [kinds.targets(z) for z in range(len(kinds))]
     for members in sets:
         if sets.count(members) > 1:
             name = "+".join(world.space.names[j] for j in members)
@@ -334,24 +426,24 @@ def _assign_changes(
                 f"{name} has {sets.count(members)} skills, which would all be the same: a skill "
                 f"that changes it to any other value; give it 1, or one per value with reach()"
             )
-    return Assignment(tuple(dict.fromkeys(members, 0) for members in sets))
+    return group_skills([dict.fromkeys(members, 0) for members in sets])
 
 
 def _assign_values(
     world: World, n_skills: int | None, targets: Targets | None, left_out: Collection[str]
-) -> Assignment:
+) -> SkillKinds:
     """Assign a target value to every skill."""
     if targets is None:
         targets = default_value_counts(world, n_skills, left_out)
     if isinstance(targets, Mapping):
-        check_count(sum(targets.values()))
+        check_count(sum(count for count in targets.values() if isinstance(count, int)))
         skills = [skill for name, n in targets.items() for skill in _spread(world.space, name, n)]
     else:
         skills = [
             {name: _value_index(world.space, name, value) for name, value in skill.items()}
-            for skill in targets
+            for skill in targets  # pyright: ignore[reportGeneralTypeIssues]
         ]
-    return make_assignment(world.space, skills, n_skills)
+    return _checked(world.space, skills, n_skills)
 
 
 def default_value_counts(
@@ -375,7 +467,7 @@ def default_value_counts(
     return {name: count for name, count in counts.items() if count}
 
 
-def _spread(space: FactoredSpace, name: str, count: int) -> list[dict[str, int]]:
+def _spread(space: Space, name: str, count: object) -> list[dict[str, int]]:
     """Return skills for `count` values of a variable, evenly spread over all of them."""
     if "+" in name:
         raise UserError(
@@ -383,358 +475,139 @@ def _spread(space: FactoredSpace, name: str, count: int) -> list[dict[str, int]]
             f"the skills one by one: targets=[{{variable: value, other: value}}, …]"
         )
     size = space.sizes[space.index(name)]
-    if not 1 <= count <= size:
+    if not isinstance(count, int | np.integer) or not 1 <= count <= size:
         raise UserError(f"{name} has {size} values, so it can have 1 to {size} skills, not {count}")
     return [{name: int(i)} for i in np.arange(count) * size // count]
 
 
-def _value_index(space: FactoredSpace, name: str, value: object) -> int:
+def _value_index(space: Space, name: str, value: object) -> int:
     values = space.variables[space.index(name)].values
     if value not in values:
         raise UserError(f"{name} has no value {value!r}; it has {join_values(values)}")
     return values.index(value)
 
 
-def value_labels(space: FactoredSpace, assignment: Assignment) -> list[str]:
-    """Return what each skill reaches as text: `passenger=in taxi`."""
-    return [
-        ", ".join(
-            f"{space.names[j]}={space.variables[j].values[k]}" for j, k in sorted(skill.items())
-        )
-        for skill in assignment.skills
-    ]
+def goals_of(space: Space, objective: Objective, kinds: SkillKinds) -> tuple[dict[str, int], ...]:
+    """Return the value that each goal-conditioned skill reaches, its index by target; empty for
+    other objectives."""
+    if not reaches_values(objective):
+        return ({},) * len(kinds)
+    return tuple({space.names[j]: k for j, k in sorted(skill.items())} for skill in kinds.skills)
 
 
-def read_value_label(
-    space: FactoredSpace, targets: Sequence[str], label: object
-) -> dict[int, int] | None:
-    """Return what a skill is told to reach, as value indices by variable.
-
-    The inverse of `value_labels`. Files hold the text, so it may be anything.
-
-    Args:
-        space: The world's variables.
-        targets: Names of the skill's targets.
-        label: Text such as `passenger=in taxi`.
-
-    Returns:
-        One value per target; None if the text names other variables or values, or more than one
-        value of a target reads alike.
-    """
-    # A value's own text may hold a comma, so the labels that values make are compared.
-    starts: list[tuple[dict[int, int], str]] = [({}, "")]
-    for j in sorted(space.index(name) for name in targets):
-        starts = [
-            ({**values, j: k}, longer)
-            for values, text in starts
-            for k, value in enumerate(space.variables[j].values)
-            if isinstance(label, str)
-            and label.startswith(longer := f"{text}{', ' * bool(text)}{space.names[j]}={value}")
-        ]
-    found = [values for values, text in starts if text == label]
-    return found[0] if len(found) == 1 and targets else None
+def goal_label(space: Space, goal: Mapping[str, int]) -> str:
+    """Return what a skill reaches as text: `passenger=in taxi`."""
+    return ", ".join(
+        f"{name}={space.variables[space.index(name)].values[k]}" for name, k in goal.items()
+    )
 
 
-# --------------------
-#
-# What a skill of a continuous world is: which variables it targets, and what z it has for each
-#
-# A skill is a mask of target variables and, for each of them, a component: one of K values, or a
-# direction on a sphere. `targets` lists the kinds of skills that are learned:
-#
-#     {"agent": 4, "box": Sphere(2)}    focused: 4 skills for the agent, and directions for the box;
-#                                       DUSDi: both at once, a component for every variable
-#     [{"agent": 4}, {"agent": 4, "box": Sphere(2)}, {}]
-#                                       one kind each: the agent alone, both at once, and nothing
-#                                       ("leave everything")
-#
-# A kind that is listed twice is one kind. Skills without targets have a single component, for the
-# whole state.
-
-N_COMPONENTS = 5
-"""Values of a component by default, as in DUSDi's experiments."""
-N_PLAIN = 16
-"""Number of skills without targets, by default."""
-MAX_COMPONENTS = 10_000
-"""The most values, or dimensions, of a component."""
+# -------------------- Skills on real-valued variables
 
 
-@dataclass(frozen=True)
-class Sphere:
-    """Continuous skills: z is a direction, a point on the unit sphere.
-
-        sf.discover(world, sf.focused(sf.metra()), seed=0, learner="neural",
-                    targets={"box": sf.Sphere(2)})
-
-    Attributes:
-        dimensions: Of the space that the sphere lies in; a direction has as many numbers.
-    """
-
-    dimensions: int
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.dimensions <= MAX_COMPONENTS:
-            raise UserError(
-                f"a Sphere of {self.dimensions} dimensions has no directions to choose from; take "
-                f"2 to {MAX_COMPONENTS:,}, or a number of discrete skills"
-            )
-
-
-Component = int | Sphere
-"""The number of values that a component has, or the sphere it lies on."""
-ContinuousTargets = Mapping[str, Component] | Sequence[Mapping[str, Component]]
-"""Components by target variable, or one such mapping per kind of skill."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One component of skills.
-
-    Attributes:
-        variable: The target variable's index; None for skills without targets.
-        component: How many values it has, or its sphere.
-    """
-
-    variable: int | None
-    component: Component
-
-    @property
-    def width(self) -> int:
-        """How many numbers of z it takes: one per value, or one per dimension."""
-        return self.component.dimensions if isinstance(self.component, Sphere) else self.component
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether it has finitely many values."""
-        return not isinstance(self.component, Sphere)
-
-
-@dataclass(frozen=True)
-class SkillLayout:
-    """The components of all skills of a set, and the kinds of skills there are.
-
-    Attributes:
-        n_variables: How many variables the world has.
-        slots: The components, in the order of their variables.
-        kinds: Per kind of skill, the numbers of the slots that are active.
-    """
-
-    n_variables: int
-    slots: tuple[Slot, ...]
-    kinds: tuple[tuple[int, ...], ...]
-
-    @cached_property
-    def width(self) -> int:
-        """How many numbers z has."""
-        return sum(slot.width for slot in self.slots)
-
-    @cached_property
-    def places(self) -> tuple[slice, ...]:
-        """Where each slot's numbers are in z."""
-        ends = np.cumsum([slot.width for slot in self.slots]).tolist()
-        return tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
-
-    @cached_property
-    def active(self) -> np.ndarray:
-        """Which slots each kind has, float32 [n_kinds, n_slots]."""
-        rows = [[float(k in kind) for k in range(len(self.slots))] for kind in self.kinds]
-        return np.array(rows, np.float32).reshape(len(self.kinds), len(self.slots))
-
-    @cached_property
-    def masks(self) -> np.ndarray:
-        """Which variables each kind targets, float32 [n_kinds, n_variables]."""
-        masks = np.zeros((len(self.kinds), self.n_variables), np.float32)
-        for row, kind in enumerate(self.kinds):
-            for k in kind:
-                if (variable := self.slots[k].variable) is not None:
-                    masks[row, variable] = 1.0
-        return masks
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether every component has finitely many values."""
-        return all(slot.is_discrete for slot in self.slots)
-
-    def count(self, kind: int) -> int | None:
-        """Return how many skills are of a kind; None if they are infinitely many."""
-        total = 1
-        for k in self.kinds[kind]:
-            component = self.slots[k].component
-            if isinstance(component, Sphere):
-                return None
-            total *= component
-        return total
-
-    def terms(self, objective: Objective) -> list[tuple[int, Term]]:
-        """Return the copies of the reward that skills can earn, each with its slot's number."""
-        if not objective.targeted:
-            return [(0, term) for term in objective.terms((), self.n_variables)]
-        variables = [slot.variable for slot in self.slots if slot.variable is not None]
-        terms = objective.terms(variables, self.n_variables)
-        return [(variables.index(term.target), term) for term in terms if term.target is not None]
-
-    def describe(self, space: ContinuousSpace) -> list[Any]:
-        """Return the kinds of skills as JSON can hold them; `from_description` reads it."""
-        return [
-            [[self._name(k, space), _plain(self.slots[k].component)] for k in kind]
-            for kind in self.kinds
-        ]
-
-    def _name(self, k: int, space: ContinuousSpace) -> str | None:
-        variable = self.slots[k].variable
-        return None if variable is None else space.names[variable]
-
-
-def _plain(component: Component) -> Any:
-    return {"sphere": component.dimensions} if isinstance(component, Sphere) else component
-
-
-def lay_out(
-    space: ContinuousSpace,
-    objective: Objective,
-    targets: ContinuousTargets | None = None,
-    n_skills: int | None = None,
-    goals: Sequence[str] | None = None,
-) -> SkillLayout:
-    """Return the skills that an objective is to learn.
-
-    Args:
-        space: The world's variables.
-        objective: What skills are rewarded for.
-        targets: See the module (default: `N_COMPONENTS` values for each of the goals). Of an
-            objective without targets, a `Sphere` or nothing.
-        n_skills: Number of skills of an objective without targets (default: 16).
-        goals: The variables that are targeted by default (default: all).
-
-    Raises:
-        UserError: If objective and targets do not fit together.
-    """
+def _real_valued(
+    world: World, objective: Objective, n_skills: int | None, targets: Targets | None
+) -> SkillKinds:
+    """Return the kinds of skills of a world with real-valued variables."""
+    space = world.space
     if objective.modes != "single":
         raise UserError(f"{objective.name} needs variables with finitely many values")
     if not objective.targeted:
-        return _plain_layout(space, objective, targets, n_skills)
+        count = targets if isinstance(targets, Sphere) else (n_skills or N_SKILLS)
+        _check_components("the whole state", count, objective)
+        return _list_skills([{WHOLE: count}])
     if n_skills is not None:
         raise UserError(
-            f"{objective.name} skills of continuous worlds are counted per target: leave n_skills "
-            f"out and give targets, such as {{{space.names[0]!r}: {N_COMPONENTS}}}"
+            f"{objective.name} skills of real-valued variables are counted per target: leave "
+            f"n_skills out and give targets, such as {{{space.names[0]!r}: {N_COMPONENTS}}}"
         )
     if targets is None:
-        targets = dict.fromkeys(goals or space.names, N_COMPONENTS)
-    kinds = _kinds(targets, at_once=objective.weight is not None)
-    components: dict[int, Component] = {}
-    for kind in kinds:
-        for name, component in kind.items():
-            j = space.index(name)
-            _check_component(name, component, objective)
-            if components.setdefault(j, component) != component:
+        targets = dict.fromkeys(world.goals, N_COMPONENTS)
+    if not isinstance(targets, Mapping):
+        raise UserError(
+            f"targets of real-valued variables are components by name, such as "
+            f"{{{space.names[0]!r}: {N_COMPONENTS}}}, got {targets!r}"
+        )
+    components = {name: count for name, count in targets.items() if count is not None}
+    for name, count in components.items():
+        space.index(name)
+        _check_components(name, count, objective)
+    several = [name for name, count in targets.items() if count is None]
+    # DUSDi's skills have a component for every target at once, unless kinds are listed.
+    at_once = objective.weight is not None and not several
+    several = [name for name in several if name != EACH]
+    named = [list(components)] if at_once else [[name] for name in components]
+    named += [[] if name == NOTHING else name.split("+") for name in several]
+    if not any(named):
+        raise UserError('no skill has a target; write {"agent": 4, "box": sf.Sphere(2)}')
+    kinds = []
+    for names in named:
+        for name in names:
+            if name not in components:
                 raise UserError(
-                    f"{name} has components {components[j]} and {component}; all kinds of skills "
-                    f"that target it must have the same"
+                    f"the targets name {'+'.join(names)}, but not how many components {name} has: "
+                    f"add {name!r}: {N_COMPONENTS}"
                 )
+        kinds.append({j: components[space.names[j]] for j in sorted(space.indices(names))})
     if objective.penalty is not None and all(len(kind) == len(space) for kind in kinds):
         raise UserError(
             f"all skills target every variable ({', '.join(space.names)}), so nothing is left to "
             f"keep unchanged"
         )
-    order = sorted(components)
-    slots = tuple(Slot(j, components[j]) for j in order)
-    active = (sorted(order.index(space.index(name)) for name in kind) for kind in kinds)
-    return SkillLayout(len(space), slots, tuple(dict.fromkeys(tuple(kind) for kind in active)))
+    return _list_skills(kinds)
 
 
-def _plain_layout(
-    space: ContinuousSpace, objective: Objective, targets: object, n_skills: int | None
-) -> SkillLayout:
-    if isinstance(targets, Sphere):
-        return SkillLayout(len(space), (Slot(None, targets),), ((0,),))
-    if targets is not None:
-        raise UserError(
-            f"{objective.name} skills have no targets; use focused({objective.name}(…)), or "
-            f"targets=Sphere(2) for continuous ones"
-        )
-    count = N_PLAIN if n_skills is None else n_skills
-    _check_component("the whole state", count, objective)
-    return SkillLayout(len(space), (Slot(None, count),), ((0,),))
-
-
-def _kinds(targets: object, at_once: bool) -> list[Mapping[str, Component]]:
-    given: list[Mapping[str, Component]]
-    if isinstance(targets, Mapping):
-        given = [targets] if at_once else [{name: targets[name]} for name in targets]
-    else:
-        given = list(targets)  # pyright: ignore[reportArgumentType]
-    if not any(given):
-        raise UserError(
-            'no skill has a target; write {"agent": 4, "box": Sphere(2)}, or a list of such'
-        )
-    return given
-
-
-def _check_component(name: str, component: object, objective: Objective) -> None:
-    if isinstance(component, Sphere):
+def _check_components(name: str, components: object, objective: Objective) -> None:
+    if isinstance(components, Sphere):
         return
-    if not 2 <= component <= MAX_COMPONENTS:  # pyright: ignore[reportOperatorIssue]
+    if not isinstance(components, int | np.integer) or not 2 <= components <= MAX_SKILLS:
         raise UserError(
-            f"{name} cannot have {component} skills of {objective.name}; give it 2 to "
-            f"{MAX_COMPONENTS:,}, or a Sphere"
+            f"{name} cannot have {components} skills of {objective.name}; give it 2 to "
+            f"{MAX_SKILLS:,}, or a Sphere"
         )
+
+
+def _list_skills(kinds: Sequence[Mapping[int, Components]]) -> SkillKinds:
+    """Return kinds with their skills: one per component of each target, of the kind with the fewest
+    targets that has it; those of other targets are drawn when a skill starts."""
+    distinct = list({tuple(sorted(kind)): kind for kind in kinds}.values())
+    skills: list[list[Skill]] = [[] if kind else [{}] for kind in distinct]
+    for j in sorted({j for kind in distinct for j in kind}):
+        place = min(
+            (i for i, kind in enumerate(distinct) if j in kind), key=lambda i: len(distinct[i])
+        )
+        count = distinct[place][j]
+        members = count.directions() if isinstance(count, Sphere) else range(count)
+        skills[place] += [{j: component} for component in members]
+    return SkillKinds(
+        tuple(
+            SkillKind(dict(kind), tuple(mine)) for kind, mine in zip(distinct, skills, strict=True)
+        )
+    )
 
 
 # -------------------- Targets as text, for the command line and stored runs
-#
-# tool_1=2,position=4              skills by target
-# agent=4,box=sphere2              in continuous worlds, components by target
-# agent=4,box=sphere2,agent+box    skills on both at once, too
-# agent=4,nothing                  and one that leaves everything
-
-NOTHING = "nothing"
-"""Stands for skills that leave everything."""
 
 
-def parse_continuous_targets(text: str | None) -> ContinuousTargets | None:
-    """Parse targets, such as `agent=4,box=sphere2,agent+box`.
+def parse_targets(text: str | None) -> dict[str, Components | None] | None:
+    """Parse targets as the command line has them: `tool_1=2,position=4` or `agent=4,box=sphere2,
+    agent+box`.
 
     Raises:
         UserError: If a part cannot be read.
     """
     if text is None:
         return None
-    components: dict[str, Component] = {}
-    kinds: list[list[str]] = []
-    for part in (part.strip() for part in text.split(",")):
-        name, equals, size = (word.strip() for word in part.rpartition("="))
-        if not equals:
-            kinds.append([] if part == NOTHING else [each.strip() for each in part.split("+")])
-            continue
-        found = re.fullmatch("(sphere)?([0-9]{1,9})", size)
-        if not name or found is None:
-            raise UserError(f"cannot read {part!r} in the targets; write NAME=4 or NAME=sphere2")
-        if name in components:
-            raise UserError(f"the targets name {name!r} twice")
-        components[name] = Sphere(int(found[2])) if found[1] else int(found[2])
-    if not kinds:
-        return components
-    for kind in kinds:
-        for name in kind:
-            if name not in components:
-                raise UserError(
-                    f"cannot read {name!r} in the targets: say how many skills it has, such as "
-                    f"{name}=4"
-                )
-    singles: list[dict[str, Component]] = [{name: components[name]} for name in components]
-    return [*singles, *({name: components[name] for name in kind} for kind in kinds)]
-
-
-def parse_targets(text: str | None) -> dict[str, int] | None:
-    """Parse counts as the command line has them: `tool_1=2,position=4`."""
-    if text is None:
-        return None
-    counts: dict[str, int] = {}
+    targets: dict[str, Components | None] = {}
     for part in re.split(r",(?![^()]*\))", text):  # names such as box(x3,y3) have commas too
         name, equals, count = (word.strip() for word in part.rpartition("="))
-        if not equals or not name or not re.fullmatch("[0-9]{1,18}", count):
+        name, count = (name, count) if equals else (part.strip(), "")
+        found = re.fullmatch("(sphere)?([0-9]{1,18})", count)
+        if not name or (equals and found is None):
             raise UserError(f"cannot read {part.strip()!r} in the targets; write NAME=COUNT,…")
-        if name in counts:
+        if name in targets:
             raise UserError(f"the targets name {name!r} twice")
-        counts[name] = int(count)
-    return counts
+        targets[name] = None
+        if found is not None:
+            targets[name] = Sphere(int(found[2])) if found[1] else int(found[2])
+    return targets

@@ -21,9 +21,9 @@ import numpy as np
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.objectives.kinds import Assignment
+    from skillfocus.objectives.kinds import SkillKinds
     from skillfocus.objectives.variants import Penalty
-    from skillfocus.spaces import FactoredSpace
+    from skillfocus.spaces import Space
 
 # --------------------
 #
@@ -317,18 +317,16 @@ class Objective:
             terms += [Term(others[i], -self.weight, i) for i in targets]
         return terms
 
-    def split(
-        self, assignment: Assignment, space: FactoredSpace
-    ) -> tuple[Assignment, tuple[int, ...]]:
+    def split(self, kinds: SkillKinds, space: Space) -> tuple[SkillKinds, tuple[int, ...]]:
         """Split skills into their modes.
 
         Returns:
-            The modes of all skills, one after another, as an assignment of their own; and how
+            The modes of all skills, one after another, as kinds of their own; and how
             many modes each skill has.
         """
         if self.modes == "single":
-            return assignment, (1,) * len(assignment)
-        return assignment.split(space)
+            return kinds, (1,) * len(kinds)
+        return kinds.split(space)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and all settings, as JSON can hold them; see `registry.from_dict`."""

@@ -17,7 +17,7 @@ import numpy as np
 from skillfocus.errors import UserError, unknown
 from skillfocus.machine import array_namespace
 from skillfocus.objectives.objective import Discriminator, Objective, Representation
-from skillfocus.spaces import FactoredSpace
+from skillfocus.spaces import Space
 
 if TYPE_CHECKING:
     from skillfocus.mdp import TabularMDP
@@ -36,7 +36,7 @@ Baseline = Literal["start", "inaction", "stepwise"]
 """What a penalty compares with: the first state, what would have become of it by itself, or what
 would have become of the state before (docs/focused.md, docs/safety.md)."""
 BASELINES: tuple[str, ...] = get_args(Baseline)
-Measure = Callable[[FactoredSpace, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+Measure = Callable[[Space, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """`measure(space, start, end, watched) -> [n]`. start and end are value indices
 [n, n_variables], watched is bool [n_variables]."""
 StateMeasure = Callable[["TabularMDP", np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -75,7 +75,7 @@ class Penalty:
             )
 
     def __call__(
-        self, space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
+        self, space: Space, start: np.ndarray, end: np.ndarray, watched: np.ndarray
     ) -> np.ndarray:
         """Return the penalties [n] of going from start to end, value indices [n, n_variables]."""
         return self.strength * self.measure(space, start, end, watched)
@@ -156,18 +156,13 @@ class PathPenalty(Penalty):
         return self.strength * self.measure(mdp, start, end, watched)
 
 
-def _norm(
-    space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
-) -> np.ndarray:
+def _norm(space: Space, start: np.ndarray, end: np.ndarray, watched: np.ndarray) -> np.ndarray:
     xp = array_namespace(end)
-    return xp.sqrt(((space.relative_distances(start, end) * watched) ** 2).sum(axis=1))
+    return xp.sqrt(((space.change(start, end) * watched) ** 2).sum(axis=1))
 
 
-def _changed(
-    space: FactoredSpace, start: np.ndarray, end: np.ndarray, watched: np.ndarray
-) -> np.ndarray:
-    del space
-    return ((start != end) & watched).sum(axis=1).astype(float)
+def _changed(space: Space, start: np.ndarray, end: np.ndarray, watched: np.ndarray) -> np.ndarray:
+    return (space.changed(start, end) & watched).sum(axis=1).astype(float)
 
 
 def _path_norm(

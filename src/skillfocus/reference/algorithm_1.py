@@ -126,7 +126,7 @@ def update(d: np.ndarray, k: int, first: int, last: int, weight: float) -> None:
 def penalty(mdp: TabularMDP, s_0: int, s_t: int, target: int, strength: float) -> float:
     """Return the weighted 2-norm of the changes of non-target variables, each relative to the
     largest distance between two of its values."""
-    changes = mdp.space.relative_distances(mdp.values[[s_0]], mdp.values[[s_t]])[0]
+    changes = mdp.space.change(mdp.values[[s_0]], mdp.values[[s_t]])[0]
     changes[target] = 0.0
     return strength * float(np.sqrt((changes**2).sum()))
 

@@ -1,11 +1,10 @@
-"""The networks of skills in continuous worlds: an actor, and discriminators or phi.
-
-The actor is a tanh-Gaussian policy network that all skills of a world share:
+"""Skills as an actor: a tanh-Gaussian policy network for real-valued actions, and its estimators.
 
     u ~ N(mu(x), sigma(x)^2),   a = low + (high - low) (tanh u + 1) / 2
 
-The inputs x are the observation, the target mask and z; where the objective compares with the
-start, also the variables' first values, their changes since then, and the time.
+All skills of a set share the network. Its inputs x are the observation, the target mask and z;
+where the objective compares with the start, also the variables' first values, their changes since
+then, and the time. `SkillCode` encodes skills as mask and z, `ActorPolicy` acts.
 
 Every copy of the reward has a small discriminator or representation (`SkillEstimates`). All
 functions take NumPy or JAX arrays.
@@ -15,21 +14,160 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from skillfocus.errors import UserError
 from skillfocus.machine import array_namespace
-from skillfocus.objectives.kinds import SkillLayout
-from skillfocus.objectives.objective import Discriminator, Objective, Representation
+from skillfocus.objectives.kinds import WHOLE, Components, Skill, SkillKinds, Sphere
+from skillfocus.objectives.objective import Discriminator, Objective, Representation, Term
 from skillfocus.skills.network import apply_network, log_softmax, normalize
-from skillfocus.spaces import ContinuousSpace
-from skillfocus.worlds.continuous import ContinuousBase
+from skillfocus.skills.policy import Policy, Traced
+from skillfocus.spaces import Space
+from skillfocus.world import World
 
 MIN_LOG_STD, MAX_LOG_STD = -3.0, 2.0
 """Bounds of log sigma; initially it is midway."""
+
+
+# -------------------- Skills as numbers: a mask of target variables, and z
+#
+# z has a place for every target of any skill: a number per component, or per dimension of a sphere;
+# it is 0 where a variable is no target.
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of one target in z.
+
+    Attributes:
+        variable: The target variable's index; `WHOLE` for skills of plain objectives.
+        components: How many components it has, or their sphere.
+    """
+
+    variable: int
+    components: Components
+
+    @property
+    def width(self) -> int:
+        """How many numbers of z it takes: one per component, or one per dimension."""
+        return self.components if isinstance(self.components, int) else self.components.dimensions
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether it has finitely many components."""
+        return isinstance(self.components, int)
+
+    def encode(self, component: Any) -> np.ndarray:
+        """Return a component as numbers of z, float32 [width].
+
+        Raises:
+            UserError: If there is no such component.
+        """
+        if isinstance(self.components, Sphere):
+            direction = np.asarray(component, np.float64)
+            length = math.hypot(*direction) if direction.ndim == 1 else 0.0
+            if direction.shape != (self.width,) or not 0 < length < np.inf:
+                raise UserError(
+                    f"{component!r} is not a direction: give {self.width} finite numbers, not all 0"
+                )
+            return (direction / length).astype(np.float32)
+        if not isinstance(component, int | np.integer) or not 0 <= component < self.components:
+            raise UserError(
+                f"there is no skill {component!r}: they are numbered 0 to {self.components - 1}"
+            )
+        return np.eye(self.components, dtype=np.float32)[int(component)]
+
+
+@dataclass(frozen=True)
+class SkillCode:
+    """How the skills of a set are encoded.
+
+    Attributes:
+        n_variables: How many variables the world has.
+        slots: The targets of any skill, in the order of their variables.
+        kinds: Per kind of skill, the numbers of the slots that are active.
+    """
+
+    n_variables: int
+    slots: tuple[Slot, ...]
+    kinds: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def width(self) -> int:
+        """How many numbers z has."""
+        return sum(slot.width for slot in self.slots)
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """Where each slot's numbers are in z."""
+        ends = np.cumsum([slot.width for slot in self.slots]).tolist()
+        return tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
+
+    @cached_property
+    def active(self) -> np.ndarray:
+        """Which slots each kind has, float32 [n_kinds, n_slots]."""
+        rows = [[float(k in kind) for k in range(len(self.slots))] for kind in self.kinds]
+        return np.array(rows, np.float32).reshape(len(self.kinds), len(self.slots))
+
+    @cached_property
+    def masks(self) -> np.ndarray:
+        """Which variables each kind targets, float32 [n_kinds, n_variables]."""
+        masks = np.zeros((len(self.kinds), self.n_variables), np.float32)
+        for row, kind in enumerate(self.kinds):
+            targets = [self.slots[k].variable for k in kind]
+            masks[row, [j for j in targets if j != WHOLE]] = 1.0
+        return masks
+
+    def terms(self, objective: Objective) -> list[tuple[int, Term]]:
+        """Return the copies of the reward that skills can earn, each with its slot's number."""
+        if not objective.targeted:
+            return [(0, term) for term in objective.terms((), self.n_variables)]
+        variables = [slot.variable for slot in self.slots]
+        terms = objective.terms(variables, self.n_variables)
+        return [(variables.index(term.target), term) for term in terms if term.target is not None]
+
+    def kind_of(self, skill: Skill) -> int:
+        """Return the kind of a skill: the one with the fewest targets that has all of its.
+
+        Raises:
+            UserError: If there is none.
+        """
+        slots = {k for k, slot in enumerate(self.slots) if slot.variable in skill}
+        fitting = [i for i, kind in enumerate(self.kinds) if slots <= set(kind)]
+        if len(slots) < len(skill) or not fitting:
+            raise UserError("no skills have these targets")
+        return min(fitting, key=lambda i: len(self.kinds[i]))
+
+    def draw(self, kinds: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw components of skills of given kinds, float32 [n, width]."""
+        n, parts = len(kinds), []
+        for k, slot in enumerate(self.slots):
+            if slot.is_discrete:
+                part = np.eye(slot.width)[rng.integers(slot.width, size=n)]
+            else:
+                part = rng.standard_normal((n, slot.width))
+                part /= np.linalg.norm(part, axis=1, keepdims=True)
+            parts.append(part * self.active[kinds, k : k + 1])
+        return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def make_code(kinds: SkillKinds, n_variables: int) -> SkillCode:
+    """Return how the skills of some kinds are encoded."""
+    components = {j: count for kind in kinds.kinds for j, count in kind.components.items()}
+    order = sorted(components)
+    return SkillCode(
+        n_variables,
+        tuple(Slot(j, components[j]) for j in order),
+        tuple(tuple(order.index(j) for j in sorted(kind.components)) for kind in kinds.kinds),
+    )
+
+
+# -------------------- The policy network
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,22 +177,27 @@ class ActorModel:
     Attributes:
         world: The world.
         objective: The skills' objective.
-        layout: The layout of their components.
+        code: How skills are encoded.
         step_limit: Number of steps of a skill.
 
     The weights that methods take are a dictionary: `actor`, the network's parameters, and `shift`
     and `scale` of the observation, [observation_size].
     """
 
-    world: ContinuousBase
+    world: World
     objective: Objective
-    layout: SkillLayout
+    code: SkillCode
     step_limit: int
 
     @property
-    def space(self) -> ContinuousSpace:
+    def space(self) -> Space:
         """The world's variables."""
         return self.world.space
+
+    @property
+    def n_action_dims(self) -> int:
+        """How many numbers an action has."""
+        return len(self.world.action_low)
 
     @cached_property
     def sees_start(self) -> bool:
@@ -67,13 +210,13 @@ class ActorModel:
     @cached_property
     def n_inputs(self) -> int:
         """Number of inputs."""
-        context = 2 * self.space.size + 1 if self.sees_start else 0
-        return self.world.observation_size + len(self.space) + self.layout.width + context
+        context = 2 * self.space.width + 1 if self.sees_start else 0
+        return self.world.observation_size + len(self.space) + self.code.width + context
 
     @property
     def n_outputs(self) -> int:
         """Number of outputs: mean and log sigma of every action dimension."""
-        return 2 * self.world.n_action_dims
+        return 2 * self.n_action_dims
 
     def inputs(
         self, weights: Any, observation: Any, values: Any, start: Any, mask: Any, z: Any, time: Any
@@ -83,10 +226,10 @@ class ActorModel:
         Args:
             weights: See the class.
             observation: [n, observation_size].
-            values: Values of the variables, [n, size].
-            start: Their first values, [n, size].
+            values: Values of the variables, [n, width].
+            start: Their first values, [n, width].
             mask: Which variables are targets, [n, n_variables].
-            z: Components of the skills, [n, layout.width].
+            z: Components of the skills, [n, code.width].
             time: Share of the skill's steps that has passed, [n].
         """
         xp = array_namespace(observation)
@@ -103,7 +246,7 @@ class ActorModel:
         """Return mean and log sigma of u, [n, n_action_dims] each."""
         xp = array_namespace(inputs)
         outputs = apply_network(parameters, inputs)
-        n = self.world.n_action_dims
+        n = self.n_action_dims
         half = (MAX_LOG_STD - MIN_LOG_STD) / 2
         return outputs[..., :n], MIN_LOG_STD + half * (1 + xp.tanh(outputs[..., n:]))
 
@@ -128,8 +271,152 @@ class ActorModel:
         return low + (high - low) * (xp.tanh(u) + 1) / 2
 
 
-def half_widths(space: ContinuousSpace) -> np.ndarray:
-    """Return the unit of each scaled value, [size]: half its range, or half its scale."""
+class ActorPolicy(Policy):
+    """Skills as an actor. What a skill draws when it starts is its z, [code.width]: its own
+    components, and for other targets of its kind any.
+
+    Args:
+        model: The actor's model.
+        weights: `actor`, `shift` and `scale`, and the estimators' parameters, `estimators`.
+        skills: Per skill, {variable: component}.
+        noise: Factor of the policy's standard deviation; 0 takes the mean action.
+    """
+
+    def __init__(
+        self, model: ActorModel, weights: Any, skills: Sequence[Skill], noise: float = 0.0
+    ) -> None:
+        self.model, self.weights, self.skills, self.noise = model, weights, tuple(skills), noise
+        code, names = model.code, model.space.names
+        self._kinds = np.array([code.kind_of(skill) for skill in self.skills], dtype=np.int64)
+        self._masks = code.masks[self._kinds]
+        seen = names if model.sees_start else ()
+        self.context_variables = (seen,) * len(self.skills)
+
+    @property
+    def n_draws(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """One number per dimension of an action if there is noise."""
+        return self.model.n_action_dims if self.noise else 0
+
+    def with_noise(self, noise: float) -> ActorPolicy:
+        """Return the same skills with another factor of the standard deviation."""
+        return ActorPolicy(self.model, self.weights, self.skills, noise)
+
+    def pick(self, skills: Sequence[int]) -> ActorPolicy:
+        """Return the policies of some of the skills, in this order."""
+        return self.named([self.skills[z] for z in skills])
+
+    def named(self, skills: Sequence[Skill]) -> ActorPolicy:
+        """Return the policies of skills given by their components.
+
+        Raises:
+            UserError: If there are no such skills.
+        """
+        for skill in skills:
+            slots = {slot.variable: slot for slot in self.model.code.slots}
+            self.model.code.kind_of(skill)
+            for j, component in skill.items():
+                slots[j].encode(component)
+        return ActorPolicy(self.model, self.weights, skills, self.noise)
+
+    def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw z, float32 [n, code.width]; see the class."""
+        code = self.model.code
+        z = code.draw(self._kinds[skills], rng)
+        for k, slot in enumerate(code.slots):
+            for number in np.unique(skills).tolist():
+                if slot.variable in self.skills[number]:
+                    own = slot.encode(self.skills[number][slot.variable])
+                    z[skills == number, code.places[k]] = own
+        return z
+
+    def modes_from(self, row: np.ndarray) -> np.ndarray:
+        """Return z from how `PickedPolicy` keeps it."""
+        return row[:, : self.model.code.width].astype(np.float32)
+
+    def actions(
+        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
+    ) -> np.ndarray:
+        """Refuse: what a skill does depends on the time; see `act`."""
+        raise NotImplementedError
+
+    def act(
+        self,
+        skills: np.ndarray,
+        modes: np.ndarray,
+        starts: np.ndarray,
+        values: np.ndarray,
+        *,
+        observations: np.ndarray | None = None,
+        steps: np.ndarray | None = None,
+        draws: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Evaluate the actor; see `Policy.act`."""
+        n, model = len(skills), self.model
+        seen = values if observations is None else observations
+        taken = np.zeros(n) if steps is None else steps
+        time = (taken / model.step_limit).astype(np.float32)
+        inputs = model.inputs(self.weights, seen, values, starts, self._masks[skills], modes, time)
+        if draws is None or not self.noise:
+            return model.act(self.weights, inputs, 0.0, 0.0)
+        from scipy.special import ndtri
+
+        return model.act(self.weights, inputs, ndtri(draws), self.noise)
+
+    def trace(self) -> Traced:
+        """Return the policy as a function in JAX; see `Policy.trace`."""
+        import jax
+        import jax.numpy as jnp
+
+        model, masks, noise = self.model, jnp.asarray(self._masks), self.noise
+        names = ("actor", "shift", "scale")
+        weights = jax.tree.map(jnp.asarray, {name: self.weights[name] for name in names})
+
+        def act(
+            weights: Any, skill: Any, mode: Any, start: Any, values: Any, observation: Any,
+            step: Any, key: Any,
+        ) -> Any:  # fmt: skip
+            draws = jax.random.normal(key, (1, model.n_action_dims))
+            time = jnp.full(1, step / model.step_limit)
+            inputs = model.inputs(
+                weights, observation[None], values[None], start[None], masks[skill][None],
+                mode[None], time,
+            )  # fmt: skip
+            return model.act(weights, inputs, draws, noise)[0]
+
+        return Traced(weights, act)
+
+    @cached_property
+    def estimates(self) -> SkillEstimates:
+        """The discriminators or phi."""
+        return SkillEstimates(self.model.space, self.model.objective, self.model.code)
+
+    def phi(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the learned representation of values, by target; {"": …} without targets.
+
+        Args:
+            values: float [n, width].
+
+        Returns:
+            float [n, width of the component] each.
+
+        Raises:
+            UserError: If the objective learns no representation.
+        """
+        objective, names = self.model.objective, self.model.space.names
+        if self.estimates.is_discriminator:
+            raise UserError(f"{objective.name} learns discriminators, not a representation")
+        values = np.asarray(values, np.float32)
+        outputs = self.estimates.outputs(self.weights["estimators"], values, values)
+        found = {}
+        for copy, k in enumerate(self.estimates.slots):
+            slot = self.model.code.slots[k]
+            name = "" if slot.variable == WHOLE else names[slot.variable]
+            found[name] = outputs[copy, :, : slot.width]
+        return found
+
+
+def half_widths(space: Space) -> np.ndarray:
+    """Return the unit of each scaled value, [width]: half its range, or half its scale."""
     widths = []
     for variable in space.variables:
         for low, high in zip(variable.low, variable.high, strict=True):
@@ -138,8 +425,8 @@ def half_widths(space: ContinuousSpace) -> np.ndarray:
     return np.array(widths, np.float32)
 
 
-def scaled_values(space: ContinuousSpace, values: Any) -> Any:
-    """Scale values, [n, size]: bounded ones to -1 to 1, others by `half_widths`."""
+def scaled_values(space: Space, values: Any) -> Any:
+    """Scale values, [n, width]: bounded ones to -1 to 1, others by `half_widths`."""
     finite = np.isfinite(space.low) & np.isfinite(space.high)
     with np.errstate(invalid="ignore"):
         middle = np.where(finite, (space.low + space.high) / 2, 0).astype(np.float32)
@@ -163,7 +450,7 @@ def log_squashing(u: Any) -> Any:
 #
 # Discriminators and representations of continuous skills: a small network per copy of the reward
 #
-# Every copy (`objectives/decomposition.py`) depends on some variables and belongs to one component
+# Every copy depends on some variables and belongs to one component
 # of the skill. Its network takes only these variables, scaled to -1 to 1, and outputs
 #
 #     a discriminator   discrete z: logits, log q = log softmax
@@ -189,22 +476,22 @@ class SkillEstimates:
     Attributes:
         space: The world's variables.
         objective: The skills' objective.
-        layout: The layout of their components.
+        code: How skills are encoded.
     """
 
-    space: ContinuousSpace
+    space: Space
     objective: Objective
-    layout: SkillLayout
+    code: SkillCode
 
     @cached_property
     def slots(self) -> np.ndarray:
         """The slot of each copy, int [n_copies]."""
-        return np.array([k for k, _ in self.layout.terms(self.objective)])
+        return np.array([k for k, _ in self.code.terms(self.objective)])
 
     @cached_property
     def weights(self) -> np.ndarray:
         """The weight of each copy, float32 [n_copies]."""
-        return np.array([t.weight for _, t in self.layout.terms(self.objective)], np.float32)
+        return np.array([t.weight for _, t in self.code.terms(self.objective)], np.float32)
 
     @property
     def n_copies(self) -> int:
@@ -214,18 +501,18 @@ class SkillEstimates:
     @cached_property
     def width(self) -> int:
         """Number of outputs, set by the widest component; the others leave some unused."""
-        return max(slot.width for slot in self.layout.slots)
+        return max(slot.width for slot in self.code.slots)
 
     @cached_property
     def used(self) -> np.ndarray:
         """Which outputs a copy uses, bool [n_copies, width]."""
-        widths = np.array([self.layout.slots[k].width for k in self.slots])
+        widths = np.array([self.code.slots[k].width for k in self.slots])
         return np.arange(self.width) < widths[:, None]
 
     @cached_property
     def discrete(self) -> np.ndarray:
         """Whether a copy's component is discrete, bool [n_copies]."""
-        return np.array([self.layout.slots[k].is_discrete for k in self.slots])
+        return np.array([self.code.slots[k].is_discrete for k in self.slots])
 
     @property
     def is_discriminator(self) -> bool:
@@ -246,13 +533,13 @@ class SkillEstimates:
     @property
     def n_inputs(self) -> int:
         """Number of inputs of a network."""
-        return self.space.size * (2 if self.sees_start else 1)
+        return self.space.width * (2 if self.sees_start else 1)
 
     @cached_property
     def seen(self) -> np.ndarray:
         """Mask of each copy's inputs, float32 [n_copies, 1, n_inputs]."""
-        seen = np.zeros((self.n_copies, 1, self.space.size), np.float32)
-        for row, (_, term) in enumerate(self.layout.terms(self.objective)):
+        seen = np.zeros((self.n_copies, 1, self.space.width), np.float32)
+        for row, (_, term) in enumerate(self.code.terms(self.objective)):
             for j in term.variables:
                 seen[row, 0, self.space.slices[j]] = 1.0
         return np.concatenate([seen, seen], axis=2) if self.sees_start else seen
@@ -282,7 +569,7 @@ class SkillEstimates:
         return parameters
 
     def outputs(self, parameters: Any, start: Any, values: Any) -> Any:
-        """Return the networks' outputs, [n_copies, n, width], for values [n, size]."""
+        """Return the networks' outputs, [n_copies, n, width], for values [n, width]."""
         xp = array_namespace(values)
         x = scaled_values(self.space, values)
         if self.sees_start:
@@ -296,9 +583,9 @@ class SkillEstimates:
         return xp.matmul(x, parameters["w2"]) + parameters["b2"]
 
     def components(self, z: Any) -> Any:
-        """Return each copy's part of z [n, layout.width], as [n_copies, n, width]."""
+        """Return each copy's part of z [n, code.width], as [n_copies, n, width]."""
         xp = array_namespace(z)
-        parts = [z[:, self.layout.places[k]] for k in self.slots]
+        parts = [z[:, self.code.places[k]] for k in self.slots]
         pads = [self.width - part.shape[1] for part in parts]
         return xp.stack(
             [xp.pad(part, ((0, 0), (0, pad))) for part, pad in zip(parts, pads, strict=True)]

@@ -1,8 +1,8 @@
 """Skills files: policies, learned rewards and where they come from, in one sealed file.
 
     table     `policy/numbers` and `policy/blocks`, see `PackedPolicy`
-    network   the weights of a cost network, `costs/w0`, `groups/3/table`, …
-    actor     the weights of an actor and its estimators, `actor/w0`, `judges/w0`, …
+    network   the weights of a cost network, `q_params/w0`, `groups/3/table`, …
+    actor     the weights of an actor and its estimators, `actor/w0`, `estimators/w0`, …
 
 The header names the world, the step limit, and per skill the targets; of networks it names the
 objective with its settings, and the components of every skill. With the world, these determine a
@@ -29,32 +29,30 @@ from msgspec import Meta
 from skillfocus.errors import UserError
 from skillfocus.files import Damaged, read_bytes, seal, unseal
 from skillfocus.machine import require_memory
-from skillfocus.mdp import TabularMDP
-from skillfocus.objectives.kinds import MAX_SKILLS, Assignment, SkillLayout, Sphere, lay_out
+from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.objectives.kinds import MAX_SKILLS, WHOLE, SkillKinds, Sphere, group_skills
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import from_dict
-from skillfocus.skills.actor import ActorModel, SkillEstimates
-from skillfocus.skills.continuous import ContinuousSkills
+from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillCode, SkillEstimates, Slot
 from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
 from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
+from skillfocus.spaces import Space
 from skillfocus.world import MAX_STEPS, World
-from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.jax.world import JaxWorld
-from skillfocus.worlds.registry import as_world, fingerprint, has_table, remake, table_of
+from skillfocus.worlds.registry import as_world, fingerprint, remake
 
 if TYPE_CHECKING:
     from skillfocus.skills.skills import Skills
 
 # -------------------- The header
 
-FORMAT, VERSION = "skillfocus-skills", 1
+FORMAT, VERSION = "skillfocus-skills", 2
 MAX_DEPTH = 20
 """How deep lists and objects may be nested in `info` and in the world's settings."""
 MAX_TERMS = 20_000_000
 """Upper bound of the targets of all skills together, times the number of variables."""
 MAX_WIDTH = 1_000_000
-"""Largest `SkillLayout.width` that a file may have."""
+"""Largest `SkillCode.width` that a file may have."""
 
 
 class Origin(msgspec.Struct, forbid_unknown_fields=True):
@@ -64,21 +62,17 @@ class Origin(msgspec.Struct, forbid_unknown_fields=True):
     settings: dict[str, Any]
 
 
-class NetworkHeader(msgspec.Struct, forbid_unknown_fields=True):
-    """The objective of networks (`Objective.to_dict`) and the components of every skill or mode."""
-
-    objective: dict[str, Any]
-    components: list[list[tuple[str, Annotated[int, Meta(ge=0, lt=MAX_SKILLS)]]]]
-
-
 class SphereHeader(msgspec.Struct, forbid_unknown_fields=True):
-    """A component that lies on a sphere."""
+    """Components that lie on a sphere."""
 
     sphere: int
 
 
-Kinds = list[list[tuple[str | None, int | SphereHeader]]]
-"""Per kind of skill, its targets and their components."""
+Component = Annotated[int, Meta(ge=0, lt=MAX_SKILLS)] | list[float]
+SkillHeader = list[tuple[str | None, Component]]
+"""A skill's components by target; None for the whole state."""
+KindHeader = list[tuple[str | None, int | SphereHeader]]
+"""How many components the targets of a kind of skill have, or the sphere they lie on."""
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -91,57 +85,69 @@ class Header(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_
     fingerprint: str
     step_limit: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
     info: dict[str, Any]
-    targets: list[list[str]] = []
+    targets: list[list[str]]
+    goals: list[dict[str, Annotated[int, Meta(ge=0)]]] = []
     context_variables: list[list[str]] = []
     modes: list[Annotated[int, Meta(ge=1)]] = []
     reward: RewardHeader | None = None
-    network: NetworkHeader | None = None
     objective: dict[str, Any] | None = None
-    kinds: Kinds = []
+    skills: list[SkillHeader] = []
+    kinds: list[KindHeader] = []
 
 
-def header_of(skills: Skills | ContinuousSkills) -> Header:
+def header_of(skills: Skills) -> Header:
     """Return the header of a set's file."""
-    world = skills.world
-    common: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "world": Origin(world.id, dict(world.settings)),
-        "step_limit": skills.step_limit,
-        "info": skills.info,
-    }
-    if isinstance(skills, ContinuousSkills):
-        kinds = msgspec.convert(skills.layout.describe(skills.world.space), Kinds)
-        objective = skills.objective.to_dict()
-        return Header(
-            **common, kind="actor", fingerprint=fingerprint(world), objective=objective, kinds=kinds
-        )
-    reward, network, is_network = skills.intrinsic_reward, None, False
-    if isinstance(skills.policies, NeuralPolicy):
-        network = _network_header(skills.policies.model)
-        is_network = network is not None or not skills.has_table
+    world, policies, reward = skills.world, skills.policies, skills.intrinsic_reward
+    own: dict[str, Any] = {}
+    kind = "table"
+    if isinstance(policies, ActorPolicy):
+        kind, code, names = "actor", policies.model.code, world.space.names
+        own = {
+            "objective": policies.model.objective.to_dict(),
+            "skills": [_skill_header(skill, world.space) for skill in policies.skills],
+            "kinds": [
+                [_slot_header(code.slots[k], names) for k in each] for each in code.kinds
+            ],
+        }  # fmt: skip
+    elif isinstance(policies, NeuralPolicy) and (
+        not skills.has_table or _is_known(policies.model.objective)
+    ):
+        kind, model = "network", policies.model
+        own = {
+            "objective": model.objective.to_dict(),
+            "skills": [_skill_header(skill, world.space) for skill in model.kinds.skills],
+        }
     return Header(
-        **common,
-        kind="network" if is_network else "table",
-        fingerprint=skills.mdp.fingerprint if skills.has_table else fingerprint(world),
+        format=FORMAT,
+        version=VERSION,
+        kind=kind,
+        world=Origin(world.id, dict(world.settings)),
+        fingerprint=skills.fingerprint,
+        step_limit=skills.step_limit,
+        info=skills.info,
         targets=[list(names) for names in skills.targets],
+        goals=[dict(goal) for goal in skills.goals] if any(skills.goals) else [],
         context_variables=[list(names) for names in skills.context_variables],
         modes=[] if skills.n_modes.max(initial=1) == 1 else skills.n_modes.tolist(),
         reward=None if reward is None else reward.header(),
-        network=network,
+        **own,
     )
 
 
-def _network_header(model: SkillModel) -> NetworkHeader | None:
-    """Return the header entry of networks; None if their objective cannot be made from a file."""
-    if not _is_known(model.objective):
-        return None
-    names = model.space.names
-    components = [
-        [(names[j], int(component)) for j, component in skill.items()]
-        for skill in model.assignment.skills
+def _skill_header(skill: Mapping[int, Any], space: Space) -> SkillHeader:
+    return [
+        (
+            None if j == WHOLE else space.names[j],
+            int(c) if np.ndim(c) == 0 else [float(x) for x in c],
+        )
+        for j, c in skill.items()
     ]
-    return NetworkHeader(model.objective.to_dict(), components)
+
+
+def _slot_header(slot: Slot, names: tuple[str, ...]) -> tuple[str | None, int | SphereHeader]:
+    count = slot.components
+    described = SphereHeader(count.dimensions) if isinstance(count, Sphere) else count
+    return None if slot.variable == WHOLE else names[slot.variable], described
 
 
 def _is_known(objective: Objective) -> bool:
@@ -154,53 +160,59 @@ def _is_known(objective: Objective) -> bool:
 # -------------------- Writing
 
 
-def to_bytes(skills: Skills | ContinuousSkills) -> bytes:
+def to_bytes(skills: Skills) -> bytes:
     """Return the contents of a skills file (docs/skills-files.md).
 
     Raises:
         UserError: If a file cannot describe the objective of its networks.
     """
-    header, objective = header_of(skills), None
-    if isinstance(skills, ContinuousSkills):
-        objective = skills.objective
-    elif header.kind == "network" and isinstance(skills.policies, NeuralPolicy):
-        objective = skills.policies.model.objective
-    if objective is not None and not _is_known(objective):
+    header, policies = header_of(skills), skills.policies
+    if isinstance(policies, NeuralPolicy | ActorPolicy) and header.kind != "table":
+        objective = policies.model.objective
+        if not _is_known(objective):
+            raise UserError(
+                f"{objective.name} has a reward or a penalty of your own, which a skills file "
+                f"cannot describe: pickle the skills instead"
+            )
+    elif not skills.has_table:
         raise UserError(
-            f"{objective.name} has a reward or a penalty of your own, which a skills file "
-            f"cannot describe: pickle the skills instead"
+            "skills joined from several networks have no file: save each set, and join them when "
+            "they are loaded"
         )
     return seal(header, _arrays_of(skills, header.kind), compress=1)
 
 
-def same_skills(one: Skills | ContinuousSkills, other: Skills | ContinuousSkills) -> bool:
+def same_skills(one: Skills, other: Skills) -> bool:
     """Return whether two sets have equal headers and equal arrays."""
     header = header_of(one)
     if header != header_of(other):
         return False
-    if header.kind == "table":
-        return _same_tables(one, other)  # pyright: ignore[reportArgumentType]
+    if header.kind == "table":  # equal policies may be packed in different orders
+        if not one.has_table:  # joined from networks
+            return one.policies is other.policies
+        return one.intrinsic_reward == other.intrinsic_reward and all(
+            np.array_equal(one.tabular.columns(z), other.tabular.columns(z))
+            for z in range(len(one))
+        )
     mine, others = _arrays_of(one, header.kind), _arrays_of(other, header.kind)
     return mine.keys() == others.keys() and all(
         np.array_equal(array, others[name]) for name, array in mine.items()
     )
 
 
-def _same_tables(one: Skills, other: Skills) -> bool:
-    """Compare actions, because equal policies may be packed in different orders."""
-    if not one.has_table:  # skills picked from networks
-        return one.policies is other.policies
-    return one.intrinsic_reward == other.intrinsic_reward and all(
-        np.array_equal(one.tabular.columns(z), other.tabular.columns(z)) for z in range(len(one))
-    )
+ACTOR_WEIGHTS = ("shift", "scale", "actor", "estimators")
+NETWORK_WEIGHTS = ("reward_scale", "strength", "temperature", "q_params")
+GROUP_WEIGHTS = ("table", "linear", "log_nu", "network")
 
 
-def _arrays_of(skills: Skills | ContinuousSkills, kind: str) -> dict[str, np.ndarray]:
-    if isinstance(skills, ContinuousSkills):
-        return _flatten({name: skills.weights[name] for name in ACTOR_WEIGHTS})
+def _arrays_of(skills: Skills, kind: str) -> dict[str, np.ndarray]:
+    policies, reward = skills.policies, skills.intrinsic_reward
+    if kind == "actor":
+        assert isinstance(policies, ActorPolicy)
+        return _flatten({name: policies.weights[name] for name in ACTOR_WEIGHTS})
     if kind == "network":
-        assert isinstance(skills.policies, NeuralPolicy)
-        weights = skills.policies.weights
+        assert isinstance(policies, NeuralPolicy)
+        weights = policies.weights
         groups = [
             {name: parts[name] for name in GROUP_WEIGHTS if name in parts}
             for parts in weights["groups"]
@@ -209,13 +221,7 @@ def _arrays_of(skills: Skills | ContinuousSkills, kind: str) -> dict[str, np.nda
     else:
         packed = pack_policy(skills.tabular)
         arrays = {"policy/numbers": packed.numbers, "policy/blocks": packed.blocks}
-    reward = skills.intrinsic_reward
     return arrays if reward is None else {**arrays, **reward.arrays()}
-
-
-ACTOR_WEIGHTS = ("shift", "scale", "actor", "judges")
-NETWORK_WEIGHTS = ("unit", "strength", "temperature", "costs")
-GROUP_WEIGHTS = ("table", "linear", "log_nu", "network")
 
 
 def _flatten(tree: Any, name: str = "") -> dict[str, np.ndarray]:
@@ -231,33 +237,29 @@ def _flatten(tree: Any, name: str = "") -> dict[str, np.ndarray]:
 # -------------------- Reading
 
 
-def load(
-    path: Path, world: World | str | None = None, mdp: TabularMDP | None = None
-) -> Skills | ContinuousSkills:
-    """Read skills of any kind from a file; see `Skills.load`."""
+def load(path: Path, world: World | str | None = None, mdp: TabularMDP | None = None) -> Skills:
+    """Read skills from a file; see `Skills.load`."""
     return from_bytes(read_bytes(path, "skills"), str(path), world, mdp)
 
 
 def from_bytes(
     content: bytes, name: str, world: World | str | None = None, mdp: TabularMDP | None = None
-) -> Skills | ContinuousSkills:
-    """Restore skills of any kind from `to_bytes`; see `Skills.load`."""
+) -> Skills:
+    """Restore skills from `to_bytes`; see `Skills.load`."""
     header, arrays = read(content, name)
     try:
         made = remake(header.world.id, header.world.settings) if world is None else as_world(world)
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
-    if mdp is None and has_table(made):
-        mdp = table_of(made)
-    if header.fingerprint != (fingerprint(made) if mdp is None else mdp.fingerprint):
+    if mdp is None and made.has_table:
+        mdp = tabulate(made)
+    if header.fingerprint not in (fingerprint(made), mdp and mdp.fingerprint):
         raise UserError(
             f"{name} holds skills for another world than this {made.id}: they were learned in "
             f"{header.world.id} with {reprlib.repr(header.world.settings)}"
         )
     try:
-        if header.kind == "actor":
-            return _continuous_skills(made, header, arrays)
-        return _finite_skills(made, mdp, header, arrays)
+        return _restore(made, mdp, header, arrays)
     except UserError as error:
         raise UserError(f"{name} is not a usable skills file: {error}") from None
 
@@ -307,22 +309,20 @@ def _require_shallow(header: Header) -> None:
         raise UserError(f"bad header (info is nested deeper than {MAX_DEPTH} levels)")
 
 
-# -------------------- Skills of finite worlds: tables, and cost networks
+# -------------------- Policies from a header and arrays
 
 
-def _finite_skills(
+def _restore(
     world: World, mdp: TabularMDP | None, header: Header, arrays: dict[str, np.ndarray]
 ) -> Skills:
     from skillfocus.skills.skills import Skills
 
-    for variable in chain(*header.targets, *header.context_variables):
-        world.space.index(variable)
+    space = world.space
+    for variable in chain(*header.targets, *header.context_variables, *header.goals):
+        space.index(variable)
     rewards = {key: arrays.pop(key) for key in [*arrays] if key.startswith("reward.")}
-    policies = (
-        _networks(world, mdp, header, arrays)
-        if header.kind == "network"
-        else _table(world, mdp, header, arrays)
-    )
+    make = {"table": _table, "network": _network, "actor": _actor}[header.kind]
+    policies = make(world, mdp, header, arrays)
     reward = None
     if header.reward is not None:
         if mdp is None:
@@ -330,8 +330,14 @@ def _finite_skills(
         reward = reward_from_file(mdp, header.reward, rewards)
     elif rewards:
         raise UserError(f"it holds rewards {sorted(rewards)} that its header does not name")
+    for goal, names in zip(header.goals, header.targets, strict=bool(header.goals)):
+        for name, value in goal.items():
+            if name not in names or value >= space.sizes[space.index(name)]:
+                raise UserError(f"a skill for {' + '.join(names)} cannot reach {goal}")
     targets = tuple(tuple(names) for names in header.targets)
-    return Skills(world, policies, targets, header.step_limit, header.info, reward)
+    return Skills(
+        world, policies, targets, header.step_limit, header.info, reward, tuple(header.goals)
+    )
 
 
 def _table(
@@ -348,32 +354,32 @@ def _table(
     return packed.unpacked()
 
 
-def _networks(
+def _objective(header: Header) -> Objective:
+    if header.objective is None:
+        raise UserError("its header says nothing of the objective of its networks")
+    return from_dict(header.objective)
+
+
+def _network(
     world: World, mdp: TabularMDP | None, header: Header, arrays: dict[str, np.ndarray]
 ) -> NeuralPolicy:
-    if header.network is None:
-        raise UserError("its header says nothing of its networks")
-    objective = from_dict(header.network.objective)
-    assignment = _assignment(world, objective, header.network)
+    objective = _objective(header)
+    kinds = _kinds(world, objective, header)
     modes = tuple(header.modes) or (1,) * len(header.targets)
-    if len(modes) != len(header.targets) or sum(modes) != len(assignment):
-        raise UserError(
-            f"it has components of {len(assignment)} skills or modes, not of {sum(modes)}"
-        )
+    if len(modes) != len(header.targets) or sum(modes) != len(kinds):
+        raise UserError(f"it has components of {len(kinds)} skills or modes, not of {sum(modes)}")
     skill_of_mode = [z for z, count in enumerate(modes) for _ in range(count)]
     for mode, z in enumerate(skill_of_mode):
-        own = [world.space.names[j] for j in assignment.targets(mode)]
+        own = [world.space.names[j] for j in kinds.targets(mode)]
         if own != header.targets[z]:
             raise UserError(f"skill {z} targets {header.targets[z]}, its components are for {own}")
-    dynamics = world if isinstance(world, JaxWorld) else mdp
-    if dynamics is None:
-        raise UserError(f"{world.id} has no table of states")
-    model = SkillModel(world.space, dynamics.one_way, len(world.actions), objective, assignment)
+    one_way = world.one_way if mdp is None else mdp.one_way
+    model = SkillModel(world.space, one_way, len(world.actions), objective, kinds)
     weights = {
-        "unit": take(arrays, "unit", (model.n_skills,)),
+        "reward_scale": take(arrays, "reward_scale", (model.n_skills,)),
         "strength": take(arrays, "strength", (1,))[0],
         "temperature": take(arrays, "temperature", (1,))[0],
-        "costs": take_network(arrays, "costs", model.n_inputs, model.n_outputs),
+        "q_params": take_network(arrays, "q_params", model.n_inputs, model.n_outputs),
         "groups": [
             _take_group(model, arrays, f"groups/{number}", group)
             for number, group in enumerate(model.groups)
@@ -386,11 +392,15 @@ def _networks(
     return policy
 
 
-def _assignment(world: World, objective: Objective, header: NetworkHeader) -> Assignment:
+def _kinds(world: World, objective: Objective, header: Header) -> SkillKinds:
     """Return the components of every skill or mode, within the limits on their number."""
     skills = []
-    for parts in header.components:
-        skill = {world.space.index(name): component for name, component in parts}
+    for parts in header.skills:
+        skill = {
+            world.space.index(name): component
+            for name, component in parts
+            if name is not None and isinstance(component, int)
+        }
         if len(skill) != len(parts) or bool(skill) != objective.targeted:
             raise UserError(f"a skill of {objective.name} cannot have the components {parts}")
         skills.append(skill)
@@ -404,7 +414,7 @@ def _assignment(world: World, objective: Objective, header: NetworkHeader) -> As
         raise UserError(f"it has more than {MAX_TERMS:,} targets times variables")
     entries = len(skills) * (sum(most.values()) or len(skills))
     require_memory(8 * entries, "the components of its skills", "use fewer skills")
-    return Assignment(tuple(skills))
+    return group_skills(skills)
 
 
 def _take_group(
@@ -423,44 +433,40 @@ def _take_group(
     return {"linear": take(arrays, f"{name}/linear", (dimensions, n))}
 
 
-# -------------------- Skills of continuous worlds: actors
+def _actor(
+    world: World, mdp: TabularMDP | None, header: Header, arrays: dict[str, np.ndarray]
+) -> ActorPolicy:
+    del mdp
+    if not world.has_real_actions:
+        raise UserError(f"{world.id} has no real-valued actions")
+    objective, space = _objective(header), world.space
 
+    def index(name: str | None) -> int:
+        if (name is None) == objective.targeted:
+            raise UserError(f"skills of {objective.name} cannot target {name or 'the whole state'}")
+        return WHOLE if name is None else space.index(name)
 
-def _continuous_skills(
-    world: World, header: Header, arrays: dict[str, np.ndarray]
-) -> ContinuousSkills:
-    if not isinstance(world, ContinuousBase) or header.objective is None:
-        raise UserError(f"{world.id} has no continuous variables")
-    objective = from_dict(header.objective)
-    layout = _layout(world, objective, header.kinds)
-    skills = ContinuousSkills(world, objective, layout, {}, header.step_limit, header.info)
-    skills.weights.update(_actor_weights(skills.model, skills.estimates, arrays))
-    return skills
-
-
-def _layout(world: ContinuousBase, objective: Objective, kinds: Kinds) -> SkillLayout:
-    """Return the layout that a header describes, if it is small enough."""
-
-    def component(described: int | SphereHeader) -> int | Sphere:
-        return described if isinstance(described, int) else Sphere(described.sphere)
-
-    if objective.targeted:
-        if any(name is None for kind in kinds for name, _ in kind):
-            raise UserError(f"{objective.name} skills have targets, and a component names none")
-        listed: Any = [{name: component(described) for name, described in kind} for kind in kinds]
-        layout = lay_out(world.space, objective, listed)
-    else:
-        if len(kinds) != 1 or len(kinds[0]) != 1 or kinds[0][0][0] is not None:
-            raise UserError(f"{objective.name} skills have one component and no target")
-        only = component(kinds[0][0][1])
-        layout = (
-            lay_out(world.space, objective, only)  # pyright: ignore[reportArgumentType]
-            if isinstance(only, Sphere)
-            else lay_out(world.space, objective, n_skills=only)
-        )
-    if layout.width > MAX_WIDTH:
-        raise UserError(f"its skills have {layout.width:,} numbers, more than {MAX_WIDTH:,}")
-    return layout
+    components: dict[int, int | Sphere] = {}
+    kinds = [{index(name): described for name, described in kind} for kind in header.kinds]
+    for kind in kinds:
+        for j, described in kind.items():
+            count = described if isinstance(described, int) else Sphere(described.sphere)
+            if components.setdefault(j, count) != count or (isinstance(count, int) and count < 2):
+                raise UserError("its kinds of skills have impossible components")
+    order = sorted(components)
+    code = SkillCode(
+        len(space),
+        tuple(Slot(j, components[j]) for j in order),
+        tuple(tuple(order.index(j) for j in sorted(kind)) for kind in kinds),
+    )
+    if not code.slots or code.width > MAX_WIDTH:
+        raise UserError(f"its skills have {code.width:,} numbers, not 1 to {MAX_WIDTH:,}")
+    skills = [{index(name): component for name, component in each} for each in header.skills]
+    if len(skills) != len(header.targets):
+        raise UserError(f"it has {len(skills)} skills, and targets of {len(header.targets)}")
+    model = ActorModel(world, objective, code, header.step_limit)
+    weights = _actor_weights(model, SkillEstimates(space, objective, code), arrays)
+    return ActorPolicy(model, weights, []).named(skills)
 
 
 def _actor_weights(
@@ -471,16 +477,16 @@ def _actor_weights(
         "shift": take(arrays, "shift", (size,)),
         "scale": take(arrays, "scale", (size,)),
         "actor": take_network(arrays, "actor", model.n_inputs, model.n_outputs),
-        "judges": {},
+        "estimators": {},
     }
     if (weights["scale"] <= 0).any():
         raise UserError("the array 'scale' holds numbers that are not positive")
-    first = np.shape(arrays.get("judges/w0", ()))
+    first = np.shape(arrays.get("estimators/w0", ()))
     hidden = max(first[2], 1) if len(first) == 3 else 1
     sizes, n = [estimates.n_inputs, hidden, hidden, estimates.width], estimates.n_copies
     for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
-        weights["judges"][f"w{i}"] = take(arrays, f"judges/w{i}", (n, fan_in, fan_out))
-        weights["judges"][f"b{i}"] = take(arrays, f"judges/b{i}", (n, 1, fan_out))
+        for name, shape in (("w", (n, fan_in, fan_out)), ("b", (n, 1, fan_out))):
+            weights["estimators"][f"{name}{i}"] = take(arrays, f"estimators/{name}{i}", shape)
     _require_all_taken(arrays)
     return weights
 

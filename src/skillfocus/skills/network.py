@@ -19,10 +19,10 @@ import numpy as np
 
 from skillfocus.machine import array_namespace
 from skillfocus.mdp import TabularMDP, index_values
-from skillfocus.objectives.kinds import Assignment
+from skillfocus.objectives.kinds import SkillKinds
 from skillfocus.objectives.objective import Objective, Term
-from skillfocus.skills.policy import Policy, TabularPolicy
-from skillfocus.spaces import FactoredSpace
+from skillfocus.skills.policy import Policy, TabularPolicy, Traced
+from skillfocus.spaces import Space
 
 # -------------------- A feed-forward network with layer normalization
 #
@@ -171,30 +171,31 @@ class SkillModel:
         one_way: Names of the variables that never return to a value they have left.
         n_actions: Number of actions.
         objective: The skills' objective.
-        assignment: Targets of every skill, or of every mode.
+        kinds: The skills, or the modes of all skills.
 
-    The weights that methods take are a dictionary: `costs`, the network's parameters; `unit`, the
-    scale of each skill's outputs, [n_skills]; `strength` of the penalty; `temperature`, 0 for
-    greedy skills; `groups`, for each group one of `table` (rewards, [n_components, n_starts,
-    n_values]), `network` (a discriminator's parameters, with `log_nu`, [n_components]) and `linear`
-    (the direction of each component's reward, [n_dimensions, n_components]).
+    The weights that methods take are a dictionary: `q_params`, the network's parameters;
+    `reward_scale`, the scale of each skill's outputs, [n_skills]; `strength` of the penalty;
+    `temperature`, 0 for greedy skills; `groups`, for each group one of `table` (rewards,
+    [n_components, n_starts, n_values]), `network` (a discriminator's parameters, with `log_nu`,
+    [n_components]) and `linear` (the direction of each component's reward, [n_dimensions,
+    n_components]).
     """
 
     def __init__(
         self,
-        space: FactoredSpace,
+        space: Space,
         one_way: Sequence[str],
         n_actions: int,
         objective: Objective,
-        assignment: Assignment,
+        kinds: SkillKinds,
     ) -> None:
         self.space, self.n_actions, self.objective = space, n_actions, objective
-        self.assignment = assignment
+        self.kinds = kinds
         self.reversible = np.array([name not in one_way for name in space.names])
         self.groups: list[Group] = []
         known: dict[tuple[tuple[int, ...], int | None, int], int] = {}
         parts: list[tuple[int, int, int, float]] = []
-        for z, skill in enumerate(assignment.skills):
+        for z, skill in enumerate(kinds.skills):
             for term in objective.terms(tuple(skill), len(space)):
                 key = (term.variables, term.target, 1 if term.weight > 0 else -1)
                 if key not in known:
@@ -220,7 +221,7 @@ class SkillModel:
         starts = ()
         if self.objective.reward.uses_start:
             starts = tuple(j for j in term.variables if term.target == j or self.reversible[j])
-        n = self.n_skills if term.target is None else self.assignment.n_components(term.target)
+        n = self.n_skills if term.target is None else self.kinds.n_components(term.target)
         return Group(
             term.variables, starts, n, 1 if term.weight > 0 else -1,
             tuple(sizes[j] for j in term.variables), tuple(sizes[j] for j in starts),
@@ -235,7 +236,7 @@ class SkillModel:
     @property
     def n_skills(self) -> int:
         """Number of skills, or of modes of all skills."""
-        return len(self.assignment)
+        return len(self.kinds)
 
     # ------------------------------------------------------------------ inputs and outputs
 
@@ -254,7 +255,7 @@ class SkillModel:
                 needed.update(group.start_variables)
         for z in range(self.n_skills):
             if self.cases[z]:
-                needed -= {j for j in self.assignment.targets(z) if not self.reversible[j]}
+                needed -= {j for j in self.kinds.targets(z) if not self.reversible[j]}
         return tuple(sorted(needed))
 
     @cached_property
@@ -262,7 +263,7 @@ class SkillModel:
         """Sizes of each skill's targets if it has an output per pair of their values, else ()."""
         chosen = []
         for z in range(self.n_skills):
-            sizes = tuple(self.space.sizes[j] for j in self.assignment.targets(z))
+            sizes = tuple(self.space.sizes[j] for j in self.kinds.targets(z))
             few = sizes and math.prod(sizes) ** 2 <= MAX_CASES
             chosen.append(sizes if few else ())
         return tuple(chosen)
@@ -330,7 +331,7 @@ class SkillModel:
         now = np.zeros_like(first)
         for z, sizes in enumerate(self.cases):
             factor = 1
-            for j, size in zip(reversed(self.assignment.targets(z)), reversed(sizes), strict=False):
+            for j, size in zip(reversed(self.kinds.targets(z)), reversed(sizes), strict=False):
                 now[j, z] = factor
                 factor *= size
             first[:, z] = now[:, z] * factor
@@ -346,10 +347,10 @@ class SkillModel:
     def costs(self, weights: Any, starts: Any, states: Any) -> Any:
         """Return C(s, a; s_0, z), [n, n_skills, n_actions]."""
         xp = array_namespace(states)
-        out = apply_network(weights["costs"], self.inputs(starts, states))
+        out = apply_network(weights["q_params"], self.inputs(starts, states))
         shape = (len(states), self.n_skills, self.n_cases, self.n_actions)
         out = out.reshape(shape)
-        unit = weights["unit"][:, None]
+        unit = weights["reward_scale"][:, None]
         if self.n_cases == 1:
             return out[:, :, 0] * unit
         mine = self._case(starts, states)[:, :, None] == xp.arange(self.n_cases)
@@ -391,7 +392,7 @@ class SkillModel:
         xp, penalty = array_namespace(states), self.objective.penalty
         if penalty is None:
             return xp.zeros((len(states), self.n_skills), xp.float32)
-        targets = [self.assignment.targets(z) for z in range(self.n_skills)]
+        targets = [self.kinds.targets(z) for z in range(self.n_skills)]
         distinct = list(dict.fromkeys(targets))
         watched = np.stack([penalty.watched(each, len(self.space)) for each in distinct]) & among
         measured = _map_rows(
@@ -469,7 +470,7 @@ class SkillModel:
         stop = self.losses(weights, starts, states) <= least
         if draws is None:
             return xp.where(stop, self.n_actions, costs.argmin(axis=2))
-        temperature = xp.maximum(weights["temperature"], LOWEST) * weights["unit"][:, None]
+        temperature = xp.maximum(weights["temperature"], LOWEST) * weights["reward_scale"][:, None]
         cumulative = xp.cumsum(xp.exp((least[:, :, None] - costs) / temperature), axis=2)
         below = cumulative <= draws[:, None, None] * cumulative[:, :, -1:]
         return xp.where(stop, self.n_actions, below[:, :, :-1].sum(axis=2))
@@ -517,7 +518,7 @@ class NeuralPolicy(Policy):
         self._first = np.cumsum((0, *modes[:-1]))
         contexts = []
         for z in self._first.tolist():
-            cases = model.assignment.targets(z) if model.cases[z] else ()
+            cases = model.kinds.targets(z) if model.cases[z] else ()
             contexts.append(dict.fromkeys([*model.start_inputs, *cases]))
         names = model.space.names
         self.context_variables = tuple(tuple(names[j] for j in seen) for seen in contexts)
@@ -540,21 +541,43 @@ class NeuralPolicy(Policy):
         return self.all_actions(starts, states)[:, z]
 
     @property
-    def draws_actions(self) -> bool:
-        """Whether rollouts sample actions."""
-        return bool(self.weights["temperature"] > 0)
+    def n_draws(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """One number per action if actions are sampled, else none."""
+        return int(self.weights["temperature"] > 0)
 
-    def actions_of_each(
+    def act(
         self,
         skills: np.ndarray,
-        starts: np.ndarray,
-        states: np.ndarray,
         modes: np.ndarray,
+        starts: np.ndarray,
+        values: np.ndarray,
+        *,
+        observations: np.ndarray | None = None,
+        steps: np.ndarray | None = None,
         draws: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Evaluate the network once for all skills; see `Policy.actions_of_each`."""
-        chosen = self.all_actions(starts, states, draws if self.draws_actions else None)
+        """Evaluate the network once for all skills; see `Policy.act`."""
+        del observations, steps
+        sampled = None if draws is None or not self.n_draws else draws[:, 0]
+        chosen = self.all_actions(starts, values, sampled)
         return chosen[np.arange(len(chosen)), self._first[skills] + modes]
+
+    def trace(self) -> Traced:
+        """Return the policy as a function in JAX; see `Policy.trace`."""
+        import jax
+        import jax.numpy as jnp
+
+        first, n_draws, choose = jnp.asarray(self._first), self.n_draws, self.model.choose
+
+        def act(
+            weights: Any, skill: Any, mode: Any, start: Any, values: Any, observation: Any,
+            step: Any, key: Any,
+        ) -> Any:  # fmt: skip
+            del observation, step
+            draws = jax.random.uniform(key, (1,)) if n_draws else None
+            return choose(weights, start[None], values[None], draws)[0, first[skill] + mode]
+
+        return Traced(jax.tree.map(jnp.asarray, self.weights), act)
 
     def all_actions(
         self, starts: np.ndarray, states: np.ndarray, draws: np.ndarray | None = None
@@ -579,7 +602,7 @@ class NeuralPolicy(Policy):
     @property
     def _batch(self) -> int:
         """States per call: fewer for networks with very many outputs."""
-        widest = max(array.shape[-1] for array in self.weights["costs"].values())
+        widest = max(array.shape[-1] for array in self.weights["q_params"].values())
         return max(1, min(BATCH, MAX_NUMBERS // widest))
 
     @cached_property

@@ -1,17 +1,17 @@
 """Policies of a set of skills: which action, or stop, for a skill, its start and a state.
 
 A `Policy` answers for arrays of states at once and keeps no state of its own. `TabularPolicy` is
-the one that tabular learners return; any other can be tabulated in a finite world, so that exact
-metrics apply to it. A `PackedPolicy` is a table whose equal parts are stored once. `SkillPolicy` is
-one skill as a function of the current state, for your own loops.
+the one that tabular learners return; networks (`network.py`, `actor.py`) are others. In a finite
+world any can be tabulated, so that exact metrics apply to it. A `PackedPolicy` is a table whose
+equal parts are stored once. `SkillPolicy` is one skill as a function of the current state, for your
+own loops.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,20 @@ from skillfocus.errors import UserError
 from skillfocus.machine import require_memory
 from skillfocus.mdp import ContextIndex, TabularMDP, index_values
 from skillfocus.rollout import PACKED_COLUMNS, PolicyArrays
-from skillfocus.spaces import FactoredSpace
+from skillfocus.world import World
+
+
+class Traced(NamedTuple):
+    """A policy as a function in JAX, which a compiled rollout calls.
+
+    Attributes:
+        weights: Its arrays.
+        act: `act(weights, skill, mode, start, values, observation, step, key)` returns the action
+            of one rollout: its index, the number of actions to stop, or float32 [n_dimensions].
+    """
+
+    weights: Any
+    act: Callable[..., Any]
 
 
 class Policy(Protocol):
@@ -28,9 +41,11 @@ class Policy(Protocol):
 
     Attributes:
         context_variables: Per skill, the variables whose start value its policy sees.
+        n_draws: How many uniform numbers `act` takes for each action.
     """
 
     context_variables: tuple[tuple[str, ...], ...]
+    n_draws: int = 0
 
     @property
     def mdp(self) -> TabularMDP | None:
@@ -41,6 +56,13 @@ class Policy(Protocol):
     def n_modes(self) -> np.ndarray:
         """int64 [n_skills]: how many modes each skill draws from when it starts."""
         return np.ones(len(self.context_variables), dtype=np.int64)
+
+    def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw what skills draw when they start, [n, ...]: by default, one of their modes."""
+        n_modes = self.n_modes[skills]
+        if n_modes.max(initial=1) == 1:
+            return np.zeros(len(skills), dtype=np.int64)
+        return (rng.random(len(skills)) * n_modes).astype(np.int64)
 
     @abstractmethod
     def actions(
@@ -59,32 +81,54 @@ class Policy(Protocol):
         """
         ...
 
-    def actions_of_each(
+    def act(
         self,
         skills: np.ndarray,
-        starts: np.ndarray,
-        states: np.ndarray,
         modes: np.ndarray,
+        starts: np.ndarray,
+        values: np.ndarray,
+        *,
+        observations: np.ndarray | None = None,
+        steps: np.ndarray | None = None,
         draws: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return what several skills do, each in its own mode.
 
         Args:
             skills: int [n], skill numbers.
-            starts: States in which they started, value indices [n, n_variables].
-            states: Current states, value indices [n, n_variables].
-            modes: int [n], the modes they drew.
-            draws: Numbers drawn from [0, 1), [n], for policies that draw their actions.
+            modes: What they drew, from `draw_modes`.
+            starts: Values in which they started, [n, width].
+            values: Current values, [n, width].
+            observations: What policies of real-valued actions see, if it is more than the values.
+            steps: int [n], the steps they have taken.
+            draws: Numbers drawn from [0, 1), [n, n_draws]; without them, nothing is left to chance.
 
         Returns:
-            int [n], actions; the number of actions means "terminate".
+            int [n], actions, the number of actions means "terminate"; or float32 [n, n_dimensions].
         """
-        del draws
+        del observations, steps, draws
         chosen = np.empty(len(skills), dtype=np.int64)
         for skill, mode in np.unique(np.stack([skills, modes], axis=1), axis=0).tolist():
             rows = (skills == skill) & (modes == mode)
-            chosen[rows] = self.actions(skill, starts[rows], states[rows], mode)
+            chosen[rows] = self.actions(skill, starts[rows], values[rows], mode)
         return chosen
+
+    def modes_from(self, row: np.ndarray) -> np.ndarray:
+        """Return drawn modes from how `PickedPolicy` keeps them, [n, widest]."""
+        return row[:, 0].astype(np.int64)
+
+    def trace(self) -> Traced | None:
+        """Return the policy as a function in JAX; None if it is none."""
+        return None
+
+    def pick(self, skills: Sequence[int]) -> Policy:
+        """Return the policies of some of the skills, in this order."""
+        return PickedPolicy([(self, z) for z in skills])
+
+    def n_entries(self, mdp: TabularMDP) -> int:
+        """Return how many entries a table of the policy has."""
+        variables = [mdp.space.indices(names) for names in self.context_variables]
+        return ContextIndex(mdp, variables, self.n_modes.tolist()).n_entries
 
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return the same policy as a table over all states and contexts of an MDP."""
@@ -98,6 +142,76 @@ class Policy(Protocol):
             ]
             tables.append(np.stack(columns, axis=1).astype(np.uint8).ravel())
         return TabularPolicy(mdp, self.context_variables, np.concatenate(tables), self.n_modes)
+
+
+class PickedPolicy(Policy):
+    """Policies of skills of other sets, in a world without a table.
+
+    Args:
+        members: Per skill, a set's policies and the skill's number there.
+    """
+
+    def __init__(self, members: Sequence[tuple[Policy, int]]) -> None:
+        self._sets = list({id(policy): policy for policy, _ in members}.values())
+        places = {id(policy): place for place, policy in enumerate(self._sets)}
+        self._set_of = np.array([places[id(policy)] for policy, _ in members])
+        self._number = np.array([z for _, z in members])
+        self.context_variables = tuple(policy.context_variables[z] for policy, z in members)
+        self.n_draws = max(policy.n_draws for policy in self._sets)
+
+    @property
+    def n_modes(self) -> np.ndarray:
+        """int64 [n_skills]: how many modes each skill draws from when it starts."""
+        pairs = zip(self._set_of, self._number, strict=True)
+        return np.array([self._sets[i].n_modes[z] for i, z in pairs], dtype=np.int64)
+
+    def _of_each(self, skills: np.ndarray) -> Iterator[tuple[Policy, np.ndarray]]:
+        for place, policy in enumerate(self._sets):
+            rows = np.flatnonzero(self._set_of[skills] == place)
+            if len(rows):
+                yield policy, rows
+
+    def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Let each set draw, [n, widest]."""
+        drawn = [
+            (rows, policy.draw_modes(self._number[skills[rows]], rng).reshape(len(rows), -1))
+            for policy, rows in self._of_each(skills)
+        ]
+        modes = np.zeros((len(skills), max((each.shape[1] for _, each in drawn), default=1)))
+        for rows, each in drawn:
+            modes[rows, : each.shape[1]] = each
+        return modes
+
+    def actions(
+        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
+    ) -> np.ndarray:
+        """Ask the skill's own set; see `Policy.actions`."""
+        policy = self._sets[self._set_of[skill]]
+        return policy.actions(int(self._number[skill]), starts, states, mode)
+
+    def act(
+        self, skills: np.ndarray, modes: np.ndarray, starts: np.ndarray, values: np.ndarray,
+        **seen: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
+        """Ask each set; see `Policy.act`."""
+        parts = []
+        for policy, rows in self._of_each(skills):
+            own = {k: None if v is None else v[rows] for k, v in seen.items()}
+            if (draws := own.get("draws")) is not None:
+                own["draws"] = draws[:, : policy.n_draws]
+            drawn = policy.modes_from(modes[rows])
+            parts.append(
+                (
+                    rows,
+                    policy.act(
+                        self._number[skills[rows]], drawn, starts[rows], values[rows], **own
+                    ),
+                )
+            )
+        chosen = np.empty((len(skills), *parts[0][1].shape[1:]), parts[0][1].dtype)
+        for rows, part in parts:
+            chosen[rows] = part
+        return chosen
 
 
 class TabularPolicy(Policy):
@@ -198,13 +312,21 @@ class TabularPolicy(Policy):
     def _at(self, skill: int, states: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self.columns(skill)[states, columns]
 
+    def n_entries(self, mdp: TabularMDP) -> int:
+        """Return 0: it is a table already."""
+        del mdp
+        return 0
+
+    def pick(self, skills: Sequence[int]) -> Policy:
+        """Return the tables of some of the skills."""
+        return join_tables([(self, z) for z in skills])
+
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return itself: it is a table already."""
         del mdp
         return self
 
 
-@dataclass(eq=False)
 class SkillPolicy:
     """One skill as a function from the current state to an action, for a loop of your own.
 
@@ -212,52 +334,68 @@ class SkillPolicy:
         action = policy(state)  # None once the skill is over
 
     The first call remembers the state in which the skill starts, and draws its mode if it has
-    several. Every call returns the action's number, or None once the skill terminates or has
-    reached its step limit; the call after that starts it anew. A loop that abandons a skill before
-    its end takes a new policy for the next run.
+    several. Every call returns the action, its number or float32 [n_dimensions], or None once the
+    skill terminates or has reached its step limit; the call after that starts it anew, as does
+    `reset`.
+
+    Args:
+        policy: The policies of the set.
+        skill: The skill's number.
+        world: The world.
+        step_limit: Most steps it may take.
+        rng: Draws modes and actions of skills that leave them to chance.
     """
 
-    policy: Policy
-    skill: int
-    n_actions: int
-    step_limit: int
-    rng: np.random.Generator | None = None
-    space: FactoredSpace | None = None
-
-    def __post_init__(self) -> None:
-        if self._n_modes > 1 and self.rng is None:
+    def __init__(
+        self,
+        policy: Policy,
+        skill: int,
+        world: World,
+        step_limit: int,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        if policy.n_modes[skill] > 1 and rng is None:
             raise UserError(
-                f"the skill draws one of {self._n_modes} modes when it begins: pass rng"
+                f"the skill draws one of {policy.n_modes[skill]} modes when it begins: pass rng"
             )
-        self._start: tuple[int, ...] | None = None
-        self._steps = self._mode = 0
+        self._policy, self._skill, self._world = policy, np.array([skill]), world
+        self._step_limit, self._rng = step_limit, rng
+        self.reset()
 
-    @property
-    def _n_modes(self) -> int:
-        return int(self.policy.n_modes[self.skill])
+    def reset(self) -> None:
+        """Start the skill over at the next call."""
+        self._start: np.ndarray | None = None
+        self._steps = 0
 
-    def __call__(self, state: Sequence[int] | np.ndarray | Mapping[str, Hashable]) -> int | None:
-        """Return the action in a state, given as value indices, or with a `space` as {variable:
-        value}; None where the skill is over."""
-        now = tuple(map(int, state)) if self.space is None else self.space.as_state(state)  # pyright: ignore[reportArgumentType]
+    def __call__(self, state: Any, values: Any = None) -> Any:
+        """Return the action in a state; None where the skill is over.
+
+        Args:
+            state: Value indices, or {variable: value}; in a world of real-valued actions the
+                observation.
+            values: There, the values of the variables (default: the observation).
+        """
+        space, seen = self._world.space, None
+        if space.is_finite:
+            now = np.array([space.as_state(state)])
+        else:
+            seen = np.asarray(state, np.float32)[None]
+            now = seen if values is None else np.asarray(values, np.float32)[None]
         if self._start is None:
+            rng = self._rng or np.random.default_rng(0)
             self._start, self._steps = now, 0
-            if self._n_modes > 1 and self.rng is not None:
-                self._mode = int(self.rng.random() * self._n_modes)
-        starts, states = np.array([self._start]), np.array([now])
-        action = int(self.policy.actions(self.skill, starts, states, self._mode)[0])
-        if action == self.n_actions or self._steps == self.step_limit:
-            self._start = None
+            self._mode = self._policy.draw_modes(self._skill, rng)
+        draws = None if self._rng is None else self._rng.random((1, self._policy.n_draws))
+        action = self._policy.act(
+            self._skill, self._mode, self._start, now, observations=seen,
+            steps=np.array([self._steps]), draws=draws,
+        )[0]  # fmt: skip
+        stops = not self._world.has_real_actions and action == len(self._world.actions)
+        if stops or self._steps == self._step_limit:
+            self.reset()
             return None
         self._steps += 1
-        return action
-
-
-def draw_modes(n_modes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw one of so many modes for each skill, int64 [n]."""
-    if n_modes.max(initial=1) == 1:
-        return np.zeros(len(n_modes), dtype=np.int64)
-    return (rng.random(len(n_modes)) * n_modes).astype(np.int64)
+        return action if self._world.has_real_actions else int(action)
 
 
 def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -463,3 +601,15 @@ def pack_tables(
     packer = Packer(mdp.n_actions)
     numbers = np.concatenate([packer.pack(table).ravel() for table in tables])
     return PackedPolicy(mdp, context_variables, numbers, packer.blocks.copy(), n_modes)
+
+
+def join_tables(members: Sequence[tuple[TabularPolicy, int]]) -> TabularPolicy:
+    """Return the tables of skills of one or more sets as those of one set."""
+    mdp = members[0][0].mdp
+    variables = [table.context_variables[z] for table, z in members]
+    modes = [int(table.n_modes[z]) for table, z in members]
+    columns = (table.columns(z) for table, z in members)
+    n_entries = mdp.n_states * sum(int(table.index.widths[z]) for table, z in members)
+    if n_entries > MAX_UNPACKED or any(isinstance(table, PackedPolicy) for table, _ in members):
+        return pack_tables(mdp, variables, columns, modes)
+    return TabularPolicy(mdp, variables, np.concatenate([c.ravel() for c in columns]), modes)

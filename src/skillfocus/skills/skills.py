@@ -1,52 +1,53 @@
 """Sets of skills: what they target, what they do, and where they come from.
 
 `Skills` is a set with its world: it acts, runs, shows itself and is saved. A `Skill` is one of its
-skills. Below are the ways from sets to sets (`skills[2:5]`, `a + b`), and what `info` says: the
-objective's name, and the values that skills are told to reach.
+skills. Below are the ways from sets to sets (`skills[2:5]`, `a + b`), and the name of the objective
+in `info`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import Any, overload
 
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import write_atomically
-from skillfocus.mdp import TabularMDP
-from skillfocus.objectives.kinds import read_value_label
-from skillfocus.rollout import PolicyArrays, Trajectory, mdp_arrays, most_likely_path, run_many
+from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.objectives.kinds import goal_label
+from skillfocus.rollout import (
+    PolicyArrays,
+    Rollouts,
+    Trajectory,
+    mdp_arrays,
+    most_likely_path,
+    run_many,
+)
 from skillfocus.skills import files
+from skillfocus.skills.actor import ActorPolicy
+from skillfocus.skills.engine import HostEngine, JaxEngine, make_engine
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, join_rewards
 from skillfocus.skills.policy import (
-    MAX_UNPACKED,
-    PackedPolicy,
+    PickedPolicy,
     Policy,
     SkillPolicy,
     TabularPolicy,
-    draw_keys,
-    pack_tables,
+    join_tables,
 )
 from skillfocus.spaces import State
 from skillfocus.world import World, check_step_limit
-from skillfocus.worlds.jax.world import JaxWorld
-from skillfocus.worlds.registry import has_table, table_of
+from skillfocus.worlds.registry import fingerprint
 
-if TYPE_CHECKING:
-    from skillfocus.skills.continuous import ContinuousSkills
-    from skillfocus.skills.jax_rollouts import JaxRunner, Rollouts
-
-
-Index = int | str | slice | Sequence[int] | Sequence[str]
+Index = int | str | slice | Sequence[int] | Sequence[str] | Mapping[str, Any]
 """What a set is indexed with."""
-
-
+MAX_TABULATED = 128_000_000
+"""A policy that is no table is tabulated for exact metrics if it has at most so many entries."""
 MAX_NOTEBOOK_ENTRIES = 60_000_000
 """Policies with more entries are not shown in a notebook unasked: their page takes too long."""
 
@@ -57,7 +58,9 @@ class Skills:
 
         skills = sf.discover(sf.make("FourRooms-v0"), sf.focused(sf.vic()), seed=0)
         trajectory = skills.rollout(0, skills.world.state(position=(6, 9)), rng)
+        rollouts = skills.run(0, 100, rng)
         skills[["tool_1", "position"]], skills[2:5], skills + others  # sets again
+        skills[{"box": (0.6, 0.8)}]  # of real-valued variables: by component or direction
 
     Attributes:
         world: The world they act in.
@@ -66,6 +69,8 @@ class Skills:
         step_limit: Most steps a skill may take.
         info: Objective, learner, seed and versions, as JSON can hold them.
         intrinsic_reward: Learned intrinsic reward; None if not stored.
+        goals: Per goal-conditioned skill, the value that each target is to take, its index by name;
+            empty for a skill that may take any. Left out if all are.
     """
 
     world: World
@@ -74,6 +79,7 @@ class Skills:
     step_limit: int
     info: dict[str, object] = field(default_factory=dict)
     intrinsic_reward: IntrinsicReward | None = None
+    goals: tuple[Mapping[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.context_variables) != len(self.targets):
@@ -82,6 +88,8 @@ class Skills:
                 f"contexts"
             )
         check_step_limit(self.step_limit)
+        if not self.goals:
+            object.__setattr__(self, "goals", ({},) * len(self.targets))
         if self.intrinsic_reward is not None:
             if self.intrinsic_reward.mdp.fingerprint != self.mdp.fingerprint:
                 raise UserError(f"the rewards were learned in another world than {self.world.id}")
@@ -97,14 +105,21 @@ class Skills:
     @overload
     def __getitem__(self, index: int) -> Skill: ...
     @overload
-    def __getitem__(self, index: str | slice | Sequence[int] | Sequence[str]) -> Skills: ...
+    def __getitem__(
+        self, index: str | slice | Sequence[int] | Sequence[str] | Mapping[str, Any]
+    ) -> Skills: ...
     def __getitem__(self, index: Index) -> Skill | Skills:
         """Return one skill by its number, or some as a set of their own.
 
         Args:
             index: A number; or a slice, a list of numbers, the name of a target ("key", or
-                "key+door" for skills on both) or a list of names.
+                "key+door" for skills on both) or a list of names. Of real-valued variables also
+                components by target, such as {"agent": 2, "box": (0.6, 0.8)}, and {} for the skill
+                that leaves everything; or a list of such.
         """
+        named = [index] if isinstance(index, Mapping) else index
+        if isinstance(named, list) and named and all(isinstance(one, Mapping) for one in named):
+            return name_skills(self, named)  # pyright: ignore[reportArgumentType]
         numbers = numbers_of(self, index)
         return Skill(self, numbers[0]) if isinstance(index, Integral) else pick(self, numbers)
 
@@ -130,10 +145,12 @@ class Skills:
 
     # ------------------------------------------------------------------ policies
 
-    @property
+    @cached_property
     def has_table(self) -> bool:
-        """Whether the world's states are numbered; worlds in JAX may have too many."""
-        return self.policies.mdp is not None or has_table(self.world)
+        """Whether policies are tables, or small enough to be tabulated for exact metrics."""
+        if self.policies.mdp is None and not self.world.has_table:
+            return False
+        return self.policies.n_entries(self.mdp) <= MAX_TABULATED
 
     @cached_property
     def mdp(self) -> TabularMDP:
@@ -142,27 +159,24 @@ class Skills:
         Raises:
             UserError: If the world has none.
         """
-        if not self.has_table:
+        if self.policies.mdp is not None:
+            return self.policies.mdp
+        if not self.world.has_table:
             raise UserError(
                 f"{self.world.id} has no table of its states, and this needs one: rollouts, side "
                 f"effects, environments and pages work without"
             )
-        return table_of(self.world) if self.policies.mdp is None else self.policies.mdp
+        return tabulate(self.world)
 
     @cached_property
-    def jax_runner(self) -> JaxRunner:
-        """The compiled functions of a world without a table."""
-        from skillfocus.skills.jax_rollouts import JaxRunner
+    def engine(self) -> JaxEngine | HostEngine:
+        """What runs skills without a table."""
+        return make_engine(self.world, self.policies, self.step_limit)
 
-        assert isinstance(self.world, JaxWorld)
-        return JaxRunner(self.world)
-
-    def _check_state(self, state: Sequence[int]) -> None:
-        """Raise a `UserError` if the world cannot be in a state given as value indices."""
-        if self.has_table:
-            self.mdp.number(state)
-        else:
-            self.world.space.check_state(state)
+    @cached_property
+    def fingerprint(self) -> str:
+        """What identifies the world: a digest of its table, or of what it says of itself."""
+        return self.mdp.fingerprint if self.has_table else fingerprint(self.world)
 
     @cached_property
     def tabular(self) -> TabularPolicy:
@@ -201,8 +215,9 @@ class Skills:
         self._check_skill(skill)
         self._check_mode(skill, mode)
         first, now = (self.world.space.as_state(state) for state in (first, now))
-        for state in (first, now):
-            self._check_state(state)
+        if self.has_table:
+            for state in (first, now):
+                self.mdp.number(state)
         starts, states = np.array([first]), np.array([now])
         choice = int(self.policies.actions(skill, starts, states, mode)[0])
         return None if choice == len(self.world.actions) else self.world.actions[choice]
@@ -215,9 +230,14 @@ class Skills:
             rng: Needed if the skill has several modes: it draws one when it starts.
         """
         self._check_skill(skill)
-        return SkillPolicy(
-            self.policies, skill, len(self.world.actions), self.step_limit, rng, self.world.space
-        )
+        return SkillPolicy(self.policies, skill, self.world, self.step_limit, rng)
+
+    def phi(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the representation that an actor's skills were learned with; see
+        `ActorPolicy.phi`."""
+        if not isinstance(self.policies, ActorPolicy):
+            raise UserError("only skills of real-valued actions keep a representation")
+        return self.policies.phi(values)
 
     def _check_skill(self, skill: int) -> None:
         if isinstance(skill, str) or not 0 <= skill < len(self):
@@ -233,21 +253,84 @@ class Skills:
 
     # ------------------------------------------------------------------ rollouts
 
-    def rollout(self, skill: int, start: State, rng: np.random.Generator) -> Trajectory:
+    def run(
+        self, skills: int | Sequence[int] | np.ndarray, starts: Any, rng: np.random.Generator
+    ) -> Rollouts:
+        """Run skills, many at once.
+
+        Args:
+            skills: One skill's number for all rollouts, or one per rollout.
+            starts: The number of rollouts, from states that the world starts in; values [n, width];
+                state numbers, int [n], in a world with a table; or the `states` of earlier
+                rollouts, to go on.
+            rng: Draws starts, outcomes and modes.
+        """
+        if isinstance(starts, list):
+            starts = np.asarray(starts)
+        if isinstance(starts, int | np.integer):
+            n = int(starts)
+        else:
+            n = len(starts if isinstance(starts, np.ndarray) else self.engine.values(starts))
+        numbers = np.asarray(skills, np.int64)
+        if numbers.ndim == 0:
+            numbers = np.full(n, numbers)
+        if len(numbers) != n:
+            raise UserError(f"{len(numbers)} skills cannot run from {n} starts: give one each")
+        if n and not 0 <= numbers.min() <= numbers.max() < len(self):
+            raise UserError(f"skills are numbered 0 to {len(self) - 1}")
+        if self.has_table:
+            return self._run_in_table(numbers, starts, rng)
+        if isinstance(starts, int | np.integer):
+            starts = self.engine.reset(n, rng)
+        elif isinstance(starts, np.ndarray):
+            self.world.space.check_states(starts)
+            starts = self.engine.place(starts, rng)
+        return self.engine.run(numbers, starts, rng)
+
+    def _run_in_table(self, skills: np.ndarray, starts: Any, rng: np.random.Generator) -> Rollouts:
+        mdp = self.mdp
+        if isinstance(starts, int | np.integer):
+            starts = self.draw_starts(len(skills), rng)
+        if starts.ndim == 2:
+            starts = np.array([mdp.number(start) for start in starts], np.int64)
+        if len(starts) and not 0 <= starts.min() <= starts.max() < mdp.n_states:
+            raise UserError(f"states are numbered 0 to {mdp.n_states - 1}")
+        actions = np.full((len(skills), self.step_limit), mdp.n_actions, np.int32)
+        paths, steps = run_many(
+            mdp_arrays(mdp), self.arrays, skills, starts.astype(np.int64), self.step_limit,
+            mdp.n_marks, rng, actions,
+        )  # fmt: skip
+        longest = int(steps.max(initial=0))
+        paths = paths[:, : longest + 1]
+        return Rollouts(
+            mdp.values[paths], actions[:, :longest], steps, skills, np.zeros_like(skills), paths,
+            states=paths[:, -1].astype(np.int64),
+        )  # fmt: skip
+
+    def draw_starts(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw states that the world may start in, [n, width]."""
+        if not self.has_table:
+            return self.engine.values(self.engine.reset(n, rng))
+        starts = np.array([tuple(state) for state in self.world.states()], np.int32)
+        return starts[rng.integers(len(starts), size=n)]
+
+    def rollout(self, skill: int, start: Any, rng: np.random.Generator) -> Trajectory:
         """Run a skill from a state until it terminates or reaches its step limit.
 
         Args:
             skill: The skill's number.
-            start: The state it starts in, as value indices.
+            start: The state it starts in, as value indices, or float32 [width].
             rng: Draws the outcomes, and the skill's mode if it has several.
 
         Returns:
             The states it visited, the start included.
         """
         self._check_skill(skill)
-        first = self.world.space.as_state(start)
-        paths, steps = self.run(np.array([skill]), np.array([first]), rng)
-        states = map(tuple, paths[0, : steps[0] + 1].tolist())
+        space = self.world.space
+        first = np.array([space.as_state(start) if space.is_finite else start])
+        done = self.run(skill, first, rng)
+        values = done.values[0, : done.steps[0] + 1]
+        states: Iterable[Any] = map(tuple, values.tolist()) if space.is_finite else values
         return Trajectory(states, self.world, skill, self.targets[skill])
 
     def likely_path(self, skill: int, start: State, mode: int = 0) -> Trajectory:
@@ -263,58 +346,6 @@ class Skills:
         path = most_likely_path(self.mdp, self.arrays, skill, first, mode, self.step_limit)
         states = (self.mdp.state(s) for s in path)
         return Trajectory(states, self.world, skill, self.targets[skill])
-
-    def run(
-        self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Run many skills.
-
-        Args:
-            skills: int [n_runs], skill numbers.
-            starts: int [n_runs], state numbers, or value indices [n_runs, n_variables].
-            rng: Draws outcomes and modes.
-
-        Returns:
-            Paths, int32 [n_runs, step_limit + 1], the last state repeated, or value indices
-            [n_runs, length of the longest + 1, n_variables] if the starts are; and how many steps
-            each run took, int32 [n_runs].
-        """
-        skills, starts = np.asarray(skills), np.asarray(starts)
-        if len(skills) != len(starts):
-            raise UserError(
-                f"{len(skills)} skills cannot run from {len(starts)} starts: give one each"
-            )
-        if len(skills) and not 0 <= min(skills) <= max(skills) < len(self):
-            raise UserError(f"skills are numbered 0 to {len(self) - 1}")
-        if starts.ndim == 2:
-            return self._run_from_values(np.asarray(skills, np.int64), starts, rng)
-        if len(starts) and not 0 <= min(starts) <= max(starts) < self.mdp.n_states:
-            raise UserError(f"states are numbered 0 to {self.mdp.n_states - 1}")
-        return run_many(
-            mdp_arrays(self.mdp), self.arrays, np.asarray(skills, np.int64),
-            np.asarray(starts, np.int64), self.step_limit, self.mdp.n_marks, rng,
-        )  # fmt: skip
-
-    def _run_from_values(
-        self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        if self.has_table:
-            numbers = np.array([self.mdp.number(start) for start in starts], np.int64)
-            paths, steps = self.run(skills, numbers, rng)
-            return self.mdp.values[paths[:, : steps.max(initial=0) + 1]], steps
-        done = self.rollouts(skills, starts, rng)
-        return done.paths, done.steps
-
-    def rollouts(
-        self, skills: np.ndarray, starts: np.ndarray, rng: np.random.Generator
-    ) -> Rollouts:
-        """Run many skills in a world without a table; arguments as for `run`."""
-        self.world.space.check_states(starts)
-        return self.jax_runner.run(self.policies, skills, starts, self.step_limit, rng)
-
-    def draw_starts(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw states in which a world without a table may start, int32 [n, n_variables]."""
-        return self.jax_runner.reset(draw_keys(n, rng))
 
     # ------------------------------------------------------------------ pictures
 
@@ -338,7 +369,7 @@ class Skills:
         return import_module("skillfocus.viewer.page").frame_html([self])
 
     def __getstate__(self) -> dict[str, object]:
-        made_again = ("_frame", "jax_runner")
+        made_again = ("_frame", "engine")
         return {name: value for name, value in self.__dict__.items() if name not in made_again}
 
     # ------------------------------------------------------------------ files
@@ -355,7 +386,7 @@ class Skills:
     @staticmethod
     def from_bytes(content: bytes, world: World | str | None = None) -> Skills:
         """Restore skills from `to_bytes`, for example out of a database; see `load`."""
-        return _of_a_finite_world(files.from_bytes(content, "these bytes", world), "these bytes")
+        return files.from_bytes(content, "these bytes", world)
 
     @staticmethod
     def load(
@@ -370,13 +401,39 @@ class Skills:
                 be given by name, as `make` takes it.
             mdp: The world's tabular MDP, if you have it already.
         """
-        return _of_a_finite_world(files.load(Path(path), world, mdp), str(path))
+        return files.load(Path(path), world, mdp)
 
 
-def _of_a_finite_world(skills: Skills | ContinuousSkills, name: str) -> Skills:
-    if not isinstance(skills, Skills):
-        raise UserError(f"{name} holds skills of a continuous world: use ContinuousSkills.load")
-    return skills
+SkillSource = Skills | str | Path
+"""A set of skills, or the path of a file of them."""
+
+
+def list_sources(sources: SkillSource | Iterable[SkillSource]) -> list[Skills | Path]:
+    """Return one or several sources as a list, without loading any file.
+
+    Raises:
+        UserError: If there are none, or a path has no file name.
+    """
+    several = [sources] if isinstance(sources, SkillSource) else list(sources)
+    if not several:
+        raise UserError("name at least one file of skills")
+    listed = [one if isinstance(one, Skills) else Path(one) for one in several]
+    for path in listed:
+        if isinstance(path, Path) and not path.name:
+            raise UserError(
+                f"{path} is a folder: name files of skills, such as {path / '*.skills'}"
+            )
+    return listed
+
+
+def load_source(source: Skills | Path, world: World | None = None) -> Skills:
+    """Return skills as they are, or load them from their file, whose world may be given."""
+    return source if isinstance(source, Skills) else Skills.load(source, world)
+
+
+def source_file(source: Skills | Path) -> str | None:
+    """Return the file of a source as text; None for skills in memory."""
+    return None if isinstance(source, Skills) else str(source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,7 +484,13 @@ class Skill:
         """Return the name of its action in `now`; see `Skills.action`."""
         return self.skills.action(self.number, first, now, mode)
 
-    def rollout(self, start: State, rng: np.random.Generator) -> Trajectory:
+    @property
+    def goal(self) -> str | None:
+        """What it is to reach as text, such as `passenger=in taxi`; None if any value will do."""
+        goal = self.skills.goals[self.number]
+        return goal_label(self.skills.world.space, goal) if goal else None
+
+    def rollout(self, start: Any, rng: np.random.Generator) -> Trajectory:
         """Run it from a state; see `Skills.rollout`."""
         return self.skills.rollout(self.number, start, rng)
 
@@ -485,24 +548,42 @@ def _numbers_of_one(skills: Skills, member: object) -> list[int]:
 
 def pick(skills: Skills, numbers: Sequence[int]) -> Skills:
     """Return some of a set's skills, in this order, as a set of their own."""
-    reaches = reaches_of(skills)
-    info = skills.info
-    if reaches is not None:
-        info = {**info, "reaches": [reaches[z] for z in numbers]}
-    return _gather([(skills, z) for z in numbers], info)
+    return _gather([(skills, z) for z in numbers], skills.info)
+
+
+def name_skills(skills: Skills, named: Sequence[Mapping[str, Any]]) -> Skills:
+    """Return skills of real-valued variables, given by their components, as a set of their own.
+
+    Raises:
+        UserError: If there are no such skills.
+    """
+    policy, space = skills.policies, skills.world.space
+    if not isinstance(policy, ActorPolicy):
+        raise UserError("skills of finite variables are picked by number or by names of targets")
+    components = [{space.index(name): c for name, c in each.items()} for each in named]
+    try:
+        named_policy = policy.named(components)
+    except UserError as error:
+        kinds = [
+            " + ".join(space.names[policy.model.code.slots[k].variable] for k in kind) or "nothing"
+            for kind in policy.model.code.kinds[:6]
+        ]
+        raise UserError(f"{error}; there are skills for {', '.join(kinds)}") from None
+    return replace(
+        skills, policies=named_policy, targets=tuple(tuple(each) for each in named), goals=(),
+    )  # fmt: skip
 
 
 def join(one: Skills, other: Skills) -> Skills:
     """Return the skills of two sets as one, the first set's first.
 
-    Learned rewards, and the values that skills are told to reach, are kept if both sets have them.
-    What `info` says of both sets alike is kept, and under `joined` all that it says of each.
+    Learned rewards are kept if both sets have them. What `info` says of both sets alike is kept,
+    and under `joined` all that it says of each.
 
     Raises:
         UserError: If the sets are of different worlds, or have different step limits.
     """
-    same = one.world.id == other.world.id and one.has_table == other.has_table
-    if not same or (one.has_table and one.mdp.fingerprint != other.mdp.fingerprint):
+    if one.world.id != other.world.id or one.fingerprint != other.fingerprint:
         raise UserError(
             f"skills of {one.world.id} and of {other.world.id} cannot be joined: their worlds are "
             f"not the same"
@@ -513,81 +594,37 @@ def join(one: Skills, other: Skills) -> Skills:
             f"joined: discover both with the same step_limit"
         )
     members = [(each, z) for each in (one, other) for z in range(len(each))]
-    return _gather(members, _joined_info(one, other))
+    return _gather(members, _joined_info(one.info, other.info))
 
 
 def _gather(members: Sequence[tuple[Skills, int]], info: dict[str, object]) -> Skills:
     """Return skills of one or more sets of a world as one set."""
-    one = members[0][0]
+    one, numbers = members[0][0], [z for _, z in members]
+    if all(each is one for each, _ in members) and not one.has_table:
+        policies = one.policies.pick(numbers)
+    elif one.has_table:
+        policies = join_tables([(each.tabular, z) for each, z in members])
+    else:
+        policies = PickedPolicy([(each.policies, z) for each, z in members])
     return replace(
         one,
-        policies=_gather_policies(
-            [(each.policies, z) for each, z in members], one.mdp if one.has_table else None
-        ),
+        policies=policies,
         targets=tuple(each.targets[z] for each, z in members),
+        goals=tuple(each.goals[z] for each, z in members),
         info=info,
         intrinsic_reward=join_rewards([(each.intrinsic_reward, z) for each, z in members]),
     )
 
 
-def _joined_info(one: Skills, other: Skills) -> dict[str, object]:
-    mine, others = reaches_of(one), reaches_of(other)
-    both = {} if mine is None or others is None else {"reaches": [*mine, *others]}
-    common, also = (
-        {key: value for key, value in each.info.items() if key != "reaches"}
-        for each in (one, other)
-    )
-    if common == also and (both or one.info == other.info):
-        return {**one.info, **both}
+def _joined_info(one: dict[str, object], other: dict[str, object]) -> dict[str, object]:
+    if one == other:
+        return one
     parts: list[object] = []
-    for info in (one.info, other.info):
+    for info in (one, other):
         joined = info.get("joined")
         parts += joined if isinstance(joined, list) else [info]
-    alike = {k: common[k] for k in common if k != "joined" and also.get(k, parts) == common[k]}
-    return {**alike, **both, "joined": parts}
-
-
-class PickedPolicy(Policy):
-    """Policies of skills of other sets, in a world without a table.
-
-    Args:
-        members: Per skill, a set's policies and the skill's number there.
-    """
-
-    def __init__(self, members: Sequence[tuple[Policy, int]]) -> None:
-        self._members = tuple(members)
-        self.context_variables = tuple(policy.context_variables[z] for policy, z in members)
-
-    @property
-    def n_modes(self) -> np.ndarray:
-        """int64 [n_skills]: how many modes each skill draws from when it starts."""
-        return np.array([policy.n_modes[z] for policy, z in self._members], dtype=np.int64)
-
-    def actions(
-        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
-    ) -> np.ndarray:
-        """Ask the skill's own set; see `Policy.actions`."""
-        policy, z = self._members[skill]
-        return policy.actions(z, starts, states, mode)
-
-
-def _gather_policies(members: Sequence[tuple[Policy, int]], mdp: TabularMDP | None) -> Policy:
-    """Return the policies of skills of one or more sets as those of one set."""
-    if mdp is None:
-        return PickedPolicy(members)
-    known = {id(policy): policy for policy, _ in members}
-    tabular = {key: policy.tabulate(mdp) for key, policy in known.items()}
-    tables = [(tabular[id(policy)], z) for policy, z in members]
-    variables = [table.context_variables[z] for table, z in tables]
-    modes = [int(table.n_modes[z]) for table, z in tables]
-    columns = (table.columns(z) for table, z in tables)
-    n_entries = mdp.n_states * sum(int(table.index.widths[z]) for table, z in tables)
-    if n_entries > MAX_UNPACKED or any(isinstance(table, PackedPolicy) for table, _ in tables):
-        return pack_tables(mdp, variables, columns, modes)
-    return TabularPolicy(mdp, variables, np.concatenate([c.ravel() for c in columns]), modes)
-
-
-# -------------------- What `info` says: the objective, and the values that `reach` skills reach
+    alike = {k: one[k] for k in one if k != "joined" and other.get(k, parts) == one[k]}
+    return {**alike, "joined": parts}
 
 
 def objective_label(info: Mapping[str, object]) -> str:
@@ -600,17 +637,3 @@ def objective_label(info: Mapping[str, object]) -> str:
         name = objective.get("name") if isinstance(objective, dict) else None
         names.append(name if isinstance(name, str) else "?")
     return " + ".join(dict.fromkeys(names)) or "?"
-
-
-def reaches_of(skills: Skills) -> list[object] | None:
-    """Return what each skill is told to reach; None if `info` does not say it of every skill."""
-    reaches = skills.info.get("reaches")
-    return reaches if isinstance(reaches, list) and len(reaches) == len(skills) else None
-
-
-def told_values(skills: Skills, z: int) -> dict[int, int] | None:
-    """Return the values that a skill is told to reach, by target; None if any other will do."""
-    reaches = reaches_of(skills)
-    if reaches is None:
-        return None
-    return read_value_label(skills.world.space, skills.targets[z], reaches[z])

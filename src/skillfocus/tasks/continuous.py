@@ -18,16 +18,15 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
-from skillfocus.objectives.kinds import SkillLayout
 from skillfocus.progress import Progress, no_progress
-from skillfocus.skills.actor import ActorModel
-from skillfocus.skills.continuous import ContinuousSkills
+from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillCode
 from skillfocus.skills.network import apply_network, init_network
+from skillfocus.skills.skills import Skills
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask
 
 # --------------------
 #
-# Policy head over continuous skills: a kind of skill, and a component for each of its targets
+# Policy head over an actor's skills: a kind of skill, and a component for each of its targets
 #
 #     pi(kind, z | s) = pi(kind | s)  product over the kind's slots of  pi(z_slot | s)
 #
@@ -44,8 +43,8 @@ class Choice(NamedTuple):
 
     Attributes:
         kind: Indices of the kinds, int32 [n].
-        z: Components, [n, layout.width]; 0 in slots that the kind does not have.
-        sampled: Sample of every slot, [n, layout.width]: one-hot, or x.
+        z: Components, [n, code.width]; 0 in slots that the kind does not have.
+        sampled: Sample of every slot, [n, code.width]: one-hot, or x.
     """
 
     kind: jax.Array
@@ -54,19 +53,19 @@ class Choice(NamedTuple):
 
 
 class SkillChoice(NamedTuple):
-    """Distributions over the skills of a layout, from the outputs of a network."""
+    """Distributions over the skills of a set, from the outputs of a network."""
 
-    layout: SkillLayout
+    code: SkillCode
 
     @property
     def n_outputs(self) -> int:
         """Number of outputs: one per kind, then those of z."""
-        return len(self.layout.kinds) + self.layout.width
+        return len(self.code.kinds) + self.code.width
 
     def _split(self, outputs: jax.Array) -> tuple[jax.Array, list[jax.Array]]:
-        n_kinds = len(self.layout.kinds)
+        n_kinds = len(self.code.kinds)
         rest = outputs[:, n_kinds:]
-        return outputs[:, :n_kinds], [rest[:, place] for place in self.layout.places]
+        return outputs[:, :n_kinds], [rest[:, place] for place in self.code.places]
 
     def sample(self, key: jax.Array, outputs: jax.Array, greedy: Any = False) -> Choice:
         """Sample skills, or choose the most likely ones."""
@@ -74,7 +73,7 @@ class SkillChoice(NamedTuple):
         key_kind, key_slots = jax.random.split(key)
         kind = jnp.where(greedy, kinds.argmax(axis=1), jax.random.categorical(key_kind, kinds))
         sampled, used = [], []
-        for k, (slot, part) in enumerate(zip(self.layout.slots, parts, strict=True)):
+        for k, (slot, part) in enumerate(zip(self.code.slots, parts, strict=True)):
             key_slot = jax.random.fold_in(key_slots, k)
             if slot.is_discrete:
                 chosen = jnp.where(
@@ -86,7 +85,7 @@ class SkillChoice(NamedTuple):
                 x = part + math.exp(LOG_SIGMA) * noise
                 z = x / (jnp.linalg.norm(x, axis=1, keepdims=True) + 1e-6)
             sampled.append(x)
-            used.append(z * jnp.asarray(self.layout.active)[kind, k][:, None])
+            used.append(z * jnp.asarray(self.code.active)[kind, k][:, None])
         return Choice(
             kind.astype(jnp.int32), jnp.concatenate(used, axis=1), jnp.concatenate(sampled, axis=1)
         )
@@ -95,9 +94,9 @@ class SkillChoice(NamedTuple):
         """Return the log probability of choices, [n]."""
         kinds, parts = self._split(outputs)
         total = jnp.take_along_axis(jax.nn.log_softmax(kinds), kind[:, None], axis=1)[:, 0]
-        active = jnp.asarray(self.layout.active)[kind]
-        for k, (slot, part) in enumerate(zip(self.layout.slots, parts, strict=True)):
-            mine = sampled[:, self.layout.places[k]]
+        active = jnp.asarray(self.code.active)[kind]
+        for k, (slot, part) in enumerate(zip(self.code.slots, parts, strict=True)):
+            mine = sampled[:, self.code.places[k]]
             if slot.is_discrete:
                 log = (jax.nn.log_softmax(part) * mine).sum(axis=1)
             else:
@@ -115,8 +114,8 @@ class SkillChoice(NamedTuple):
         kinds, parts = self._split(outputs)
         share = jax.nn.softmax(kinds)
         total = -(share * jax.nn.log_softmax(kinds)).sum(axis=1)
-        has_slot = share @ jnp.asarray(self.layout.active)
-        for k, (slot, part) in enumerate(zip(self.layout.slots, parts, strict=True)):
+        has_slot = share @ jnp.asarray(self.code.active)
+        for k, (slot, part) in enumerate(zip(self.code.slots, parts, strict=True)):
             if slot.is_discrete:
                 mine = -(jax.nn.softmax(part) * jax.nn.log_softmax(part)).sum(axis=1)
                 total = total + has_slot[:, k] * mine
@@ -138,10 +137,10 @@ class SkillAgent:
         batch: Minibatch size, in decisions.
         learning_rate: Initial learning rate of Adam; it decays linearly to a tenth.
         gamma: Discount per decision.
-        trace: Lambda of generalized advantage estimation.
+        gae_lambda: Lambda of generalized advantage estimation.
         clip: Clip range of the probability ratio.
         entropy: Weight of the entropy bonus.
-        stretch: Rounds per compiled scan.
+        rounds_per_jit: Rounds per compiled scan.
     """
 
     rounds: int = 120
@@ -151,10 +150,10 @@ class SkillAgent:
     batch: int = 320
     learning_rate: float = 1e-3
     gamma: float = 0.97
-    trace: float = 0.95
+    gae_lambda: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
-    stretch: int = 10
+    rounds_per_jit: int = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +199,7 @@ class _AgentTrainer:
     def __init__(self, model: ActorModel, task: ContinuousTask, settings: SkillAgent) -> None:
         self.model, self.task, self.settings = model, task, settings
         self.world = task.make_world()
-        self.choice = SkillChoice(model.layout)
+        self.choice = SkillChoice(model.code)
         self.n_decisions = task.episode_length // task.skill_steps
         self.n_inputs = self.world.observation_size + task.observation_size
         self.updates = Updates(
@@ -262,7 +261,7 @@ class _AgentTrainer:
         """Run a skill in every environment; return states and mean rewards."""
         world, task, model = self.world, self.task, self.model
         n = len(kind)
-        mask = jnp.asarray(model.layout.masks)[kind]
+        mask = jnp.asarray(model.code.masks)[kind]
         start = jax.vmap(world.values)(state)
 
         def step(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
@@ -294,7 +293,7 @@ class _AgentTrainer:
         key, key_run, key_learn = jax.random.split(carry.key, 3)
         done = self.episodes(key_run, carry.nets["actor"], skill, settings.environments, False)
         values = apply_network(carry.nets["critic"], done.seen)[:, :, 0]
-        advantage, returns = advantages(done.reward, values, settings.gamma, settings.trace)
+        advantage, returns = advantages(done.reward, values, settings.gamma, settings.gae_lambda)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-6)
         data = (done.seen, done.kind, done.sampled, done.log_prob, advantage, returns)
         data = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), data)
@@ -319,7 +318,7 @@ class _AgentTrainer:
 
 
 def learn_skill_task(
-    skills: Sequence[ContinuousSkills],
+    skills: Sequence[Skills],
     task: ContinuousTask,
     seeds: Sequence[int],
     settings: SkillAgent | None = None,
@@ -330,7 +329,7 @@ def learn_skill_task(
     """Learn a task over skills, one agent per set of skills, in one batch.
 
     Args:
-        skills: Sets of skills with the same world, objective and layout.
+        skills: Sets of skills of an actor, of the same world, objective and kinds.
         task: The task.
         seeds: One seed per set.
         settings: Settings of the agents.
@@ -345,24 +344,26 @@ def learn_skill_task(
         raise UserError(
             f"{len(skills)} sets of skills, but {len(seeds)} seeds: give one seed per set"
         )
+    policies = [each.policies for each in skills if isinstance(each.policies, ActorPolicy)]
     for each in skills:
-        if not isinstance(each.world, task.world) or each.layout != skills[0].layout:
+        fits = isinstance(each.world, task.world) and len(policies) == len(skills)
+        if not fits or any(p.model.code != policies[0].model.code for p in policies):
             raise UserError(
-                f"{task.name} is a task of {task.world.id} and needs sets of skills with the same "
-                f"layout, got {each!r}"
+                f"{task.name} is a task of {task.world.id} and needs sets of skills of the same "
+                f"kinds, got {each!r}"
             )
-    trainer = _AgentTrainer(skills[0].model, task, settings)
+    trainer = _AgentTrainer(policies[0].model, task, settings)
     initial = [trainer.init(np.random.default_rng(seed)) for seed in seeds]
     carry = jax.tree.map(lambda *each: jnp.stack(each), *initial)
     weights = [
-        {name: each.weights[name] for name in ("actor", "shift", "scale")} for each in skills
+        {name: each.weights[name] for name in ("actor", "shift", "scale")} for each in policies
     ]
     weights = jax.tree.map(lambda *each: jnp.stack(each), *weights)
     run = jax.jit(jax.vmap(trainer.run, in_axes=(0, 0, None)), static_argnums=2)
     reports, done = [], 0
     while done < settings.rounds:
         progress(done / settings.rounds, f"round {done:,} of {settings.rounds:,}")
-        n_rounds = min(settings.stretch, settings.rounds - done)
+        n_rounds = min(settings.rounds_per_jit, settings.rounds - done)
         carry, report = run(carry, weights, n_rounds)
         reports.append(jax.tree.map(np.asarray, report))
         done += n_rounds

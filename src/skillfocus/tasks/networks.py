@@ -20,7 +20,6 @@ from skillfocus.errors import UserError, unknown
 from skillfocus.learners.checkpoint import keep_compiled_programs
 from skillfocus.metrics.statistics import Interval, success_interval
 from skillfocus.progress import Progress, no_progress
-from skillfocus.skills.continuous import ContinuousSkills
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
 from skillfocus.tasks.option_learning import Carry, Event, OptionLearner, Options, options_of
@@ -205,7 +204,7 @@ Record = dict[str, object]
 
 
 def named_learner(
-    skills: Skills | ContinuousSkills, task: str, steps: int | None, alone: bool
+    skills: Skills, task: str, steps: int | None, alone: bool
 ) -> Callable[[int, Progress], Record]:
     """Return the function that learns a task from a seed and returns the record.
 
@@ -227,7 +226,7 @@ def named_learner(
         task = names[0]
     if task not in names:
         raise unknown("task", task, names)
-    if isinstance(skills, ContinuousSkills):
+    if world.has_real_actions:
         return partial(_continuous_record, skills, task, steps)
     return partial(_household_record, world, None if alone else skills, task, steps)
 
@@ -254,7 +253,7 @@ def _household_record(
 
 
 def _continuous_record(
-    skills: ContinuousSkills, name: str, steps: int | None, seed: int, progress: Progress
+    skills: Skills, name: str, steps: int | None, seed: int, progress: Progress
 ) -> Record:
     (task,) = (task for task in tasks_of(skills.world) if task.name == name)
     agent = SkillAgent()

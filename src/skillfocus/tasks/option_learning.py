@@ -27,7 +27,7 @@ import optax
 from skillfocus.errors import UserError
 from skillfocus.skills.network import NeuralPolicy, apply_network, init_network
 from skillfocus.skills.skills import Skills
-from skillfocus.spaces import FactoredSpace
+from skillfocus.spaces import Space
 from skillfocus.tasks.sampled import JaxTask, OptionLearning
 from skillfocus.worlds.jax.world import JaxWorld, where
 
@@ -137,7 +137,7 @@ def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
         raise UserError(f"the skills belong to another world than {world.id}")
     weights = jax.tree.map(jnp.asarray, policy.weights)
     return Options(
-        model.choose, weights, model.n_skills, skills.step_limit, n_actions, policy.draws_actions
+        model.choose, weights, model.n_skills, skills.step_limit, n_actions, bool(policy.n_draws)
     )
 
 
@@ -468,7 +468,7 @@ class OptionLearner:
         return jnp.linspace(0.0, 1.0, self.settings.environments) ** 2
 
 
-def _indicators(space: FactoredSpace) -> tuple[np.ndarray, np.ndarray]:
+def _indicators(space: Space) -> tuple[np.ndarray, np.ndarray]:
     """Return the variable and value of each indicator input; binary variables have one input."""
     pairs = [
         (j, value)

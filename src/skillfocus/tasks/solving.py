@@ -39,9 +39,7 @@ from skillfocus.rollout import (
     reset_marks,
     step,
 )
-from skillfocus.skills.continuous import ContinuousSkills
-from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import SkillSource, list_sources, load_any, source_file
+from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source, source_file
 from skillfocus.spaces import State
 from skillfocus.tasks.task import Goal, ShortTask, Task, as_task, optimum
 from skillfocus.world import World, check_seed, seed_range
@@ -255,17 +253,17 @@ def solve_all(
     learning_seeds = seed_range(seeds, seed)
     settings = SMDPQLearning(episodes=episodes, epsilon_decay=decay, intra_option=intra_option)
     sources = list_sources(skills)
-    loaded = [load_any(source, world) for source in sources]
-    agents: list[tuple[Skills | ContinuousSkills, bool, dict[str, object]]] = []
+    loaded = [load_source(source, world) for source in sources]
+    agents: list[tuple[Skills, bool, dict[str, object]]] = []
     for source, own in zip(sources, loaded, strict=True):
         about = {key: origin(own)[key] for key in ("world", "objective", "seed")}
         agents.append((own, False, {**about, "file": source_file(source)}))
-    for own in {own.world.id: own for own in loaded if isinstance(own, Skills)}.values():
+    for own in {own.world.id: own for own in loaded if not own.world.has_real_actions}.values():
         about = {"world": own.world.id, "objective": "primitives", "seed": None, "file": None}
         agents.append((own, True, about))
     records = []
     for number, (own, alone, about) in enumerate(agents):
-        if isinstance(own, Skills) and own.has_table:
+        if own.has_table:
             if steps is not None:
                 raise UserError(f"{own.world.id} has a table of states: give episodes, not steps")
             goal = as_task(
@@ -294,7 +292,7 @@ def solve_all(
 
 
 def _named_learner(
-    skills: Skills | ContinuousSkills, alone: bool, task: ShortTask, steps: int | None
+    skills: Skills, alone: bool, task: ShortTask, steps: int | None
 ) -> Callable[[int, Progress], dict[str, object]]:
     """Return the function from a seed to a record, in a world without a table."""
     require_jax("learning a task without a table of states")

@@ -38,7 +38,7 @@ from skillfocus.compilation import njit
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import is_own, load_own, own_code
 from skillfocus.mdp import TabularMDP
-from skillfocus.spaces import FactoredSpace, State
+from skillfocus.spaces import Space, State
 from skillfocus.world import World
 from skillfocus.worlds.grid import StayGrid
 from skillfocus.worlds.safety import Box, ConveyorSushi, ConveyorVase
@@ -423,7 +423,7 @@ def as_task(
 
 
 def as_condition(
-    task: Condition | Mapping[str, Hashable] | str, space: FactoredSpace, world: World | None = None
+    task: Condition | Mapping[str, Hashable] | str, space: Space, world: World | None = None
 ) -> Condition:
     """Return a condition from a function, values by name, text or `FILE.py:NAME`.
 
@@ -459,7 +459,7 @@ def named_task(task: object, world: World) -> WorldTask | None:
     return own if own is not None and task == own.name else None
 
 
-def parse_values(space: FactoredSpace, text: str) -> dict[str, Hashable]:
+def parse_values(space: Space, text: str) -> dict[str, Hashable]:
     """Return values by name from text such as `key=1,position=(6, 9)`.
 
     Raises:
@@ -483,7 +483,7 @@ def parse_values(space: FactoredSpace, text: str) -> dict[str, Hashable]:
     return values
 
 
-def _own_condition(name: str, space: FactoredSpace) -> Condition:
+def _own_condition(name: str, space: Space) -> Condition:
     """Return the condition that a file defines."""
     definition = load_own(name)
     if isinstance(definition, str) and is_own(definition):

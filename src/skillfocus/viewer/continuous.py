@@ -8,7 +8,7 @@ and the change of every variable over time. Its script is in `assets/continuous/
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +18,15 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.files import write_atomically
 from skillfocus.render.icons import PALETTES, PLATE_COLOURS
-from skillfocus.skills.continuous import ContinuousSkills, SkillName
+from skillfocus.skills.actor import ActorPolicy
+from skillfocus.skills.skills import Skills, objective_label
 from skillfocus.viewer.page import bundle, fill, page_path, read_asset
 from skillfocus.viewer.recordings import pack_array, script_element
-from skillfocus.worlds.continuous import ContinuousBase, HostWorld
+from skillfocus.world import World
+from skillfocus.worlds.host import HostWorld
 
 if TYPE_CHECKING:
-    from skillfocus.worlds.jax.world import ContinuousWorld
+    from skillfocus.worlds.jax.world import JaxWorld
 
 THRESHOLD = 0.1
 """From which change on a variable counts as changed, as a share of its scale."""
@@ -43,7 +45,7 @@ class ContinuousRollouts:
         view_continuous(ContinuousRollouts(world, values, (("agent",), ("box",))), "page.html")
     """
 
-    world: ContinuousBase
+    world: World
     """The world."""
     values: np.ndarray
     """Values before the first and after every step, float [n_skills, n_starts, T + 1, size]."""
@@ -62,10 +64,10 @@ class ContinuousRollouts:
         titles = tuple(self.titles) or tuple(f"skill {z}" for z in range(n))
         object.__setattr__(self, "titles", titles)
         shape = np.shape(self.values)
-        if len(shape) != 4 or shape[0] != n or shape[3] != world.space.size or 0 in shape:
+        if len(shape) != 4 or shape[0] != n or shape[3] != world.space.width or 0 in shape:
             raise UserError(
                 f"values of rollouts must have the shape [{n} skills, starts, steps + 1, "
-                f"{world.space.size} numbers], got {list(shape)}"
+                f"{world.space.width} numbers], got {list(shape)}"
             )
         if len(titles) != n:
             raise UserError(f"there are {n} skills, but {len(titles)} titles")
@@ -140,10 +142,10 @@ def continuous_document(sets: Sequence[ContinuousRollouts]) -> dict[str, object]
         "world": {
             "id": world.id,
             "variables": [
-                {"name": v.name, "first": at.start, "size": v.size, "scale": v.largest_distance}
+                {"name": v.name, "first": at.start, "size": v.width, "scale": v.largest_distance}
                 for v, at in zip(space.variables, space.slices, strict=True)
             ],
-            "size": space.size,
+            "size": space.width,
             "observationSize": world.observation_size,
             "drawing": None if drawing is None else drawing.as_json(),
         },
@@ -168,7 +170,7 @@ def continuous_document(sets: Sequence[ContinuousRollouts]) -> dict[str, object]
 
 
 def record_rollouts(
-    world: ContinuousWorld,
+    world: JaxWorld,
     act: Callable[[Any, Any, Any, Any], Any],
     targets: Sequence[Sequence[str]],
     *,
@@ -219,56 +221,45 @@ def record_rollouts(
     )
 
 
-# --------------------
-#
-# Rollouts of continuous skills for a page: every skill from the same few states
+# -------------------- Rollouts of skills for a page: every skill from the same few states
 
 MAX_SKILLS = 64
 """The most skills on a page; of more, these many are shown, evenly chosen."""
 
 
-def record_skills(
-    skills: ContinuousSkills, *, starts: int = 4, seed: int = 0, directions: int = 8
-) -> ContinuousRollouts:
+def record_skills(skills: Skills, *, starts: int = 4, seed: int = 0) -> ContinuousRollouts:
     """Run every skill from the same states.
 
     Args:
         skills: The skills.
         starts: How many states.
         seed: Seed of the states and of the rollouts.
-        directions: How many directions of a sphere.
 
     Raises:
         UserError: If the world cannot be started in the same state twice.
     """
-    if isinstance(skills.world, HostWorld):
+    policy = skills.policies
+    if isinstance(skills.world, HostWorld) or not isinstance(policy, ActorPolicy):
         raise UserError(f"{skills.world.id} cannot be drawn: pages are of worlds written in JAX")
-    listed = skills.all(directions)
-    chosen = np.unique(np.linspace(0, len(listed) - 1, min(len(listed), MAX_SKILLS)).astype(int))
-    states = skills.draw_starts(starts, np.random.default_rng(seed))
-    values, observations = [], []
-    for i in chosen:
-        done = skills.run(listed[i], states, np.random.default_rng(seed))
-        values.append(done.values)
-        observations.append(done.observations)
+    chosen = np.unique(np.linspace(0, len(skills) - 1, min(len(skills), MAX_SKILLS)).astype(int))
+    states = skills.engine.reset(starts, np.random.default_rng(seed))
+    done = [skills.run(int(z), states, np.random.default_rng(seed)) for z in chosen]
     return ContinuousRollouts(
         skills.world,
-        np.stack(values),
-        [skills.targets_of(listed[i]) for i in chosen],
-        [_title(listed[i]) for i in chosen],
-        np.stack(observations),
-        f"{skills.objective.name}, seed {skills.info.get('seed')}",
+        np.stack([each.values for each in done]),
+        [skills.targets[z] for z in chosen],
+        [_title(skills.targets[z], policy.skills[z]) for z in chosen],
+        np.stack([each.observations for each in done if each.observations is not None]),
+        f"{objective_label(skills.info)}, seed {skills.info.get('seed')}",
     )
 
 
-def _title(skill: SkillName) -> str:
+def _title(targets: Sequence[str], skill: Mapping[int, Any]) -> str:
     """Return a skill's name on the page: `box 2`, `agent (0.71, 0.71)`, `leave everything`."""
-    if isinstance(skill, dict):
-        return ", ".join(f"{name} {_number(z)}" for name, z in skill.items()) or "leave everything"
-    return f"skill {_number(skill)}"
-
-
-def _number(z: object) -> str:
-    if isinstance(z, int):
-        return str(z)
-    return f"({', '.join(f'{x:.2f}' for x in z)})"  # pyright: ignore[reportGeneralTypeIssues]
+    parts = [
+        str(z) if isinstance(z, int) else f"({', '.join(f'{x:.2f}' for x in z)})"
+        for _, z in sorted(skill.items())
+    ]
+    if not targets:
+        return f"skill {parts[0]}" if parts else "leave everything"
+    return ", ".join(f"{name} {part}" for name, part in zip(targets, parts, strict=True))

@@ -22,9 +22,7 @@ from skillfocus.files import check_file_path, require_writable_folder, shorten, 
 from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.summary import origin
 from skillfocus.progress import Progress, no_progress, part_of
-from skillfocus.skills.continuous import ContinuousSkills
-from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import SkillSource, list_sources, load_any, load_source
+from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source
 from skillfocus.tasks.solving import solve
 from skillfocus.tasks.task import has_task, task_of
 from skillfocus.viewer.payload import SkillSetView, page_data
@@ -243,8 +241,8 @@ def view(
     sources = list_sources(skills)
     first = sources[0]
     page = page_path(out, first.with_suffix(".html") if isinstance(first, Path) else None)
-    found = [load_any(source, world) for source in sources]
-    continuous = [one for one in found if isinstance(one, ContinuousSkills)]
+    loaded = [load_source(source, world) for source in sources]
+    continuous = [one for one in loaded if not one.world.space.is_finite]
     if continuous:
         from skillfocus.viewer.continuous import record_skills, view_continuous
 
@@ -252,12 +250,11 @@ def view(
             raise UserError(
                 "pages of continuous worlds show skills alone: leave task and coverage out"
             )
-        if len(continuous) != len(found):
+        if len(continuous) != len(loaded):
             raise UserError(
                 "a page shows skills of continuous worlds, or of finite ones, not of both"
             )
         return view_continuous([record_skills(one) for one in continuous], page)
-    loaded = [load_source(one, world) for one in found]
     # Sets that would have the same label are called by their files.
     made = default_labels(loaded)
     labels = Counter((one.world.id, label) for one, label in zip(loaded, made, strict=True))

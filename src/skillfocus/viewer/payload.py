@@ -40,7 +40,6 @@ from skillfocus.viewer.recordings import (
     pack_array,
 )
 from skillfocus.worlds.grid import Cell, GridWorld
-from skillfocus.worlds.registry import fingerprint
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
@@ -266,7 +265,7 @@ def page_data(sets: Sequence[SkillSetView], progress: Progress) -> tuple[dict, l
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
     every = [view.skills for view in sets]
-    keys = [one.mdp.fingerprint if one.has_table else fingerprint(one.world) for one in every]
+    keys = [one.fingerprint for one in every]
     worlds: dict[str, dict] = {}
     recorded: dict[str, RecordedWorld] = {}
     data, policies = [], []

@@ -76,15 +76,16 @@ class RecordedWorld:
         rng = np.random.default_rng(seed)
         numbers = np.repeat(np.arange(len(skills)), len(starts) * RUNS)
         first = np.tile(np.repeat(np.array(starts), RUNS, axis=0), (len(skills), 1))
-        done = skills.rollouts(numbers, first, rng)
-        cut = np.flatnonzero(done.steps == skills.step_limit)  # what it would have done next
-        done.actions[cut, -1] = skills.policies.actions_of_each(
-            numbers[cut], first[cut], done.paths[cut, -1], done.modes[cut]
-        )
+        done = skills.run(numbers, first, rng)
+        # What each skill does in its last state: it stops, unless its steps are used up.
+        stop = np.full((len(numbers), 1), len(skills.world.actions))
+        taken = np.concatenate([done.actions, stop], axis=1)
+        cut = np.flatnonzero(done.steps == skills.step_limit)
+        taken[cut, skills.step_limit :] = skills.policies.act(
+            numbers[cut], done.modes[cut], first[cut], done.ends[cut]
+        )[:, None]
         runs: list[list[Recording]] = [[] for _ in range(len(skills))]
-        for z, path, actions, steps in zip(
-            numbers, done.paths, done.actions, done.steps, strict=True
-        ):
+        for z, path, actions, steps in zip(numbers, done.values, taken, done.steps, strict=True):
             states = [
                 self._numbers.setdefault(tuple(state), len(self._numbers))
                 for state in path[: steps + 1].tolist()

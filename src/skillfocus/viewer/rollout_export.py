@@ -10,8 +10,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.render.animation import export
-from skillfocus.skills.skills import Skills
-from skillfocus.skills.sources import SkillSource, list_sources, load_source
+from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source
 from skillfocus.spaces import State
 from skillfocus.viewer.payload import choose_start_state
 from skillfocus.viewer.recordings import draw_starts

@@ -24,21 +24,18 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from skillfocus.errors import UserError, unknown
-from skillfocus.files import code_version, digest, make_folder, seal, unseal, write_atomically
-from skillfocus.progress import Progress, no_progress
-from skillfocus.spaces import FactoredSpace, State, Variable
-from skillfocus.world import (
-    STATE_LIMIT,
-    Outcome,
+from skillfocus.enumeration import (
     PackedTransitions,
     StateGraph,
     Successor,
-    World,
-    check_step_limit,
     enumerate_states,
     pack_transitions,
 )
+from skillfocus.errors import UserError, unknown
+from skillfocus.files import code_version, digest, make_folder, seal, unseal, write_atomically
+from skillfocus.progress import Progress, no_progress
+from skillfocus.spaces import Space, State, Variable
+from skillfocus.world import STATE_LIMIT, Outcome, World, check_step_limit
 
 # -------------------- Foreign models: what an adapter provides, and their exploration
 #
@@ -474,7 +471,7 @@ class ExploredWorld(World):
         for name in self.constant_variables:
             del columns[name]
         given = {n: v for n, v in (declared or {}).items() if n not in self.groups}
-        self.space = FactoredSpace(
+        self.space = Space(
             tuple(
                 given.get(name) or Variable(name, sort_values(set(column)))
                 for name, column in columns.items()
@@ -596,9 +593,7 @@ class ExploredWorld(World):
         yield f"{len(self.all_states):,} states{final}"
 
 
-def _encode(
-    world_id: str, space: FactoredSpace, columns: Mapping[str, Sequence[Hashable]]
-) -> list[State]:
+def _encode(world_id: str, space: Space, columns: Mapping[str, Sequence[Hashable]]) -> list[State]:
     """Return every state as value indices.
 
     Raises:

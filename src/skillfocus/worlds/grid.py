@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import FactoredSpace, State, Variable
+from skillfocus.spaces import Space, State, Variable
 from skillfocus.world import Outcome, World, WorldState, check_step_limit
 from skillfocus.worlds.explored import ExploredWorld
 
@@ -165,7 +165,7 @@ class GridWorld(World):
                 f"the map makes {len(variables):,} variables, more than {self.max_variables:,}: "
                 f"draw fewer cells with a variable of their own"
             )
-        self.space = FactoredSpace(variables)
+        self.space = Space(variables)
 
     @abstractmethod
     def other_variables(self) -> Iterable[Variable]:

@@ -2,16 +2,15 @@
 
     four-rooms, FourRooms-v0    a built-in world
     tool-rooms, ToolRooms-v0    a built-in world too large for a table, in JAX
-    two-rooms, TwoRooms-v0      a built-in world with continuous variables, in JAX
+    two-rooms, TwoRooms-v0      a built-in world with real-valued variables, in JAX
     my-map.txt                  a map file (docs/maps.md)
     gymnasium:Taxi-v4           a Gymnasium environment (docs/gymnasium.md)
     minigrid:DoorKey-5x5        a MiniGrid environment (docs/minigrid.md)
     rddl:DOMAIN/INSTANCE        an RDDL instance (docs/rddl.md)
     my_world.py:Lights          a class in your own file (docs/own-world.md)
 
-A new built-in world is one file and one entry in `WORLDS`; its id also goes into
-`_internal/gymnasium_ids.py`, which must not import worlds (a test compares the two). A world in JAX
-is an entry in `JAX_WORLDS`, one with continuous variables in `CONTINUOUS_WORLDS`. A new adapter is
+A new built-in world is one file and one entry in `WORLDS`, or in `JAX_WORLDS`; its id also goes
+into `gymnasium_ids.py`, which must not import worlds (a test compares the two). A new adapter is
 one file in `adapters/` and one entry in `SOURCES`.
 """
 
@@ -29,13 +28,10 @@ from typing import Any, NamedTuple
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import is_own, load_own, own_code
-from skillfocus.mdp import TabularMDP, tabulate
-from skillfocus.spaces import ContinuousVariable
-from skillfocus.world import MAX_STEPS, STATE_LIMIT, World, check_declared, check_settings
+from skillfocus.world import MAX_STEPS, STATE_LIMIT, World, check_declared
 from skillfocus.worlds import maps as parser
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
-from skillfocus.worlds.continuous import ContinuousBase
 from skillfocus.worlds.explored import exploration_progress
 from skillfocus.worlds.forage_world import ForageWorld
 from skillfocus.worlds.four_rooms import FourRooms
@@ -47,9 +43,10 @@ from skillfocus.worlds.jax.mini_behavior.thawing import ThawingFrozenFood
 from skillfocus.worlds.jax.mud import VisibleMud
 from skillfocus.worlds.jax.rooms import RoomBlocks, ToolRooms
 from skillfocus.worlds.jax.two_rooms import TwoRooms
-from skillfocus.worlds.jax.world import ContinuousWorld, JaxWorld, require_jax
+from skillfocus.worlds.jax.world import JaxWorld, require_jax
 from skillfocus.worlds.mud_world import MudWorld
 from skillfocus.worlds.safety import Box, ConveyorSushi, ConveyorVase, Train, Vase
+from skillfocus.worlds.settings import check_settings
 
 WORLDS: dict[str, type[World]] = {
     "four-rooms": FourRooms,
@@ -62,8 +59,6 @@ WORLDS: dict[str, type[World]] = {
     "train": Train,
 }
 """Built-in worlds by their short names."""
-WORLD_IDS = {world.id: world for world in WORLDS.values()}
-"""Built-in worlds by their ids."""
 JAX_WORLDS: dict[str, type[JaxWorld]] = {
     "tool-rooms": ToolRooms,
     "room-blocks": RoomBlocks,
@@ -71,24 +66,15 @@ JAX_WORLDS: dict[str, type[JaxWorld]] = {
     "installing-a-printer": InstallingAPrinter,
     "thawing-frozen-food": ThawingFrozenFood,
     "cleaning-a-car": CleaningACar,
-}
-"""Built-in worlds in JAX by their short names. Importing their files does not import JAX."""
-JAX_WORLD_IDS = {world.id: world for world in JAX_WORLDS.values()}
-"""Built-in worlds in JAX by their ids."""
-CONTINUOUS_WORLDS: dict[str, type[ContinuousWorld]] = {
     "two-rooms": TwoRooms,
     "gunner": Gunner,
     "particles": Particles,
 }
-"""Built-in worlds with continuous variables by their short names; they need JAX too."""
-CONTINUOUS_WORLD_IDS = {world.id: world for world in CONTINUOUS_WORLDS.values()}
-"""Built-in worlds with continuous variables by their ids."""
-_IN_JAX: dict[str, type[World]] = {
-    **JAX_WORLDS,
-    **JAX_WORLD_IDS,
-    **CONTINUOUS_WORLDS,
-    **CONTINUOUS_WORLD_IDS,
-}
+"""Built-in worlds in JAX by their short names. Importing their files does not import JAX."""
+BUILT_IN: dict[str, type[World]] = {**WORLDS, **JAX_WORLDS}
+"""All built-in worlds by their short names."""
+WORLD_IDS = {world.id: world for world in BUILT_IN.values()}
+"""Built-in worlds by their ids."""
 
 
 class Source(NamedTuple):
@@ -126,11 +112,10 @@ def make(name: str | Path, **settings: Any) -> World:
     prefix, colon, rest = name.partition(":")
     if colon and prefix in SOURCES:
         return _call(name, SOURCES[prefix].make, settings, rest)
-    if name in WORLDS or name in WORLD_IDS:
-        return _call(name, WORLDS.get(name) or WORLD_IDS[name], settings)
-    if name in _IN_JAX:
-        require_jax(name)
-        return _call(name, _IN_JAX[name], settings)
+    if kind := BUILT_IN.get(name) or WORLD_IDS.get(name):
+        if issubclass(kind, JaxWorld):
+            require_jax(name)
+        return _call(name, kind, settings)
     if is_own(name):
         return _make_from_file(name, settings)
     if name.endswith(".py"):
@@ -154,8 +139,7 @@ def as_world(world: World | str | Path) -> World:
 
 def is_built_in(world: World) -> bool:
     """Return whether a world is known by its id, its settings and the package's version."""
-    known = {**WORLD_IDS, **JAX_WORLD_IDS, **CONTINUOUS_WORLD_IDS}
-    return type(world) is known.get(world.id)
+    return type(world) is WORLD_IDS.get(world.id)
 
 
 def can_remake(world_id: str) -> bool:
@@ -167,7 +151,7 @@ def can_remake(world_id: str) -> bool:
     prefix, _, rest = world_id.partition(":")
     if prefix in SOURCES:
         return SOURCES[prefix].can_remake(rest)
-    return world_id in WORLD_IDS or world_id in _IN_JAX
+    return world_id in WORLD_IDS
 
 
 def _call(name: str, factory: Callable[..., Any], settings: dict[str, Any], *args: object) -> Any:
@@ -183,7 +167,7 @@ def _known_names(name: str) -> list[str]:
     if name in library.registry:
         return [f"gymnasium:{name}"]
     forms = [source.form for source in SOURCES.values()]
-    return [*WORLDS, *JAX_WORLDS, *CONTINUOUS_WORLDS, *forms, "FILE.py:NAME"]
+    return [*BUILT_IN, *forms, "FILE.py:NAME"]
 
 
 def _make_from_file(name: str, settings: dict[str, Any]) -> World:
@@ -297,24 +281,6 @@ def _limited_exploration(world_id: str) -> Iterator[None]:
         exploration_progress.reset(token)
 
 
-# --------------------
-#
-# Which worlds have a table of their states, and what identifies those that have none
-
-
-def has_table(world: World) -> bool:
-    """Return whether a world's states can be tabulated."""
-    if isinstance(world, ContinuousBase):
-        return False
-    return not isinstance(world, JaxWorld) or world.mdp is not None
-
-
-def table_of(world: World) -> TabularMDP:
-    """Return a world's table: the one it was made from, or a new one."""
-    known = world.mdp if isinstance(world, JaxWorld) else None
-    return tabulate(world) if known is None else known
-
-
 def fingerprint(world: World) -> str:
     """Return a SHA-256 of what a world without a table says of itself.
 
@@ -323,11 +289,7 @@ def fingerprint(world: World) -> str:
     """
     digest = hashlib.sha256(json.dumps([world.id, world.settings], sort_keys=True).encode())
     for variable in world.space.variables:
-        values = (
-            (variable.low, variable.high)
-            if isinstance(variable, ContinuousVariable)
-            else variable.values
-        )
+        values = variable.values if variable.is_finite else (variable.low, variable.high)
         digest.update(f"{variable.name}|{values}|{variable.largest_distance}".encode())
     digest.update(f"{world.actions}|{world.step_limit}".encode())
     return digest.hexdigest()

@@ -18,7 +18,7 @@ from skillfocus.learners import checkpoint
 from skillfocus.learners.cost_network import training
 from skillfocus.worlds.four_rooms import FourRooms
 
-TINY = sf.Neural(updates=4, stretch=2, environments=8, batch=8, memory=64, hidden=8)
+TINY = sf.Neural(steps=32, updates_per_jit=2, environments=8, batch=8, memory=64, hidden=8)
 ROOM = "#######\n#..#.T#\n#.....#\n#T.#..#\n#######"
 
 
@@ -36,7 +36,7 @@ def test_a_small_world_is_learned_nearly_as_well_as_by_planning():
     objective = sf.focused(sf.vic(), strength=2.5)
     settings = {"seed": 0, "targets": {"tool_1": 2, "tool_2": 2}}
     planned = sf.discover(world, objective, **settings)
-    learner = sf.Neural(updates=4000, environments=64, batch=128)
+    learner = sf.Neural(steps=256_000, environments=64, batch=128)
     learned = sf.discover(world, objective, learner=learner, **settings)
     for tool in range(2):
         pairs = [
@@ -98,7 +98,7 @@ def test_sets_that_train_together_are_those_that_train_alone():
 
 
 def test_a_loss_that_is_not_finite_ends_training():
-    wild = replace(TINY, learning_rate=1e30, updates=40)
+    wild = replace(TINY, learning_rate=1e30, steps=320)
     with pytest.raises(UserError, match=r"training diverged: .* lower learning_rate"):
         sf.discover(corridor(), sf.focused(sf.vic()), seed=0, n_skills=4, learner=wild)
 
@@ -115,7 +115,7 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
     def files():
         return sorted(path.parent.iterdir())
 
-    settings = replace(TINY, updates=12, hold=0.3)
+    settings = replace(TINY, steps=96, warmup_fraction=0.3)
     kept = replace(settings, checkpoint=str(path))
 
     def stop(fraction, activity):
@@ -153,9 +153,9 @@ def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"updates": 0}, "updates is 0; it must be at least 1"),
+        ({"steps": 0}, "steps is 0; it must be at least 1"),
         ({"environments": 1}, "half of them explore"),
-        ({"hold": 2.0}, "hold is 2.0; it must be between 0 and 1"),
+        ({"warmup_fraction": 2.0}, "warmup_fraction is 2.0; it must be between 0 and 1"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0; it must be positive"),
     ],
 )

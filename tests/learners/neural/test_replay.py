@@ -20,7 +20,7 @@ class Switches(JaxWorld):
 
     id = "Switches-v0"
     actions = ("one", "two", "wait")
-    space = sf.FactoredSpace(
+    space = sf.Space(
         (
             sf.Variable("one", (0, 1)),
             sf.Variable("two", (0, 1)),

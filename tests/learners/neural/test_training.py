@@ -31,7 +31,7 @@ def targets(objective, everywhere: float) -> list[float]:
     table = np.zeros((2, n_starts, 3), np.float32)
     table[0, :, 0] = -1.0  # its reward is 1 lower in the first cell
     weights = {
-        "costs": costs, "strength": np.float32(3.0), "unit": np.ones(2, np.float32),
+        "q_params": costs, "strength": np.float32(3.0), "reward_scale": np.ones(2, np.float32),
         "groups": [{"table": table}],
     }  # fmt: skip
     starts = np.array([[0, 0], [0, 0], [0, 0]])

@@ -92,7 +92,7 @@ class Three(sf.World):
     """The button, with a third variable, as targets must not be all there are."""
 
     id, actions = "Three-v0", Button.actions
-    space = sf.FactoredSpace((*Button.space.variables, sf.Variable("other", (0, 1))))
+    space = sf.Space((*Button.space.variables, sf.Variable("other", (0, 1))))
 
     def states(self):
         return [(0, dial, 0) for dial in range(3)]
@@ -112,7 +112,7 @@ def test_skills_that_share_components_begin_as_before(name):
     targets = parse_targets(skill_targets("paper", "four-rooms", f"{name}-on-two"))
     assert targets == {f"tool_{i}+position": 4 for i in (1, 2, 3, 4)}
     problem = make_problem(sf.make("four-rooms"), make_objective(name), targets=targets)
-    assert [dict(skill) for skill in problem.assignment.skills[:1]] == [{1: 0, 0: 0}]
+    assert [dict(skill) for skill in problem.kinds.skills[:1]] == [{1: 0, 0: 0}]
     tabular = tabular_problem(problem)
     params = tabular.initial_params(np.random.default_rng(0))
     rng = np.random.default_rng(0)

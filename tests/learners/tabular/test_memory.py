@@ -17,7 +17,7 @@ from skillfocus.objectives.kinds import assign
 def test_without_memory_a_policy_does_not_depend_on_the_start():
     world = corridor(slip=0.0)
     forgetful = sf.discover(
-        world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=5, memory=False)
+        world, sf.focused(sf.vic()), seed=0, learner=sf.Planning(rounds=5, sees_start=False)
     )
     assert set(forgetful.tabular.index.widths) == {1}
     assert sf.discover(world, sf.vic(), seed=0, learner=sf.Planning(rounds=5)).tabular.index.widths[
@@ -59,7 +59,7 @@ def test_where_a_skill_ends_after_fetching_the_tool(memory, homes):
     """With memory, where it began; without, in the middle, the least far from any start."""
     skills = sf.discover(
         corridor(slip=0.0), sf.focused(sf.vic(), strength=50.0), seed=0, targets={"tool_1": 2},
-        learner=sf.Planning(rounds=5, memory=memory),
+        learner=sf.Planning(rounds=5, sees_start=memory),
     )  # fmt: skip
     found = set()
     for z, cell in itertools.product((0, 1), (0, 1)):

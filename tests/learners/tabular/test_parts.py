@@ -67,7 +67,7 @@ def test_a_part_keeps_its_skills_and_their_modes():
     problem = make_problem(corridor(), objective, targets={"tool_1": 2, "position": 2})
     part = part_of_problem(problem, (2, 3))
     assert part.modes == problem.modes[2:]
-    assert part.assignment.skills == problem.assignment.skills[sum(problem.modes[:2]) :]
+    assert part.kinds.skills == problem.kinds.skills[sum(problem.modes[:2]) :]
     assert part.mdp is problem.mdp
 
 

@@ -45,7 +45,7 @@ def test_sweeps_reach_the_plain_values(seed, objective, gamma):
         stop = skill_reward(problem, params, z).astype(float)
         for c in range(skill.context.size):
             exact = plain_values(
-                problem.mdp, stop[:, c], float(model.earned), gamma, float(model.waiting),
+                problem.mdp, stop[:, c], float(model.step_share), gamma, float(model.loss_discount),
                 skill.event_cost,
             )  # fmt: skip
             assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
@@ -60,14 +60,14 @@ def test_sweeps_reach_the_plain_values_if_termination_ends_the_reward(seed, gamm
     problem = make(world, sf.focused(sf.diayn()), {"v0": 2})
     params = problem.initial_params(np.random.default_rng(seed))
     model = Model(problem, gamma, keeps_earning=False)
-    assert model.kept == model.earned
+    assert model.stop_share == model.step_share
     model.improve(0, params, 5000)
     got = model.values[0]
     stop = skill_reward(problem, params, 0).astype(float)
     for c in range(problem.skills[0].context.size):
         exact = plain_values(
-            problem.mdp, stop[:, c], float(model.earned), gamma, float(model.waiting),
-            problem.skills[0].event_cost, kept=float(model.kept),
+            problem.mdp, stop[:, c], float(model.step_share), gamma, float(model.loss_discount),
+            problem.skills[0].event_cost, stop_share=float(model.stop_share),
         )  # fmt: skip
         assert got[:, c] == pytest.approx(exact, abs=5e-3 / (1 - gamma) ** 0.5, rel=1e-3)
 
@@ -116,11 +116,11 @@ def test_putting_off_a_loss_is_no_gain():
     world = corridor(slip=0.0)
     problem = make(world, sf.focused(sf.lsd(rate=1e-9)), {"tool_1": 2})
     model = Model(problem, 0.9)
-    assert model.waiting == pytest.approx(1 / 0.9)
+    assert model.loss_discount == pytest.approx(1 / 0.9)
     mdp, n = problem.mdp, problem.mdp.n_states
     t = np.array([[-1.0 - mdp.values[s, 0]] for s in range(n)], dtype=np.float32)
     backup = model.backup(0, problem.initial_params(np.random.default_rng(0)))
-    backup = backup._replace(costs=np.zeros_like(backup.costs), earned=np.float32(0))
+    backup = backup._replace(costs=np.zeros_like(backup.costs), step_share=np.float32(0))
     values = t.copy()
     for _ in range(50):
         sweep(values, t, backup, False, new_stamps(n), 0)
@@ -186,7 +186,7 @@ def test_values_from_scratch_forget_a_reward_that_fell(warm_start, longest, monk
 def test_an_objective_earned_at_every_step_waits_as_before():
     problem = make(corridor(), sf.focused(sf.diayn()), {"tool_1": 2})
     model = Model(problem, 0.9)
-    assert model.waiting == model.gamma
+    assert model.loss_discount == model.gamma
 
 
 def test_many_contexts_are_solved_in_blocks_alike(four_rooms, rng):

@@ -13,7 +13,7 @@ from skillfocus.learners.planning.learner import Model
 from skillfocus.learners.planning.rewards import state_reward
 from skillfocus.learners.planning.sweeps import TOLERANCE, product_model
 from skillfocus.mdp import TabularMDP
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 
 SIZES = (2, 3, 2)
 
@@ -26,9 +26,7 @@ def every_world(monkeypatch):
 def dense_mdp(matrix, sizes=SIZES):
     """An MDP from probabilities [n_states, n_actions, n_states] over all combinations."""
     n, n_actions, _ = matrix.shape
-    space = FactoredSpace(
-        tuple(Variable(f"v{j}", tuple(range(size))) for j, size in enumerate(sizes))
-    )
+    space = Space(tuple(Variable(f"v{j}", tuple(range(size))) for j, size in enumerate(sizes)))
     values = np.array(list(np.ndindex(*sizes)), dtype=np.int32)[
         np.random.default_rng(3).permutation(n)
     ]

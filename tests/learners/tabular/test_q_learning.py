@@ -12,11 +12,12 @@ from skillfocus.errors import UserError
 from skillfocus.learners.q_learning import QLearning, greedy_policy, paper_q_learning
 from skillfocus.objectives.kinds import assign
 
-FAST = {"pace": 0.05, "epsilon": 0.7, "greedy_share": 0.4}
+FAST = {"estimator_rate_scale": 0.05, "epsilon": 0.7, "greedy_share": 0.4}
 SWITCHES = [
-    {}, {"hindsight": False}, {"walk": False}, {"own_behaviour": False},
-    {"counterfactual": False}, {"start_where_controllable": False}, {"remember": False},
-    {"update_first": True}, {"update_first": True, "counterfactual": False},
+    {}, {"hindsight": False}, {"explore_without_stopping": False},
+    {"update_on_greedy_only": False},
+    {"all_stop_values": False}, {"start_where_controllable": False}, {"sees_start": False},
+    {"update_first": True}, {"update_first": True, "all_stop_values": False},
 ]  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def compare(world, objective, switch):
     learner = QLearning(episodes=60, **{**FAST, **switch})
     problem = make_problem(
         sf.tabulate(world), objective, assign(world, 4), step_limit=6, world_id=world.id,
-        start_where_controllable=learner.start_where_controllable, use_context=learner.remember,
+        start_where_controllable=learner.start_where_controllable, use_context=learner.sees_start,
     )  # fmt: skip
     for z in range(4):
         params = problem.initial_params(np.random.default_rng(3))
@@ -86,7 +87,7 @@ def test_it_fetches_and_returns_in_four_rooms(four_rooms):
     """The whole thing at a tenth of its default length, one tool."""
     skills = sf.discover(
         four_rooms, sf.focused(sf.vic()), seed=0, targets={"tool_2": 2},
-        learner=QLearning(episodes=100_000, pace=0.002),
+        learner=QLearning(episodes=100_000, estimator_rate_scale=0.002),
     )  # fmt: skip
     effects = max(sf.metrics.side_effects(skills), key=target_change)
     assert effects.changes_target > 0.9
@@ -101,8 +102,10 @@ def test_greedy_policies_terminate_on_ties():
 def test_the_paper_s_preset_departs_where_it_must():
     preset = paper_q_learning()
     assert (preset.alpha, preset.gamma) == (0.1, 0.99)
-    assert not any([preset.own_behaviour, preset.counterfactual, preset.start_where_controllable])
-    assert preset.remember
+    assert not any(
+        [preset.update_on_greedy_only, preset.all_stop_values, preset.start_where_controllable]
+    )
+    assert preset.sees_start
     assert preset.hindsight
 
 

@@ -10,7 +10,7 @@ from paper.safety.penalties import deviation, penalize
 from paper.safety.planning import Episodes, follow_plan, plan
 from probes import RandomWorld
 from skillfocus.errors import UserError
-from skillfocus.worlds.registry import WORLD_IDS
+from skillfocus.worlds.registry import WORLDS
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_offsetting_counts_as_complete_and_harmful():
 
 
 def test_every_built_in_world_says_what_a_side_effect_is():
-    assert set(HARMS) == set(WORLD_IDS)
+    assert set(HARMS) == {world.id for world in WORLDS.values()}
     with pytest.raises(UserError, match="no side effect defined"):
         harmed(RandomWorld(0), sf.tabulate(sf.make("vase")))
 

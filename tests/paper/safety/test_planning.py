@@ -11,7 +11,6 @@ from paper.safety.planning import follow_plan, option_models, plan
 from paper.safety.q_learning import learn_penalized
 from probes import RandomWorld, corridor
 from skillfocus.mdp import after_inaction
-from skillfocus.rollout import mdp_arrays, run_many
 
 
 def plain_value(mdp, penalized, distance, baseline, gamma, t=0, s=None, paid=False):
@@ -165,8 +164,8 @@ def test_a_skill_is_followed_as_rollouts_follow_it():
     assert last.sum() == pytest.approx(1.0)
     rng = np.random.default_rng(0)
     runs = np.full(4000, z), np.full(4000, start)
-    paths, _ = run_many(mdp_arrays(mdp), skills.arrays, *runs, skills.step_limit, mdp.n_marks, rng)
-    counted = np.bincount(paths[:, -1], minlength=mdp.n_states) / 4000
+    ends = skills.run(*runs, rng).states
+    counted = np.bincount(ends, minlength=mdp.n_states) / 4000
     assert np.abs(counted - last).max() < 0.03
 
 

@@ -75,7 +75,9 @@ def test_values_do_not_depend_on_the_other_rewards():
 
 
 def test_the_docs_state_the_memory_of_all_pairs():
-    sizes = [sf.make(name).space.size for name in ("four-rooms", "forage-world", "mud-world")]
+    sizes = [
+        sf.make(name).space.n_combinations for name in ("four-rooms", "forage-world", "mud-world")
+    ]
     megabytes = [round(4 * n**2 / 1e6) for n in sizes]
     assert megabytes == [11, 27, 108]
     text = (ROOT / "docs" / "safety.md").read_text()

@@ -24,9 +24,9 @@ def with_costs(costs: Sequence[float], temperature: float):
     policies = skills.policies
     assert isinstance(policies, NeuralPolicy)
     model, weights = policies.model, dict(policies.weights)
-    network = {name: 0 * array for name, array in weights["costs"].items()}
+    network = {name: 0 * array for name, array in weights["q_params"].items()}
     network["b2"] = np.tile(np.array(costs, np.float32), model.n_outputs // len(costs))
-    weights["costs"], weights["temperature"] = network, np.float32(temperature)
+    weights["q_params"], weights["temperature"] = network, np.float32(temperature)
     weights["groups"] = [{"table": 0 * part["table"] - 100.0} for part in weights["groups"]]
     for part in weights["groups"]:
         part["table"][:, :, -1] = 100.0  # the best, which is never reached in what follows
@@ -36,7 +36,8 @@ def with_costs(costs: Sequence[float], temperature: float):
 def chosen(skills, draws):
     states = np.zeros((len(draws), 3), int)
     skill, mode = np.zeros(len(draws), int), np.zeros(len(draws), int)
-    return skills.policies.actions_of_each(skill, states, states, mode, np.array(draws)).tolist()
+    drawn = np.array(draws)[:, None]
+    return skills.policies.act(skill, mode, states, states, draws=drawn).tolist()
 
 
 def test_probabilities_fall_off_with_costs():
@@ -57,13 +58,13 @@ def test_a_rollout_draws_from_its_own_generator():
     skills = with_costs([0.0, 0.0, 0.0, 0.0], 0.1)
     start = np.array([skills.world.state(position=(1, 1))] * 30)
     z = np.zeros(30, int)
-    one, two = (skills.rollouts(z, start, np.random.default_rng(7)) for _ in "12")
-    assert np.array_equal(one.paths, two.paths)
+    one, two = (skills.run(z, start, np.random.default_rng(7)) for _ in "12")
+    assert np.array_equal(one.values, two.values)
     assert {0, 1, 2, 3} <= set(one.actions.ravel().tolist())
     assert (
         max(len(set(actions[:8].tolist())) for actions in one.actions) > 2
     )  # not one draw for all
-    others = [skills.rollouts(z, start, np.random.default_rng(seed)) for seed in range(9)]
+    others = [skills.run(z, start, np.random.default_rng(seed)) for seed in range(9)]
     assert len({tuple(other.actions[0].tolist()) for other in others}) > 1
 
 

@@ -58,7 +58,8 @@ def test_equal_generators_give_equal_rollouts_alone_and_in_a_batch(skills):
     again = [skills.rollout(3, start, np.random.default_rng(7)) for _ in "12"]
     assert again[0] == again[1]
     starts, z = np.array([start] * 100), np.full(100, 3)
-    paths, steps = skills.run(z, starts, np.random.default_rng(7))
+    done = skills.run(z, starts, np.random.default_rng(7))
+    paths, steps = done.values, done.steps
     assert paths.shape == (100, steps.max() + 1, 3)
     assert len({tuple(map(tuple, path)) for path in paths.tolist()}) > 1
     for path, n in zip(paths, steps, strict=True):
@@ -77,10 +78,11 @@ def test_what_needs_a_table_says_so(skills, rng):
     for use in (
         lambda: skills.mdp, lambda: skills.tabular, lambda: skills.contexts,
         lambda: skills.likely_path(0, start), lambda: skills.policy_of(0),
-        lambda: skills.run(np.array([0]), np.array([0]), rng),
     ):  # fmt: skip
         with pytest.raises(UserError, match="Rooms-v0 has no table of its states"):
             use()
+    with pytest.raises(UserError, match=r"states must be integers \[n, 3\]"):
+        skills.run(np.array([0]), np.array([0]), rng)
 
 
 @pytest.mark.parametrize("state", [(0, 0), (11, 0, 0), (-1, 0, 0)])
@@ -113,7 +115,7 @@ def test_equality_and_pickling(skills, rng):
 def test_modes_are_drawn(rng):
     skills = neural_skills(small_room(), sf.scattered(sf.focused(sf.vic())))
     assert skills.n_modes.tolist() == [1, 1, 3, 3, 3]
-    _, steps = skills.run(np.full(200, 4), np.zeros((200, 3), int), rng)
+    steps = skills.run(np.full(200, 4), np.zeros((200, 3), int), rng).steps
     by_mode = [skills.action(4, (0, 0, 0), (0, 0, 0), mode) for mode in range(3)]
     assert len(set(by_mode)) > 1 or steps.std() > 0
 
@@ -129,7 +131,7 @@ def test_policies_of_any_kind_are_run(rng):
 
     skills = sf.Skills(small_room(), Right(), (("position",), ("position",)), 3)
     assert skills.rollout(1, (0, 0, 0), rng) == [(0, 0, 0)]
-    _, steps = skills.run(np.array([0, 1, 0]), np.zeros((3, 3), int), rng)
+    steps = skills.run(np.array([0, 1, 0]), np.zeros((3, 3), int), rng).steps
     assert steps.tolist() == [3, 0, 3]
 
 

@@ -12,8 +12,11 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import skillfocus as sf
+from neural_skills import skills_of
 from skillfocus.errors import UserError
-from skillfocus.objectives.kinds import lay_out
+from skillfocus.learners.problem import make_problem
+from skillfocus.objectives.kinds import make_kinds
+from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
 from skillfocus.skills.network import init_network
 from skillfocus.tasks.continuous import LOG_SIGMA, SkillAgent, SkillChoice, learn_skill_task
 from skillfocus.tasks.sampled import tasks_of
@@ -24,11 +27,12 @@ WORLD = Sliders()
 
 
 def choice(targets, objective=None):
-    return SkillChoice(lay_out(WORLD.space, objective or sf.focused(sf.diayn()), targets))
+    kinds = make_kinds(WORLD, objective or sf.focused(sf.diayn()), None, targets)
+    return SkillChoice(make_code(kinds, 3))
 
 
 def test_probabilities_of_choices_by_hand():
-    mine = choice([{"a": 2}, {"c": sf.Sphere(2)}])
+    mine = choice({"a": 2, "c": sf.Sphere(2)})
     outputs = jnp.array([[math.log(3.0), 0.0, math.log(4.0), 0.0, 0.5, -0.5]])
     # kind a with 3/4, its first value with 4/5; directions do not count
     sampled = jnp.array([[1.0, 0.0, 9.0, 9.0]])
@@ -46,7 +50,7 @@ def test_probabilities_of_choices_by_hand():
 
 
 def test_choices_are_skills():
-    mine = choice([{"a": 2}, {"c": sf.Sphere(2)}])
+    mine = choice({"a": 2, "c": sf.Sphere(2)})
     outputs = jnp.tile(jnp.array([[0.0, 0.0, 0.0, 2.0, 0.3, 0.4]]), (500, 1))
     sampled = mine.sample(jax.random.key(0), outputs)
     assert set(np.asarray(sampled.kind)) == {0, 1}
@@ -81,28 +85,27 @@ class Reach(ContinuousTask):
 def pushing_skills():
     """Skills that push a to an end: the second of them to the right."""
     objective = sf.dusdi(sf.diayn())
-    layout = lay_out(WORLD.space, objective, {"a": 2, "c": 2})
-    skills = sf.ContinuousSkills(WORLD, objective, layout, {}, 12)
-    actor = init_network(
-        [skills.model.n_inputs, 4, 4, skills.model.n_outputs], np.random.default_rng(0)
-    )
+    problem = make_problem(WORLD, objective, targets={"a": 2, "c": 2})
+    model = ActorModel(WORLD, objective, make_code(problem.kinds, 3), 12)
+    actor = init_network([model.n_inputs, 4, 4, model.n_outputs], np.random.default_rng(0))
     actor = {name: 0 * array for name, array in actor.items()}
     actor |= {"g0": actor["g0"] + 1, "g1": actor["g1"] + 1}
     first = 3 + 3  # observation and mask come before z
     actor["w0"][first, 0] = actor["w0"][first + 1, 1] = 5.0
     actor["w1"][0, 0] = actor["w1"][1, 1] = 1.0
     actor["w2"][0, 0], actor["w2"][1, 0] = -9.0, 9.0
-    skills.weights.update(
-        actor=actor, shift=np.zeros(3, np.float32), scale=np.ones(3, np.float32), judges={}
-    )
-    return skills
+    weights = {
+        "actor": actor, "shift": np.zeros(3, np.float32), "scale": np.ones(3, np.float32),
+        "estimators": {},
+    }  # fmt: skip
+    return skills_of(problem, ActorPolicy(model, weights, problem.kinds.skills))
 
 
 def test_an_agent_finds_the_skill_that_pays():
     skills = pushing_skills()
-    done = skills.run({"a": 1, "c": 0}, 20, np.random.default_rng(0))
+    done = skills[{"a": 1, "c": 0}].run(0, 20, np.random.default_rng(0))
     assert done.values[:, -1, 0] == pytest.approx(1.0)
-    settings = SkillAgent(rounds=20, environments=32, hidden=16, batch=48, stretch=10)
+    settings = SkillAgent(rounds=20, environments=32, hidden=16, batch=48, rounds_per_jit=10)
     result, again = learn_skill_task([skills, skills], Reach(), [0, 0], settings, episodes=50)
     assert result.returns[0] < 2.0
     # at most 1 per skill, less the steps to the place: from anywhere it takes 0 to 8 of 12

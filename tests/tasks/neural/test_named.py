@@ -12,9 +12,10 @@ import pytest
 pytest.importorskip("jax")
 
 import skillfocus as sf
-from neural_skills import neural_skills, small_room
+from neural_skills import neural_skills, skills_of, small_room
 from skillfocus.errors import UserError
-from skillfocus.objectives.kinds import lay_out
+from skillfocus.learners.problem import make_problem
+from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
 from skillfocus.skills.network import init_network
 from skillfocus.tasks import networks as named
 from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
@@ -34,16 +35,15 @@ SMALL = OptionLearning(
 def in_rooms():
     """Skills of an actor that was never trained."""
     world, objective = TwoRooms(), sf.focused(sf.diayn())
-    layout = lay_out(world.space, objective, {"agent": 2})
+    problem = make_problem(world, objective, targets={"agent": 2}, step_limit=5)
+    model = ActorModel(world, objective, make_code(problem.kinds, len(world.space)), 5)
+    sizes, n = [model.n_inputs, 4, 4, model.n_outputs], world.observation_size
+    weights = {
+        "actor": init_network(sizes, np.random.default_rng(0)), "estimators": {},
+        "shift": np.zeros(n, np.float32), "scale": np.ones(n, np.float32),
+    }  # fmt: skip
     info = {"objective": objective.to_dict(), "seed": 5}
-    skills = sf.ContinuousSkills(world, objective, layout, {}, 5, info)
-    sizes = [skills.model.n_inputs, 4, 4, skills.model.n_outputs]
-    n = world.observation_size
-    skills.weights.update(
-        actor=init_network(sizes, np.random.default_rng(0)), shift=np.zeros(n, np.float32),
-        scale=np.ones(n, np.float32), judges={},
-    )  # fmt: skip
-    return skills
+    return skills_of(problem, ActorPolicy(model, weights, problem.kinds.skills), info)
 
 
 def test_worlds_know_their_tasks():

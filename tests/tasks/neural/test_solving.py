@@ -28,7 +28,7 @@ SETTINGS = OptionLearning(
 
 @pytest.fixture(scope="module")
 def learned_skills():
-    learner = Neural(updates=50, environments=16, hidden=16, stretch=50)
+    learner = Neural(steps=50 * 16, environments=16, hidden=16, updates_per_jit=50)
     return sf.discover(Corridor(), sf.focused(sf.vic()), seed=0, learner=learner)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.testing import check_continuous_world
+from skillfocus.testing import check_world
 from skillfocus.worlds.adapters import from_continuous_gymnasium, from_gymnasium
 
 SLICES = {"angle": [0, 2], "velocity": 2}
@@ -24,7 +24,7 @@ def world():
 
 def test_variables_are_slices_of_the_observation(world):
     assert world.space.names == ("angle", "velocity")
-    assert [v.size for v in world.space.variables] == [2, 1]
+    assert [v.width for v in world.space.variables] == [2, 1]
     assert [v.largest_distance for v in world.space.variables] == [pytest.approx(8**0.5), 16.0]
     assert (world.action_low, world.action_high) == ((-2.0,), (2.0,))
     assert (world.observation_size, world.episode_steps, world.step_limit) == (3, 200, 40)
@@ -73,7 +73,7 @@ def test_it_is_made_again_from_its_settings(world):
     assert world.settings == {"variables": SLICES, "step_limit": 40}
     again = pickle.loads(pickle.dumps(sf.make(world.id, **world.settings)))
     assert (again.space, again.settings, again.id) == (world.space, world.settings, PENDULUM)
-    check_continuous_world(world)
+    check_world(world)
 
 
 def test_settings_reach_the_environment():
@@ -158,5 +158,5 @@ def test_what_has_no_slices_is_refused(endless):
 
 
 def test_what_needs_a_table_refuses_it(world):
-    with pytest.raises(UserError, match="has continuous variables and actions"):
+    with pytest.raises(UserError, match="no table of its states"):
         sf.discover(world, "focused-vic", seed=0)

@@ -22,7 +22,8 @@ def door_key():
 
 def test_door_key(door_key):
     """Seed 0: the agent in the left column (x = 1) with the key, the goal to the right of the door."""
-    mdp = check_world(door_key)
+    check_world(door_key)
+    mdp = sf.tabulate(door_key)
     assert door_key.id == "minigrid:MiniGrid-DoorKey-5x5-v0"
     assert door_key.space.names == ("x", "y", "direction", "carrying", "yellow_key", "yellow_door")
     assert door_key.actions == ("left", "right", "forward", "pick up", "drop", "toggle", "done")

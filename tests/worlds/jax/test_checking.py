@@ -1,4 +1,4 @@
-"""`check_jax_world` passes the worlds of this package and finds what is wrong with others."""
+"""`check_world` passes the worlds of this package and finds what is wrong with others."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import pytest
 
 import skillfocus as sf
 from probes import tiny_mud
-from skillfocus.testing import check_jax_world
+from skillfocus.testing import check_world
 from skillfocus.worlds.jax.world import JaxWorld
 from skillfocus.worlds.registry import JAX_WORLDS
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-from skillfocus.worlds.jax.table import from_table
+from skillfocus.worlds.jax.table import TableWorld
 
 
 @pytest.mark.parametrize("name", JAX_WORLDS)
 def test_built_in_worlds_pass(name):
-    check_jax_world(sf.make(name))
+    check_world(sf.make(name))
 
 
 def test_finite_worlds_pass():
     world = tiny_mud()
-    check_jax_world(from_table(world, sf.tabulate(world)))
+    check_world(TableWorld(world, sf.tabulate(world)))
 
 
 class Lamps(JaxWorld):
     """Lamps that are turned on one by one, for good, and a switch to and fro."""
 
     id, actions = "Lamps-v0", ("switch", "first", "second")
-    space = sf.FactoredSpace(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(3)))
+    space = sf.Space(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(3)))
     one_way = ("lamp_1", "lamp_2")
 
     def reset(self, key):
@@ -42,7 +42,7 @@ class Lamps(JaxWorld):
 
 
 def test_a_complete_world_passes():
-    check_jax_world(Lamps())
+    check_world(Lamps())
 
 
 RNG = np.random.default_rng(0)
@@ -71,9 +71,4 @@ def off(values):
 )  # fmt: skip
 def test_what_is_wrong_is_said(changes, sentence):
     with pytest.raises(sf.UserError, match=sentence):
-        check_jax_world(type("Broken", (Lamps,), changes)())
-
-
-def test_finite_worlds_have_their_own_check():
-    with pytest.raises(sf.UserError, match="FourRooms-v0 is not a JaxWorld"):
-        check_jax_world(sf.make("four-rooms"))
+        check_world(type("Broken", (Lamps,), changes)())

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 
 from skillfocus.errors import UserError
 from skillfocus.mdp import tabulate
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
-from skillfocus.worlds.jax.table import enumerate_world, from_table
+from skillfocus.worlds.jax.table import TableWorld, enumerate_world
 from skillfocus.worlds.jax.world import JaxWorld
 
 RIGHT, DOWN, LEFT, UP = (1, 0), (0, 1), (-1, 0), (0, -1)
@@ -23,7 +23,7 @@ class Ring(JaxWorld):
     """Add 1 or 2 modulo 5, and remember whether 0 was passed; "draw" adds at random."""
 
     id = "Ring-v0"
-    space = FactoredSpace((Variable("number", (0, 1, 2, 3, 4)), Variable("passed", (0, 1))))
+    space = Space((Variable("number", (0, 1, 2, 3, 4)), Variable("passed", (0, 1))))
     actions = ("one", "two")
     random = False
 
@@ -49,6 +49,7 @@ def test_states_are_numbered_breadth_first():
 def test_tabulating_an_enumerated_world_gives_its_table():
     world = enumerate_world(Ring(), [(3, 0)])
     mdp = tabulate(world)
+    assert world.mdp is not None
     for name in ("values", "successors", "probabilities", "marks", "again", "marks_in"):
         np.testing.assert_array_equal(getattr(mdp, name), getattr(world.mdp, name))
     assert mdp.actions == world.mdp.actions
@@ -56,7 +57,8 @@ def test_tabulating_an_enumerated_world_gives_its_table():
 
 def test_an_enumerated_world_steps_in_jax_again():
     world = enumerate_world(Ring(), [(3, 0)])
-    table = from_table(world, world.mdp)
+    assert world.mdp is not None
+    table = TableWorld(world, world.mdp)
     key = jax.random.key(0)
     state = table.place(key, jnp.array([4, 0]))
     assert table.values(table.step(key, state, jnp.array(1))).tolist() == [1, 1]

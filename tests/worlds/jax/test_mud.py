@@ -12,7 +12,7 @@ from skillfocus.worlds.mud_world import MudWorld
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-from skillfocus.worlds.jax.table import from_table
+from skillfocus.worlds.jax.table import TableWorld
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from skillfocus.worlds.jax.table import from_table
 )
 def test_it_moves_as_the_finite_world_with_its_marks(finite, world):
     """Shared draws, from clean maps and from drawn ones; no walk here muddies 40 cells."""
-    table = from_table(finite, sf.tabulate(finite))
+    table = TableWorld(finite, sf.tabulate(finite))
     n, steps = 256, 30
     place_keys, key = jax.random.split(jax.random.key(0))
     starts = jax.jit(jax.vmap(table.reset))(jax.random.split(place_keys, n))
@@ -53,7 +53,7 @@ def test_it_moves_as_the_finite_world_with_its_marks(finite, world):
 def test_variables():
     world = VisibleMud()
     assert len(world.vacant) == 86
-    assert world.space.size == 100 * 4 * 2**86
+    assert world.space.n_combinations == 100 * 4 * 2**86
     assert world.goals == ("treasure",)
     assert world.default_target == "position"
     assert len(world.one_way) == 87

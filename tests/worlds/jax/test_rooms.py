@@ -101,7 +101,7 @@ def test_blocks_are_connected_by_two_doors_per_wall():
     assert rows[12] == "##.######.####.######.###"
     assert [row[12] for row in rows].count(".") == 4
     assert len(RoomBlocks().map.cells) == 4 * 104 + 8
-    assert RoomBlocks().space.size > 10**12
+    assert RoomBlocks().space.n_combinations > 10**12
     with pytest.raises(sf.UserError, match="blocks is 0"):
         RoomBlocks(0)
 

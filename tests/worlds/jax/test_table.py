@@ -14,14 +14,14 @@ from probes import RandomWorld, tiny_mud
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-from skillfocus.worlds.jax.table import StateNumbers, from_table
+from skillfocus.worlds.jax.table import StateNumbers, TableWorld
 
 
 @cache
 def built_in(name):
     world = sf.make(name)
     mdp = sf.tabulate(world)
-    return from_table(world, mdp), mdp
+    return TableWorld(world, mdp), mdp
 
 
 def every_outcome(world, mdp, marks):
@@ -75,7 +75,7 @@ worlds = st.builds(
 @given(worlds)
 def test_random_worlds(world):
     mdp = sf.tabulate(world)
-    jax_world = from_table(world, mdp)
+    jax_world = TableWorld(world, mdp)
     assert_is_the_table(jax_world, mdp)
     assert_round_trip(jax_world, mdp)
 
@@ -99,7 +99,7 @@ def test_states_are_found_by_their_values(name):
 def test_draws_are_as_frequent_as_the_table_says():
     world = tiny_mud(slip=0.3)
     mdp = sf.tabulate(world)
-    jax_world = from_table(world, mdp)
+    jax_world = TableWorld(world, mdp)
     start, n = mdp.number((1, 1, 0, 0)), 20_000
     marks = jnp.zeros((n, 2), bool)
     step = jax.jit(jax.vmap(jax_world.step, (0, 0, None)))
@@ -116,7 +116,7 @@ def test_environments_start_in_every_state_alike_with_its_marks():
     mdp = sf.tabulate(world)
     n = 400 * mdp.n_states
     keys = jax.random.split(jax.random.key(0), n)
-    numbers, marks = jax.jit(jax.vmap(from_table(world, mdp).reset))(keys)
+    numbers, marks = jax.jit(jax.vmap(TableWorld(world, mdp).reset))(keys)
     counts = np.bincount(np.asarray(numbers), minlength=mdp.n_states)
     assert np.abs(counts - 400).max() < 5 * 20
     np.testing.assert_array_equal(marks.sum(axis=1), mdp.marks_in[np.asarray(numbers)])
@@ -128,7 +128,7 @@ class Switches(sf.World):
     """40 switches that are turned on from left to right: 2^40 combinations, 41 states."""
 
     id, actions = "Switches-v0", ("next",)
-    space = sf.FactoredSpace(tuple(sf.Variable(f"switch_{i}", (0, 1)) for i in range(40)))
+    space = sf.Space(tuple(sf.Variable(f"switch_{i}", (0, 1)) for i in range(40)))
 
     def states(self):
         return [(0,) * 40]
@@ -141,8 +141,8 @@ class Switches(sf.World):
 def test_more_combinations_than_an_int32_can_number():
     world = Switches()
     mdp = sf.tabulate(world)
-    assert_is_the_table(from_table(world, mdp), mdp)
-    assert_round_trip(from_table(world, mdp), mdp)
+    assert_is_the_table(TableWorld(world, mdp), mdp)
+    assert_round_trip(TableWorld(world, mdp), mdp)
 
 
 @pytest.mark.parametrize("sizes", [(70_000,) * 3, (2**31 - 1, 2, 2**16, 2**15), (2,) * 31 + (5,)])

@@ -19,7 +19,7 @@ STEP = jax.jit(WORLD.step)
 
 
 def state(**values):
-    return jnp.asarray(WORLD.space.join(**values))
+    return jnp.asarray(WORLD.space.state(**values))
 
 
 def act(before, *actions):

@@ -243,11 +243,11 @@ def test_random_maps_tabulate_and_remake_or_name_the_problem(text):
     except UserError as error:
         assert str(error).startswith("map:random, line ")
         return
-    if world.space.size > 1000:
+    if world.space.n_combinations > 1000:
         return
     mdp = sf.tabulate(world)
     assert np.allclose(mdp.probabilities.sum(axis=2), 1)
-    assert mdp.n_states == world.space.size
+    assert mdp.n_states == world.space.n_combinations
     changing = np.any(mdp.can_change, axis=0)
     assert world.fixed == tuple(
         n for n, c in zip(world.space.names, changing, strict=True) if not c

@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus.learners.actor.judging import Fixed, Round
-from skillfocus.learners.actor.settings import Actor
-from skillfocus.objectives.kinds import SkillLayout
-from skillfocus.skills.actor import ActorModel, log_densities
-from skillfocus.worlds.jax.world import ContinuousWorld, where
+from skillfocus.learners.actor.learner import Actor
+from skillfocus.learners.actor.rewards import Fixed, Round
+from skillfocus.objectives.kinds import WHOLE
+from skillfocus.skills.actor import ActorModel, SkillCode, log_densities
+from skillfocus.worlds.jax.world import JaxWorld, where
 
 
 class Acting:
@@ -25,21 +25,21 @@ class Acting:
 
     def __init__(self, model: ActorModel, settings: Actor) -> None:
         self.model, self.settings = model, settings
-        self.world, self.layout, self.n_steps = model.world, model.layout, model.step_limit
-        self.masks = jnp.asarray(self.layout.masks)
-        self.active = jnp.asarray(self.layout.active)
+        self.world, self.code, self.n_steps = model.world, model.code, model.step_limit
+        self.masks = jnp.asarray(self.code.masks)
+        self.active = jnp.asarray(self.code.active)
         self.compiled_act = jax.jit(self.act)
         self.compiled_sample = jax.jit(self.sample_skills, static_argnums=1)
-        if isinstance(self.world, ContinuousWorld):
+        if isinstance(self.world, JaxWorld):
             self.compiled_reset = jax.jit(jax.vmap(self.world.reset))
             self.compiled_explore = jax.jit(self.explore, static_argnums=(1, 2))
 
     def sample_skills(self, key: jax.Array, n: int) -> tuple[jax.Array, jax.Array]:
-        """Sample kinds of skills, int32 [n], and their components, [n, layout.width]."""
+        """Sample kinds of skills, int32 [n], and their components, [n, code.width]."""
         key_kind, key_z = jax.random.split(key)
-        kind = jax.random.randint(key_kind, (n,), 0, len(self.layout.kinds))
+        kind = jax.random.randint(key_kind, (n,), 0, len(self.code.kinds))
         active, parts = self.active[kind], []
-        for k, slot in enumerate(self.layout.slots):
+        for k, slot in enumerate(self.code.slots):
             key_slot = jax.random.fold_in(key_z, k)
             if slot.is_discrete:
                 part = jax.nn.one_hot(jax.random.randint(key_slot, (n,), 0, slot.width), slot.width)
@@ -82,7 +82,7 @@ class Acting:
 
         times = jnp.arange(self.n_steps) / self.n_steps
         keys = jax.random.split(key_steps, self.n_steps)
-        noise = jax.random.normal(key_noise, (n, world.n_action_dims))
+        noise = jax.random.normal(key_noise, (n, model.n_action_dims))
         (state, _, _), (inputs, u, log_prob, after) = jax.lax.scan(
             step, (state, start, noise), (keys, times)
         )
@@ -107,7 +107,7 @@ class Acting:
 
         Correlated noise explores farther. Each action still has the policy's distribution.
         """
-        kept = self.settings.persistence
+        kept = self.settings.noise_correlation
         return kept * noise + (1 - kept**2) ** 0.5 * jax.random.normal(key, noise.shape)
 
     def explore(self, key: jax.Array, n: int, repeats: int) -> tuple[jax.Array, jax.Array]:
@@ -116,7 +116,7 @@ class Acting:
         Returns:
             Observations, [n * steps, observation_size], and values, [n * steps, size].
         """
-        world, n_steps = self.world, 2 * self.n_steps
+        world, model, n_steps = self.world, self.model, 2 * self.n_steps
         key_reset, key_steps = jax.random.split(key)
         state = jax.vmap(world.reset)(jax.random.split(key_reset, n))  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -130,7 +130,7 @@ class Acting:
             seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
             return (state, u), (seen, jax.vmap(world.values)(state))  # pyright: ignore[reportAttributeAccessIssue]
 
-        u = jnp.zeros((n, world.n_action_dims))
+        u = jnp.zeros((n, model.n_action_dims))
         at = (jax.random.split(key_steps, n_steps), jnp.arange(n_steps))
         _, (seen, values) = jax.lax.scan(step, (state, u), at)
         return seen.reshape(-1, seen.shape[2]), values.reshape(-1, values.shape[2])
@@ -169,8 +169,8 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
     one dimension resampled; all other randomness is the same.
     """
     world = model.world
-    assert isinstance(world, ContinuousWorld)
-    n_dims = world.n_action_dims
+    assert isinstance(world, JaxWorld)
+    n_dims = model.n_action_dims
     key_reset, key_before, key_walk, key_first, key_other, key_steps = jax.random.split(key, 6)
 
     def repeat(keys: jax.Array, state: object, u: jax.Array) -> object:
@@ -206,23 +206,21 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
 
 
 def credit_weights(
-    influence: np.ndarray, layout: SkillLayout, watched: np.ndarray, credit: float
+    influence: np.ndarray, code: SkillCode, watched: np.ndarray, credit: float
 ) -> np.ndarray:
     """Return the weights of every kind, action dimension and head, [n_kinds, n_dims, n_heads].
 
     Args:
         influence: See `action_influence`.
-        layout: The skills' layout.
+        code: How skills are encoded.
         watched: Which variables each kind is penalized for, [n_kinds, n_variables].
         credit: The exponent.
     """
     total = influence.sum(axis=0)
     shares = np.divide(influence, total, out=np.zeros_like(influence), where=total > 0)
-    weights = np.zeros((len(layout.kinds), len(influence), len(layout.slots) + 1), np.float32)
-    for mine, kind, watching in zip(weights, layout.kinds, watched, strict=True):
-        variables = {
-            k: v for k in kind if (v := layout.slots[k].variable) is not None and total[v] > 0
-        }
+    weights = np.zeros((len(code.kinds), len(influence), len(code.slots) + 1), np.float32)
+    for mine, kind, watching in zip(weights, code.kinds, watched, strict=True):
+        variables = {k: v for k in kind if (v := code.slots[k].variable) != WHOLE and total[v] > 0}
         mine[:, [k for k in kind if k not in variables]] = 1.0
         if variables:
             own = shares[:, list(variables.values())]

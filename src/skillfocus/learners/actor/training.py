@@ -16,33 +16,36 @@ import optax
 
 from skillfocus.errors import UserError
 from skillfocus.learners.actor.acting import Acting, action_influence, credit_weights
-from skillfocus.learners.actor.judging import (
+from skillfocus.learners.actor.learner import Actor
+from skillfocus.learners.actor.rewards import (
     Carry,
+    EstimatorBatch,
     Fixed,
-    JudgeBatch,
     RewardRule,
     Round,
     choose_prototypes,
+    estimator_update,
     init_vectors,
-    judge_update,
-    normalise,
+    normalize,
 )
-from skillfocus.learners.actor.settings import Actor
 from skillfocus.learners.checkpoint import Checkpoint, generator_states
 from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
-from skillfocus.learners.problem import ContinuousProblem
-from skillfocus.objectives.kinds import SkillLayout
+from skillfocus.learners.problem import Problem
 from skillfocus.objectives.objective import Objective
 from skillfocus.progress import Progress
 from skillfocus.skills.actor import (
     ActorModel,
+    ActorPolicy,
+    SkillCode,
     SkillEstimates,
     log_densities,
     log_squashing,
+    make_code,
     spectral_norms,
 )
 from skillfocus.skills.network import apply_network, init_network
-from skillfocus.worlds.continuous import ContinuousBase, HostWorld
+from skillfocus.world import World
+from skillfocus.worlds.host import HostWorld
 
 # --------------------
 #
@@ -51,7 +54,7 @@ from skillfocus.worlds.continuous import ContinuousBase, HostWorld
 # The critic has one head per component of a skill and one for the penalty. Advantages are estimated
 # per head, and the actor follows their sum by PPO (`learners/ppo.py`), A = sum over heads of A_h.
 #
-# With `Actor.credit`, every action dimension has its own ratio and its own A (`credit.py`).
+# With `Actor.credit`, every action dimension has its own ratio and its own A (`acting.py`).
 #
 # The returns of heads differ in scale, so the critic predicts them divided by their running root
 # mean square. Its inputs include the time.
@@ -60,8 +63,8 @@ MAX_GRADIENT = 1.0
 """Global norm that gradients are clipped to."""
 RELEASE = 0.2
 """Share of training over which discriminator networks replace the prototypes."""
-JUDGE_STEPS = 8
-"""Minimum number of judge updates per round."""
+ESTIMATOR_STEPS = 8
+"""Minimum number of estimator updates per round."""
 
 
 class Trainer:
@@ -76,8 +79,9 @@ class Trainer:
     def __init__(self, model: ActorModel, estimates: SkillEstimates, settings: Actor) -> None:
         self.model, self.estimates, self.settings = model, estimates, settings
         self.world, self.n_steps = model.world, model.step_limit
-        n_settling = int(settings.settling * self.n_steps)
-        self.rule = RewardRule(estimates, n_settling)
+        self.n_rounds = settings.n_rounds(self.n_steps)
+        n_grace = int(settings.grace_fraction * self.n_steps)
+        self.rule = RewardRule(estimates, n_grace)
         # Differences telescope only without a discount. With one, a skill that leaves and returns
         # would not get its penalty back in full.
         is_step = estimates.objective.reward.timing == "step"
@@ -85,7 +89,7 @@ class Trainer:
         self.updates = Updates(
             Settings(settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT)
         )
-        self.judge_optimizer = optax.adam(settings.judge_rate)
+        self.estimator_optimizer = optax.adam(settings.estimator_rate)
         self.acting = Acting(model, settings)
 
         self.compiled = jax.jit(self.run, static_argnums=2, donate_argnums=0)
@@ -111,18 +115,20 @@ class Trainer:
     ) -> tuple[Carry, dict[str, jax.Array]]:
         """Update all networks on a round; return the new state and a report."""
         settings = self.settings
-        key_actor, key_judge = jax.random.split(key)
-        share = carry.rounds / settings.rounds
-        released = jnp.clip((share - settings.hold) / RELEASE, 0.0, 1.0)
-        risen = jnp.clip((share - settings.free) / max(settings.rise, 1e-6), 0.0, 1.0)
+        key_actor, key_estimator = jax.random.split(key)
+        share = carry.rounds / self.n_rounds
+        released = jnp.clip((share - settings.warmup_fraction) / RELEASE, 0.0, 1.0)
+        risen = jnp.clip(
+            (share - settings.penalty_delay) / max(settings.penalty_ramp, 1e-6), 0.0, 1.0
+        )
         now = fixed._replace(strength=fixed.strength * risen)
         rewards = self.rule.rewards(
-            carry.judges, now, done.values, done.kind, done.z, released
+            carry.estimators, now, done.values, done.kind, done.z, released
         )  # [n_steps, n, n_heads]
         rewards = rewards * done.counts[..., None]
         critic_inputs = self._critic_inputs(done)
         predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
-        advantage, returns = advantages(rewards, predicted, self.gamma, settings.trace)
+        advantage, returns = advantages(rewards, predicted, self.gamma, settings.gae_lambda)
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
         spread = jnp.where(carry.rounds == 0, size, 0.95 * carry.spread + 0.05 * size)
         spread = jnp.maximum(spread, 1e-3)
@@ -136,19 +142,20 @@ class Trainer:
         nets, optimizer, entropy = self.updates.run(
             key_actor, carry.nets, carry.optimizer, flat, self._loss, share
         )
-        judges, judge_optimizer, vectors, log_dual, loss = self._update_judges(
-            key_judge, carry, done
+        estimators, estimator_optimizer, vectors, log_dual, loss = self._update_estimators(
+            key_estimator, carry, done
         )
         report = {
             "rewards": rewards.sum(axis=0).mean(axis=0),
-            "judge_loss": loss,
+            "estimator_loss": loss,
             "entropy": entropy,
             "dual": jnp.exp(log_dual),
             "released": released,
         }
         carry = carry._replace(
-            nets=nets, optimizer=optimizer, judges=judges, judge_optimizer=judge_optimizer,
-            vectors=vectors, log_dual=log_dual, spread=spread, rounds=carry.rounds + 1,
+            nets=nets, optimizer=optimizer, estimators=estimators,
+            estimator_optimizer=estimator_optimizer, vectors=vectors, log_dual=log_dual,
+            spread=spread, rounds=carry.rounds + 1,
         )  # fmt: skip
         return carry, report
 
@@ -182,17 +189,17 @@ class Trainer:
         gained = (counts * gained).mean()
         return value_loss - gained - settings.entropy * mean.shape[1] * entropy, entropy
 
-    def _update_judges(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
+    def _update_estimators(self, key: jax.Array, carry: Carry, done: Round) -> tuple[Any, ...]:
         """Train discriminators or phi on samples of the round."""
         settings, timing = self.settings, self.rule.objective.reward.timing
         n_steps, n = self.n_steps, done.z.shape[0]
         if timing == "final":  # only the last state is rewarded, compared with the first
-            times, size = jnp.full((JUDGE_STEPS,), n_steps - 1), min(n, settings.batch)
-            shape = (JUDGE_STEPS, size)
+            times, size = jnp.full((ESTIMATOR_STEPS,), n_steps - 1), min(n, settings.batch)
+            shape = (ESTIMATOR_STEPS, size)
             time = jnp.broadcast_to(times[:, None], shape)
         else:
-            first = self.rule.n_settling if timing == "step" else 0
-            count = max(JUDGE_STEPS, n_steps * n // settings.batch)
+            first = self.rule.n_grace if timing == "step" else 0
+            count = max(ESTIMATOR_STEPS, n_steps * n // settings.batch)
             shape = (count, min(settings.batch, n_steps * n))
             time = jax.random.randint(jax.random.fold_in(key, 1), shape, first, n_steps)
         env = jax.random.randint(key, shape, 0, n)
@@ -200,25 +207,25 @@ class Trainer:
 
         def one(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
             time, env = at
-            batch = JudgeBatch(
+            batch = EstimatorBatch(
                 done.values[0][env], done.values[time, env], done.values[time + 1, env],
                 active[env], done.z[env],
             )  # fmt: skip
-            *carried, loss = judge_update(
+            *carried, loss = estimator_update(
                 self.estimates,
-                self.judge_optimizer,
+                self.estimator_optimizer,
                 *carried,
                 batch,  # pyright: ignore[reportCallIssue]
             )
             return tuple(carried), loss
 
-        before = (carry.judges, carry.judge_optimizer, carry.vectors, carry.log_dual)
+        before = (carry.estimators, carry.estimator_optimizer, carry.vectors, carry.log_dual)
         after, loss = jax.lax.scan(one, before, (time, env))
         return (*after, loss.mean())
 
 
 def initial_carry(
-    trainer: Trainer, key: jax.Array, nets: Any, judges: Any, vectors: Any, state: Any
+    trainer: Trainer, key: jax.Array, nets: Any, estimators: Any, vectors: Any, state: Any
 ) -> Carry:
     """Return the initial training state, from initial parameters and environments."""
     from skillfocus.objectives.objective import TemporalRepresentation
@@ -226,10 +233,10 @@ def initial_carry(
     estimates = trainer.estimates
     estimate = estimates.objective.reward.estimate
     dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
-    nets, judges, vectors = jax.tree.map(jnp.asarray, (nets, judges, vectors))
+    nets, estimators, vectors = jax.tree.map(jnp.asarray, (nets, estimators, vectors))
     return Carry(
         key, nets, trainer.updates.init(nets),
-        judges, trainer.judge_optimizer.init(judges), vectors,
+        estimators, trainer.estimator_optimizer.init(estimators), vectors,
         jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
         jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),
     )  # fmt: skip
@@ -248,25 +255,20 @@ class Trained:
     """The result of training.
 
     Attributes:
-        model: The actor model.
-        estimates: The discriminators or phi.
-        weights: `actor`, `shift` and `scale` (see `ActorModel`), and `judges`.
+        policy: The policies of all skills.
         report: What `Trainer.learn` measured, by name, [n_rounds, ...].
     """
 
-    model: ActorModel
-    estimates: SkillEstimates
-    weights: dict[str, Any]
+    policy: ActorPolicy
     report: dict[str, np.ndarray]
 
 
 def train(
     settings: Actor,
-    problem: ContinuousProblem,
+    problem: Problem,
     rngs: Sequence[np.random.Generator],
     progress: Progress,
     strengths: Sequence[float] | None = None,
-    checkpoint_path: str | Path | None = None,
 ) -> list[Trained]:
     """Train one set of skills per generator, in one batch.
 
@@ -276,7 +278,6 @@ def train(
         rngs: One generator per set of skills.
         progress: Progress callback.
         strengths: Penalty strength of each set (default: the objective's).
-        checkpoint_path: File to write the training state to and to resume from.
 
     Raises:
         UserError: If training diverges, or the checkpoint cannot be used.
@@ -286,28 +287,18 @@ def train(
     if strengths is None:
         strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
     if isinstance(problem.world, HostWorld):
-        if settings.credit:
-            raise UserError(
-                f"{problem.world.id} is stepped outside JAX, so the influence of actions cannot be "
-                f"measured: train with credit=0"
-            )
-        if checkpoint_path is not None:
-            raise UserError(
-                f"{problem.world.id} is stepped outside JAX, so its state cannot be saved: train "
-                f"without a checkpoint"
-            )
         return [
-            train_on_host(trainer, rng, strength, progress)
+            train_on_host(trainer, problem, rng, strength, progress)
             for rng, strength in zip(rngs, strengths, strict=True)
         ]
-    checkpoint = _checkpoint(checkpoint_path, settings, problem, rngs, strengths)
+    checkpoint = _checkpoint(settings.checkpoint, settings, problem, rngs, strengths)
     initial = [
         init_training(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)
     ]
     alone = len(initial) == 1
     carry, fixed = initial[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *initial)
     run = trainer.compiled if alone else trainer.compiled_for_many
-    first, reports, done = None, [], 0
+    first, reports, done, n_rounds = None, [], 0, trainer.n_rounds
     if checkpoint is not None and checkpoint.exists():
         carry, before, header = checkpoint.read(carry)
         fixed = jax.tree.unflatten(
@@ -315,14 +306,14 @@ def train(
         )
         reports, done = [before], header.done
     time_axis = 0 if alone else 1
-    while done < settings.rounds:
+    while done < n_rounds:
         steps = done * problem.step_limit * settings.environments * len(rngs)
         speed = ", compiling" if first is None else f", {_speed(first, steps):,.0f} steps/s"
-        progress(done / settings.rounds, f"round {done:,} of {settings.rounds:,}{speed}")
-        n_rounds = min(settings.stretch, settings.rounds - done)
-        carry, report = run(carry, fixed, n_rounds)
+        progress(done / n_rounds, f"round {done:,} of {n_rounds:,}{speed}")
+        count = min(settings.rounds_per_jit, n_rounds - done)
+        carry, report = run(carry, fixed, count)
         reports.append(jax.tree.map(np.asarray, report))
-        done += n_rounds
+        done += count
         check_finite(reports[-1], done)
         if first is None:
             first = (
@@ -336,9 +327,9 @@ def train(
         checkpoint.delete()
     report = _joined(reports, time_axis)
     if alone:
-        return [finish(trainer, carry, fixed, report)]
+        return [finish(trainer, problem, carry, fixed, report)]
     return [
-        finish(trainer, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
+        finish(trainer, problem, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
         for i in range(len(rngs))
     ]
 
@@ -346,16 +337,18 @@ def train(
 def _checkpoint(
     path: str | Path | None,
     settings: Actor,
-    problem: ContinuousProblem,
+    problem: Problem,
     rngs: Sequence[np.random.Generator],
     strengths: Sequence[float],
 ) -> Checkpoint | None:
     if path is None:
         return None
     world = problem.world
+    own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
     decisive = [
-        asdict(settings), generator_states(rngs), list(strengths), world.id, world.settings,
-        problem.objective.to_dict(), problem.layout, problem.step_limit,
+        own, generator_states(rngs), list(strengths), world.id, world.settings,
+        problem.objective.to_dict(), make_code(problem.kinds, len(world.space)),
+        problem.step_limit,
     ]  # fmt: skip
     return Checkpoint(path, decisive)
 
@@ -377,7 +370,7 @@ def check_finite(report: dict[str, np.ndarray], rounds: int) -> None:
     if not all(np.isfinite(value).all() for value in report.values()):
         raise UserError(
             f"training diverged: a loss is no longer finite after {rounds:,} rounds; lower "
-            f"learning_rate or judge_rate"
+            f"learning_rate or estimator_rate"
         )
 
 
@@ -385,21 +378,22 @@ def _speed(first: tuple[float, int], steps: int) -> float:
     return (steps - first[1]) / max(time.monotonic() - first[0], 1e-9)
 
 
-def make_trainer(settings: Actor, problem: ContinuousProblem) -> Trainer:
+def make_trainer(settings: Actor, problem: Problem) -> Trainer:
     """Return the compiled trainer of a problem; equal problems share one."""
-    return _trainer(settings, problem.world, problem.objective, problem.layout, problem.step_limit)
+    code = make_code(problem.kinds, len(problem.world.space))
+    return _trainer(settings, problem.world, problem.objective, code, problem.step_limit)
 
 
 @lru_cache(maxsize=4)
 def _trainer(
     settings: Actor,
-    world: ContinuousBase,
+    world: World,
     objective: Objective,
-    layout: SkillLayout,
+    code: SkillCode,
     step_limit: int,
 ) -> Trainer:
-    model = ActorModel(world, objective, layout, step_limit)
-    return Trainer(model, SkillEstimates(world.space, objective, layout), settings)
+    model = ActorModel(world, objective, code, step_limit)
+    return Trainer(model, SkillEstimates(world.space, objective, code), settings)
 
 
 def init_training(
@@ -424,7 +418,7 @@ def prepare(
         rng: Source of the initial parameters and of the prototypes.
         key: Source of randomness in training.
         observations: Observations under random actions, [n, observation_size].
-        values: Values that these reach, [n, size].
+        values: Values that these reach, [n, width].
         strength: Strength of the penalty.
         state: Initial states of the environments; None if they are not in JAX.
     """
@@ -435,18 +429,18 @@ def prepare(
         "actor": init_network([n_inputs, hidden, hidden, model.n_outputs], rng),
         "critic": init_network([n_inputs + 1, hidden, hidden, trainer.rule.n_heads], rng),
     }
-    judges = estimates.init(settings.judge_hidden, rng)
-    vectors = init_vectors(judges, rng) if estimates.is_lipschitz else {}
+    estimators = estimates.init(settings.estimator_hidden, rng)
+    vectors = init_vectors(estimators, rng) if estimates.is_lipschitz else {}
     prototypes = choose_prototypes(estimates, values, rng) if estimates.is_discriminator else {}
     if estimates.is_lipschitz:
         for _ in range(10):
-            judges, vectors = normalise(judges, vectors)
+            estimators, vectors = normalize(estimators, vectors)
     credit = np.ones((), np.float32)
     if settings.credit:
         key, key_influence = jax.random.split(key)
         influence = action_influence(model, key_influence)
-        credit = credit_weights(influence, model.layout, trainer.rule.watched, settings.credit)
-    carry = initial_carry(trainer, key, nets, judges, vectors, state)
+        credit = credit_weights(influence, model.code, trainer.rule.watched, settings.credit)
+    carry = initial_carry(trainer, key, nets, estimators, vectors, state)
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
         jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength), jnp.asarray(credit),
@@ -459,37 +453,44 @@ def explore(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
     return trainer.acting.compiled_explore(key, EXPLORERS, REPEATS)
 
 
-def finish(trainer: Trainer, carry: Carry, fixed: Fixed, report: dict[str, Any]) -> Trained:
+def finish(
+    trainer: Trainer, problem: Problem, carry: Carry, fixed: Fixed, report: dict[str, Any]
+) -> Trained:
     """Return the results of training, as NumPy arrays."""
-    judges = jax.tree.map(np.asarray, carry.judges)
+    estimators = jax.tree.map(np.asarray, carry.estimators)
     if trainer.estimates.is_lipschitz:  # power iteration is approximate; this bound is exact
-        norms = spectral_norms(judges)
+        norms = spectral_norms(estimators)
         for i in range(norms.shape[1]):
             most = np.maximum(norms[:, i], 1.0)[:, None, None]
-            judges[f"w{i}"] = (judges[f"w{i}"] / most).astype(np.float32)
+            estimators[f"w{i}"] = (estimators[f"w{i}"] / most).astype(np.float32)
     weights = {
         "actor": jax.tree.map(np.asarray, carry.nets["actor"]),
-        "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale), "judges": judges,
+        "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale),
+        "estimators": estimators,
     }  # fmt: skip
-    return Trained(trainer.model, trainer.estimates, weights, report)
+    return Trained(ActorPolicy(trainer.model, weights, problem.kinds.skills), report)
 
 
 def train_on_host(
-    trainer: Trainer, rng: np.random.Generator, strength: float, progress: Progress
+    trainer: Trainer,
+    problem: Problem,
+    rng: np.random.Generator,
+    strength: float,
+    progress: Progress,
 ) -> Trained:
     """Train in a world that is stepped on the CPU; only the networks use JAX."""
-    settings = trainer.settings
+    settings, n_rounds = trainer.settings, trainer.n_rounds
     with HostEnvironments(trainer, rng) as environments:
         observations, values = environments.explore(REPEATS)
         key = jax.random.key(int(rng.integers(2**31)))
         carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
         reports, began = [], time.monotonic()
-        for number in range(settings.rounds):
+        for number in range(n_rounds):
             steps = number * trainer.n_steps * settings.environments
             speed = steps / max(time.monotonic() - began, 1e-9)
             progress(
-                number / settings.rounds,
-                f"round {number:,} of {settings.rounds:,}, {speed:,.0f} steps/s",
+                number / n_rounds,
+                f"round {number:,} of {n_rounds:,}, {speed:,.0f} steps/s",
             )
             key, key_act, key_learn = jax.random.split(carry.key, 3)
             done = environments.round(key_act, carry.nets["actor"], fixed)
@@ -497,7 +498,7 @@ def train_on_host(
             reports.append(jax.tree.map(np.asarray, report))
             check_finite(reports[-1], number + 1)
     report = {name: np.stack([each[name] for each in reports]) for name in reports[0]}
-    return finish(trainer, carry, fixed, report)
+    return finish(trainer, problem, carry, fixed, report)
 
 
 # -------------------- Batched rollouts for training in environments that are stepped on the CPU
@@ -529,7 +530,7 @@ class HostEnvironments:
 
     def explore(self, repeats: int) -> tuple[np.ndarray, np.ndarray]:
         """Take random actions, each repeated; see `Acting.explore`."""
-        seen, n_dims = [], self.world.n_action_dims
+        seen, n_dims = [], self.trainer.model.n_action_dims
         u = np.zeros((self.n, n_dims), np.float32)
         for number in range(2 * self.trainer.n_steps):
             if number % repeats == 0:
@@ -545,7 +546,7 @@ class HostEnvironments:
         trainer, world = self.trainer, self.world
         key_skill, key_steps = jax.random.split(key)
         key_noise = jax.random.fold_in(key_steps, trainer.n_steps)
-        noise = jax.random.normal(key_noise, (self.n, world.n_action_dims))
+        noise = jax.random.normal(key_noise, (self.n, trainer.model.n_action_dims))
         kind, z = trainer.acting.compiled_sample(key_skill, self.n)
         seen, counts = self.observations, np.ones(self.n, np.float32)
         start = now = world.values(seen)

@@ -7,32 +7,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from skillfocus.errors import UserError, check_ranges, unknown
-from skillfocus.learners.actor.settings import Actor, large_actor
-from skillfocus.learners.problem import ContinuousProblem, Learned, Learner, Problem
+from skillfocus.learners.problem import Learned, Learner, Problem, check_own_world
 from skillfocus.objectives.variants import PathPenalty, StatePenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.jax.world import require_jax
 
-LARGE = "neural-large"
-"""Name of the learner with settings for a GPU."""
 PRECISIONS = ("default", "bfloat16")
 
 
 @dataclass(frozen=True)
 class Neural(Learner):
-    """Learn skills as a cost-to-go network (see `skills/neural/model.py`).
+    """Learn skills as a cost-to-go network (see `skills/network.py`).
 
         skills = sf.discover(world, objective, seed=0, learner=sf.Neural())
 
     The defaults suit two CPU cores; `large_neural()` has settings for a GPU.
 
     Attributes:
-        updates: Number of network updates.
+        steps: Environment steps of the training, of all environments together.
         environments: Number of parallel environments.
         batch: Transitions per update, each with two first states.
         memory: Capacity of the replay buffer, in transitions.
@@ -42,7 +38,7 @@ class Neural(Learner):
         hidden: Width of the two hidden layers.
         learning_rate: Initial learning rate of Adam.
         last_rate: Final learning rate, reached by cosine decay.
-        slow_rate: Step size of the target network, which also acts.
+        target_rate: Step size of the target network, which also acts.
         step_cost: Cost of a step, in units of the reward. Below the network's error, skills
             wander until their limit; times the steps of an errand, it must stay below the reward.
         temperature: Temperature of the softmax over costs that actions are sampled from, in units
@@ -51,23 +47,21 @@ class Neural(Learner):
         gamma: Discount of per-step rewards.
         advantage: Weight of the advantage-learning term.
         pessimism: Initial cost-to-go.
-        hold: Share of the updates during which rewards are held fixed.
-        release_rate: Learning rate of the estimators after that.
-        observations: Most rollouts per component and stretch that update the estimators.
+        warmup_fraction: Share of the updates during which rewards are held fixed.
+        estimator_rate: Learning rate of the estimators after that.
+        samples_per_update: Most rollouts per component and stretch that update the estimators.
         owned_share: Smallest initial probability of the skill that owns a value.
         reset_share: Probability that an environment is reset when a skill ends.
-        earlier_starts: Earlier first states kept per environment, as additional contexts to train
+        relabel_starts: Earlier first states kept per environment, as additional contexts to train
             with; 0 trains with the skill's own only.
-        stretch: Updates between two estimator updates.
+        updates_per_jit: Updates between two estimator updates.
         precision: `bfloat16` rounds the factors of matrix products to 8 bits, which is faster on a
             GPU (see docs/neural.md); `default` leaves it to JAX. A CPU ignores it.
         checkpoint: File to write the training state to and to resume from.
-        actor: Settings for continuous worlds, where all of the above but the checkpoint are ignored
-            (default: `Actor()`, or `large_actor()` for `large_neural`; see docs/continuous.md).
         name: Name in files and tables.
     """
 
-    updates: int = 24_000
+    steps: int = 6_144_000
     environments: int = 256
     batch: int = 256
     memory: int = 1 << 18
@@ -75,38 +69,38 @@ class Neural(Learner):
     hidden: int = 256
     learning_rate: float = 3e-3
     last_rate: float = 1e-4
-    slow_rate: float = 0.05
+    target_rate: float = 0.05
     step_cost: float = 0.05
     temperature: float = 0.0
     gamma: float = 0.99
     advantage: float = 0.8
     pessimism: float = 4.0
-    hold: float = 0.6
-    release_rate: float = 0.002
-    observations: int = 64
+    warmup_fraction: float = 0.6
+    estimator_rate: float = 0.002
+    samples_per_update: int = 64
     owned_share: float = 0.98
     reset_share: float = 0.2
-    earlier_starts: int = 4
-    stretch: int = 100
+    relabel_starts: int = 4
+    updates_per_jit: int = 100
     precision: str = "default"
     checkpoint: str | Path | None = field(default=None, metadata={"volatile": True})
-    actor: Actor | None = None
     name: str = "neural"
 
     def __post_init__(self) -> None:
         counts = (
-            "updates", "environments", "batch", "memory", "hidden", "observations", "stretch",
+            "steps", "environments", "batch", "memory", "hidden", "samples_per_update",
+            "updates_per_jit",
         )  # fmt: skip
         shares = (
-            "slow_rate", "hold", "release_rate", "owned_share", "reset_share", "gamma",
-            "event_share",
+            "target_rate", "warmup_fraction", "estimator_rate", "owned_share", "reset_share",
+            "gamma", "event_share",
         )  # fmt: skip
         check_ranges(
             self,
             {
                 "at least 1": counts,
                 "between 0 and 1": shares,
-                "0 or more and finite": ("earlier_starts", "temperature"),
+                "0 or more and finite": ("relabel_starts", "temperature"),
                 "positive and finite": ("learning_rate", "last_rate", "step_cost"),
             },
         )
@@ -115,9 +109,21 @@ class Neural(Learner):
         if self.precision not in PRECISIONS:
             raise unknown("precision", self.precision, PRECISIONS)
 
+    @property
+    def updates(self) -> int:
+        """Network updates: one whenever all environments have stepped."""
+        return -(-self.steps // self.environments)
+
     def check(self, problem: Problem) -> None:
         """Raise `UserError` if JAX is missing, or if networks cannot learn the problem."""
         require_jax("the neural learner")
+        if problem.world.has_real_actions:
+            raise UserError(
+                f"{problem.world.id} has real-valued actions, which a cost network does not choose "
+                f"among: use learner=sf.Actor()"
+            )
+        if not problem.world.space.is_finite:
+            raise problem.world.no_table()
         penalty = problem.objective.penalty
         if penalty is not None and penalty.baseline != "start":
             raise UserError(
@@ -137,28 +143,10 @@ class Neural(Learner):
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Train the networks; see `Learner.learn`."""
         self.check(problem)
+        check_own_world(problem.world)
         from skillfocus.learners.cost_network.training import train
 
         return train(self, problem, [rng], progress)[0]
-
-    def learn_continuous(
-        self, problem: ContinuousProblem, rng: np.random.Generator, progress: Progress
-    ) -> dict[str, Any]:
-        """Train an actor for a continuous world; see `learners/continuous.py`."""
-        require_jax("the neural learner")
-        from skillfocus.learners.actor.training import train
-
-        trained = train(
-            self.actor_settings, problem, [rng], progress, checkpoint_path=self.checkpoint
-        )
-        return trained[0].weights
-
-    @property
-    def actor_settings(self) -> Actor:
-        """The actor settings, or the defaults if unset."""
-        if self.actor is not None:
-            return self.actor
-        return large_actor() if self.name == LARGE else Actor()
 
 
 def large_neural(**settings: object) -> Neural:
@@ -168,7 +156,7 @@ def large_neural(**settings: object) -> Neural:
         settings: Overrides.
     """
     large: dict[str, object] = {
-        "updates": 24_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
-        "learning_rate": 1e-3, "slow_rate": 0.02, "step_cost": 0.025, "name": LARGE,
+        "steps": 196_608_000, "environments": 8192, "batch": 8192, "memory": 1 << 22, "hidden": 512,
+        "learning_rate": 1e-3, "target_rate": 0.02, "step_cost": 0.025, "name": "neural-large",
     }  # fmt: skip
     return Neural(**{**large, **settings})  # pyright: ignore[reportArgumentType]

@@ -25,7 +25,7 @@ from skillfocus.learners.planning.estimators import (
     tabular_estimator,
 )
 from skillfocus.learners.planning.problem import Swaps
-from skillfocus.objectives.kinds import Assignment
+from skillfocus.objectives.kinds import Skill, SkillKinds
 from skillfocus.objectives.objective import Discriminator, Representation
 from skillfocus.skills.network import Group, Parameters, SkillModel, init_network
 
@@ -51,7 +51,7 @@ def align_rewards(model: SkillModel, rewards: Sequence[GroupReward], estimator: 
         for group, reward in zip(model.groups, rewards, strict=True)
         if group.sign > 0 and group.is_table
     }
-    for skills in _sets_by_targets(model.assignment):
+    for skills in _sets_by_targets(model.kinds):
         targets = sorted(skills[0])
         tables = [by_target.get((j,)) for j in targets]
         columns = [[skill[j] for skill in skills] for j in targets]
@@ -65,10 +65,10 @@ def align_rewards(model: SkillModel, rewards: Sequence[GroupReward], estimator: 
             estimator.swap(table.params, column[stays], column[other])  # pyright: ignore
 
 
-def _sets_by_targets(assignment: Assignment) -> list[list[dict[int, int]]]:
+def _sets_by_targets(kinds: SkillKinds) -> list[list[Skill]]:
     """Group the skills that have several targets by these targets."""
-    sets: dict[tuple[int, ...], list[dict[int, int]]] = {}
-    for skill in assignment.skills:
+    sets: dict[tuple[int, ...], list[Skill]] = {}
+    for skill in kinds.skills:
         if len(skill) > 1:
             sets.setdefault(tuple(sorted(skill)), []).append(skill)
     return list(sets.values())
@@ -83,7 +83,7 @@ def _staying_component(reward: GroupReward, components: Sequence[int]) -> int:
     return int(np.argmax(table[:, 0] - table[:, 1:].mean(axis=1)))
 
 
-JUDGE_WIDTH = 256
+ESTIMATOR_WIDTH = 256
 """Width of the hidden layer of a discriminator network."""
 
 
@@ -181,7 +181,7 @@ class NetworkReward:
         now = model.encode(none, none, group.variables, ()).shape[1]
         seen = model.encode(none, none, group.variables, group.start_variables).shape[1]
         self.partition = rng.standard_normal((now, group.n_components)).astype(np.float32)
-        self.network: Parameters = init_network([seen, JUDGE_WIDTH, group.n_components], rng)
+        self.network: Parameters = init_network([seen, ESTIMATOR_WIDTH, group.n_components], rng)
 
     def parts(self, held: bool) -> dict[str, Any]:
         """Return `log_nu`, the random `partition`, and whether the network fits it (`held`)."""

@@ -25,7 +25,7 @@ from skillfocus.learners.cost_network.rewards import GroupReward, NetworkReward,
 from skillfocus.learners.problem import Learned, Problem
 from skillfocus.progress import Progress
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
-from skillfocus.worlds.jax.table import from_table
+from skillfocus.worlds.jax.table import TableWorld
 from skillfocus.worlds.jax.world import JaxWorld, where
 
 # -------------------- Replay buffer with event replay
@@ -187,22 +187,22 @@ class Carry(NamedTuple):
 
     Attributes:
         key: Source of randomness.
-        costs: Parameters of the cost network.
-        slow: Parameters of its slow copy.
+        q_params: Parameters of the cost network.
+        target_params: Parameters of the target network.
         optimizer: State of the cost network's optimizer.
-        judges: Parameters of the discriminator networks, by group number.
-        judge_optimizer: State of their optimizer.
+        estimators: Parameters of the discriminator networks, by group number.
+        estimator_optimizer: State of their optimizer.
         environments: The environments.
         buffer: The replay buffer.
         updates: Updates so far.
     """
 
     key: jax.Array
-    costs: Any
-    slow: Any
+    q_params: Any
+    target_params: Any
     optimizer: Any
-    judges: Any
-    judge_optimizer: Any
+    estimators: Any
+    estimator_optimizer: Any
     environments: Environments
     buffer: ReplayBuffer
     updates: jax.Array
@@ -261,22 +261,22 @@ class Trainer:
         explorers = np.linspace(0, 1, n - n // 2) ** 2
         self.exploration = jnp.asarray(np.append(np.zeros(n // 2), 0.05 + 0.95 * explorers))
 
-    def init(self, key: jax.Array, costs: Any, judges: Any) -> Carry:
+    def init(self, key: jax.Array, costs: Any, estimators: Any) -> Carry:
         """Return the initial training state, from the networks' initial parameters."""
         key, key_reset, key_skill = jax.random.split(key, 3)
         n = self.settings.environments
         state = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
         values = jax.vmap(self.world.values)(state)
         skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
-        earlier = jnp.repeat(values[:, None], max(1, self.settings.earlier_starts), axis=1)
+        earlier = jnp.repeat(values[:, None], max(1, self.settings.relabel_starts), axis=1)
         environments = Environments(
             state, skill, jnp.copy(values), earlier, jnp.zeros(n, jnp.int32)
         )
-        costs, judges = jax.tree.map(jnp.asarray, (costs, judges))
+        costs, estimators = jax.tree.map(jnp.asarray, (costs, estimators))
         slow = jax.tree.map(jnp.copy, costs)
         return Carry(
-            key, costs, slow, self.optimizer.init(costs), judges, self.optimizer.init(judges),
-            environments, self.replay.init(), jnp.int32(0),
+            key, costs, slow, self.optimizer.init(costs), estimators,
+            self.optimizer.init(estimators), environments, self.replay.init(), jnp.int32(0),
         )  # fmt: skip
 
     def run(self, carry: Carry, rewards: Any, n_updates: int) -> tuple[Carry, jax.Array, Ends]:
@@ -291,9 +291,9 @@ class Trainer:
     def _update(self, carry: Carry, rewards: Any) -> tuple[Carry, tuple[jax.Array, Ends]]:
         model, settings, env = self.model, self.settings, carry.environments
         n = settings.environments
-        rewards = {**rewards, "groups": with_judges(rewards["groups"], carry.judges)}
+        rewards = {**rewards, "groups": with_networks(rewards["groups"], carry.estimators)}
         key, key_act, key_step, key_next, key_earlier, key_learn = jax.random.split(carry.key, 6)
-        slow = {**rewards, "costs": carry.slow}
+        slow = {**rewards, "q_params": carry.target_params}
         values = jax.vmap(self.world.values)(env.state)
         rows = jnp.arange(n)
 
@@ -310,42 +310,42 @@ class Trainer:
         after = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, action)
         next_values = jax.vmap(self.world.values)(after)
 
-        which = jax.random.randint(key_earlier, (n,), 0, max(1, settings.earlier_starts))
-        other = env.earlier[rows, which] if settings.earlier_starts else env.start
+        which = jax.random.randint(key_earlier, (n,), 0, max(1, settings.relabel_starts))
+        other = env.earlier[rows, which] if settings.relabel_starts else env.start
         starts = jnp.stack([env.start, other], axis=1)
         new = Transitions(values, action, next_values, starts)
         carry = carry._replace(buffer=self.replay.add(carry.buffer, new, carry.updates))
         loss, fast, optimizer = self._learn(key_learn, carry, rewards)
-        moved = optax.incremental_update(fast, carry.slow, settings.slow_rate)
-        judges, judge_optimizer = self._update_judges(carry, rewards, values, ended)
+        moved = optax.incremental_update(fast, carry.target_params, settings.target_rate)
+        estimators, estimator_optimizer = self._update_estimators(carry, rewards, values, ended)
         ends = Ends(ended, env.skill, env.start, values)
         ends = jax.tree.map(lambda leaf: leaf[: self.observers], ends)
         env = self._next(key_next, env, after, ended)
         carry = Carry(
-            key, fast, moved, optimizer, judges, judge_optimizer, env, carry.buffer,
+            key, fast, moved, optimizer, estimators, estimator_optimizer, env, carry.buffer,
             carry.updates + 1,
         )  # fmt: skip
         return carry, (loss, ends)
 
-    def _update_judges(
+    def _update_estimators(
         self, carry: Carry, rewards: Any, values: jax.Array, ended: jax.Array
     ) -> tuple[Any, Any]:
         """Train discriminator networks on visited states (step rewards), or else on last states.
 
         While rewards are held fixed, they fit a random partition of the states instead.
         """
-        if not carry.judges:
-            return carry.judges, carry.judge_optimizer
+        if not carry.estimators:
+            return carry.estimators, carry.estimator_optimizer
         model, env, half = self.model, carry.environments, self.settings.environments // 2
         states, starts, skills = values[:half], env.start[:half], env.skill[:half]
         weight = jnp.ones(half) if model.objective.reward.timing == "step" else ended[:half]
 
-        def loss_of(judges: Any) -> jax.Array:
+        def loss_of(estimators: Any) -> jax.Array:
             total = jnp.float32(0)
-            for number, judge in judges.items():
+            for number, estimator in estimators.items():
                 group, parts = model.groups[int(number)], rewards["groups"][int(number)]
                 component, among = model.component(int(number), skills)
-                log_q = model.log_q(group, judge, starts, states)
+                log_q = model.log_q(group, estimator, starts, states)
                 own = jnp.take_along_axis(log_q, component[:, None], axis=1)[:, 0]
                 counted = weight * among
                 learned = (own * counted).sum() / (counted.sum() + 1e-6)
@@ -355,31 +355,35 @@ class Trainer:
                 total -= jnp.where(parts["held"], by_partition, learned)
             return total
 
-        gradient = jax.grad(loss_of)(carry.judges)
-        step, optimizer = self.optimizer.update(gradient, carry.judge_optimizer, carry.judges)
-        return optax.apply_updates(carry.judges, step), optimizer
+        gradient = jax.grad(loss_of)(carry.estimators)
+        step, optimizer = self.optimizer.update(
+            gradient, carry.estimator_optimizer, carry.estimators
+        )
+        return optax.apply_updates(carry.estimators, step), optimizer
 
     def _learn(self, key: jax.Array, carry: Carry, rewards: Any) -> tuple[jax.Array, Any, Any]:
         """Update the cost network on a batch from the replay buffer."""
-        model, unit = self.model, rewards["unit"]
+        model, unit = self.model, rewards["reward_scale"]
         now, action, then, starts = self.replay.sample(key, carry.buffer, carry.updates)
         starts = jnp.concatenate([starts[:, 0], starts[:, 1]])
         now, then, action = (jnp.concatenate([each, each]) for each in (now, then, action))
-        targets = self._targets({**rewards, "costs": carry.slow}, starts, now, then, action)
+        targets = self._targets(
+            {**rewards, "q_params": carry.target_params}, starts, now, then, action
+        )
 
         def loss_of(parameters: Any) -> jax.Array:
-            taken = _taken(model.costs({**rewards, "costs": parameters}, starts, now), action)
+            taken = _taken(model.costs({**rewards, "q_params": parameters}, starts, now), action)
             return optax.losses.huber_loss(taken / unit, targets / unit).mean()
 
-        loss, gradient = jax.value_and_grad(loss_of)(carry.costs)
-        step, optimizer = self.optimizer.update(gradient, carry.optimizer, carry.costs)
-        return loss, optax.apply_updates(carry.costs, step), optimizer
+        loss, gradient = jax.value_and_grad(loss_of)(carry.q_params)
+        step, optimizer = self.optimizer.update(gradient, carry.optimizer, carry.q_params)
+        return loss, optax.apply_updates(carry.q_params, step), optimizer
 
     def _targets(
         self, slow: Any, starts: jax.Array, now: jax.Array, then: jax.Array, action: jax.Array
     ) -> jax.Array:
         """Return the targets of the costs of the actions taken, [n, n_skills]."""
-        model, settings, unit = self.model, self.settings, slow["unit"]
+        model, settings, unit = self.model, self.settings, slow["reward_scale"]
         costs, losses = model.costs(slow, starts, now), model.losses(slow, starts, now)
         ahead = model.costs(slow, starts, then).min(axis=2)
         cost = settings.step_cost * unit + model.penalties(slow, now, then, ~model.reversible)
@@ -423,10 +427,10 @@ def _taken(costs: jax.Array, action: jax.Array) -> jax.Array:
     return jnp.take_along_axis(costs, action[:, None, None], axis=2)[:, :, 0]
 
 
-def with_judges(groups: Any, judges: Any) -> list[Any]:
+def with_networks(groups: Any, estimators: Any) -> list[Any]:
     """Return the groups' rewards with the current discriminator networks."""
     return [
-        {**parts, "network": judges[str(number)]} if str(number) in judges else parts
+        {**parts, "network": estimators[str(number)]} if str(number) in estimators else parts
         for number, parts in enumerate(groups)
     ]
 
@@ -462,23 +466,23 @@ def train(
     sets = [SkillSet(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
     alone = len(sets) == 1
     carry: Any = sets[0].carry if alone else stack([each.carry for each in sets])
-    stretches = -(-settings.updates // settings.stretch)
+    stretches = -(-settings.updates // settings.updates_per_jit)
     done = 0
     if checkpoint is not None and checkpoint.exists():
         carry, done = read_state(checkpoint, carry, sets)
 
     def run_stretch(carry: Carry, rewards: Any) -> tuple[Carry, jax.Array, Ends]:
-        return trainer.run(carry, rewards, settings.stretch)
+        return trainer.run(carry, rewards, settings.updates_per_jit)
 
     run = jax.jit(run_stretch if alone else jax.vmap(run_stretch), donate_argnums=0)
     began, first = time.monotonic(), done
     for number in range(done, stretches):
         seconds = time.monotonic() - began
-        steps = (number - first) * settings.stretch * settings.environments * len(sets)
+        steps = (number - first) * settings.updates_per_jit * settings.environments * len(sets)
         speed = f", {steps / seconds:,.0f} steps/s" if number > first else ", compiling"
         progress(
             number / stretches,
-            f"update {number * settings.stretch:,} of {settings.updates:,}{speed}",
+            f"update {number * settings.updates_per_jit:,} of {settings.updates:,}{speed}",
         )
         weights = [each.weights() for each in sets]
         with matmul_precision(settings):
@@ -511,16 +515,14 @@ def matmul_precision(settings: Neural) -> AbstractContextManager[None]:
 def jax_world(problem: Problem) -> JaxWorld:
     """Return the problem's world in JAX; a finite world is converted from its table."""
     world = problem.world
-    return world if isinstance(world, JaxWorld) else from_table(world, problem.mdp)
+    return world if isinstance(world, JaxWorld) else TableWorld(world, problem.mdp)
 
 
 def make_model(problem: Problem) -> SkillModel:
     """Return the skill model of a problem."""
     world = problem.world
-    one_way = world.one_way if isinstance(world, JaxWorld) else problem.mdp.one_way
-    return SkillModel(
-        world.space, one_way, len(world.actions), problem.objective, problem.assignment
-    )
+    one_way = problem.mdp.one_way if world.has_table else world.one_way
+    return SkillModel(world.space, one_way, len(world.actions), problem.objective, problem.kinds)
 
 
 class SkillSet:
@@ -534,36 +536,36 @@ class SkillSet:
         self.fixed = {
             "strength": np.float32(strength),
             "temperature": np.float32(temperature),
-            "unit": _units(self.model, self.parts),
+            "reward_scale": _units(self.model, self.parts),
         }
         hidden = self.settings.hidden
         costs = init_network(
             [self.model.n_inputs, hidden, hidden, self.model.n_outputs], rng,
             output_bias=self.settings.pessimism,
         )  # fmt: skip
-        judges = {
+        estimators = {
             str(number): reward.network
             for number, reward in enumerate(self.rewards)
             if isinstance(reward, NetworkReward)
         }
-        self.carry = trainer.init(jax.random.key(int(rng.integers(2**31))), costs, judges)
+        self.carry = trainer.init(jax.random.key(int(rng.integers(2**31))), costs, estimators)
 
     def weights(self) -> dict[str, Any]:
         """Return the reward parameters of the next stretch."""
         return {**self.fixed, "groups": self.parts}
 
     def observe(self, ends: Ends, share: float) -> None:
-        """Update the estimators from the states in which skills ended, once `hold` is over.
+        """Update the estimators from the last states of skills, once the warm-up is over.
 
         Args:
             ends: Ends of skills in the last stretch.
             share: Share of the training that is done.
         """
         settings, model = self.settings, self.model
-        released = share - settings.hold
+        released = share - settings.warmup_fraction
         if released <= 0:
             return
-        rate = settings.release_rate * min(1.0, 4 * released / (1 - settings.hold))
+        rate = settings.estimator_rate * min(1.0, 4 * released / (1 - settings.warmup_fraction))
         ended = np.asarray(ends.ended).ravel()
         skills = np.asarray(ends.skill).ravel()[ended]
         starts, states = (
@@ -574,23 +576,25 @@ class SkillSet:
             components, among = model.component(number, skills)
             for component in range(reward.group.n_components):
                 which = np.flatnonzero(among & (components == component))
-                which = self.rng.permutation(which)[: settings.observations]
+                which = self.rng.permutation(which)[: settings.samples_per_update]
                 reward.update(np.full(len(which), component), starts[which], states[which], rate)
         self.parts = [reward.parts(held=False) for reward in self.rewards]
 
     def refresh(self, stretches: int) -> None:
         """Recompute the rewards after estimates were restored from a checkpoint."""
-        share = stretches / -(-self.settings.updates // self.settings.stretch)
-        held = share <= self.settings.hold
+        share = stretches / -(-self.settings.updates // self.settings.updates_per_jit)
+        held = share <= self.settings.warmup_fraction
         self.parts = [reward.parts(held=held) for reward in self.rewards]
 
     def final_weights(self, carry: Carry) -> dict[str, Any]:
         """Return the weights of the policies, as NumPy arrays."""
-        groups = with_judges(self.parts, carry.judges)
+        groups = with_networks(self.parts, carry.estimators)
         for parts in groups:
             parts.pop("partition", None)
             parts.pop("held", None)
-        return jax.tree.map(np.asarray, {**self.fixed, "costs": carry.slow, "groups": groups})
+        return jax.tree.map(
+            np.asarray, {**self.fixed, "q_params": carry.target_params, "groups": groups}
+        )
 
 
 def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
@@ -619,6 +623,6 @@ def _diverged(settings: Neural, number: int) -> UserError:
     if settings.checkpoint is not None and Path(settings.checkpoint).exists():
         advice = f"the last finite state is in {settings.checkpoint}"
     return UserError(
-        f"training diverged: the loss is no longer finite after {number * settings.stretch:,} "
-        f"updates; lower learning_rate ({advice})"
+        f"training diverged: the loss is no longer finite after "
+        f"{number * settings.updates_per_jit:,} updates; lower learning_rate ({advice})"
     )

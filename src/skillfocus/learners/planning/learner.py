@@ -50,7 +50,7 @@ from skillfocus.learners.planning.sweeps import (
 from skillfocus.learners.problem import Learned, Learner, Problem
 from skillfocus.machine import map_on_cores
 from skillfocus.mdp import TabularMDP, ValueIndex
-from skillfocus.objectives.kinds import Assignment
+from skillfocus.objectives.kinds import group_skills
 from skillfocus.objectives.objective import Timing
 from skillfocus.progress import Progress, part_of
 from skillfocus.rollout import PolicyArrays, mdp_arrays, run_many
@@ -78,7 +78,7 @@ def check_gamma(gamma: float) -> None:
         raise UserError(f"gamma is {gamma}; it must be above 0 and at most 1")
 
 
-def earned_share(timing: Timing, gamma: float) -> float:
+def step_share_of(timing: Timing, gamma: float) -> float:
     """Return e, the share of its reward that a skill earns by passing through a state."""
     return 1 - gamma if timing == "step" else 0.0
 
@@ -103,10 +103,12 @@ class Model:
         gamma = min(gamma, MAX_GAMMA)
         self.problem = problem
         self.gamma = np.float32(gamma)
-        self.earned = np.float32(earned_share(problem.objective.reward.timing, gamma))
-        self.kept = self.earned if self.earned and not keeps_earning else np.float32(1)
+        self.step_share = np.float32(step_share_of(problem.objective.reward.timing, gamma))
+        self.stop_share = (
+            self.step_share if self.step_share and not keeps_earning else np.float32(1)
+        )
         # What is earned at every step does not wait for the end, so its losses are discounted.
-        self.waiting = self.gamma if self.earned else np.float32(1 / gamma)
+        self.loss_discount = self.gamma if self.step_share else np.float32(1 / gamma)
         mdp, widths = problem.mdp, problem.index.widths
         self.product = product_model(mdp)
         # Sweeps with many outcomes take minutes, too. Other runs have a core each.
@@ -142,7 +144,7 @@ class Model:
         """Return what sweeps of skill z need."""
         return Backup(
             self.successors, self.probabilities, self._expected_costs(z, params), self.gamma,
-            self.waiting, self.earned, self.kept,
+            self.loss_discount, self.step_share, self.stop_share,
         )  # fmt: skip
 
     def _expected_costs(self, z: int, params: Params) -> np.ndarray:
@@ -174,7 +176,7 @@ class Model:
         def one(first: int) -> tuple[np.ndarray, np.ndarray]:
             block = contexts[first : first + BLOCK]
             t = state_reward(problem, params, z, block)
-            here = self.kept * t
+            here = self.stop_share * t
             if self.keeps_values:
                 np.copyto(here, gather_columns(values, block), where=known[block])
             policy = self.solve(here, t, backup, sweeps)
@@ -221,7 +223,7 @@ def independent_parts(problem: Problem) -> list[tuple[int, ...]]:
     parts: list[tuple[set[object], tuple[int, ...]]] = []
     n_variables = len(problem.world.space)
     for skill, first in enumerate(first_modes(problem.modes)):
-        targets = problem.assignment.targets(first)
+        targets = problem.kinds.targets(first)
         terms = problem.objective.terms(targets, n_variables)
         keys: set[object] = {(term.variables, term.target) for term in terms}
         members, apart = (skill,), []
@@ -245,7 +247,7 @@ def part_of_problem(problem: Problem, skills: Sequence[int]) -> Problem:
     chosen = [firsts[z] + mode for z in skills for mode in range(problem.modes[z])]
     return replace(
         problem,
-        assignment=Assignment(tuple(problem.assignment.skills[z] for z in chosen)),
+        kinds=group_skills([problem.kinds.skills[z] for z in chosen]),
         modes=tuple(problem.modes[z] for z in skills),
         known_mdp=problem.mdp,
     )
@@ -328,13 +330,13 @@ def check_parts(problem: Problem) -> None:
     """Raise a `UserError` for policies that are too large even if they are packed, or whose one
     discriminator of whole states is."""
     if not problem.objective.targeted and problem.objective.reward.estimate.discriminates:
-        require_slots(len(problem.assignment))
+        require_slots(len(problem.kinds))
     cells = sum(
         problem_builder.count_cells(part_of_problem(problem, skills))
         for skills in independent_parts(problem)
     )
     most = problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS
-    problem_builder.require_cells(cells, most, len(problem.assignment))
+    problem_builder.require_cells(cells, most, len(problem.kinds))
 
 
 # --------------------
@@ -417,8 +419,8 @@ class Planning(Learner):
             solves from scratch. A reward that falls leaves values that are too high for a while:
             two neighbouring states promise each other's, and a skill walks back and forth.
         start_where_controllable: Whether runs start only where the skill's targets can change.
-        memory: Whether policies see where they began. Without, they see the current state alone,
-            and so do their rewards; penalties are as expected over the starts of training.
+        sees_start: Whether policies see their start. Without, they see the current state alone, and
+            so do their rewards; penalties are as expected over the starts of training.
         keeps_earning: Whether a skill that terminates goes on earning a reward of every step.
         name: Name in files and tables.
     """
@@ -430,7 +432,7 @@ class Planning(Learner):
     final_sweeps: int = 300
     warm_start: bool = True
     start_where_controllable: bool = True
-    memory: bool = True
+    sees_start: bool = True
     keeps_earning: bool = True
     name: str = "planning"
 
@@ -446,7 +448,7 @@ class Planning(Learner):
         time, each part with random numbers of its own.
         """
         parts, sources, large = [tuple(range(len(problem.modes)))], [rng], False
-        if self.memory:
+        if self.sees_start:
             cells = count_cells(problem)
             large = cells > MAX_UNPACKED
             if cells > problem_builder.MAX_CELLS:
@@ -509,22 +511,22 @@ class Planning(Learner):
                 model.improve(z, params, sweeps, contexts)
             paths, steps = run_many(
                 mdp_arrays(tabular.mdp), model.policy_arrays, skills, starts, tabular.step_limit,
-                tabular.mdp.n_marks, rng,
+                tabular.mdp.n_marks, rng, None,
             )  # fmt: skip
             update_estimates(tabular, params, skills, paths, steps, rng)
         check_rewards(tabular, params)
         return params
 
     def _tabular_problem(self, problem: Problem) -> TabularProblem:
-        if not self.memory:
+        if not self.sees_start:
             reward = problem.objective.reward.without_start()
             problem = replace(problem, objective=replace(problem.objective, reward=reward))
         tabular = tabular_problem(
-            problem, use_context=self.memory,
+            problem, use_context=self.sees_start,
             start_where_controllable=self.start_where_controllable,
             max_cells=problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS,
         )  # fmt: skip
-        return tabular if self.memory else tabular.average_penalties()
+        return tabular if self.sees_start else tabular.average_penalties()
 
 
 def draw_starts(

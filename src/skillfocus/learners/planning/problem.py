@@ -1,4 +1,4 @@
-"""A tabular learning problem: MDP, objective and assignment as the arrays that kernels use.
+"""A tabular learning problem: MDP, objective and skills as the arrays that kernels use.
 
 A policy sees the current state and the *context*: what its reward still needs to know of the start
 state. That is the start value of whatever the reward compares with (the targets of VIC and LSD)
@@ -29,7 +29,7 @@ from skillfocus.mdp import (
     index_values,
     moves_by_itself,
 )
-from skillfocus.objectives.kinds import Assignment, reaches_values
+from skillfocus.objectives.kinds import SkillKinds, reaches_values
 from skillfocus.objectives.objective import Objective, Term, ValueNumbers
 from skillfocus.objectives.variants import Penalty, StatePenalty
 from skillfocus.skills.policy import TabularPolicy
@@ -453,7 +453,7 @@ def tabular_problem(
         max_cells: Most entries of all policies (default: `MAX_CELLS`).
     """
     return build_problem(
-        problem.mdp, problem.objective, problem.assignment, step_limit=problem.step_limit,
+        problem.mdp, problem.objective, problem.kinds, step_limit=problem.step_limit,
         rate=problem.rate, use_context=use_context,
         start_where_controllable=start_where_controllable,
         max_cells=MAX_CELLS if max_cells is None else max_cells,
@@ -463,7 +463,7 @@ def tabular_problem(
 def build_problem(
     mdp: TabularMDP,
     objective: Objective,
-    assignment: Assignment,
+    kinds: SkillKinds,
     *,
     step_limit: int,
     rate: float,
@@ -473,12 +473,12 @@ def build_problem(
     max_cells: int = MAX_CELLS,
 ) -> TabularProblem:
     """`tabular_problem` from its parts, with limits on the policies' entries."""
-    builder = _Builder(mdp, objective, assignment)
+    builder = _Builder(mdp, objective, kinds)
     if use_context:
         builder.shrink_contexts(cell_limit)
-        require_cells(builder.cells(), max_cells, len(assignment))
+        require_cells(builder.cells(), max_cells, len(kinds))
     skills = tuple(
-        builder.skill(z, use_context, start_where_controllable) for z in range(len(assignment))
+        builder.skill(z, use_context, start_where_controllable) for z in range(len(kinds))
     )
     groups = tuple(builder.groups)
     estimate = objective.reward.estimate
@@ -488,7 +488,7 @@ def build_problem(
 
 def count_cells(problem: Problem) -> int:
     """Return how many entries the policies of a problem have, once contexts have been shrunk."""
-    builder = _Builder(problem.mdp, problem.objective, problem.assignment)
+    builder = _Builder(problem.mdp, problem.objective, problem.kinds)
     builder.shrink_contexts(CELL_LIMIT)
     return builder.cells()
 
@@ -511,8 +511,8 @@ def _require_change(mdp: TabularMDP, targets: tuple[int, ...]) -> None:
 class _Builder:
     """Builds groups and skills; skills that look at the same variables share a group."""
 
-    def __init__(self, mdp: TabularMDP, objective: Objective, assignment: Assignment) -> None:
-        self.mdp, self.objective, self.assignment = mdp, objective, assignment
+    def __init__(self, mdp: TabularMDP, objective: Objective, kinds: SkillKinds) -> None:
+        self.mdp, self.objective, self.kinds = mdp, objective, kinds
         self.groups: list[Group] = []
         self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
         self.indices: dict[tuple[int, ...], ValueIndex] = {}
@@ -535,7 +535,7 @@ class _Builder:
         return tuple(j for j in seen if j not in self.dropped)
 
     def context_variables(self, z: int) -> tuple[int, ...]:
-        targets = self.assignment.targets(z)
+        targets = self.kinds.targets(z)
         needed: set[int] = set()
         if self.objective.reward.timing != "transition":  # those compare with the state before
             for term in self.objective.terms(targets, len(self.mdp.space)):
@@ -554,7 +554,7 @@ class _Builder:
 
     def cells(self) -> int:
         """Return how many entries all policies have."""
-        contexts = [self.context_variables(z) for z in range(len(self.assignment))]
+        contexts = [self.context_variables(z) for z in range(len(self.kinds))]
         return self.mdp.n_states * sum(self.index(each).size for each in contexts)
 
     def shrink_contexts(self, cell_limit: int) -> None:
@@ -579,11 +579,7 @@ class _Builder:
                 * (j not in self.dropped)
                 for j in ordered
             ]
-            n = (
-                len(self.assignment)
-                if term.target is None
-                else self.assignment.n_components(term.target)
-            )
+            n = len(self.kinds) if term.target is None else self.kinds.n_components(term.target)
             self.known[key] = len(self.groups)
             coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
             if (
@@ -617,7 +613,7 @@ class _Builder:
         occur, as the group's values are."""
         if term.target is None:
             return z
-        component = self.assignment.skills[z][term.target]
+        component = self.kinds.skills[z][term.target]
         if not reaches_values(self.objective):
             return component
         states = np.flatnonzero(self.mdp.values[:, term.target] == component)
@@ -630,7 +626,7 @@ class _Builder:
 
     def skill(self, z: int, use_context: bool, start_where_controllable: bool) -> SkillProblem:
         mdp, penalty = self.mdp, self.objective.penalty
-        targets = self.assignment.targets(z)
+        targets = self.kinds.targets(z)
         visible = self.context_variables(z) if use_context else ()
         context = self.index(visible)
         terms = []

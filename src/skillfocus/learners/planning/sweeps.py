@@ -36,18 +36,18 @@ class Backup(NamedTuple):
         probabilities: float32 [n_states, n_actions, n_outcomes].
         costs: float32 [n_states, n_actions], expected cost of each action.
         gamma: Factor of gains that come a step later.
-        waiting: Factor of losses that come a step later.
-        earned: Share e of its reward that a skill earns by passing through a state.
-        kept: Share k of its reward that a skill earns by terminating in a state.
+        loss_discount: Factor of losses that come a step later.
+        step_share: Share e of its reward that a skill earns by passing through a state.
+        stop_share: Share k of its reward that a skill earns by terminating in a state.
     """
 
     successors: np.ndarray
     probabilities: np.ndarray
     costs: np.ndarray
     gamma: np.float32
-    waiting: np.float32
-    earned: np.float32
-    kept: np.float32
+    loss_discount: np.float32
+    step_share: np.float32
+    stop_share: np.float32
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -114,7 +114,8 @@ def sweep(v, t, model, backwards, stamps, tick):
     change; t are the values of terminating. Settled states are left out; `tick` is how many rows
     earlier sweeps with these stamps had. (Plain loops over c are what vectorises.)"""
     successors, probabilities, costs = model.successors, model.probabilities, model.costs
-    gamma, waiting, earned, kept = model.gamma, model.waiting, model.earned, model.kept
+    gamma, loss_discount = model.gamma, model.loss_discount
+    step_share, stop_share = model.step_share, model.stop_share
     n, width = v.shape
     best = np.empty(width, np.float32)
     value = np.empty(width, np.float32)
@@ -151,8 +152,8 @@ def sweep(v, t, model, backwards, stamps, tick):
         stop = t[s]
         moved = np.int32(0)
         for c in range(width):
-            later = min(gamma * best[c], waiting * best[c])
-            new = max(kept * stop[c], earned * stop[c] + later)
+            later = min(gamma * best[c], loss_discount * best[c])
+            new = max(stop_share * stop[c], step_share * stop[c] + later)
             change[c] = max(change[c], abs(new - row[c]))
             moved += np.int32(new != row[c])
             row[c] = new
@@ -165,7 +166,8 @@ def sweep(v, t, model, backwards, stamps, tick):
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def greedy(v, t, model):
     """Return the best action, uint8 [n_states, n_contexts]; terminate unless another is better."""
-    gamma, waiting, earned, kept = model.gamma, model.waiting, model.earned, model.kept
+    gamma, loss_discount = model.gamma, model.loss_discount
+    step_share, stop_share = model.step_share, model.stop_share
     n, width = v.shape
     n_actions = model.successors.shape[1]
     policy = np.empty((n, width), np.uint8)
@@ -184,8 +186,8 @@ def greedy(v, t, model):
                 choice[c] = a if better else choice[c]
         stop = t[s]
         for c in range(width):
-            later = min(gamma * best[c], waiting * best[c])
-            stops = earned * stop[c] + later <= kept * stop[c] + tolerance
+            later = min(gamma * best[c], loss_discount * best[c])
+            stops = step_share * stop[c] + later <= stop_share * stop[c] + tolerance
             policy[s, c] = n_actions if stops else choice[c]
     return policy
 
@@ -390,7 +392,8 @@ def _combine(partial, shares, begins, out):
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _finish_sweep(v, t, expected, place, model):
     """Set v to the maxima over actions and terminating, and return the largest change."""
-    gamma, waiting, earned, kept = model.gamma, model.waiting, model.earned, model.kept
+    gamma, loss_discount = model.gamma, model.loss_discount
+    step_share, stop_share = model.step_share, model.stop_share
     width = v.shape[1]
     best = np.empty(width, np.float32)
     change = np.zeros(width, np.float32)
@@ -402,8 +405,8 @@ def _finish_sweep(v, t, expected, place, model):
                 best[c] = max(best[c], q[c] - cost)
         row, stop = v[s], t[s]
         for c in range(width):
-            later = min(gamma * best[c], waiting * best[c])
-            new = max(kept * stop[c], earned * stop[c] + later)
+            later = min(gamma * best[c], loss_discount * best[c])
+            new = max(stop_share * stop[c], step_share * stop[c] + later)
             change[c] = max(change[c], abs(new - row[c]))
             row[c] = new
     return change.max()
@@ -422,7 +425,7 @@ def _greedy(t, expected, place, model, tolerance):
                 value = expected[place[s, a], c] - model.costs[s, a]
                 if value > best + tolerance:
                     best, choice = value, a
-            later = min(model.gamma * best, model.waiting * best)
-            stops = model.earned * t[s, c] + later <= model.kept * t[s, c] + tolerance
+            later = min(model.gamma * best, model.loss_discount * best)
+            stops = model.step_share * t[s, c] + later <= model.stop_share * t[s, c] + tolerance
             policy[s, c] = n_actions if stops else choice
     return policy

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.world import STATE_LIMIT, check_seed, check_settings
+from skillfocus.world import STATE_LIMIT, check_seed
 from skillfocus.worlds.adapters.gymnasium_continuous import (
     GymnasiumWorld,
     from_continuous_gymnasium,
@@ -43,6 +43,7 @@ from skillfocus.worlds.explored import (
     ModelOutcome,
     Values,
 )
+from skillfocus.worlds.settings import check_settings
 
 # --------------------
 #

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
+from skillfocus.spaces import Space, Variable
 from skillfocus.world import check_step_limit
 from skillfocus.worlds.adapters.stepping import find_env
-from skillfocus.worlds.continuous import HostStep, HostWorld
+from skillfocus.worlds.host import HostStep, HostWorld
 
 Slices = Mapping[str, Any]
 """Per variable, an index of the observation, a pair (first, end), or {"at": either, "scale": …}."""
@@ -73,7 +73,7 @@ class GymnasiumWorld(HostWorld):
         return self._size
 
     def values(self, observations: Any) -> Any:
-        """Return the values of the variables, float [..., space.size]."""
+        """Return the values of the variables, float [..., space.width]."""
         return observations[..., self._columns]
 
     def make_batch(self, n: int) -> GymnasiumBatch:
@@ -182,9 +182,7 @@ def unnamed_variables(env: Any, world_id: str) -> UserError:
     )
 
 
-def _space(
-    world_id: str, variables: Slices, observations: Any
-) -> tuple[ContinuousSpace, np.ndarray]:
+def _space(world_id: str, variables: Slices, observations: Any) -> tuple[Space, np.ndarray]:
     """Return the space of named slices, and which number of the observation each number is."""
     n = int(observations.shape[0])
     made, columns = [], []
@@ -207,8 +205,8 @@ def _space(
                 f'{{"{name}": {{"at": {json.dumps(at)}, "scale": …}}}} with the largest change '
                 f"that matters"
             )
-        made.append(ContinuousVariable(str(name), low, high, scale))
-    return ContinuousSpace(tuple(made)), np.array(columns)
+        made.append(Variable(str(name), scale=scale, low=low, high=high))
+    return Space(tuple(made)), np.array(columns)
 
 
 def _indices(world_id: str, name: str, at: object, n: int) -> list[int]:

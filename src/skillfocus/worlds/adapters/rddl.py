@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.world import MAX_ACTIONS, STATE_LIMIT, check_settings
+from skillfocus.world import MAX_ACTIONS, STATE_LIMIT
 from skillfocus.worlds.adapters.rddl_formula import (
     MAX_OUTCOMES,
     Assignment,
@@ -36,6 +36,7 @@ from skillfocus.worlds.adapters.rddl_formula import (
 )
 from skillfocus.worlds.adapters.stepping import changed_settings, validate
 from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
+from skillfocus.worlds.settings import check_settings
 
 # -------------------- The dynamics of an RDDL domain, with exact probabilities
 #

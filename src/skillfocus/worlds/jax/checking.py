@@ -1,13 +1,10 @@
-"""Conformance checks for worlds in JAX and for continuous worlds.
-
-`skillfocus.testing.check_jax_world` and `check_continuous_world` call them.
-"""
+"""Conformance checks for worlds without a table; `skillfocus.testing.check_world` calls them."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.spaces import Variable
 from skillfocus.world import World
-from skillfocus.worlds.continuous import ContinuousBase
-from skillfocus.worlds.jax.world import ContinuousWorld, JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld
 from skillfocus.worlds.registry import can_remake, make
 
 ENVIRONMENTS = 128
@@ -30,44 +27,24 @@ ROUNDING = 1e-5
 # -------------------- What a world declares
 
 
-def check_declarations(world: World) -> JaxWorld:
-    """Check that declared names are variables, and that the settings recreate the world.
-
-    Returns:
-        The world.
-
-    Raises:
-        UserError: If a check fails.
-    """
-    if not isinstance(world, JaxWorld):
-        raise UserError(f"{world.id} is not a JaxWorld: check it with check_world")
-    _check_declared(world, goals=world.goals, default_target=(world.default_target,))
-    return world
-
-
-def check_declared_bounds(world: World) -> ContinuousBase:
+def check_declarations(world: World) -> None:
     """Check declared names and bounds, and that the settings recreate the world.
 
-    Returns:
-        The world.
-
     Raises:
         UserError: If a check fails.
     """
-    if not isinstance(world, ContinuousBase):
-        raise UserError(f"{world.id} has finite variables: use check_world or check_jax_world")
     n = len(world.actions)
-    if (len(world.action_low), len(world.action_high)) != (n, n):
+    if world.has_real_actions and (len(world.action_low), len(world.action_high)) != (n, n):
         raise UserError(f"{world.id}: action_low and action_high need {n} numbers, one per action")
-    for name, low, high in zip(world.actions, world.action_low, world.action_high, strict=True):
+    bounds = zip(world.action_low, world.action_high, strict=True)
+    for name, (low, high) in zip(world.actions, bounds, strict=False):
         if not low < high or not np.isfinite([low, high]).all():
             raise UserError(f"{world.id}: action {name} ranges from {low} to {high}")
-    _check_declared(world)
-    return world
-
-
-def _check_declared(world: JaxWorld | ContinuousBase, **declared: tuple[str, ...]) -> None:
-    for attribute, names in {**declared, "one_way": world.one_way, "fixed": world.fixed}.items():
+    declared = {
+        "goals": world.goals, "default_target": (world.default_target,),
+        "one_way": world.one_way, "fixed": world.fixed,
+    }  # fmt: skip
+    for attribute, names in declared.items():
         for name in names:
             if name not in world.space.names:
                 raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
@@ -84,71 +61,56 @@ def _check_declared(world: JaxWorld | ContinuousBase, **declared: tuple[str, ...
 # -------------------- What a world does in random rollouts
 
 
-def check_rollouts(world: JaxWorld, seed: int = 0) -> np.ndarray:
+def check_rollouts(world: JaxWorld, seed: int = 0, steps: int = STEPS) -> np.ndarray:
     """Check random rollouts.
 
+    Args:
+        world: The world.
+        seed: Seed of states and actions.
+        steps: Random actions per environment.
+
     Returns:
-        Value indices, int32 [n_steps + 1, n_environments, n_variables].
+        Values, [n_steps + 1, n_environments, width].
 
     Raises:
         UserError: If a check fails.
     """
-    key = jax.random.key(seed)
-    sizes = {"values": len(world.space)}
-    _check_program(world, key, jnp.int32(0), sizes, ", one value index per variable")
-    rng = np.random.default_rng(seed)
-    shape = (STEPS, ENVIRONMENTS)
-    values = _rollouts(world, key, rng.integers(len(world.actions), size=shape, dtype=np.int32))
-    for j, variable in enumerate(world.space.variables):
-        low, high = int(values[..., j].min()), int(values[..., j].max())
+    key, rng = jax.random.key(seed), np.random.default_rng(seed)
+    shape = (steps, ENVIRONMENTS)
+    if world.has_real_actions:
+        low, high = np.array(world.action_low), np.array(world.action_high)
+        actions = rng.uniform(low, high, (*shape, len(low))).astype(np.float32)
+    else:
+        actions = rng.integers(len(world.actions), size=shape, dtype=np.int32)
+    _check_program(world, key, jnp.asarray(actions[0, 0]))
+    values = _rollouts(world, key, actions)
+    for j, (variable, at) in enumerate(zip(world.space.variables, world.space.slices, strict=True)):
+        numbers = values[..., at]
+        if not variable.is_finite:
+            _check_bounds(world, variable, numbers)
+            continue
+        low, high = int(numbers.min()), int(numbers.max())
         if low < 0 or high >= len(variable.values):
             raise UserError(
                 f"{world.id}: {variable.name} has value indices {low} to {high}, but only "
                 f"{len(variable.values)} values"
             )
-    _check_one_way(world, values)
-    _check_place(world, key, values)
+        if variable.name in world.one_way:
+            _check_one_way(world, variable.name, values[..., j])
+    if world.space.is_finite:
+        _check_place(world, key, values)
     return values
 
 
-def check_continuous_rollouts(world: ContinuousWorld, seed: int = 0) -> np.ndarray:
-    """Check random rollouts.
-
-    Returns:
-        Values, float32 [n_steps + 1, n_environments, space.size].
-
-    Raises:
-        UserError: If a check fails.
-    """
-    key = jax.random.key(seed)
-    sizes = {"values": world.space.size, "observation": world.observation_size}
-    _check_program(world, key, jnp.zeros(world.n_action_dims, jnp.float32), sizes)
-    low, high = np.array(world.action_low), np.array(world.action_high)
-    actions = np.random.default_rng(seed).uniform(low, high, (STEPS, ENVIRONMENTS, len(low)))
-    values = _rollouts(world, key, actions.astype(np.float32))
-    _check_bounds(world, values)
-    return values
-
-
-def _check_program(
-    world: JaxWorld | ContinuousWorld,
-    key: jax.Array,
-    action: jax.Array,
-    sizes: Mapping[str, int],
-    meaning: str = "",
-) -> None:
-    """Check what functions return, that states keep their structure, and that traces agree.
-
-    Args:
-        world: The world.
-        key: A random key.
-        action: An action.
-        sizes: How many numbers the functions of a state return, by their names.
-        meaning: What these numbers are, for the error.
-    """
-    finite = isinstance(world, JaxWorld)
+def _check_program(world: JaxWorld, key: jax.Array, action: jax.Array) -> None:
+    """Check what functions return, that states keep their structure, and that traces agree."""
+    finite = world.space.is_finite
     dtype = jnp.dtype(jnp.int32 if finite else jnp.float32)
     state = jax.eval_shape(world.reset, key)
+    sizes = {"values": world.space.width}
+    if world.has_real_actions:
+        sizes["observation"] = world.observation_size
+    meaning = ", one value index per variable" if finite else ""
     for name, size in sizes.items():
         found = jax.eval_shape(getattr(world, name), state)
         if (found.shape, found.dtype) != ((size,), dtype):
@@ -190,9 +152,9 @@ def check_traces(
         )
 
 
-def _rollouts(world: JaxWorld | ContinuousWorld, key: jax.Array, actions: np.ndarray) -> np.ndarray:
+def _rollouts(world: JaxWorld, key: jax.Array, actions: np.ndarray) -> np.ndarray:
     """Return the values along random actions, [n_steps + 1, n_environments, n_values]."""
-    keys = jax.random.split(key, (STEPS + 1, ENVIRONMENTS))
+    keys = jax.random.split(key, (len(actions) + 1, ENVIRONMENTS))
 
     @jax.jit
     def run(keys: jax.Array, actions: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -209,19 +171,18 @@ def _rollouts(world: JaxWorld | ContinuousWorld, key: jax.Array, actions: np.nda
     return np.concatenate([first[None], later])
 
 
-def _check_one_way(world: JaxWorld, values: np.ndarray) -> None:
-    """Check that variables declared `one_way` never return to a value they have left."""
-    for name in world.one_way:
-        path = values[..., world.space.index(name)]
-        left = np.zeros((path.shape[1], len(world.space.variables[world.space.index(name)].values)))
-        every = np.arange(path.shape[1])
-        for before, after in itertools.pairwise(path):
-            changed = before != after
-            left[every[changed], before[changed]] = 1
-            if left[every, after].any():
-                raise UserError(
-                    f"{world.id}: {name} is declared one_way, but returned to a value it had left"
-                )
+def _check_one_way(world: JaxWorld, name: str, path: np.ndarray) -> None:
+    """Check that a variable declared `one_way`, its values [n_steps + 1, n_environments], never
+    returns to a value it has left."""
+    left = np.zeros((path.shape[1], len(world.space.variables[world.space.index(name)].values)))
+    every = np.arange(path.shape[1])
+    for before, after in itertools.pairwise(path):
+        changed = before != after
+        left[every[changed], before[changed]] = 1
+        if left[every, after].any():
+            raise UserError(
+                f"{world.id}: {name} is declared one_way, but returned to a value it had left"
+            )
 
 
 def _check_place(world: JaxWorld, key: jax.Array, values: np.ndarray) -> None:
@@ -237,20 +198,19 @@ def _check_place(world: JaxWorld, key: jax.Array, values: np.ndarray) -> None:
         )
 
 
-def _check_bounds(world: ContinuousWorld, values: np.ndarray) -> None:
-    """Check that values are finite and within bounds, and that `fixed` variables do not change."""
-    for variable, at in zip(world.space.variables, world.space.slices, strict=True):
-        numbers = values[..., at]
-        if not np.isfinite(numbers).all():
-            raise UserError(f"{world.id}: {variable.name} is not finite in a random rollout")
-        slack = ROUNDING * variable.largest_distance
-        low, high = numbers.min(axis=(0, 1)), numbers.max(axis=(0, 1))
-        if (low < np.array(variable.low) - slack).any() or (
-            high > np.array(variable.high) + slack
-        ).any():
-            raise UserError(
-                f"{world.id}: {variable.name} reaches {low.tolist()} to {high.tolist()}, outside "
-                f"its bounds {variable.low} to {variable.high}"
-            )
-        if variable.name in world.fixed and (numbers != numbers[:1]).any():
-            raise UserError(f"{world.id}: {variable.name} is declared fixed, but changes")
+def _check_bounds(world: JaxWorld, variable: Variable, numbers: np.ndarray) -> None:
+    """Check that a real-valued variable, [..., width], is finite, within its bounds, and does not
+    change if it is declared `fixed`."""
+    if not np.isfinite(numbers).all():
+        raise UserError(f"{world.id}: {variable.name} is not finite in a random rollout")
+    slack = ROUNDING * variable.largest_distance
+    low, high = numbers.min(axis=(0, 1)), numbers.max(axis=(0, 1))
+    if (low < np.array(variable.low) - slack).any() or (
+        high > np.array(variable.high) + slack
+    ).any():
+        raise UserError(
+            f"{world.id}: {variable.name} reaches {low.tolist()} to {high.tolist()}, outside its "
+            f"bounds {variable.low} to {variable.high}"
+        )
+    if variable.name in world.fixed and (numbers != numbers[:1]).any():
+        raise UserError(f"{world.id}: {variable.name} is declared fixed, but changes")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from skillfocus.worlds.jax.lazy import jnp
-from skillfocus.worlds.jax.world import ContinuousWorld
+from skillfocus.worlds.jax.world import JaxWorld
 
 
 class TaskStep(NamedTuple):
@@ -46,7 +46,7 @@ class ContinuousTask(ABC):
 
     name: str
     """Its name."""
-    world: ClassVar[type[ContinuousWorld]]
+    world: ClassVar[type[JaxWorld]]
     """The world."""
     world_settings: ClassVar[Mapping[str, Any]] = {}
     """Settings of the world in which the task is defined."""
@@ -59,7 +59,7 @@ class ContinuousTask(ABC):
     best_return: float
     """Upper bound of the return."""
 
-    def make_world(self) -> ContinuousWorld:
+    def make_world(self) -> JaxWorld:
         """Return the world, with the task's settings."""
         return self.world(**self.world_settings)
 

@@ -101,7 +101,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
         """Raise `UserError`: `enter` takes its place."""
         del state, cell
-        raise self._no_table()
+        raise self.no_table()
 
 
 MAX_BLOCKS = 16

@@ -1,4 +1,4 @@
-"""`from_table`: convert a finite world to a JAX world, to compare networks with exact values."""
+"""Finite worlds as worlds in JAX, to compare networks with exact values, and the way back."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ class TableWorld(_LikeAnother, JaxWorld):
         """
         super().__init__(world)
         self.n_marks, self.final_states = world.n_marks, world.final_states
-        self.state_graph = world.state_graph
-        self._mdp = mdp
+        self.state_graph, self.mdp = world.state_graph, mdp
         self.one_way = mdp.one_way
         self._values = jnp.asarray(mdp.values, jnp.int32)
         self._cumulative = jnp.asarray(mdp.cumulative, jnp.float32)
@@ -68,11 +67,6 @@ class TableWorld(_LikeAnother, JaxWorld):
         self._again = jnp.asarray(mdp.again, jnp.int32)
         self._marks_in = jnp.asarray(mdp.marks_in, jnp.int32)
         self._numbers = StateNumbers(mdp.space.sizes, mdp.values)
-
-    @property
-    def mdp(self) -> TabularMDP:
-        """The table."""
-        return self._mdp
 
     def states(self) -> Iterable[State]:
         """As in the finite world: unlike other JAX worlds, this one can be tabulated."""
@@ -178,16 +172,6 @@ class StateNumbers:
         return self._numbers[row]
 
 
-def from_table(world: World, mdp: TabularMDP) -> TableWorld:
-    """Return a finite world as a JAX world.
-
-    Args:
-        world: The world.
-        mdp: Its table, from `tabulate(world)`.
-    """
-    return TableWorld(world, mdp)
-
-
 # --------------------
 #
 # `enumerate_world`: convert a small JAX world to a finite one, for exact metrics
@@ -212,16 +196,17 @@ class EnumeratedWorld(_LikeAnother):
         """
         super().__init__(world)
         self.limit = max(world.limit, mdp.n_states)
-        self.mdp, self.n_starts = mdp, n_starts
+        self.mdp = self._mdp = mdp
+        self.n_starts = n_starts
 
     def states(self) -> Iterable[State]:
         """Return the starts of the enumeration."""
-        return [self.mdp.state(number) for number in range(self.n_starts)]
+        return [self._mdp.state(number) for number in range(self.n_starts)]
 
     def transition(self, state: State, action: int) -> list[Outcome]:
         """Return the outcome from the table."""
-        successor = self.mdp.successors[self.mdp.number(state), action, 0]
-        return [Outcome(1.0, self.mdp.state(int(successor)))]
+        successor = self._mdp.successors[self._mdp.number(state), action, 0]
+        return [Outcome(1.0, self._mdp.state(int(successor)))]
 
 
 def enumerate_world(
@@ -242,21 +227,21 @@ def enumerate_world(
     """
     limit = world.limit if limit is None else limit
     step = _stepper(world)
-    numbers: dict[int, int] = {}
+    numbers: dict[bytes, int] = {}
     levels: list[np.ndarray] = []
-    successor_codes: list[np.ndarray] = []
+    following: list[bytes] = []
 
     def add(states: np.ndarray) -> np.ndarray:
         """Number the new states, and return them."""
-        codes = world.space.encode(states)
-        _, first = np.unique(codes, return_index=True)
-        new = np.array([i for i in np.sort(first) if int(codes[i]) not in numbers], dtype=np.int64)
+        rows = [row.tobytes() for row in states]
+        first = {row: i for i, row in reversed(list(enumerate(rows)))}
+        new = np.array(sorted(i for row, i in first.items() if row not in numbers), dtype=np.int64)
         if len(numbers) + len(new) > limit:
             raise UserError(
                 f"{world.id} has more than {limit:,} states: raise the limit, or learn its skills "
                 f"without a table"
             )
-        numbers.update({int(codes[i]): len(numbers) + n for n, i in enumerate(new)})
+        numbers.update({rows[i]: len(numbers) + n for n, i in enumerate(new)})
         levels.append(states[new])
         return states[new]
 
@@ -266,13 +251,12 @@ def enumerate_world(
         raise UserError(f"{world.id} names no state to start from")
     while len(frontier):
         flat = step(frontier).reshape(-1, len(world.space))
-        successor_codes.append(world.space.encode(flat))
+        following += [row.tobytes() for row in flat]
         frontier = add(flat)
 
     values = np.concatenate(levels)
-    codes = np.concatenate(successor_codes).tolist()
     shape = (len(values), len(world.actions), 1)
-    successors = np.array([numbers[code] for code in codes], dtype=np.int32).reshape(shape)
+    successors = np.array([numbers[row] for row in following], dtype=np.int32).reshape(shape)
     mdp = TabularMDP(
         space=world.space,
         values=values,

@@ -29,8 +29,8 @@ from __future__ import annotations
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.worlds.continuous import Circle, Drawing, Line, Number, Text
+from skillfocus.spaces import Space, Variable
+from skillfocus.worlds.drawing import Circle, Drawing, Line, Number, Text
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep, TimedTask
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.world import EpisodicWorld
@@ -64,12 +64,12 @@ class TwoRooms(EpisodicWorld):
     """
 
     id = "TwoRooms-v0"
-    space = ContinuousSpace(
+    space = Space(
         (
-            ContinuousVariable("agent", (0.0, 0.0), SIZE),
-            ContinuousVariable("box", (0.0, 0.0), SIZE),
-            ContinuousVariable("vase", (0.0,), (1.0,)),
-            ContinuousVariable("lamp", (0.0,), (1.0,)),
+            Variable("agent", low=(0.0, 0.0), high=SIZE),
+            Variable("box", low=(0.0, 0.0), high=SIZE),
+            Variable("vase", low=(0.0,), high=(1.0,)),
+            Variable("lamp", low=(0.0,), high=(1.0,)),
         )
     )
     actions = ("right", "up", "grip", "turn")
@@ -95,7 +95,7 @@ class TwoRooms(EpisodicWorld):
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a varied state, or return the start of tasks."""
         if self.starts == "task":
-            return jnp.asarray(self.space.join(agent=TASK_AGENT, box=TASK_BOX))
+            return jnp.asarray(self.space.state(agent=TASK_AGENT, box=TASK_BOX))
         at, broken, lamp = jax.random.split(key, 3)
         places = jax.vmap(_outside_wall)(jax.random.uniform(at, (2, 2)) * jnp.array(SIZE))
         agent, box = places

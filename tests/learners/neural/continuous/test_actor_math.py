@@ -14,25 +14,26 @@ import jax.numpy as jnp
 from scipy.special import i0, iv
 
 import skillfocus as sf
-from skillfocus.learners.actor.judging import (
+from skillfocus.learners.actor.rewards import (
+    EstimatorBatch,
     Fixed,
-    JudgeBatch,
     RewardRule,
     choose_prototypes,
     constraint_room,
     dual_step,
+    estimator_loss,
     init_vectors,
-    judge_loss,
-    normalise,
+    normalize,
     prototype_outputs,
 )
 from skillfocus.learners.ppo import advantages
-from skillfocus.objectives.kinds import Sphere, lay_out
+from skillfocus.objectives.kinds import Sphere, make_kinds
 from skillfocus.skills.actor import (
     SkillEstimates,
     log_densities,
     log_density_on_sphere,
     log_squashing,
+    make_code,
     spectral_norms,
 )
 from sliders import Sliders
@@ -41,14 +42,15 @@ SPACE = Sliders.space
 
 
 def estimates_of(objective, targets=None, **more) -> SkillEstimates:
-    return SkillEstimates(SPACE, objective, lay_out(SPACE, objective, targets, **more))
+    kinds = make_kinds(Sliders(), objective, more.get("n_skills"), targets)
+    return SkillEstimates(SPACE, objective, make_code(kinds, len(SPACE)))
 
 
 def test_advantages_by_hand():
     # backwards: delta 3 - 0.5 = 2.5; 0 + 0.5 * 0.5 - 1 = -0.75, plus 0.25 * 2.5 = -0.125;
     # 1 + 0.5 * 1 - 2 = -0.5, plus 0.25 * -0.125 = -0.53125
     rewards, values = jnp.array([1.0, 0.0, 3.0]), jnp.array([2.0, 1.0, 0.5])
-    gained, returns = advantages(rewards, values, gamma=0.5, trace=0.5)
+    gained, returns = advantages(rewards, values, gamma=0.5, gae_lambda=0.5)
     assert gained.tolist() == [-0.53125, -0.125, 2.5]
     assert returns.tolist() == [1.46875, 0.875, 3.0]
     both, _ = advantages(
@@ -98,17 +100,17 @@ def walk() -> tuple[jnp.ndarray, jnp.ndarray]:
 def test_rewards_are_the_formula_of_what_discriminators_say():
     targets = {"a": 2, "c": 2}
     estimates = estimates_of(sf.focused(sf.diayn()), targets)
-    judges = estimates.init(8, np.random.default_rng(0))
+    estimators = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
     prototypes = choose_prototypes(
         estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
-    found = RewardRule(estimates, n_settling=1).rewards(
-        judges, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
+    found = RewardRule(estimates, n_grace=1).rewards(
+        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
     )
     flat = np.asarray(values).reshape(6, 3)
-    outputs = np.asarray(estimates.outputs(judges, flat, flat)).reshape(2, 3, 2, 2)
+    outputs = np.asarray(estimates.outputs(estimators, flat, flat)).reshape(2, 3, 2, 2)
     logits = outputs[0, 2, 0]  # of a's discriminator, for the first skill's last state
     log_q = logits[0] - np.log(np.exp(logits).sum())
     assert found[1, 0].tolist()[:2] == pytest.approx([log_q + math.log(2), 0.0], abs=1e-5)
@@ -120,24 +122,28 @@ def test_rewards_are_the_formula_of_what_discriminators_say():
 
 def test_final_rewards_are_paid_as_they_grow():
     estimates = estimates_of(sf.focused(sf.vic()), {"a": 2, "c": 2})
-    judges = estimates.init(8, np.random.default_rng(0))
+    estimators = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
     prototypes = choose_prototypes(
         estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
-    rule = RewardRule(estimates, n_settling=1)
-    found = rule.rewards(judges, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0))
+    rule = RewardRule(estimates, n_grace=1)
+    found = rule.rewards(
+        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
+    )
     start, last = np.asarray(values[0]), np.asarray(values[2])
     paid = [
-        estimates.log_ratios(estimates.outputs(judges, start, state), np.asarray(z))[0]
+        estimates.log_ratios(estimates.outputs(estimators, start, state), np.asarray(z))[0]
         for state in (start, last)
     ]
     assert float(found[:, 0, 0].sum()) == pytest.approx(float((paid[1] - paid[0])[0, 0]), abs=1e-5)
     # a ends with b where it was and c moved by 0.2, over a scale of 2
     assert float(found[:, 0, 2].sum()) == pytest.approx(-4 * 0.1)
     assert float(found[0, 0, 2]) == pytest.approx(-4 * 0.1)  # b had moved
-    before = rule.rewards(judges, fixed(prototypes=prototypes), values, kind, z, jnp.float32(0.0))
+    before = rule.rewards(
+        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(0.0)
+    )
     by_prototypes = estimates.log_ratios(prototype_outputs(estimates, prototypes, values[2]), z)[0]
     by_prototypes -= estimates.log_ratios(prototype_outputs(estimates, prototypes, values[0]), z)[0]
     assert float(before[:, 0, 0].sum()) == pytest.approx(float(by_prototypes[0, 0]), abs=1e-5)
@@ -147,14 +153,14 @@ def test_no_strength_is_no_penalty_bit_for_bit():
     values, kind = walk()
     z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
     focused = estimates_of(sf.focused(sf.diayn(), strength=0.0), {"a": 2, "c": 2})
-    without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.layout)
-    judges = focused.init(8, np.random.default_rng(0))
+    without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.code)
+    estimators = focused.init(8, np.random.default_rng(0))
     prototypes = choose_prototypes(
         focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
     one, other = (
         RewardRule(each, 1).rewards(
-            judges, fixed(0.0, prototypes), values, kind, z, jnp.float32(0.5)
+            estimators, fixed(0.0, prototypes), values, kind, z, jnp.float32(0.5)
         )
         for each in (focused, without)
     )
@@ -164,19 +170,19 @@ def test_no_strength_is_no_penalty_bit_for_bit():
 
 def test_dusdi_pays_for_what_others_tell():
     both = estimates_of(sf.dusdi(sf.diayn(), weight=0.25), {"a": 2, "c": 2})
-    assert both.layout.kinds == ((0, 1),)  # at once
+    assert both.code.kinds == ((0, 1),)  # at once
     assert both.weights.tolist() == [1.0, 1.0, -0.25, -0.25]
     assert both.seen[:, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0]]
-    judges = both.init(8, np.random.default_rng(0))
+    estimators = both.init(8, np.random.default_rng(0))
     values, _ = walk()
     z = jnp.array([[1.0, 0, 0, 1.0], [0, 1.0, 1.0, 0]])
     prototypes = choose_prototypes(
         both, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
     )
     found = RewardRule(both, 0).rewards(
-        judges, fixed(prototypes=prototypes), values, jnp.zeros(2, int), z, jnp.float32(1.0)
+        estimators, fixed(prototypes=prototypes), values, jnp.zeros(2, int), z, jnp.float32(1.0)
     )
-    log_q, log_nu = both.log_ratios(both.outputs(judges, values[0], values[1]), z)
+    log_q, log_nu = both.log_ratios(both.outputs(estimators, values[0], values[1]), z)
     ratio = log_q - log_nu
     by_hand = np.asarray(ratio[:2] - 0.25 * ratio[2:]).T
     assert np.asarray(found[0, :, :2]) == pytest.approx(by_hand, abs=1e-5)
@@ -205,15 +211,15 @@ def test_the_dual_step_by_hand():
 
 def test_the_loss_of_metra_by_hand():
     estimates = estimates_of(sf.metra(), Sphere(2))
-    judges = {
+    estimators = {
         # phi is twice the first two numbers, as long as they are positive
         "w0": np.array([[[2.0, 0], [0, 2.0], [0, 0]]], np.float32), "b0": np.zeros((1, 1, 2)),
         "w1": np.eye(2, dtype=np.float32)[None], "b1": np.zeros((1, 1, 2)),
         "w2": np.eye(2, dtype=np.float32)[None], "b2": np.zeros((1, 1, 2)),
     }  # fmt: skip
     before, after = jnp.array([[0.1, 0.1, 0.0]]), jnp.array([[0.5, 0.4, 0.0]])
-    seen = JudgeBatch(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
-    loss, room = judge_loss(estimates, judges, seen, jnp.log(jnp.array([30.0])))
+    seen = EstimatorBatch(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
+    loss, room = estimator_loss(estimates, estimators, seen, jnp.log(jnp.array([30.0])))
     # change (0.8, 0.6), of length 1: along z 0.8, and no room
     assert room.tolist() == pytest.approx([0.0], abs=1e-5)
     assert float(loss) == pytest.approx(-0.8, abs=1e-4)
@@ -221,16 +227,16 @@ def test_the_loss_of_metra_by_hand():
 
 def test_layers_of_lsd_have_norm_one():
     estimates = estimates_of(sf.lsd(), n_skills=3)
-    judges = estimates.init(16, np.random.default_rng(0))
-    vectors = init_vectors(judges, np.random.default_rng(1))
-    assert spectral_norms(judges).max() > 1.2
+    estimators = estimates.init(16, np.random.default_rng(0))
+    vectors = init_vectors(estimators, np.random.default_rng(1))
+    assert spectral_norms(estimators).max() > 1.2
     for _ in range(60):
-        judges, vectors = normalise(judges, vectors)
-    assert spectral_norms(judges) == pytest.approx(np.ones((1, 3)), abs=0.02)
+        estimators, vectors = normalize(estimators, vectors)
+    assert spectral_norms(estimators) == pytest.approx(np.ones((1, 3)), abs=0.02)
     x, y = np.random.default_rng(2).uniform(-1, 1, (2, 500, 3)).astype(np.float32)
-    phi = [np.asarray(estimates.outputs(judges, v, v))[0] for v in (x, y)]
+    phi = [np.asarray(estimates.outputs(estimators, v, v))[0] for v in (x, y)]
     ratio = np.linalg.norm(phi[0] - phi[1], axis=1) / np.linalg.norm(x - y, axis=1)
-    assert 0.05 < ratio.max() <= spectral_norms(judges).prod() + 1e-6
+    assert 0.05 < ratio.max() <= spectral_norms(estimators).prod() + 1e-6
 
 
 def test_prototypes_are_far_apart():

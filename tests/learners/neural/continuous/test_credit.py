@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import skillfocus as sf
 from skillfocus.learners.actor.acting import STEPS, action_influence, credit_weights
 from skillfocus.learners.actor.training import init_training, make_trainer, train
-from skillfocus.learners.problem import make_continuous_problem
-from skillfocus.objectives.kinds import lay_out
-from skillfocus.skills.actor import ActorModel
+from skillfocus.learners.problem import make_problem
+from skillfocus.objectives.kinds import make_kinds
+from skillfocus.skills.actor import ActorModel, make_code
 from sliders import Sliders
 
 
@@ -34,16 +34,22 @@ class LongSliders(Sliders):
 
 DUSDI = sf.dusdi(sf.diayn())
 TARGETS = {"a": 2, "b": 2, "c": 2}
-TINY = sf.Actor(rounds=2, environments=8, hidden=8, judge_hidden=8, batch=32, stretch=1)
+TINY = sf.Actor(
+    steps=2 * 8 * 12, environments=8, hidden=8, estimator_hidden=8, batch=32, rounds_per_jit=1
+)
 
 
 def problem_of(world, objective=DUSDI):
-    return make_continuous_problem(world, objective, targets=TARGETS)
+    return make_problem(world, objective, targets=TARGETS)
+
+
+def code_of(objective, targets, n_skills=None):
+    return make_code(make_kinds(Sliders(), objective, n_skills, targets), 3)
 
 
 def test_influence_is_measured_by_intervention():
     problem = problem_of(LongSliders())
-    model = ActorModel(problem.world, DUSDI, problem.layout, problem.step_limit)
+    model = ActorModel(problem.world, DUSDI, make_code(problem.kinds, 3), problem.step_limit)
     found = action_influence(model, jax.random.key(0))
     # two uniform draws from -0.01 to 0.01 are 0.02 / 3 apart; the scale is 2
     one = STEPS * 0.02 / 3 / 2
@@ -55,9 +61,9 @@ INFLUENCE = np.array([[0.3, 0.1, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 0.2]], np.flo
 
 
 def test_weights_by_hand():
-    layout = lay_out(Sliders.space, DUSDI, TARGETS)
+    code = code_of(DUSDI, TARGETS)
     # shares of the first dimension: 1 of a and 1/4 of b; of the second: 3/4 of b
-    (weights,) = credit_weights(INFLUENCE, layout, np.zeros((1, 3)), 2.0)
+    (weights,) = credit_weights(INFLUENCE, code, np.zeros((1, 3)), 2.0)
     assert weights[0].tolist() == pytest.approx([1.0, 1 / 16, 0.0, 0.0])
     assert weights[1].tolist() == [0.0, 1.0, 0.0, 0.0]
     assert weights[2].tolist() == [0.0, 0.0, 1.0, 0.0]
@@ -65,26 +71,26 @@ def test_weights_by_hand():
 
 def test_penalty_counts_only_for_dimensions_that_influence_it():
     objective = sf.focused(sf.diayn())
-    layout = lay_out(Sliders.space, objective, {"a": 2, "b": 2})
-    assert layout.kinds == ((0,), (1,))
+    code = code_of(objective, {"a": 2, "b": 2})
+    assert code.kinds == ((0,), (1,))
     watched = np.array([[0, 1, 1], [1, 0, 1]])
-    of_a, of_b = credit_weights(INFLUENCE, layout, watched, 2.0)
+    of_a, of_b = credit_weights(INFLUENCE, code, watched, 2.0)
     assert of_a.tolist() == [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
     assert of_b.tolist() == [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
 
 def test_what_was_never_seen_to_move_counts_for_all_dimensions():
-    layout = lay_out(Sliders.space, sf.focused(sf.diayn()), {"a": 2, "c": 2})
+    code = code_of(sf.focused(sf.diayn()), {"a": 2, "c": 2})
     still = INFLUENCE * [1, 1, 0]
-    of_a, of_c = credit_weights(still, layout, np.array([[0, 0, 1], [1, 0, 0]]), 2.0)
+    of_a, of_c = credit_weights(still, code, np.array([[0, 0, 1], [1, 0, 0]]), 2.0)
     assert of_c[:, 1].tolist() == [1.0] * 3
     assert of_a[:, -1].tolist() == [1.0] * 3  # the penalty on c
     assert of_c[:, -1].tolist() == [1.0, 0.0, 0.0]
 
 
 def test_untargeted_components_count_for_all_dimensions():
-    layout = lay_out(Sliders.space, sf.diayn(), None, n_skills=4)
-    found = credit_weights(INFLUENCE, layout, np.zeros((1, 3)), 2.0)
+    code = code_of(sf.diayn(), None, 4)
+    found = credit_weights(INFLUENCE, code, np.zeros((1, 3)), 2.0)
     assert found.tolist() == [[[1.0, 0.0]] * 3]
 
 
@@ -121,7 +127,9 @@ def test_advantages_are_weighted_by_the_kind_of_each_skill():
 def test_training_with_credit_repeats_itself_and_differs():
     problem = problem_of(Sliders(), DUSDI)
     actors = [
-        train(settings, problem, [np.random.default_rng(0)], lambda *_: None)[0].weights["actor"]
+        train(settings, problem, [np.random.default_rng(0)], lambda *_: None)[0].policy.weights[
+            "actor"
+        ]
         for settings in (
             replace(TINY, credit=1.0),
             replace(TINY, credit=1.0),

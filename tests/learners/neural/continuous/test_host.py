@@ -11,12 +11,12 @@ import jax.numpy as jnp
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.learners.actor.judging import Fixed
+from skillfocus.learners.actor.rewards import Fixed
 from skillfocus.learners.actor.training import HostEnvironments, make_trainer, train
-from skillfocus.learners.problem import make_continuous_problem
+from skillfocus.learners.problem import make_problem
 from skillfocus.skills.network import init_network
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.worlds.continuous import HostStep, HostWorld
+from skillfocus.spaces import Space, Variable
+from skillfocus.worlds.host import HostStep, HostWorld
 
 
 class Counter:
@@ -43,7 +43,7 @@ class Counter:
 
 class Counting(HostWorld):
     id = "Counting-v0"
-    space = ContinuousSpace(tuple(ContinuousVariable(name, (0.0,), (10.0,)) for name in "ab"))
+    space = Space(tuple(Variable(name, low=(0.0,), high=(10.0,)) for name in "ab"))
     actions, action_low, action_high = ("push",), (-1.0,), (1.0,)
     step_limit = 5
 
@@ -55,7 +55,7 @@ class Counting(HostWorld):
 
 
 def test_what_follows_an_episode_s_end_does_not_count():
-    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    problem = make_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
     trainer = make_trainer(sf.Actor(environments=2, hidden=4), problem)
     actor = init_network([trainer.model.n_inputs, 4, 4, 2], np.random.default_rng(0))
     fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0), jnp.ones(()))
@@ -72,11 +72,11 @@ def test_what_follows_an_episode_s_end_does_not_count():
 
 
 def test_the_noise_of_actions_persists():
-    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    problem = make_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
     fixed = Fixed(jnp.zeros(2), jnp.ones(2), {}, jnp.float32(0), jnp.ones(()))
     correlation = []
-    for persistence in (0.0, 0.9):
-        actor = sf.Actor(environments=200, hidden=4, persistence=persistence)
+    for noise_correlation in (0.0, 0.9):
+        actor = sf.Actor(environments=200, hidden=4, noise_correlation=noise_correlation)
         trainer = make_trainer(actor, problem)
         net = init_network([trainer.model.n_inputs, 4, 4, 2], np.random.default_rng(0))
         net = {name: 0 * array for name, array in net.items()}  # mean 0, the same deviation
@@ -89,8 +89,10 @@ def test_the_noise_of_actions_persists():
 
 @pytest.mark.slow
 def test_every_set_has_its_own_strength():
-    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
-    actor = sf.Actor(rounds=2, environments=2, hidden=4, judge_hidden=4, free=0.0, rise=0.0)
+    problem = make_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    actor = sf.Actor(
+        steps=20, environments=2, hidden=4, estimator_hidden=4, penalty_delay=0.0, penalty_ramp=0.0
+    )
     rngs = [np.random.default_rng(seed) for seed in (0, 0)]
     trained = train(actor, problem, rngs, lambda *_: None, strengths=[0.0, 2.0])
     penalties = [-float(each.report["rewards"][1, -1]) for each in trained]
@@ -103,7 +105,7 @@ def test_a_gymnasium_environment_trains():
     world = sf.make(
         "gymnasium:Pendulum-v1", variables={"angle": [0, 2], "velocity": 2}, step_limit=10
     )
-    learner = sf.Neural(actor=sf.Actor(rounds=3, environments=4, batch=40, hidden=8))
+    learner = sf.Actor(steps=3 * 4 * 10, environments=4, batch=40, hidden=8)
     one, other = (
         sf.discover(
             world, sf.focused(sf.diayn()), seed=0, learner=learner,
@@ -112,14 +114,11 @@ def test_a_gymnasium_environment_trains():
         for _ in range(2)
     )  # fmt: skip
     assert one == other
-    assert isinstance(one, sf.ContinuousSkills)
-    effects = sf.metrics.continuous_side_effects(
-        one, rng=np.random.default_rng(0), n=4, settled=True
-    )
-    assert [each.target for each in effects] == ["angle", "angle", "velocity", "velocity"]
+    effects = sf.metrics.side_effects(one, "settled", sample=4, rng=np.random.default_rng(0))
+    assert [each.targets[0] for each in effects] == ["angle", "angle", "velocity", "velocity"]
 
 
 def test_credit_needs_a_world_in_jax():
-    problem = make_continuous_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
+    problem = make_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
     with pytest.raises(UserError, match="Counting-v0 is stepped outside JAX, so the influence"):
-        train(sf.Actor(credit=1.0), problem, [np.random.default_rng(0)], lambda *_: None)
+        sf.Actor(credit=1.0).check(problem)

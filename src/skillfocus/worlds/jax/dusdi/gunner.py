@@ -24,8 +24,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.worlds.continuous import Arrow, Circle, Drawing, Number, Text
+from skillfocus.spaces import Space, Variable
+from skillfocus.worlds.drawing import Arrow, Circle, Drawing, Number, Text
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.world import EpisodicWorld
 
@@ -57,19 +57,19 @@ Variables = Literal["items", "numbers"]
 Starts = Literal["centre", "varied"]
 
 
-def _items(name: str) -> ContinuousVariable:
+def _items(name: str) -> Variable:
     """Return a one-hot variable; two different things are at distance √2."""
-    return ContinuousVariable(name, (0.0,) * N_ITEMS, (1.0,) * N_ITEMS, scale=math.sqrt(2))
+    return Variable(name, low=(0.0,) * N_ITEMS, high=(1.0,) * N_ITEMS, scale=math.sqrt(2))
 
 
-SPACES: dict[Variables, ContinuousSpace] = {
-    "items": ContinuousSpace(tuple(_items(name) for name in ("base", "arm", "view"))),
-    "numbers": ContinuousSpace(
+SPACES: dict[Variables, Space] = {
+    "items": Space(tuple(_items(name) for name in ("base", "arm", "view"))),
+    "numbers": Space(
         (
-            ContinuousVariable("base", (0.0, 0.0), (LIMIT, LIMIT)),
-            ContinuousVariable("arm", (0.0, 0.0), (LIMIT, LIMIT)),
-            ContinuousVariable("gripper", (0.0,), (1.0,)),
-            ContinuousVariable("view", (-math.pi,), (math.pi,)),
+            Variable("base", low=(0.0, 0.0), high=(LIMIT, LIMIT)),
+            Variable("arm", low=(0.0, 0.0), high=(LIMIT, LIMIT)),
+            Variable("gripper", low=(0.0,), high=(1.0,)),
+            Variable("view", low=(-math.pi,), high=(math.pi,)),
         )
     ),
 }

@@ -18,8 +18,8 @@ import math
 from typing import NamedTuple
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.worlds.continuous import Circle, Drawing, Line, Number
+from skillfocus.spaces import Space, Variable
+from skillfocus.worlds.drawing import Circle, Drawing, Line, Number
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.world import EpisodicWorld
 
@@ -63,9 +63,9 @@ class Particles(EpisodicWorld):
         if agents > MAX_AGENTS:
             raise UserError(f"agents is {agents}; it must be at most {MAX_AGENTS}")
         super().__init__(step_limit, episode_steps)
-        self.space = ContinuousSpace(
+        self.space = Space(
             tuple(
-                ContinuousVariable(f"distance_{i}", (0.0,), (2 * math.sqrt(2),))
+                Variable(f"distance_{i}", low=(0.0,), high=(2 * math.sqrt(2),))
                 for i in range(agents)
             )
         )

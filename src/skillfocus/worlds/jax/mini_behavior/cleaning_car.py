@@ -20,7 +20,7 @@ Every step, in this order:
 
 from __future__ import annotations
 
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
@@ -55,7 +55,7 @@ class CleaningACar(RoomWorld):
     id = "MiniBehaviorCar-v0"
     actions = ACTIONS
     room = ROOM
-    space = FactoredSpace(
+    space = Space(
         (
             *agent_variables(ROOM),
             position_variable("rag_position", ROOM),

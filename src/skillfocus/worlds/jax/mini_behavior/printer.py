@@ -13,7 +13,7 @@ The table is cleaned by facing it, and stays clean.
 
 from __future__ import annotations
 
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     WALL,
@@ -45,7 +45,7 @@ class InstallingAPrinter(RoomWorld):
     id = "MiniBehaviorPrinter-v0"
     actions = ACTIONS
     room = ROOM
-    space = FactoredSpace(
+    space = Space(
         (
             *agent_variables(ROOM),
             position_variable("printer_position", ROOM),

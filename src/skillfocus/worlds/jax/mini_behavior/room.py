@@ -23,7 +23,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.grid import Cell, Map
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.world import JaxWorld
@@ -212,6 +212,6 @@ def level_variable(name: str) -> Variable:
     return Variable(name, tuple(range(6)))
 
 
-def pack(space: FactoredSpace, **values: jax.Array) -> jax.Array:
+def pack(space: Space, **values: jax.Array) -> jax.Array:
     """Return the state with these values, int32 [n_variables]."""
     return jnp.stack([jnp.asarray(values[name], jnp.int32) for name in space.names])

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skillfocus.spaces import FactoredSpace, Variable
+from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.jax.lazy import jax, jnp
 from skillfocus.worlds.jax.mini_behavior.room import (
     ABSENT,
@@ -72,7 +72,7 @@ class ThawingFrozenFood(RoomWorld):
     id = "MiniBehaviorThawing-v0"
     actions = ACTIONS
     room = ROOM
-    space = FactoredSpace(
+    space = Space(
         (
             *agent_variables(ROOM),
             Variable("fridge_open", (0, 1)),

@@ -1,8 +1,8 @@
-"""Updates of the judges, the networks that rewards depend on: discriminators, or phi.
+"""Updates of the estimators, the networks that rewards depend on: discriminators, or phi.
 
-discriminator   minimise  -E log q(z | s)
-LSD             maximise  E <phi(s_T) - phi(s_0), z>, then divide every layer by its norm
-METRA           maximise  E [<phi(s') - phi(s), z> + lambda min(slack, 1 - |phi(s') - phi(s)|^2)]
+discriminator   minimize  -E log q(z | s)
+LSD             maximize  E <phi(s_T) - phi(s_0), z>, then divide every layer by its norm
+METRA           maximize  E [<phi(s') - phi(s), z> + lambda min(slack, 1 - |phi(s') - phi(s)|^2)]
                 then      log lambda <- log lambda - rate E min(slack, 1 - |phi(s') - phi(s)|^2)
 """
 
@@ -15,19 +15,20 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from skillfocus.objectives.kinds import WHOLE
 from skillfocus.objectives.objective import Objective, TemporalRepresentation
 from skillfocus.skills.actor import MOST, SkillEstimates, scaled_values
 
 
-class JudgeBatch(NamedTuple):
-    """A batch of transitions that judges are trained on.
+class EstimatorBatch(NamedTuple):
+    """A batch of transitions that estimators are trained on.
 
     Attributes:
-        start: First values of the skill, [n, size].
-        before: Values before the step, [n, size].
-        after: Values after it, [n, size].
+        start: First values of the skill, [n, width].
+        before: Values before the step, [n, width].
+        after: Values after it, [n, width].
         active: Which slots are active, [n, n_slots].
-        z: Components, [n, layout.width].
+        z: Components, [n, code.width].
     """
 
     start: jax.Array
@@ -37,18 +38,18 @@ class JudgeBatch(NamedTuple):
     z: jax.Array
 
 
-def judge_loss(
-    estimates: SkillEstimates, judges: Any, batch: JudgeBatch, log_dual: jax.Array
+def estimator_loss(
+    estimates: SkillEstimates, estimators: Any, batch: EstimatorBatch, log_dual: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the loss of the judges, and the mean of METRA's `constraint_room`, [n_copies]."""
+    """Return the loss of the estimators, and the mean of METRA's `constraint_room`, [n_copies]."""
     counted = batch.active[:, estimates.slots].T  # [n_copies, n]
     share = counted / (counted.sum(axis=1, keepdims=True) + 1e-6)
-    outputs = estimates.outputs(judges, batch.start, batch.after)
+    outputs = estimates.outputs(estimators, batch.start, batch.after)
     if estimates.is_discriminator:
         log_q, _ = estimates.log_ratios(outputs, batch.z)
         return -(share * log_q).sum(), jnp.zeros(estimates.n_copies)
     first = batch.start if estimates.is_lipschitz else batch.before
-    change = (outputs - estimates.outputs(judges, batch.start, first)) * estimates.used[:, None]
+    change = (outputs - estimates.outputs(estimators, batch.start, first)) * estimates.used[:, None]
     along = (change * estimates.directions(batch.z)).sum(axis=2)
     gain = (share * along).sum()
     if estimates.is_lipschitz:
@@ -73,49 +74,49 @@ def dual_step(estimates: SkillEstimates, log_dual: jax.Array, room: jax.Array) -
     return log_dual - estimate.rate * room
 
 
-def judge_update(
+def estimator_update(
     estimates: SkillEstimates,
     optimizer: optax.GradientTransformation,
-    judges: Any,
+    estimators: Any,
     state: Any,
     vectors: Any,
     log_dual: jax.Array,
-    batch: JudgeBatch,
+    batch: EstimatorBatch,
 ) -> tuple[Any, Any, Any, jax.Array, jax.Array]:
-    """Make one update; return judges, optimizer state, singular vectors, log lambda and loss."""
+    """Make one update; return estimators, optimizer state, vectors, log lambda and loss."""
 
-    def loss_of(judges: Any) -> tuple[jax.Array, jax.Array]:
-        return judge_loss(estimates, judges, batch, log_dual)
+    def loss_of(estimators: Any) -> tuple[jax.Array, jax.Array]:
+        return estimator_loss(estimates, estimators, batch, log_dual)
 
-    (loss, room), gradient = jax.value_and_grad(loss_of, has_aux=True)(judges)
-    step, state = optimizer.update(gradient, state, judges)
-    judges = optax.apply_updates(judges, step)
+    (loss, room), gradient = jax.value_and_grad(loss_of, has_aux=True)(estimators)
+    step, state = optimizer.update(gradient, state, estimators)
+    estimators = optax.apply_updates(estimators, step)
     if estimates.is_lipschitz:
-        judges, vectors = normalise(judges, vectors)
-    return judges, state, vectors, dual_step(estimates, log_dual, room), loss
+        estimators, vectors = normalize(estimators, vectors)
+    return estimators, state, vectors, dual_step(estimates, log_dual, room), loss
 
 
-def init_vectors(judges: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def init_vectors(estimators: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Return the initial vectors of power iteration, [n_copies, fan_out] per layer."""
     return {
         name: rng.standard_normal(w.shape[::2]).astype(np.float32)
-        for name, w in judges.items()
+        for name, w in estimators.items()
         if name.startswith("w")
     }
 
 
-def normalise(judges: Any, vectors: Any) -> tuple[Any, Any]:
+def normalize(estimators: Any, vectors: Any) -> tuple[Any, Any]:
     """Divide every linear layer by its spectral norm, after one power iteration."""
-    judges, vectors = dict(judges), dict(vectors)
+    estimators, vectors = dict(estimators), dict(vectors)
     for name, right in vectors.items():
-        w = judges[name]
+        w = estimators[name]
         left = jnp.einsum("mio,mo->mi", w, right)
         left = left / (jnp.linalg.norm(left, axis=1, keepdims=True) + 1e-12)
         right = jnp.einsum("mio,mi->mo", w, left)
         norm = jnp.linalg.norm(right, axis=1, keepdims=True) + 1e-12
         vectors[name] = right / norm
-        judges[name] = w / norm[:, :, None]
-    return judges, vectors
+        estimators[name] = w / norm[:, :, None]
+    return estimators, vectors
 
 
 # -------------------- Fixed prototype discriminators, which supply the rewards early in training
@@ -126,8 +127,8 @@ def normalise(judges: Any, vectors: Any) -> tuple[Any, Any]:
 #
 #     q(k | s) = softmax_k( -|s - prototype_k|^2 / (2 width^2) )
 #
-# On a sphere, q(z | s) is centred at the direction of s from the mean, under a random rotation.
-# The discriminator networks are trained meanwhile and take over after `Actor.hold`.
+# On a sphere, q(z | s) is centered at the direction of s from the mean, under a random rotation.
+# The discriminator networks are trained meanwhile and take over after `Actor.warmup_fraction`.
 
 SHARPNESS = 0.35
 """Width of a prototype, relative to the distance between the closest two."""
@@ -142,7 +143,7 @@ def choose_prototypes(
 
     Args:
         estimates: The discriminators.
-        reached: Values that random actions reach, [n, size].
+        reached: Values that random actions reach, [n, width].
         rng: Source of randomness.
 
     Returns:
@@ -205,7 +206,7 @@ def prototype_outputs(estimates: SkillEstimates, parameters: Any, values: Any) -
 
     They have the form of `SkillEstimates.outputs`.
     """
-    x = scaled_values(estimates.space, values)[None] * estimates.seen[:, :, : estimates.space.size]
+    x = scaled_values(estimates.space, values)[None] * estimates.seen[:, :, : estimates.space.width]
     squares = (
         (x * x).sum(axis=2, keepdims=True)
         - 2 * jnp.matmul(x, jnp.swapaxes(parameters["prototypes"], 1, 2))
@@ -226,9 +227,9 @@ class Round(NamedTuple):
         inputs: The actor's inputs, [n_steps, n, n_inputs].
         u: Sampled actions before the tanh, [n_steps, n, n_action_dims].
         log_prob: Log density of each dimension of u, [n_steps, n, n_action_dims].
-        values: Values of the variables, first ones included, [n_steps + 1, n, size].
+        values: Values of the variables, first ones included, [n_steps + 1, n, width].
         kind: Kinds of the skills, int32 [n].
-        z: Their components, [n, layout.width].
+        z: Their components, [n, code.width].
         counts: 1 for valid steps, 0 for those after the end of an episode, [n_steps, n].
     """
 
@@ -248,8 +249,8 @@ class Carry(NamedTuple):
         key: Source of randomness.
         nets: Parameters of `actor` and `critic`.
         optimizer: States of their optimizers.
-        judges: Parameters of discriminators or phi.
-        judge_optimizer: State of their optimizer.
+        estimators: Parameters of discriminators or phi.
+        estimator_optimizer: State of their optimizer.
         vectors: Right singular vectors of phi's weight matrices, for power iteration (LSD).
         log_dual: log lambda of every copy, [n_copies] (METRA).
         spread: Running root mean square of every head's returns, [n_heads].
@@ -260,8 +261,8 @@ class Carry(NamedTuple):
     key: jax.Array
     nets: Any
     optimizer: Any
-    judges: Any
-    judge_optimizer: Any
+    estimators: Any
+    estimator_optimizer: Any
     vectors: Any
     log_dual: jax.Array
     spread: jax.Array
@@ -278,7 +279,7 @@ class Fixed(NamedTuple):
         prototypes: Parameters of the fixed discriminators, see `prototypes.py`.
         strength: Strength of the penalty.
         credit: Weights of action dimensions and heads by kind, [n_kinds, n_action_dims, n_heads],
-            see `credit.py`; [] without `Actor.credit`.
+            see `acting.py`; [] without `Actor.credit`.
     """
 
     shift: jax.Array
@@ -304,11 +305,11 @@ class RewardRule(NamedTuple):
 
     Attributes:
         estimates: The discriminators or phi.
-        n_settling: Initial steps without reward and penalty, where both are per step.
+        n_grace: Initial steps without reward and penalty, where both are per step.
     """
 
     estimates: SkillEstimates
-    n_settling: int
+    n_grace: int
 
     @property
     def objective(self) -> Objective:
@@ -318,11 +319,11 @@ class RewardRule(NamedTuple):
     @property
     def n_heads(self) -> int:
         """Number of heads: one per slot, and the penalty."""
-        return len(self.estimates.layout.slots) + 1
+        return len(self.estimates.code.slots) + 1
 
     def rewards(
         self,
-        judges: Any,
+        estimators: Any,
         fixed: Fixed,
         values: jax.Array,
         kind: jax.Array,
@@ -332,32 +333,32 @@ class RewardRule(NamedTuple):
         """Return the rewards of every step and head, [n_steps, n, n_heads].
 
         Args:
-            judges: Parameters of discriminators or phi.
+            estimators: Parameters of discriminators or phi.
             fixed: The prototypes and the penalty's strength.
-            values: Values of the variables, [n_steps + 1, n, size].
+            values: Values of the variables, [n_steps + 1, n, width].
             kind: Kinds of the skills, int [n].
-            z: Their components, [n, layout.width].
+            z: Their components, [n, code.width].
             released: Weight of the networks' rewards, from 0 (prototypes only) to 1.
         """
-        layout = self.estimates.layout
-        copies = self._copies(judges, fixed, values, z, released)  # [n_steps, n, n_copies]
-        belongs = jnp.zeros((self.estimates.n_copies, len(layout.slots)))
+        code = self.estimates.code
+        copies = self._copies(estimators, fixed, values, z, released)  # [n_steps, n, n_copies]
+        belongs = jnp.zeros((self.estimates.n_copies, len(code.slots)))
         belongs = belongs.at[jnp.arange(self.estimates.n_copies), self.estimates.slots].set(
             self.estimates.weights
         )
-        heads = (copies @ belongs) * jnp.asarray(layout.active)[kind]
+        heads = (copies @ belongs) * jnp.asarray(code.active)[kind]
         penalty = self._penalty(fixed.strength, values, kind)
         return jnp.concatenate([heads, -penalty[..., None]], axis=2)
 
     def _copies(
-        self, judges: Any, fixed: Fixed, values: jax.Array, z: jax.Array, released: jax.Array
+        self, estimators: Any, fixed: Fixed, values: jax.Array, z: jax.Array, released: jax.Array
     ) -> jax.Array:
         estimates, reward = self.estimates, self.objective.reward
         n_states, n = values.shape[:2]
         flat = values.reshape(n_states * n, -1)
         start = jnp.tile(values[0], (n_states, 1))
         all_z = jnp.tile(z, (n_states, 1))
-        outputs = estimates.outputs(judges, start, flat)
+        outputs = estimates.outputs(estimators, start, flat)
         if not estimates.is_discriminator:
             along = (outputs * estimates.directions(all_z)).sum(axis=2)
             along = along.reshape(-1, n_states, n).transpose(1, 2, 0)
@@ -371,11 +372,11 @@ class RewardRule(NamedTuple):
         paid = paid.reshape(-1, n_states, n).transpose(1, 2, 0)
         if reward.timing == "final":
             return paid[1:] - paid[:-1]
-        return paid[1:] * self._settled(n_states)[:, None, None]
+        return paid[1:] * self._after_grace(n_states)[:, None, None]
 
-    def _settled(self, n_states: int) -> jax.Array:
+    def _after_grace(self, n_states: int) -> jax.Array:
         """Return which steps follow the settling ones, bool [n_states - 1]."""
-        return jnp.arange(n_states - 1) >= self.n_settling
+        return jnp.arange(n_states - 1) >= self.n_grace
 
     def _penalty(self, strength: jax.Array, values: jax.Array, kind: jax.Array) -> jax.Array:
         """Return the penalty of every step, [n_steps, n]."""
@@ -388,19 +389,19 @@ class RewardRule(NamedTuple):
         size = penalty.measure(space, start, flat, watched)  # pyright: ignore[reportArgumentType]
         size = strength * size.reshape(n_states, n)
         if self.objective.reward.timing == "step":
-            return size[1:] * self._settled(n_states)[:, None]
+            return size[1:] * self._after_grace(n_states)[:, None]
         return size[1:] - size[:-1]
 
     @property
     def watched(self) -> np.ndarray:
         """Variables that each kind of skill is penalized for, float [n_kinds, n_variables]."""
-        penalty, layout = self.objective.penalty, self.estimates.layout
+        penalty, code = self.objective.penalty, self.estimates.code
         if penalty is None:
-            return np.zeros((len(layout.kinds), layout.n_variables), np.float32)
+            return np.zeros((len(code.kinds), code.n_variables), np.float32)
         rows = [
-            [layout.slots[k].variable for k in kind if layout.slots[k].variable is not None]
-            for kind in layout.kinds
+            [code.slots[k].variable for k in kind if code.slots[k].variable != WHOLE]
+            for kind in code.kinds
         ]
         return np.stack(
-            [np.asarray(penalty.watched(row, layout.n_variables), np.float32) for row in rows]  # pyright: ignore[reportArgumentType]
+            [np.asarray(penalty.watched(row, code.n_variables), np.float32) for row in rows]
         )

@@ -1,4 +1,4 @@
-"""Continuous worlds: the conformance check, names, and what refuses them."""
+"""Worlds of real-valued variables: the conformance check, names, and what refuses them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import jax.numpy as jnp
 
 import skillfocus as sf
 from skillfocus.errors import UserError
-from skillfocus.spaces import ContinuousSpace, ContinuousVariable
-from skillfocus.testing import check_continuous_world
-from skillfocus.worlds.jax.world import ContinuousWorld
-from skillfocus.worlds.registry import CONTINUOUS_WORLDS
+from skillfocus.spaces import Space, Variable
+from skillfocus.testing import check_world
+from skillfocus.worlds.jax.world import JaxWorld
 
 
-class Point(ContinuousWorld):
+class Point(JaxWorld):
     """A point on a square, with a clock that nothing stops."""
 
     id = "Point-v0"
-    space = ContinuousSpace(
-        (ContinuousVariable("at", (-1, -1), (1, 1)), ContinuousVariable("post", (0,), (1,)))
+    space = Space(
+        (Variable("at", low=(-1, -1), high=(1, 1)), Variable("post", low=(0,), high=(1,)))
     )
     actions = ("x", "y")
     action_low, action_high = (-0.1, -0.1), (0.1, 0.1)
@@ -35,15 +34,15 @@ class Point(ContinuousWorld):
         return jnp.concatenate([jnp.clip(state[:2] + action, -1, 1), state[2:]])
 
 
-@pytest.mark.parametrize("name", CONTINUOUS_WORLDS)
+@pytest.mark.parametrize("name", ["two-rooms", "gunner", "particles"])
 def test_built_in_worlds_pass(name):
     world = sf.make(name)
-    check_continuous_world(world)
+    check_world(world)
     assert sf.make(world.id).space == world.space
 
 
 def test_a_world_of_ones_own_passes():
-    check_continuous_world(Point())
+    check_world(Point())
     assert Point().goals == ("at",)
     assert repr(Point()) == "<Point-v0: 2 action dimensions, at (2) × post (1)>"
     assert Point().draw([0.5, -0.25, 1]) == "at=(0.5, -0.25)\npost=1"
@@ -65,28 +64,18 @@ def test_a_world_of_ones_own_passes():
 )
 def test_what_is_wrong_is_found(changes, reason):
     with pytest.raises(UserError, match=reason):
-        check_continuous_world(type("Broken", (Point,), changes)())
-
-
-def test_the_check_is_for_continuous_worlds():
-    with pytest.raises(UserError, match="has finite variables"):
-        check_continuous_world(sf.make("four-rooms"))
+        check_world(type("Broken", (Point,), changes)())
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        lambda world: sf.discover(world, "focused-vic", seed=0),
         lambda world: sf.discover(world, "focused-vic", seed=0, learner="q-learning"),
         lambda world: sf.tabulate(world),
-        lambda world: sf.testing.check_world(world),
     ],
 )
 def test_what_needs_a_table_refuses_it(use):
-    with pytest.raises(UserError, match="has continuous variables and actions, so there is no t"):
+    with pytest.raises(
+        UserError, match="has no table of its states, because its variables are real-valued"
+    ):
         use(sf.make("two-rooms"))
-
-
-def test_states_are_made_from_vectors():
-    with pytest.raises(UserError, match=r"world.space.join"):
-        sf.make("two-rooms").state(agent=(0.5, 0.5))
