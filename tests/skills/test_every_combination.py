@@ -28,7 +28,7 @@ COMBINATIONS = [
     for penalty in (PENALTIES if "focused" in objective else (None,))
     for baseline in (BASELINES if "focused" in objective else (None,))
 ]
-REFUSED = {"actor": 0.6, "neural": 0.5, "planning": 0.2, "q-learning": 0.2, "literal": 0.2}
+REFUSED = {"actor": 0.9, "neural": 0.8, "planning": 0.2, "q-learning": 0.2, "literal": 0.2}
 """No learner refuses more than this share."""
 
 
