@@ -1,5 +1,4 @@
 """The paper's experiments: what to run, what to conclude from it, and how to report it.
 
-Every experiment is one module that exports one `Experiment`; `registry` lists them. `reproduction`
-runs them and writes the report.
+`EXPERIMENTS` in `__main__` lists the experiments, each an `Experiment` of a module here.
 """

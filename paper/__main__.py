@@ -27,14 +27,13 @@ from paper import (
     controls,
     figure_1,
     figure_2,
-    figure_3,
-    figure_4,
     figure_5,
+    figures_3_and_4,
     readings,
     scale,
 )
 from paper.agents import FURTHER_SETUPS, SETUPS, Case, Pipeline, Setup, first_seeds
-from paper.experiment import Experiment
+from paper.claims import Experiment
 from paper.formatting import MISSING
 from paper.gallery import make_players, player_runs, write_gallery
 from paper.report import Report, build_report, numbers_page, rows_of, write_docs, write_report
@@ -57,9 +56,10 @@ from skillfocus.sweep import reporting_seeds
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
-        figure_1.TRAJECTORIES, figure_2.EXPERIMENT, figure_3.EXPERIMENT, figure_4.EXPERIMENT,
-        figure_5.EXPERIMENT, figure_5.SKILL_COUNT, figure_1.SIDE_EFFECTS, comparison.EXPERIMENT,
-        controls.EXPERIMENT, readings.EXPERIMENT, scale.EXPERIMENT, continuous.EXPERIMENT,
+        figure_1.TRAJECTORIES, figure_2.EXPERIMENT, figures_3_and_4.DOWNSTREAM,
+        figures_3_and_4.UNDERSPECIFIED, figure_5.EXPERIMENT, figure_5.SKILL_COUNT,
+        figure_1.SIDE_EFFECTS, comparison.EXPERIMENT, controls.EXPERIMENT, readings.EXPERIMENT,
+        scale.EXPERIMENT, continuous.EXPERIMENT,
     )
 }  # fmt: skip
 """In the order of the report."""

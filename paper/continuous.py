@@ -28,12 +28,10 @@ import numpy as np
 import polars as pl
 
 from paper.agents import Case, Setup
-from paper.claims import Analysis, aim_at_fewer, aim_at_least, aims_outcome
-from paper.experiment import Experiment
+from paper.claims import Analysis, Experiment, aim_at_fewer, aim_at_least, aims_outcome
 from paper.formatting import MISSING, Table, agent_name, format_mean
 from paper.results import values_by_seed
 from skillfocus.discovery import cached_world
-from skillfocus.errors import UserError
 from skillfocus.learners.actor.learner import Actor, large_actor
 from skillfocus.learners.discovery import learn
 from skillfocus.learners.problem import Problem, make_problem
@@ -78,10 +76,6 @@ class ContinuousStudy(Run):
     actor: Actor = field(default=Actor(), metadata={"prefix": "actor_"})
 
     version = 1
-
-    def __post_init__(self) -> None:
-        if not self.problem.world.has_real_actions:
-            raise UserError(f"{self.world} has no real-valued actions; try two-rooms")
 
     @property
     def problem(self) -> Problem:

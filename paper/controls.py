@@ -23,8 +23,7 @@ import polars as pl
 
 import skillfocus as sf
 from paper.agents import Case, Pipeline, Setup
-from paper.claims import Analysis, Claim, difference_claim, judge
-from paper.experiment import Experiment
+from paper.claims import Analysis, Claim, Experiment, difference_claim, judge
 from paper.formatting import Table, format_count, format_mean
 from paper.results import TASK_RETURN, TASK_STEPS, count_successes, values_by_seed
 from paper.settings import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS

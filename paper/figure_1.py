@@ -24,10 +24,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from paper.agents import Case, Setup, main_cases
-from paper.claims import Analysis, Claim, count_shown, difference_claim, judge, matching
-from paper.drawing import GREY, LINES, agent_style
-from paper.experiment import Experiment
-from paper.formatting import MISSING, Table, agent_name, format_mean
+from paper.claims import Analysis, Claim, Experiment, count_shown, difference_claim, judge, matching
+from paper.formatting import GREY, LINES, MISSING, Table, agent_name, agent_style, format_mean
 from paper.results import (
     SeedValues,
     mean_over_seeds,

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,8 @@ from paper.agents import Case, Setup, first_seeds, main_cases, memory_cases
 from paper.claims import (
     Analysis,
     Claim,
+    Experiment,
+    Picture,
     aim_claim,
     at_least,
     comparable,
@@ -41,12 +44,15 @@ from paper.claims import (
     matching,
     objectives_of,
 )
-from paper.drawing import COLOURS, GREY, LINES, OUR_COLOURS, agent_style
-from paper.experiment import Experiment, Picture
 from paper.formatting import (
+    COLOURS,
+    GREY,
+    LINES,
     MISSING,
+    OUR_COLOURS,
     Table,
     agent_name,
+    agent_style,
     format_mean,
     format_number,
     join_words,
@@ -202,34 +208,29 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 def _our_agents(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Agents of our own, and scattered skills without a penalty and with a strong one; below ten
     seeds, the first of these agents alone."""
-    agents = list(OUR_AGENTS)[: None if _first_tenth(seeds) else 1]
-    usual = [
+    few = _first_tenth(seeds)
+    agents = list(OUR_AGENTS)[: None if few else 1]
+    return [
         setup.case(WORLD, agent, seed, **OUR_AGENTS[agent])
-        for seed in first_seeds(seeds, 0.1, 1)
-        for agent in agents
-    ]
-    return usual + [
+        for seed, agent in product(first_seeds(seeds, 0.1, 1), agents)
+    ] + [
         setup.case(
             WORLD, SCATTERED, seed, f"strength={x:g}", **{**OUR_AGENTS[SCATTERED], "strength": x}
         )
-        for seed in _first_tenth(seeds)
-        for x in (0.0, 10.0)
+        for seed, x in product(few, (0.0, 10.0))
     ]
 
 
 def _ideal_and_varied(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Ideal skills, and focused ones with other settings; focused VIC's for at least one seed."""
-    ideal = [
+    few = _first_tenth(seeds)
+    return [
         Case(setup.preset, setup.learner, WORLD, IDEAL, f"{ends},{n}", 0, Ideal(ends, n))
-        for ends in ENDS
-        for n in POSITION_SKILLS
-    ]
-    seeds_of = dict.fromkeys(FOCUSED, _first_tenth(seeds))
-    seeds_of["focused-vic"] = _first_tenth(seeds) or seeds[:1]
-    return ideal + [
+        for ends, n in product(ENDS, POSITION_SKILLS)
+    ] + [
         setup.case(WORLD, agent, seed, f"{setting}={value:g}", **{setting: value})
-        for agent, own_seeds in seeds_of.items()
-        for seed in own_seeds
+        for agent in FOCUSED
+        for seed in few or (seeds[:1] if agent == "focused-vic" else ())
         for setting, values in FRONTIER.items()
         for value in values
     ]
@@ -278,23 +279,27 @@ def _plain_claim(name: str, agent: str, base: str, areas: dict[str, SeedValues])
         f"Chains of {agent_name(agent)} skills cover more states than those of "
         f"{agent_name(base)}: the ratio of the areas"
     )
-    evidence, n = " and ".join(map(format_mean, pair)), count_pairs(*pair)
-    verdict = judge_difference(logs, 1, at_least(ratio.estimate, paper), n, float(np.log(paper)))
-    return [Claim(f"coverage-{name}", statement, paper, ratio, verdict, n, f"areas {evidence}")]
+    n, size = count_pairs(*pair), at_least(ratio.estimate, paper)
+    verdict = judge_difference(logs, 1, size, n, float(np.log(paper)))
+    return [Claim(f"coverage-{name}", statement, paper, ratio, verdict, n, _areas(*pair))]
 
 
-def _dusdi_claim(base: str, focused: SeedValues, dusdi: SeedValues) -> list[Claim]:
+def _dusdi_claim(base: str, *pair: SeedValues) -> list[Claim]:
     """Direction and size: a ratio near 1."""
-    if (ratio := mean_ratio(focused, dusdi)) is None:
+    if (ratio := mean_ratio(*pair)) is None:
         return []
+    name = f"coverage-dusdi-{base}"
     statement = (
         f"Focused and DUSDi {agent_name(base)} cover comparable shares: the ratio of their areas"
     )
     paper = round(PAPER[f"focused-{base}"] / PAPER[f"dusdi-{base}"], 2)
-    n, holds = count_pairs(focused, dusdi), comparable(ratio)
-    evidence = f"areas {format_mean(focused)} and {format_mean(dusdi)}"
+    n, holds = count_pairs(*pair), comparable(ratio)
     verdict = judge(holds, holds, n)
-    return [Claim(f"coverage-dusdi-{base}", statement, paper, ratio, verdict, n, evidence)]
+    return [Claim(name, statement, paper, ratio, verdict, n, _areas(*pair))]
+
+
+def _areas(*pair: SeedValues) -> str:
+    return f"areas {' and '.join(map(format_mean, pair))}"
 
 
 def _aims(areas: dict[str, SeedValues], worst: dict[str, SeedValues]) -> list[Claim]:

@@ -11,8 +11,12 @@ Claims, with A an agent, focused unless N is given, and N a number of skills oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,16 +25,17 @@ from paper.agents import Case, Setup
 from paper.claims import (
     Analysis,
     Claim,
+    Experiment,
     difference_claim,
     majority_claim,
     matching,
     objectives_of,
 )
-from paper.drawing import draw_optimum, draw_setting_curve
-from paper.experiment import Experiment
 from paper.formatting import (
     Table,
     agent_name,
+    agent_style,
+    draw_optimum,
     format_count,
     format_mean,
     format_number,
@@ -44,8 +49,8 @@ from paper.results import (
     values_by_seed,
     worst_side_effects,
 )
-from paper.settings import FOCUSED, OBJECTIVES, PLAIN, STEP_LIMITS
-from skillfocus.figures.style import label_panel
+from paper.settings import FOCUSED, OBJECTIVES, PLAIN, STEP_LIMITS, WORLD_NAMES
+from skillfocus.figures.style import draw_mean_curve, label_panel
 from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.objectives.registry import make_objective
 
@@ -53,58 +58,68 @@ Variants = Mapping[float, str]
 """The variant of each value of a setting; that of the default is empty."""
 
 
-def values_over(
-    frame: pl.DataFrame, world: str, agent: str, metric: str, variants: Variants
-) -> dict[float, SeedValues]:
-    """Return a metric by a setting's value and by seed; values without seeds are left out.
+@dataclass(frozen=True)
+class Sweep:
+    """A task that agents learn with skills, one setting of which has several values."""
 
-    The default has more seeds than the other values: those that no other has are dropped.
-    """
-    values = {x: values_by_seed(frame, metric, world, agent, v) for x, v in variants.items()}
-    others = {seed for x, by_seed in values.items() if variants[x] for seed in by_seed}
-    kept = {
-        x: {seed: value for seed, value in by_seed.items() if seed in others}
-        for x, by_seed in values.items()
-    }
-    return {x: by_seed for x, by_seed in kept.items() if by_seed}
+    world: str
+    agents: Sequence[str]
+    variants: Callable[[str], Variants]
+    """The variants of an agent."""
+    setting: str
+    """The setting in words."""
 
+    def values(self, frame: pl.DataFrame, agent: str, metric: str) -> dict[float, SeedValues]:
+        """Return a metric by the setting's value and by seed; values without seeds are left out.
 
-def _rows(
-    frame: pl.DataFrame,
-    world: str,
-    agent: str,
-    variants: Variants,
-    further: Callable[[str], SeedValues],
-) -> list[list[str]]:
-    """Return a row per value of a setting; `further` gives one more metric of a variant."""
-    steps = values_over(frame, world, agent, TASK_STEPS, variants)
-    returns = values_over(frame, world, agent, TASK_RETURN, variants)
-    return [
-        [
-            agent_name(agent), f"{x:g}", format_mean(by_seed, 1, 0, STEP_LIMITS[world]),
-            format_count(returns.get(x, {})), format_mean(further(variants[x])), str(len(by_seed)),
-        ]
-        for x, by_seed in steps.items()
-    ]  # fmt: skip
+        The default has more seeds than the other values: those that no other has are dropped.
+        """
+        variants = self.variants(agent)
+        values = {
+            x: values_by_seed(frame, metric, self.world, agent, v) for x, v in variants.items()
+        }
+        others = {seed for x, by_seed in values.items() if variants[x] for seed in by_seed}
+        kept = {
+            x: {seed: value for seed, value in by_seed.items() if seed in others}
+            for x, by_seed in values.items()
+        }
+        return {x: by_seed for x, by_seed in kept.items() if by_seed}
 
+    def rows(
+        self, frame: pl.DataFrame, further: Callable[[str, str], SeedValues]
+    ) -> list[list[str]]:
+        """Return a row per agent and value; `further` gives one more metric of a variant."""
+        rows = []
+        for agent in self.agents:
+            returns = self.values(frame, agent, TASK_RETURN)
+            for x, steps in self.values(frame, agent, TASK_STEPS).items():
+                rows.append(
+                    [
+                        agent_name(agent), f"{x:g}",
+                        format_mean(steps, 1, 0, STEP_LIMITS[self.world]),
+                        format_count(returns.get(x, {})),
+                        format_mean(further(agent, self.variants(agent)[x])), str(len(steps)),
+                    ]
+                )  # fmt: skip
+        return rows
 
-def _draw(
-    frame: pl.DataFrame,
-    world: str,
-    agents: Iterable[str],
-    variants: Callable[[str], Variants],
-    place: Callable[[float], float] = float,
-) -> tuple[Figure, Axes]:
-    """Draw steps over a setting, and the optimum as a line."""
-    figure = Figure(figsize=(5.2, 3.2), layout="constrained")
-    panel = figure.subplots()
-    for agent in agents:
-        steps = values_over(frame, world, agent, TASK_STEPS, variants(agent))
-        by_place = {place(x): values for x, values in steps.items()}
-        draw_setting_curve(panel, agent, by_place, STEP_LIMITS[world])
-    panel.set_ylim(0, STEP_LIMITS[world] * 1.03)
-    draw_optimum(panel, frame, "true/steps", world)
-    return figure, panel
+    def draw(
+        self, frame: pl.DataFrame, place: Callable[[float], float] = float
+    ) -> tuple[Figure, Axes]:
+        """Draw steps over the setting, for seeds that all its values have, and the optimum."""
+        figure = Figure(figsize=(5.2, 3.2), layout="constrained")
+        panel, limit = figure.subplots(), STEP_LIMITS[self.world]
+        for agent in self.agents:
+            steps = self.values(frame, agent, TASK_STEPS)
+            seeds = sorted(set.intersection(*map(set, steps.values()))) if steps else []
+            if seeds:
+                curves = np.array([[values[seed] for values in steps.values()] for seed in seeds])
+                x, style = np.array([place(value) for value in steps]), agent_style(agent)
+                draw_mean_curve(panel, x, curves, style, agent_name(agent), limit, markers=True)
+        panel.set_ylim(0, limit * 1.03)
+        draw_optimum(panel, frame, "true/steps", self.world)
+        label_panel(panel, WORLD_NAMES[self.world], self.setting, "steps after 20,000 episodes")
+        return figure, panel
 
 
 # -------------------------------------------------------------------- the penalty's strength
@@ -124,6 +139,9 @@ def strengths(agent: str) -> Variants:
     """Return the variants of the strengths."""
     default = default_strength(agent)
     return {x: "" if x == default else f"strength={x:g}" for x in STRENGTHS}
+
+
+STRENGTH = Sweep("mud-world", FOCUSED, strengths, "strength λ of the penalty")
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -149,24 +167,15 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         that has the default strength alone.
     """
     claims: list[Claim] = []
-    rows: list[list[str]] = []
     for agent in FOCUSED:
-        steps, returns = (
-            values_over(frame, "mud-world", agent, metric, strengths(agent))
-            for metric in (TASK_STEPS, TASK_RETURN)
-        )
+        returns = STRENGTH.values(frame, agent, TASK_RETURN).get(0.0, {})
         statement = (
             f"Without a penalty, MudWorld is not learned with {agent_name(agent)} skills: the "
             f"share of seeds in which it is"
         )
-        claims += majority_claim(
-            f"ablation-zero-{agent}", statement, returns.get(0.0, {}), learned=False
-        )
-        claims += _strength_claims(agent, steps)
-        rows += _rows(
-            frame, "mud-world", agent, strengths(agent),
-            lambda variant, agent=agent: worst_side_effects(frame, "mud-world", agent, variant),
-        )  # fmt: skip
+        claims += majority_claim(f"ablation-zero-{agent}", statement, returns, learned=False)
+        claims += _strength_claims(agent, STRENGTH.values(frame, agent, TASK_STEPS))
+    rows = STRENGTH.rows(frame, partial(worst_side_effects, frame, STRENGTH.world))
     columns = ["agent", "λ", "steps", "seeds that learn it", "side effects, worst skill", "seeds"]
     return Analysis(claims, [Table("MudWorld over the penalty's strength", columns, rows)])
 
@@ -199,9 +208,8 @@ def figure(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    drawn, panel = _draw(frame, "mud-world", FOCUSED, strengths, STRENGTHS.index)
+    drawn, panel = STRENGTH.draw(frame, STRENGTHS.index)
     panel.set_xticks(range(len(STRENGTHS)), [f"{s:g}" for s in STRENGTHS])
-    label_panel(panel, "MudWorld", "strength λ of the penalty", "steps after 20,000 episodes")
     if panel.get_legend_handles_labels()[0]:
         panel.legend(fontsize=7.5, framealpha=0.8)
     return drawn
@@ -235,6 +243,7 @@ EXPERIMENT = Experiment(
 # -------------------------------------------------------------------- the number of skills
 
 COUNTS: Variants = {8: "skills=8", N_SKILLS: "", 24: "skills=24"}
+COUNT = Sweep("four-rooms", OBJECTIVES, lambda _: COUNTS, "number of skills")
 
 
 def count_cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
@@ -258,23 +267,15 @@ def analyze_counts(frame: pl.DataFrame) -> Analysis:
     Returns:
         Claims (see the module), and a table of agents and numbers of skills.
     """
-    rows: list[list[str]] = []
     claims: list[Claim] = []
-    for agent in OBJECTIVES:
-        rows += _rows(
-            frame, "four-rooms", agent, COUNTS,
-            lambda variant, agent=agent: values_by_seed(frame, "auc", "four-rooms", agent, variant),
-        )  # fmt: skip
-        returns = values_over(frame, "four-rooms", agent, TASK_RETURN, COUNTS)
-        fails = agent in PLAIN
-        for n in (8, 24):
-            statement = (
-                f"With {n} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}"
-                f"learned: the share of seeds in which it is"
-            )
-            claims += majority_claim(
-                f"skills-{n}-{agent}", statement, returns.get(n, {}), not fails
-            )
+    for agent, n in product(OBJECTIVES, (8, 24)):
+        returns, fails = COUNT.values(frame, agent, TASK_RETURN).get(n, {}), agent in PLAIN
+        statement = (
+            f"With {n} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}"
+            f"learned: the share of seeds in which it is"
+        )
+        claims += majority_claim(f"skills-{n}-{agent}", statement, returns, not fails)
+    rows = COUNT.rows(frame, partial(values_by_seed, frame, "auc", COUNT.world))
     columns = ["agent", "skills", "steps", "seeds that learn it", "area of coverage", "seeds"]
     return Analysis(claims, [Table("FourRooms over the number of skills", columns, rows)])
 
@@ -285,9 +286,8 @@ def draw_counts(frame: pl.DataFrame) -> Figure:
     Args:
         frame: Reduced results of one setup.
     """
-    drawn, panel = _draw(frame, "four-rooms", OBJECTIVES, lambda _: COUNTS)
+    drawn, panel = COUNT.draw(frame)
     panel.set_xticks(list(COUNTS))
-    label_panel(panel, "FourRooms", "number of skills", "steps after 20,000 episodes")
     if len(panel.get_lines()):
         drawn.legend(loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return drawn

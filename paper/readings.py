@@ -27,10 +27,9 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from paper import figure_2, figure_3, figure_4
+from paper import figure_2, figures_3_and_4
 from paper.agents import Case, Setup
-from paper.claims import Analysis
-from paper.experiment import Experiment
+from paper.claims import Analysis, Experiment
 from paper.formatting import Table, agent_name, format_number
 from paper.results import PROXY_RETURN, PROXY_TRUE_RETURN, TASK_STEPS, values_by_seed
 from paper.settings import (
@@ -75,15 +74,23 @@ def paper_numbers() -> list[PaperNumber]:
     steps = [
         PaperNumber(3, world, agent, TASK_STEPS, value, STEP_LIMITS[world])
         for world in WORLDS
-        for agent, value in figure_3.PAPER[world].items()
+        for agent, value in figures_3_and_4.PAPER_STEPS[world].items()
     ]
     returns = [
         PaperNumber(4, world, agent, metric, value, 1.0)
-        for world, agents in figure_4.PAPER.items()
+        for world, agents in figures_3_and_4.PAPER_RETURNS.items()
         for agent, pair in agents.items()
         for metric, value in zip((PROXY_RETURN, PROXY_TRUE_RETURN), pair, strict=True)
     ]
     return [*areas, *steps, *returns]
+
+
+def panels() -> dict[tuple[int, str, str], list[PaperNumber]]:
+    """Return the numbers by figure, world and metric."""
+    by_panel: dict[tuple[int, str, str], list[PaperNumber]] = {}
+    for number in paper_numbers():
+        by_panel.setdefault((number.figure, number.world, number.metric), []).append(number)
+    return by_panel
 
 
 DISCOVERY_SEEDS = {"planning": 2, "q-learning": 1, "literal": 1}
@@ -293,12 +300,10 @@ def decision_table() -> Table:
 
 def _number_tables(ours: Mapping[str, Numbers]) -> list[Table]:
     """One table per metric and world: agents in columns, the paper and every reading in rows."""
-    numbers = paper_numbers()
     titles = {"auc": "area of coverage", TASK_STEPS: "steps", PROXY_RETURN: "proxy return",
               PROXY_TRUE_RETURN: "true return, told the proxy"}  # fmt: skip
     tables = []
-    for figure, world, metric in dict.fromkeys((n.figure, n.world, n.metric) for n in numbers):
-        mine = [n for n in numbers if (n.figure, n.world, n.metric) == (figure, world, metric)]
+    for (figure, world, metric), mine in panels().items():
         digits = 1 if metric == TASK_STEPS else 2
         rows = [["the paper", *(format_number(n.value, digits) for n in mine)]]
         rows += [

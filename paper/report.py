@@ -16,7 +16,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +34,12 @@ from paper.claims import (
     TOLERANCE,
     Analysis,
     Claim,
+    Experiment,
     PaperVerdict,
+    Picture,
     default_outcome,
     judge_paper_claims,
 )
-from paper.experiment import Experiment, Picture
 from paper.formatting import (
     MISSING,
     Table,
@@ -51,7 +51,7 @@ from paper.formatting import (
     setup_name,
     setup_title,
 )
-from paper.readings import flips, measured_readings, paper_numbers
+from paper.readings import flips, measured_readings, panels
 from paper.results import (
     PROXY_RETURN,
     PROXY_TRUE_RETURN,
@@ -490,12 +490,10 @@ def numbers_page(frame: pl.DataFrame, version: int) -> str:
         "[reproduction](reproduction.md) says how to make all of it again. This page is generated.",
     ]
     frames = [rows_of(frame, [setup]) for setup in SETUPS]
-    key = attrgetter("figure", "metric", "world")
-    numbers = paper_numbers()
-    for figure, metric, world in dict.fromkeys(map(key, numbers)):
+    for (figure, world, metric), numbers in panels().items():
         digits = 1 if metric == TASK_STEPS else 2
         rows = []
-        for number in [n for n in numbers if key(n) == (figure, metric, world)]:
+        for number in numbers:
             values = [values_by_seed(f, metric, world, number.agent) for f in frames]
             if any(values):
                 cells = [
@@ -608,30 +606,6 @@ def to_html(text: str, images: Mapping[str, str], players: Sequence[tuple[str, s
     # The frames of players inherit the page's policy, so their scripts need its permission.
     scripts = "; script-src 'unsafe-inline'" if players else ""
     title = html.escape(text.partition("\n")[0].removeprefix("# "))
-    page = _PAGE.replace("$title", title).replace("$scripts", scripts)
+    page = Path(__file__).with_name("page.html").read_text()
+    page = page.replace("$title", title).replace("$scripts", scripts)
     return page.replace("$body", body.replace(PLAYERS, frames))
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline';
- img-src data:; base-uri 'none'; form-action 'none'$scripts">
-<title>$title</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1b1b1b; background: #fff }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid #dddddd } h3 { margin-top: 1.8rem }
-.table { overflow-x: auto; margin: 1rem 0 }
-table { border-collapse: collapse; font-size: 13px }
-th, td { border-bottom: 1px solid #e4e4e4; padding: .25rem .6rem; text-align: left;
-         vertical-align: top } th { background: #f6f6f6 }
-td.yes { background: #dff0d8 } td.partly { background: #fcf3cf } td.no { background: #f6dcd9 }
-details { margin: .6rem 0; border-left: 3px solid #e4e4e4; padding-left: .8rem }
-summary { cursor: pointer; font-weight: 600 }
-.player iframe { border: 1px solid #dddddd !important; border-radius: .6rem }
-figure { margin: 1.2rem 0 } img { max-width: 100%; height: auto }
-code { background: #f3f3f3; padding: 0 .2rem }
-</style></head><body>
-$body
-</body></html>
-"""

@@ -34,7 +34,6 @@ from typing import NamedTuple
 import numpy as np
 
 from skillfocus.discovery import Discovery, cached_world
-from skillfocus.errors import UserError
 from skillfocus.progress import Progress
 from skillfocus.runs import Result, Row, Run
 from skillfocus.skills.skills import Skills
@@ -67,20 +66,15 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class PlannedSkill:
-    """A policy for one tool, from some cells.
-
-    Attributes:
-        model: The dynamics.
-        starts: Start cells by number, int [n_starts].
-        actions: Actions or `STOP`, uint8 [n_states, n_starts].
-        costs: Expected cost-to-go, float32 [n_states, n_starts].
-        step_limit: Maximum number of steps.
-    """
+    """A policy for one tool, from some cells."""
 
     model: Model
     starts: np.ndarray
+    """Start cells by number, int [n_starts]."""
     actions: np.ndarray
+    """Actions or `STOP`, uint8 [n_states, n_starts]."""
     costs: np.ndarray
+    """Expected cost-to-go, float32 [n_states, n_starts]."""
     step_limit: int
 
     def effects(self) -> tuple[np.ndarray, np.ndarray]:
@@ -227,17 +221,14 @@ ROLLOUTS = 8
 
 
 class ToolStarts(NamedTuple):
-    """First states for the skills of one tool, with the same picked-up tools.
-
-    Attributes:
-        tool: The tool, counted from 0.
-        picked_up: Other tools that are picked up.
-        cells: Cells by number, ascending, int [n].
-    """
+    """First states for the skills of one tool, with the same picked-up tools."""
 
     tool: int
+    """The tool, counted from 0."""
     picked_up: tuple[int, ...]
+    """Other tools that are picked up."""
     cells: np.ndarray
+    """Cells by number, ascending, int [n]."""
 
     def values(self, world: Rooms) -> np.ndarray:
         """Return the states as value indices, int32 [n, n_variables]."""
@@ -316,7 +307,8 @@ class BestInRooms(Run):
 
     def execute(self, progress: Progress) -> Result:
         """Plan every tool's skill from every set of first states."""
-        world = rooms(self.world, self.world_settings)
+        world = cached_world(self.world, self.world_settings)
+        assert isinstance(world, Rooms)
         starts, changes, effects = draw_starts(world, self.draws, self.cells), [], []
         for number, each in enumerate(starts):
             progress(number / len(starts), f"planning for tool {each.tool + 1}")
@@ -345,7 +337,8 @@ class SkillsInRooms(Discovery):
     def measure(self, skills: Skills, progress: Progress) -> Result:
         """Return the rows of `BestInRooms`, from sampled rollouts."""
         progress(0.0, "measuring side effects")
-        world = rooms(self.world, self.world_settings)
+        world = skills.world
+        assert isinstance(world, Rooms)
         starts = draw_starts(world, self.draws, self.cells)
         changes: list[np.ndarray] = []
         effects: list[np.ndarray] = []
@@ -356,8 +349,6 @@ class SkillsInRooms(Discovery):
                 for z, targets in enumerate(skills.targets)
                 if targets == (name,)
             ]
-            if not tried:
-                raise UserError(f"no skill targets {name}; add it to the targets")
             changed, others = max(tried, key=lambda pair: float(np.concatenate(pair[0]).mean()))
             changes += changed
             effects += others
@@ -381,15 +372,3 @@ def _sample(
         for values in (changed[:, own], np.delete(changed, own, axis=1).sum(axis=1))
     )
     return picked, others
-
-
-def rooms(name: str, settings: str) -> Rooms:
-    """Return a world of rooms by name.
-
-    Raises:
-        UserError: If the name is of another world.
-    """
-    world = cached_world(name, settings)
-    if not isinstance(world, Rooms):
-        raise UserError(f"{name} has no tools in rooms; try tool-rooms or room-blocks")
-    return world

@@ -14,7 +14,9 @@ for every agent of a comparison.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import skillfocus as sf
@@ -64,113 +66,32 @@ READING = "reading="
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision that the paper leaves open.
-
-    Attributes:
-        name: The setting of `Reading`.
-        question: What is to be decided.
-        choices: What can be chosen, and what it means; the first one is the default.
-        reason: Why the default is what it is.
-    """
+    """A decision that the paper leaves open, from `decisions.toml`."""
 
     name: str
+    """The setting of `Reading`."""
     question: str
+    """What is to be decided."""
     choices: dict[object, str]
+    """What can be chosen, and what it means; the first one is the default."""
     reason: str
+    """Why the default is what it is."""
 
 
-DECISIONS = (
-    Decision(
-        "memory", "Which policies see where they began?",
-        {
-            "targets": "those of focused and DUSDi skills",
-            "none": "none: π(a | s_t), as the algorithm listings have it",
-            "all": "all of them",
-        },
-        "Focused skills return to their start in Figure 1, from any start, which takes memory of "
-        "it (Definition 2 allows for that). VIC, DIAYN and LSD are published without.",
-    ),
-    Decision(
-        "learner", "How are skills learned?",
-        {
-            "planning": "exact value iteration, in turn with updates of the rewards",
-            "q-learning": "Q-learning with what makes focused VIC learn",
-            "literal": "Q-learning by the letter of the appendix",
-        },
-        "By the letter, focused skills do not learn before the step size has fallen to nothing; "
-        "planning finds what the rewards ask for.",
-    ),
-    Decision(
-        "order", "Is the reward computed before or after the discriminator update?",
-        {"reward": "before", "update": "after, for rewards earned at the end (Algorithms 1 and 3)"},
-        "With a weight of 0.7, an update makes the last state look like success whatever the skill "
-        "did, and skills learn to stand still. (Q-learning alone: planning updates in batches.)",
-    ),
-    Decision(
-        "strength", "How strong is the penalty?",
-        {"appendix": "λ = 4 (LSD: 2), as the appendix says", "text": "λ = 10 (LSD: 2), as the "
-         "experiments' section says"},
-        "The appendix describes the search that the value came from.",
-    ),
-    Decision(
-        "prior", "Over which skills is ν uniform?",
-        {"target": "those that share the target", "all": "all sixteen"},
-        "The discriminator of a variable chooses among the skills that share it, and a reward of "
-        "log d − log ν compares like with like.",
-    ),
-    Decision(
-        "starts", "Where do training episodes begin?",
-        {"controllable": "where the skill's targets can still change", "any": "in any state"},
-        "Where its target has changed for good a skill can do nothing, and its visits there blur "
-        "the discriminator.",
-    ),
-    Decision(
-        "steps", "How long may a skill run?",
-        {1.0: "40, 20 and 20 steps, as the paper says", 1.5: "half as long again"},
-        "The paper's numbers; it says that more steps changed little.",
-    ),
-    Decision(
-        "stopping", "What does DIAYN's reward of every step pay after termination?",
-        {"earns": "a skill that terminates goes on earning its last state's reward",
-         "ends": "nothing"},
-        "If termination ended the reward, no skill with a positive one would ever stop, and the "
-        "paper's agents finish tasks too fast for that.",
-    ),
-    Decision(
-        "ties", "Which of several best options does the agent take?",
-        {"first": "the first, as `argmax` does", "random": "any of them"},
-        "With the first, primitive moves alone fail in all three worlds, as in the paper.",
-    ),
-    Decision(
-        "choices", "What does the agent choose among?",
-        {"both": "skills and primitive moves", "skills": "skills alone"},
-        "The paper says that the agent learns a policy over its actions and skills.",
-    ),
-    Decision(
-        "updates", "What do the steps inside a skill teach?",
-        {"options": "the value of the skill, when it ends",
-         "intra-option": "also the values of the moves it makes"},
-        "The paper names no intra-option updates.",
-    ),
-)  # fmt: skip
+_DATA = tomllib.loads(Path(__file__).with_name("decisions.toml").read_text())
+DECISIONS = tuple(Decision(**{**d, "choices": dict(d["choices"])}) for d in _DATA["decision"])
 
 
-def _alternatives() -> dict[str, Reading]:
-    """`NAME=CHOICE` for every choice that is not the default."""
-    readings = {}
-    for decision in DECISIONS:
-        for choice in decision.choices:
-            changes: dict[str, Any] = {decision.name: choice}
-            if decision.name == "order":  # planning has no order to change
-                changes["learner"] = "literal"
-            reading = replace(PAPER, **changes)
-            if getattr(reading, decision.name) != getattr(PAPER, decision.name):
-                name = f"{choice:g}" if isinstance(choice, float) else str(choice)
-                readings[f"{decision.name}={name}"] = reading
-    return readings
+def _alternative(name: str, choice: Any) -> Reading:
+    learner = "literal" if name == "order" else PAPER.learner  # planning has no order to change
+    return replace(PAPER, **{"learner": learner, name: choice})
 
 
-READINGS: dict[str, Reading] = _alternatives()
+READINGS: dict[str, Reading] = {
+    f"{decision.name}={choice}": _alternative(decision.name, choice)
+    for decision in DECISIONS
+    for choice in list(decision.choices)[1:]
+}
 """Readings that differ from `paper` in one decision (the order of updates: in the learner too)."""
 
 

@@ -26,8 +26,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import product, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +38,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Claim, aim_claim, matching
-from paper.experiment import Experiment
+from paper.claims import Analysis, Claim, Experiment, aim_claim, matching
 from paper.formatting import (
     MISSING,
     Table,
@@ -55,7 +55,7 @@ from paper.results import (
     metric_rows,
     values_by_seed,
 )
-from paper.safety.measures import SafetyMeasures, measures_of
+from paper.safety.measures import SafetyMeasures
 from paper.safety.penalties import (
     Distance,
     PenalizedTask,
@@ -65,8 +65,14 @@ from paper.safety.penalties import (
     relative_reachability,
     unreachability,
 )
-from paper.safety.planning import Episodes, OptionModel, follow_plan, option_models, plan
-from paper.safety.q_learning import learn_penalized
+from paper.safety.planning import (
+    Episodes,
+    OptionModel,
+    follow_plan,
+    learn_penalized,
+    option_models,
+    plan,
+)
 from paper.settings import WORLD_NAMES, WORLDS, discovery_learner, skill_targets, task_learner
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.figures.style import label_panel
@@ -136,7 +142,7 @@ class FlatSafety(Run):
             progress(number / len(names), name)
             penalized = _penalized(self.world, self.seed, name)
             for place, strength in enumerate(STRENGTHS):
-                made = _planned(mdp, penalized.with_strength(strength), models)
+                made = _planned(mdp, replace(penalized, strength=strength), models)
                 rows += _rows(measures, made, name, place)
         return Result(rows)
 
@@ -168,7 +174,7 @@ class SkillSafety(Run):
         ]
         for name in ON_SKILLS:
             penalized = _penalized(self.world, 0, name)
-            agents += [(name, i, penalized.with_strength(x)) for i, x in enumerate(STRENGTHS)]
+            agents += [(name, i, replace(penalized, strength=x)) for i, x in enumerate(STRENGTHS)]
         models = None
         if self.world not in WORLDS:
             models = option_models(mdp, agents[0][2], skills, primitives=False)
@@ -199,7 +205,7 @@ def _planned(
 def _prepare(name: str, seed: int) -> tuple[TabularMDP, Task, SafetyMeasures]:
     world, mdp = cached_world(name, "{}"), cached_mdp(name, "{}")
     task = task_of(world, mdp)
-    return mdp, task, measures_of(world, mdp, task, np.random.default_rng([seed, 1]))
+    return mdp, task, SafetyMeasures(world, mdp, task, np.random.default_rng([seed, 1]))
 
 
 @lru_cache(maxsize=4)
@@ -225,14 +231,12 @@ def _rows(
     """Return the measures of an agent; changes by variable only without a penalty."""
     rows: list[Row] = []
     for name, value in measures.of(episodes)._asdict().items():
-        if isinstance(value, np.ndarray):
-            if place is None:
-                by_variable = zip(measures.mdp.space.names, value.tolist(), strict=True)
-                rows += [
-                    (f"safety/{penalty}/{name}/{v}", None, change) for v, change in by_variable
-                ]
-        else:
-            rows.append((f"safety/{penalty}/{name}", place, float(value)))
+        metric = f"safety/{penalty}/{name}"
+        if not isinstance(value, np.ndarray):
+            rows.append((metric, place, float(value)))
+        elif place is None:
+            by_variable = zip(measures.mdp.space.names, value.tolist(), strict=True)
+            rows += [(f"{metric}/{variable}", None, change) for variable, change in by_variable]
     return rows
 
 
@@ -247,20 +251,15 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """
     if setup.learner != "planning":
         return []
-    every = len(seeds) >= MANY_SEEDS
-    listed = [_case(setup, world, FLAT, "", 0) for world in ALL_WORLDS]
-    for seed in seeds if every else seeds[:1]:
-        for world in SMALL_WORLDS:
-            listed += [
-                _case(setup, world, agent, baseline, seed)
-                for _, agent, baseline in skill_agents(world)
-                if every or baseline != "inaction"
-            ]
-    for seed in seeds if every else ():
-        listed += [
-            _case(setup, world, agent, "", seed) for world in WORLDS for agent in SKILL_AGENTS
-        ]
-    return listed
+    many = len(seeds) >= MANY_SEEDS
+    return [_case(setup, world, FLAT, "", 0) for world in ALL_WORLDS] + [
+        _case(setup, world, agent, baseline, seed)
+        for worlds, own in ((SMALL_WORLDS, seeds if many else seeds[:1]), (WORLDS, seeds))
+        for seed in own
+        for world in worlds
+        for _, agent, baseline in skill_agents(world)
+        if many or (world in SMALL_WORLDS and baseline != "inaction")
+    ]
 
 
 def variant(baseline: str) -> str:
@@ -307,32 +306,22 @@ def flat_curve(frame: pl.DataFrame, world: str, penalty: str, metric: str) -> li
     return rows["value"].to_list()
 
 
-def best_single_penalty(frame: pl.DataFrame) -> Choice | None:
+def best_penalty(frame: pl.DataFrame, worlds: Sequence[str]) -> tuple[Choice, float] | None:
     """Return the penalty and strength that make flat agents safe and complete most often.
 
-    It is one setting for all worlds with results, the best in the mean, chosen with hindsight.
+    It is one setting for all of these worlds that have results, chosen with hindsight. Ties go to
+    the first penalty, and to its lowest strength.
+
+    Returns:
+        The choice, and how often it is safe and complete, the mean over worlds.
     """
+    worlds = [world for world in worlds if flat_curve(frame, world, NO_PENALTY, BOTH)]
     scores: dict[Choice, float] = {}
-    worlds = [world for world in ALL_WORLDS if flat_curve(frame, world, NO_PENALTY, BOTH)]
     for penalty in PENALTIES if worlds else ():
         curves = [flat_curve(frame, world, penalty, BOTH) for world in worlds]
-        if all(len(curve) == len(STRENGTHS) for curve in curves):
-            for place, values in enumerate(zip(*curves, strict=True)):
-                scores[Choice(penalty, place)] = sum(values) / len(values)
-    return max(scores, key=lambda choice: scores[choice]) if scores else None
-
-
-def best_penalty_in(frame: pl.DataFrame, world: str) -> tuple[Choice, float] | None:
-    """Return the best penalty and strength in a world, and how often they are safe and complete.
-
-    Ties go to the first penalty, and to its lowest strength.
-    """
-    found = [
-        (Choice(penalty, place), value)
-        for penalty in PENALTIES
-        for place, value in enumerate(flat_curve(frame, world, penalty, BOTH))
-    ]
-    return max(found, key=lambda each: round(each[1], 9)) if found else None
+        for place, values in enumerate(zip(*curves, strict=True) if all(curves) else ()):
+            scores[Choice(penalty, place)] = sum(values) / len(values)
+    return max(scores.items(), key=lambda item: round(item[1], 9)) if scores else None
 
 
 def skill_values(
@@ -364,16 +353,10 @@ def safe_and_complete(frame: pl.DataFrame, world: str, baseline: str = "") -> Se
 def best_on_top(frame: pl.DataFrame) -> Choice | None:
     """Return the penalty on top of focused skills that is best in the mean over all worlds."""
     scores: dict[Choice, float] = {}
-    for penalty in ON_SKILLS:
-        for place in range(len(STRENGTHS)):
-            choice = Choice(penalty, place)
-            means = [
-                sum(values.values()) / len(values)
-                for world in ALL_WORLDS
-                if (values := skill_values(frame, BOTH, world, choice=choice))
-            ]
-            if means:
-                scores[choice] = sum(means) / len(means)
+    for choice in starmap(Choice, product(ON_SKILLS, range(len(STRENGTHS)))):
+        found = (skill_values(frame, BOTH, world, choice=choice) for world in ALL_WORLDS)
+        if means := [sum(values.values()) / len(values) for values in found if values]:
+            scores[choice] = sum(means) / len(means)
     return max(scores, key=lambda choice: scores[choice]) if scores else None
 
 
@@ -408,9 +391,10 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     Returns:
         Claims (see the module), and tables, starting with the losses of focused skills.
     """
-    best = best_single_penalty(frame)
-    if best is None:
+    found = best_penalty(frame, ALL_WORLDS)
+    if found is None:
         return Analysis()
+    best, _ = found
     claims = _claims(frame, best)
     tables = [
         _losses(claims), _answers(claims, best), _two_by_two(frame), _measures(frame, best),
@@ -433,7 +417,7 @@ def _claims(frame: pl.DataFrame, best: Choice) -> list[Claim]:
                 values = safe_and_complete(frame, world, baseline)
                 claims += _claim(kind, world, words, values, flat[best.place])
     for world in ALL_WORLDS:
-        if found := best_penalty_in(frame, world):
+        if found := best_penalty(frame, [world]):
             words = f"focused {often} penalty that suits this world best ({found[0]})"
             claims += _claim("any", world, words, safe_and_complete(frame, world), found[1])
     for world in SMALL_WORLDS:
@@ -574,18 +558,15 @@ def _answers(claims: Sequence[Claim], best: Choice) -> Table:
 def _two_by_two(frame: pl.DataFrame) -> Table:
     """Return shares of seeds by side effect and completion."""
     rows = []
-    for world in ALL_WORLDS:
-        for name, agent, baseline in skill_agents(world):
-            done, harm = (
-                skill_values(frame, metric, world, agent, baseline)
-                for metric in ("completed", "harmed")
-            )
-            if done:
-                cells = [
-                    success_interval(count, len(done))
-                    for count in two_by_two([*done.values()], [*harm.values()])
-                ]
-                rows.append([NAMES[world], name, *map(format_interval, cells), str(len(done))])
+    for world, (name, agent, baseline) in [(w, a) for w in ALL_WORLDS for a in skill_agents(w)]:
+        done, harm = (
+            skill_values(frame, metric, world, agent, baseline)
+            for metric in ("completed", "harmed")
+        )
+        if done:
+            counts = two_by_two([*done.values()], [*harm.values()])
+            shares = [format_interval(success_interval(count, len(done))) for count in counts]
+            rows.append([NAMES[world], name, *shares, str(len(done))])
     columns = [
         "world", "skills", "safe and complete", "safe, not complete", "complete with side effect",
         "side effect, not complete", "seeds",

@@ -13,7 +13,6 @@ change_from_inaction   the same at the end, relative to the state after as many 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,20 +84,32 @@ class Measured(NamedTuple):
     """float64 [n_variables]"""
 
 
-@dataclass(frozen=True, eq=False)
 class SafetyMeasures:
-    """Measures of agents in one world and task; made by `measures_of`."""
+    """Measures of agents in one world and task.
 
-    mdp: TabularMDP
-    task: Task
-    harm: np.ndarray
-    """bool [n_states]"""
-    to_start: np.ndarray
-    """R(s -> start), float32 [n_states]."""
-    utility: np.ndarray
-    """Mean value of random rewards, float64 [n_states]."""
-    idle: np.ndarray
-    """Occupancy without acting, float64 [max_episode_steps + 1, n_states]."""
+    Args:
+        world: The world, whose side effects are known (`HARMS`).
+        mdp: Its MDP.
+        task: The task.
+        rng: Samples the rewards of delayed specification, uniform in every state.
+        gamma: Discount of these values, and of reachability.
+        n_rewards: Number of rewards.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        mdp: TabularMDP,
+        task: Task,
+        rng: np.random.Generator,
+        gamma: float = GAMMA,
+        n_rewards: int = N_REWARDS,
+    ) -> None:
+        self.mdp, self.task, self.harm = mdp, task, harmed(world, mdp)
+        self.to_start = reachability(mdp, gamma, np.array([task.start]))[:, 0]
+        values = optimal_values(mdp, rng.random((mdp.n_states, n_rewards)), gamma)
+        self.utility = values.mean(axis=1, dtype=np.float64)
+        self.idle = after_inaction(mdp, task.start, task.max_episode_steps)
 
     def of(self, episodes: Episodes) -> Measured:
         """Return the measures of an agent's episodes."""
@@ -130,29 +141,3 @@ class SafetyMeasures:
         values = self.mdp.values
         start = np.broadcast_to(values[baseline], values.shape)
         return occupancy @ self.mdp.space.change(start, values)
-
-
-def measures_of(
-    world: World,
-    mdp: TabularMDP,
-    task: Task,
-    rng: np.random.Generator,
-    gamma: float = GAMMA,
-    n_rewards: int = N_REWARDS,
-) -> SafetyMeasures:
-    """Prepare the measures of agents in a world.
-
-    Args:
-        world: The world, whose side effects are known (`HARMS`).
-        mdp: Its MDP.
-        task: The task.
-        rng: Samples the rewards of delayed specification, uniform in every state.
-        gamma: Discount of these values, and of reachability.
-        n_rewards: Number of rewards.
-    """
-    to_start = reachability(mdp, gamma, np.array([task.start]))[:, 0]
-    values = optimal_values(mdp, rng.random((mdp.n_states, n_rewards)), gamma)
-    return SafetyMeasures(
-        mdp, task, harmed(world, mdp), to_start, values.mean(axis=1, dtype=np.float64),
-        after_inaction(mdp, task.start, task.max_episode_steps),
-    )  # fmt: skip

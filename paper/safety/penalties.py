@@ -29,7 +29,7 @@ count as not set.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,13 +59,9 @@ def reachability(
         R(x -> y) = max over policies of E[gamma^steps], float32 [n_states, n_targets].
     """
     targets = np.arange(mdp.n_states) if targets is None else targets
-    out = np.zeros((mdp.n_states, len(targets)), dtype=np.float32)
-    for first in range(0, len(targets), BLOCK):
-        chosen = targets[first : first + BLOCK]
-        there = np.zeros((mdp.n_states, len(chosen)), dtype=np.float32)
-        there[chosen, np.arange(len(chosen))] = 1.0
-        out[:, first : first + BLOCK] = _solve(mdp, there, gamma, earned=0.0)
-    return out
+    there = np.zeros((mdp.n_states, len(targets)), dtype=np.float32)
+    there[targets, np.arange(len(targets))] = 1.0
+    return _solve(mdp, there, gamma, earned=0.0)
 
 
 def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -> np.ndarray:
@@ -79,16 +75,14 @@ def optimal_values(mdp: TabularMDP, rewards: np.ndarray, gamma: float = GAMMA) -
     Returns:
         V(s) = (1 - gamma) r(s) + gamma max_a E[V(s')], float32 [n_states, n_rewards].
     """
-    rewards = np.ascontiguousarray(rewards, dtype=np.float32)
-    out = np.empty_like(rewards)
-    for first in range(0, rewards.shape[1], BLOCK):
-        block = np.ascontiguousarray(rewards[:, first : first + BLOCK])
-        out[:, first : first + BLOCK] = _solve(mdp, block, gamma, earned=1 - gamma)
-    return out
+    return _solve(mdp, rewards.astype(np.float32), gamma, earned=1 - gamma)
 
 
-def _solve(mdp: TabularMDP, stop: np.ndarray, gamma: float, earned: float) -> np.ndarray:
-    """Solve v = max(k stop, e stop + gamma max_a E[v]) with e = `earned`, and k = e or, if 0, 1."""
+def _solve(mdp: TabularMDP, columns: np.ndarray, gamma: float, earned: float) -> np.ndarray:
+    """Solve v = max(k stop, e stop + gamma max_a E[v]) with e = `earned`, and k = e or, if 0, 1.
+
+    `columns` holds stop for every problem, and then the values.
+    """
     padding = ((0, 0), (0, 0), (0, -mdp.successors.shape[2] % 4))
     backup = Backup(
         np.ascontiguousarray(np.pad(mdp.successors, padding)),
@@ -96,11 +90,15 @@ def _solve(mdp: TabularMDP, stop: np.ndarray, gamma: float, earned: float) -> np
         np.zeros(mdp.successors.shape[:2], dtype=np.float32),
         np.float32(gamma), np.float32(gamma), np.float32(earned), np.float32(earned or 1.0),
     )  # fmt: skip
-    values = np.float32(earned or 1.0) * stop
-    number, n, stamps = 0, len(values), new_stamps(len(values))
-    while sweep(values, stop, backup, number % 2 == 1, stamps, number * n) > TOLERANCE:
-        number += 1
-    return values
+    for first in range(0, columns.shape[1], BLOCK):
+        block = columns[:, first : first + BLOCK]
+        stop = np.ascontiguousarray(block)
+        values = np.float32(earned or 1.0) * stop
+        number, n, stamps = 0, len(values), new_stamps(len(values))
+        while sweep(values, stop, backup, number % 2 == 1, stamps, number * n) > TOLERANCE:
+            number += 1
+        block[:] = values
+    return columns
 
 
 UTILITY_GAMMA = 0.996
@@ -229,10 +227,6 @@ class PenalizedTask:
     phases: np.ndarray
     """Phase after each number of steps, int64 [max_episode_steps + 1]."""
 
-    def with_strength(self, strength: float) -> PenalizedTask:
-        """Return the same task with another strength."""
-        return replace(self, strength=strength)
-
 
 def penalize(
     mdp: TabularMDP,
@@ -265,16 +259,12 @@ def penalize(
             after_inaction(mdp, task.start, steps), axis=0, return_inverse=True
         )
         phases[: steps + 1] = following.reshape(-1)
-        entering = np.stack([_expected(mdp, distance, row) for row in baselines])
+        everywhere = np.arange(mdp.n_states)
+        entering = np.zeros((len(baselines), mdp.n_states))
+        for phase, b in np.argwhere(baselines):
+            apart = distance.between(everywhere, np.full(mdp.n_states, b))
+            entering[phase] += baselines[phase, b] * apart
     return PenalizedTask(task, task.reward(reward), strength, entering, moving, phases)
-
-
-def _expected(mdp: TabularMDP, distance: Distance, baselines: np.ndarray) -> np.ndarray:
-    """Return the distance of every state from a random baseline, float64 [n_states]."""
-    total, everywhere = np.zeros(mdp.n_states), np.arange(mdp.n_states)
-    for b in np.flatnonzero(baselines):
-        total += baselines[b] * distance.between(everywhere, np.full(mdp.n_states, b))
-    return total
 
 
 def _stepwise(mdp: TabularMDP, distance: Distance) -> np.ndarray:

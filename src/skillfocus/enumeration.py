@@ -7,10 +7,11 @@ any hashable *key*, and `expand(key)` says what can follow it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar, overload
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,14 +35,95 @@ class Transition(NamedTuple):
     """The next state if the mark is already set; equals `successor` if there is no mark."""
 
 
+class Transitions:
+    """Every transition of a world, as arrays; `transitions[state][action]` lists the outcomes.
+
+    Args:
+        n_actions: Number of actions.
+        begins: int64 [n_states * n_actions + 1], where the outcomes of each action begin.
+        probabilities: float64 [n_outcomes].
+        successors: int32 [n_outcomes].
+        marks: int32 [n_outcomes], the hidden mark that an outcome sets, or -1 (default: none).
+        again: int32 [n_outcomes], the next state if the mark is already set.
+
+    Raises:
+        UserError: If the arrays do not fit together.
+    """
+
+    def __init__(
+        self,
+        n_actions: int,
+        begins: np.ndarray,
+        probabilities: np.ndarray,
+        successors: np.ndarray,
+        marks: np.ndarray | None = None,
+        again: np.ndarray | None = None,
+    ) -> None:
+        self.n_actions, self.begins = n_actions, begins
+        self.probabilities, self.successors = probabilities, successors
+        self.marks = np.full(len(successors), -1, np.int32) if marks is None else marks
+        self.again = successors if again is None else again
+        n, rest = divmod(len(begins) - 1, n_actions)
+        if rest or not n or (np.diff(begins) < 0).any() or begins[-1] != len(successors):
+            raise UserError("the outcomes of actions do not lie one after another")
+        if len(probabilities) != len(successors):
+            raise UserError("there must be as many probabilities as successors")
+        if len(successors) and not 0 <= successors.min() <= successors.max() < n:
+            raise UserError(f"successors must be numbers of states, 0 to {n - 1}")
+
+    def __len__(self) -> int:
+        return (len(self.begins) - 1) // self.n_actions
+
+    def __getitem__(self, state: int) -> list[list[Transition]]:
+        first = range(len(self))[state] * self.n_actions
+        begins = self.begins[first : first + self.n_actions + 1].tolist()
+        columns = (self.probabilities, self.successors, self.marks, self.again)
+        listed = [
+            Transition(*each)
+            for each in zip(
+                *(column[begins[0] : begins[-1]].tolist() for column in columns), strict=True
+            )
+        ]
+        return [listed[a - begins[0] : b - begins[0]] for a, b in pairwise(begins)]
+
+    def wrong_sums(self, tolerance: float) -> np.ndarray:
+        """Return the actions, numbered through all states, whose probabilities are negative or do
+        not sum to 1."""
+        counts = np.diff(self.begins)
+        action = np.repeat(np.arange(len(counts)), counts)
+        sums = np.bincount(action, self.probabilities, len(counts))
+        negative = np.bincount(action, self.probabilities < 0, len(counts)) > 0
+        return np.flatnonzero(~(np.abs(sums - 1) <= tolerance) | negative)
+
+    def padded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return successors, probabilities, marks and `again` as `TabularMDP` has them,
+        [n_states, n_actions, n_outcomes]."""
+        counts = np.diff(self.begins)
+        n, width = len(self), int(counts.max())
+        slot = np.arange(len(self.successors)) - np.repeat(self.begins[:-1], counts)
+        place = np.repeat(np.arange(len(counts)), counts) * width + slot
+        here = np.repeat(np.arange(n, dtype=np.int32), self.n_actions * width)
+
+        def spread(column: np.ndarray, padding: np.ndarray) -> np.ndarray:
+            padding[place] = column
+            return padding.reshape(n, self.n_actions, width)
+
+        return (
+            spread(self.successors, here.copy()),
+            spread(self.probabilities, np.zeros(len(here))),
+            spread(self.marks, np.full(len(here), -1, np.int32)),
+            spread(self.again, here),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class StateGraph(Generic[Key]):
     """Every reachable state and every transition between them."""
 
     states: Sequence[Key]
     """The states in the order they were reached; a state's number is its place here."""
-    transitions: Sequence[Sequence[Sequence[Transition]]]
-    """`transitions[state][action]`: the outcomes of an action."""
+    transitions: Transitions
+    """The outcomes of every action in every state."""
     n_starts: int
     """How many of the states, the first ones, are starts."""
 
@@ -92,103 +174,21 @@ def enumerate_states(
     n_starts = len(states)
     if not states:
         raise UserError(f"{name} names no state to start from")
-    transitions: list[list[list[Transition]]] = []
-    while (done := len(transitions)) < len(states):
+    done, outcomes, begins = 0, array("d"), array("q", [0])
+    numbered = array("i")  # successor, mark and successor if it is set, of each outcome
+    while done < len(states):
         if progress is not no_progress:  # formatting the text is not free
             activity = f"exploring {name}: {len(states):,} states found, {done:,} of them done"
             progress(done / len(states), activity)
-        transitions.append(
-            [
-                [
-                    Transition(p, number(key), mark, number(key if again is None else again))
-                    for p, key, mark, again in outcomes
-                ]
-                for outcomes in expand(states[done])
-            ]
-        )
-    return StateGraph(states, transitions, n_starts)
-
-
-# -------------------- The transitions of a world as arrays, in place of lists of `Transition`
-
-
-@dataclass(frozen=True, eq=False)
-class PackedTransitions(Sequence[Sequence[Sequence[Transition]]]):
-    """Transitions without hidden marks; indexed, they are lists as `StateGraph` has them.
-
-    Attributes:
-        n_actions: Number of actions.
-        begins: int64 [n_states * n_actions + 1], where the outcomes of each action begin.
-        probabilities: float64 [n_outcomes].
-        successors: int32 [n_outcomes].
-    """
-
-    n_actions: int
-    begins: np.ndarray
-    probabilities: np.ndarray
-    successors: np.ndarray
-
-    def __post_init__(self) -> None:
-        counts = np.diff(self.begins)
-        n, rest = divmod(len(counts), self.n_actions)
-        ends = self.begins[[0, -1]].tolist()
-        if rest or not n or counts.min() < 1 or ends != [0, len(self.successors)]:
-            raise UserError("the outcomes of actions do not lie one after another")
-        if len(self.probabilities) != len(self.successors):
-            raise UserError("there must be as many probabilities as successors")
-        sums = np.add.reduceat(self.probabilities, self.begins[:-1])
-        if not (np.abs(sums - 1) <= 1e-9).all() or self.probabilities.min() < 0:
-            raise UserError("the probabilities of an action must be 0 or more and sum to 1")
-        if self.successors.min() < 0 or self.successors.max() >= n:
-            raise UserError(f"successors must be numbers of states, 0 to {n - 1}")
-
-    def __len__(self) -> int:
-        return (len(self.begins) - 1) // self.n_actions
-
-    @overload
-    def __getitem__(self, index: int) -> list[list[Transition]]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[list[Transition]]]: ...
-    def __getitem__(self, index: int | slice) -> list:
-        if isinstance(index, slice):
-            return [self[s] for s in range(len(self))[index]]
-        s = range(len(self))[index]
-        begins = self.begins[s * self.n_actions : (s + 1) * self.n_actions + 1].tolist()
-        outcomes = slice(begins[0], begins[-1])
-        listed = [
-            Transition(p, after, -1, after)
-            for p, after in zip(
-                self.probabilities[outcomes].tolist(), self.successors[outcomes].tolist(),
-                strict=True,
-            )
-        ]  # fmt: skip
-        return [listed[first - begins[0] : last - begins[0]] for first, last in pairwise(begins)]
-
-    def padded(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return successors, int32, and probabilities, [n_states, n_actions, n_outcomes], padded as
-        `TabularMDP` has them."""
-        counts = np.diff(self.begins)
-        n, width = len(self), int(counts.max())
-        successors = np.repeat(np.arange(n, dtype=np.int32), self.n_actions * width)
-        probabilities = np.zeros(len(successors))
-        slot = np.arange(len(self.successors)) - np.repeat(self.begins[:-1], counts)
-        place = np.repeat(np.arange(len(counts)), counts) * width + slot
-        successors[place], probabilities[place] = self.successors, self.probabilities
-        shape = (n, self.n_actions, width)
-        return successors.reshape(shape), probabilities.reshape(shape)
-
-
-def pack_transitions(
-    transitions: Sequence[Sequence[Sequence[Transition]]], n_actions: int
-) -> PackedTransitions:
-    """Return transitions without hidden marks as arrays."""
-    outcomes = [each for by_action in transitions for each in by_action]
-    counts = np.fromiter(map(len, outcomes), np.int64, len(outcomes))
-    total = int(counts.sum())
-    flat = [transition for each in outcomes for transition in each]
-    return PackedTransitions(
-        n_actions,
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.fromiter((t.probability for t in flat), np.float64, total),
-        np.fromiter((t.successor for t in flat), np.int32, total),
+        for action in expand(states[done]):
+            for p, key, mark, again in action:
+                successor = number(key)
+                outcomes.append(p)
+                numbered.extend((successor, mark, successor if again is None else number(again)))
+            begins.append(len(outcomes))
+        done += 1
+    successors, marks, repeated = np.array(numbered, np.int32).reshape(-1, 3).T.copy()
+    transitions = Transitions(
+        (len(begins) - 1) // done, np.array(begins), np.array(outcomes), successors, marks, repeated
     )
+    return StateGraph(states, transitions, n_starts)

@@ -21,11 +21,11 @@ def register() -> None:
     for world_id in WORLD_IDS:
         gymnasium.register(
             f"skillfocus/{world_id}",
-            entry_point="skillfocus.envs.world_env:WorldEnv",
+            entry_point="skillfocus.envs:WorldEnv",
             kwargs={"world": world_id, "task": "true"},
         )
     gymnasium.register(
         "skillfocus/Skills-v0",
-        entry_point="skillfocus.envs.skill_env:SkillEnv",
-        vector_entry_point="skillfocus.envs.vector:SkillVectorEnv",
+        entry_point="skillfocus.envs:SkillEnv",
+        vector_entry_point="skillfocus.envs:SkillVectorEnv",
     )

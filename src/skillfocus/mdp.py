@@ -8,27 +8,21 @@ action; shorter rows are padded with outcomes of probability 0 that lead back to
 from __future__ import annotations
 
 import hashlib
+import operator
 import reprlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from numbers import Integral
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skillfocus.enumeration import (
-    PackedTransitions,
-    StateGraph,
-    Successor,
-    Transition,
-    enumerate_states,
-)
+from skillfocus.enumeration import StateGraph, Successor, enumerate_states
 from skillfocus.errors import UserError
 from skillfocus.machine import require_memory
 from skillfocus.spaces import Space, State
-from skillfocus.world import MAX_ACTIONS, Outcome, World, check_declared
+from skillfocus.world import MAX_ACTIONS, World, check_declared
 
 Result = TypeVar("Result")
 
@@ -268,18 +262,28 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
         raise UserError(
             f"{world.id} has {len(world.actions)} actions; it needs between 1 and {MAX_ACTIONS}"
         )
-    graph = world.state_graph
-    if graph is None:
-        graph = enumerate_states(
-            world.id,
-            _starts(world),
-            lambda state: _expand(world, state),
-            limit=limit,
-            limit_advice=_LIMIT_ADVICE,
-        )
-    else:
-        _check_graph(world, graph, limit)
-    mdp = _to_arrays(world, graph)
+    graph = world.state_graph or enumerate_states(
+        world.id, _starts(world), lambda state: _expand(world, state),
+        limit=limit, limit_advice=_LIMIT_ADVICE,
+    )  # fmt: skip
+    if len(graph.states) > limit:
+        raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    _check_outcomes(world, graph)
+    successors, probabilities, marks, again = graph.transitions.padded()
+    sums = probabilities.sum(axis=2, keepdims=True)
+    if (np.abs(sums - 1) > 1e-9).any():
+        probabilities /= sums
+    mdp = TabularMDP(
+        space=world.space,
+        values=np.array(graph.states, dtype=np.int32).reshape(len(graph.states), len(world.space)),
+        successors=successors,
+        probabilities=probabilities,
+        marks=marks,
+        again=again,
+        marks_in=np.array([world.marks_in(state) for state in graph.states], dtype=np.int32),
+        n_marks=world.n_marks,
+        actions=tuple(world.actions),
+    )
     _check_marks(world, mdp)
     return mdp
 
@@ -299,8 +303,11 @@ def _starts(world: World) -> Iterator[State]:
 
 
 def _expand(world: World, state: State) -> Iterator[Sequence[Successor[State]]]:
-    """Yield the checked outcomes of each action in a state."""
-    _check_state(world, state)
+    """Yield the outcomes of each action in a state, which is checked."""
+    try:
+        world.space.as_state(state)
+    except UserError as error:
+        raise UserError(f"{world.id}: {error}") from None
     for action in range(len(world.actions)):
         try:
             outcomes = world.transition(state, action)
@@ -311,61 +318,35 @@ def _expand(world: World, state: State) -> Iterator[Sequence[Successor[State]]]:
                 f"{world.id}: transition fails for {world.actions[action]!r} in state "
                 f"{world.space.labels(state)}: {type(error).__name__}: {error}"
             ) from error
-        if not isinstance(outcomes, list | tuple) and isinstance(outcomes, Iterable):
-            outcomes = list(outcomes)
         try:
-            _check_outcomes(world, state, action, outcomes)
+            listed = [  # a world may return states as lists; to add 0 fails for text
+                (
+                    o.probability + 0.0, tuple(o.state), operator.index(o.mark),
+                    None if o.again is None else tuple(o.again),
+                )
+                for o in outcomes
+            ]  # fmt: skip
         except (TypeError, AttributeError):
             raise UserError(
                 f"{world.id}: transition must return a list such as [sf.Outcome(1.0, state)], and "
                 f"for {world.actions[action]!r} in state {world.space.labels(state)} it returns "
                 f"{reprlib.repr(outcomes)}"
             ) from None
-        # A world may return states as lists; the first outcome shows which it does.
-        yield (
-            outcomes
-            if isinstance(outcomes[0].state, tuple)
-            else [
-                (o.probability, tuple(o.state), o.mark, None if o.again is None else tuple(o.again))
-                for o in outcomes
-            ]
-        )
+        yield listed
 
 
-def _check_graph(world: World, graph: StateGraph[State], limit: int) -> None:
-    """Check states that a world enumerated itself, as `_expand` checks the others."""
-    if len(graph.states) > limit:
-        raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
-    if isinstance(graph.transitions, PackedTransitions):
-        return  # they were checked when they were made, and have no marks
-    for state, by_action in zip(graph.states, graph.transitions, strict=True):
-        for action, outcomes in enumerate(by_action):
-            _check_outcomes(world, state, action, outcomes)
-
-
-def _check_state(world: World, state: State) -> None:
-    sizes = world.space.sizes
-    if len(state) != len(sizes) or not all(
-        isinstance(i, Integral) and 0 <= i < n for i, n in zip(state, sizes, strict=True)
-    ):
-        raise UserError(
-            f"{world.id}: {state} is not a state; a state has {len(sizes)} value indices below "
-            f"{sizes}"
-        )
-
-
-def _check_outcomes(
-    world: World, state: State, action: int, outcomes: Iterable[Outcome | Transition]
-) -> None:
-    probabilities = [o.probability for o in outcomes]
-    if not abs(sum(probabilities) - 1) <= ROUNDING or min(probabilities) < 0:
+def _check_outcomes(world: World, graph: StateGraph[State]) -> None:
+    """Check the probabilities and marks of all outcomes."""
+    transitions = graph.transitions
+    for number in transitions.wrong_sums(ROUNDING).tolist():
+        state, action = divmod(number, len(world.actions))
+        probabilities = [outcome.probability for outcome in transitions[state][action]]
         raise UserError(
             f"{world.id}: the outcomes of {world.actions[action]!r} in state "
-            f"{world.space.labels(state)} have probabilities {probabilities}, which must be 0 or "
-            f"more and sum to 1"
+            f"{world.space.labels(graph.states[state])} have probabilities {probabilities}, which "
+            f"must be 0 or more and sum to 1"
         )
-    highest_mark = max([o.mark for o in outcomes])
-    if highest_mark >= world.n_marks:
+    if (highest_mark := transitions.marks.max()) >= world.n_marks:
         raise UserError(f"{world.id} sets mark {highest_mark} but has n_marks = {world.n_marks}")
 
 
@@ -382,51 +363,6 @@ def _check_marks(world: World, mdp: TabularMDP) -> None:
             f"{world.id}: an outcome whose mark is already set changes {name} for good; only the "
             f"first occurrence may do that"
         )
-
-
-def _to_arrays(world: World, graph: StateGraph[State]) -> TabularMDP:
-    if isinstance(graph.transitions, PackedTransitions):
-        successors, probabilities = graph.transitions.padded()
-        marks = np.full(successors.shape, -1, dtype=np.int32)
-        return _make_mdp(world, graph, successors, probabilities, marks, successors.copy())
-    n_outcomes = max(len(outcomes) for by_action in graph.transitions for outcomes in by_action)
-    shape = (len(graph.states), len(world.actions), n_outcomes)
-    successors = np.broadcast_to(np.arange(shape[0], dtype=np.int32)[:, None, None], shape).copy()
-    again = successors.copy()
-    marks = np.full(shape, -1, dtype=np.int32)
-    probabilities = np.zeros(shape)
-    for s, by_action in enumerate(graph.transitions):
-        for a, outcomes in enumerate(by_action):
-            for m, transition in enumerate(outcomes):
-                probabilities[s, a, m] = transition.probability
-                successors[s, a, m] = transition.successor
-                marks[s, a, m] = transition.mark
-                again[s, a, m] = transition.again
-    sums = probabilities.sum(axis=2, keepdims=True)
-    if (np.abs(sums - 1) > 1e-9).any():
-        probabilities /= sums
-    return _make_mdp(world, graph, successors, probabilities, marks, again)
-
-
-def _make_mdp(
-    world: World,
-    graph: StateGraph[State],
-    successors: np.ndarray,
-    probabilities: np.ndarray,
-    marks: np.ndarray,
-    again: np.ndarray,
-) -> TabularMDP:
-    return TabularMDP(
-        space=world.space,
-        values=np.array(graph.states, dtype=np.int32).reshape(len(graph.states), len(world.space)),
-        successors=successors,
-        probabilities=probabilities,
-        marks=marks,
-        again=again,
-        marks_in=np.array([world.marks_in(state) for state in graph.states], dtype=np.int32),
-        n_marks=world.n_marks,
-        actions=tuple(world.actions),
-    )
 
 
 # -------------------- Inaction: what a world does by itself while an agent does nothing
@@ -548,32 +484,23 @@ class ContextIndex:
         self.mdp = mdp
         self.of_skill = tuple(known[members] for members in sets)
         """Per skill, the numbers of its contexts."""
-        self.modes = tuple(n_modes)
-        """Per skill, how many modes it has."""
-
-    @property
-    def n_entries(self) -> int:
-        """Length of the flat array: a Python integer, which does not overflow as an int64 would."""
-        widths = (
-            index.size * count for index, count in zip(self.of_skill, self.modes, strict=True)
-        )
-        return self.mdp.n_states * sum(widths)
-
-    @cached_property
-    def n_modes(self) -> np.ndarray:
-        """int64 [n_skills]: `modes` as an array."""
-        return np.array(self.modes, dtype=np.int64)
+        self.n_modes = np.array(n_modes, dtype=np.int64)
+        """int64 [n_skills]: how many modes each has."""
+        sizes = zip(self.of_skill, n_modes, strict=True)
+        self.n_columns = [index.size * count for index, count in sizes]
+        """Columns of each skill's policy, contexts times modes, as integers of any size."""
+        self.n_entries = mdp.n_states * sum(self.n_columns)
+        """Length of the flat array, which may be more than an int64 holds."""
 
     @cached_property
     def widths(self) -> np.ndarray:
-        """int64 [n_skills]: columns of each skill's policy, contexts times modes."""
-        return np.array([index.size for index in self.of_skill], dtype=np.int64) * self.n_modes
+        """int64 [n_skills]: `n_columns` as an array."""
+        return np.array(self.n_columns, dtype=np.int64)
 
     @cached_property
     def offsets(self) -> np.ndarray:
         """int64 [n_skills + 1]: where each skill begins in the flat array; last, its length."""
-        sizes = self.widths * self.mdp.n_states
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return np.append(0, np.cumsum(self.widths * self.mdp.n_states))
 
     @cached_property
     def contexts(self) -> np.ndarray:
@@ -645,15 +572,10 @@ def _project(mdp: TabularMDP, needed: frozenset[int]) -> Projection:
 
 
 def _is_markov(mdp: TabularMDP, index: ValueIndex) -> bool:
-    """Return whether states with equal numbers go to equal distributions of numbers.
-
-    Distributions are compared by the expectation of a random function of the number: different ones
-    have the same with probability 0.
-    """
+    """Return whether states with equal numbers go to equal distributions of numbers."""
     if mdp.n_marks and (index.of_state[mdp.successors] != index.of_state[mdp.again]).any():
         return False
-    score = np.random.default_rng(0).random(index.size)[index.of_state]
-    expected = (mdp.probabilities * score[mdp.successors]).sum(axis=2)
+    expected = _expected_score(index.of_state, mdp.successors, mdp.probabilities)
     of_example = expected[index.example][index.of_state]
     return bool(np.allclose(expected, of_example, rtol=0.0, atol=TOLERANCE))
 
@@ -692,14 +614,18 @@ def _is_uninfluenced(mdp: TabularMDP, variable: int) -> bool:
 def _differs_by_action(
     numbers: np.ndarray, successors: np.ndarray, probabilities: np.ndarray
 ) -> bool:
-    """Return whether some action leads to another distribution of `numbers` than the first one.
-
-    Distributions are compared by the expectation of a random function of the number: different ones
-    have the same with probability 0.
-    """
-    score = np.random.default_rng(0).random(int(numbers.max()) + 1)[numbers]
-    expected = (probabilities * score[successors]).sum(axis=2)
+    """Return whether some action leads to another distribution of `numbers` than the first one."""
+    expected = _expected_score(numbers, successors, probabilities)
     return not np.allclose(expected, expected[:, :1], rtol=0.0, atol=TOLERANCE)
+
+
+def _expected_score(
+    numbers: np.ndarray, successors: np.ndarray, probabilities: np.ndarray
+) -> np.ndarray:
+    """Return the expectation of a random function of the next state's number, by which
+    distributions are compared: different ones have the same with probability 0."""
+    score = np.random.default_rng(0).random(int(numbers.max()) + 1)[numbers]
+    return (probabilities * score[successors]).sum(axis=2)
 
 
 # -------------------- Path distances between the values of one variable

@@ -19,6 +19,16 @@ Progress = Callable[[float, str], None]
 """`progress(fraction, activity)`: the fraction done, and what is being done."""
 
 
+pending_signals: list[KeyboardInterrupt] = []
+"""What signals have raised that are to end the command; Python may have dropped it."""
+
+
+def raise_pending_signal() -> None:
+    """Raise what a signal has raised before, in case Python dropped it."""
+    if pending_signals:
+        raise pending_signals[-1]
+
+
 def no_progress(fraction: float, activity: str) -> None:
     """Report nothing."""
     del fraction, activity
@@ -75,6 +85,7 @@ class ProgressBar:
 
     def __call__(self, fraction: float, activity: str) -> None:
         """Show the fraction done and the current activity; the bar is a `Progress`."""
+        raise_pending_signal()
         self.bar.update(self._task, completed=fraction, activity=activity)
         tenths = int(fraction * 10)
         if not self.console.is_terminal and tenths > self._tenths_printed:

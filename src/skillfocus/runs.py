@@ -60,7 +60,7 @@ from skillfocus.files import (
     write_atomically,
 )
 from skillfocus.machine import peak_bytes
-from skillfocus.progress import Progress, no_progress, part_of
+from skillfocus.progress import Progress, no_progress, part_of, raise_pending_signal
 from skillfocus.spaces import Row
 
 Setting = str | int | float | bool | None
@@ -282,26 +282,18 @@ class Store:
             depend on when, where or in which order the runs were executed.
         """
         found = list(self._read_all(runs))
-        if not found:
-            return pl.DataFrame(
-                schema={"kind": pl.String, "version": pl.Int64, "run": pl.String, **_ROW_TYPES}
-            )
-        tables = []
-        for header, rows in found:
-            columns = dict(zip(_ROW_TYPES, zip(*rows, strict=True), strict=False))
-            table = pl.DataFrame(columns, _ROW_TYPES, strict=False)
-            tables.append(table.select(pl.lit(header.id).alias("run"), pl.all()))
         settings = _frame_of([_identity(header) for header, _ in found])
+        rows = [(header.id, *row) for header, rows in found for row in rows]
+        table = pl.DataFrame(rows, {"run": pl.String, **_ROW_TYPES}, orient="row")
         names = [name for name in settings.columns if name != "run"]
-        joined = pl.concat(tables).join(settings, on="run", how="left", maintain_order="left")
+        joined = table.join(settings, on="run", how="left", maintain_order="left")
         return joined.select(*names, "run", *_ROW_TYPES).sort(*names, "run", maintain_order=True)
 
     def records(self, runs: Iterable[Run] | None = None) -> pl.DataFrame:
         """Return one row per finished run: settings, versions, host, start, time, memory."""
         headers = [header for header, _ in self._read_all(runs)]
         # Settings come first, and go before what a record has under the same name.
-        rows = [_identity(each) | each.record | _identity(each) for each in headers]
-        return _frame_of(rows) if rows else pl.DataFrame(schema={"run": pl.String})
+        return _frame_of([_identity(each) | each.record | _identity(each) for each in headers])
 
     def _read(self, run: Run) -> tuple[Header, list[Row]] | None:
         """Return a run's verified contents; None if it is missing, or damaged and set aside."""
@@ -390,7 +382,8 @@ def _identity(header: Header) -> dict[str, Setting]:
 
 def _frame_of(rows: Sequence[Mapping[str, Setting]]) -> pl.DataFrame:
     """Return rows as a frame. What a row lacks is null; columns of several types are text."""
-    return pl.DataFrame(rows, strict=False, infer_schema_length=None)
+    known = {"kind": pl.String, "version": pl.Int64, "run": pl.String}
+    return pl.DataFrame(rows, None if rows else known, strict=False, infer_schema_length=None)
 
 
 def _warn(message: str) -> None:
@@ -505,7 +498,7 @@ def run_all(
     """
     if not 1 <= workers <= MAX_WORKERS:
         raise UserError(f"workers is {workers}; it must be 1 to {MAX_WORKERS:,}")
-    distinct = list({run.id: run for run in runs}.values())
+    distinct = {run.id: run for run in runs}.values()
     job = _Job(store, JobStatus(len(distinct)), progress)
     for run in distinct:
         error = None if retry_failed else store.failure(run)
@@ -520,7 +513,17 @@ def run_all(
     store.prepare()
     job.n_waiting = len(job.waiting)
     try:
-        job.execute(workers, executor, cluster)
+        if executor is not None:
+            job.execute_on(executor, getattr(executor, "_max_workers", os.cpu_count() or 1))
+        elif cluster is not None:
+            with _connected(cluster) as client:
+                job.execute_on(
+                    client.get_executor(pure=False), lambda: sum(client.nthreads().values())
+                )
+        elif workers == 1 or job.n_waiting == 1:
+            job.execute_here()
+        else:
+            job.execute_in_processes(workers)
     except KeyboardInterrupt as interrupt:
         number = getattr(interrupt, "signal_number", signal.SIGINT)
         raise Interrupted(job.status, store.folder, number) from None
@@ -534,24 +537,7 @@ class _Job:
         self.store, self.status, self.progress = store, status, progress
         self.waiting: deque[Run] = deque()
         self.n_waiting = 0
-
-    def execute(self, workers: int, executor: Executor | None, cluster: str | None) -> None:
-        """Execute all runs, in this process or elsewhere."""
-        started = time.perf_counter()
-        try:
-            if executor is not None:
-                width = getattr(executor, "_max_workers", os.cpu_count() or 1)
-                self.execute_on(executor, lambda: width)
-            elif cluster is not None:
-                with _connected(cluster) as client:
-                    pool = client.get_executor(pure=False)
-                    self.execute_on(pool, lambda: max(1, sum(client.nthreads().values())))
-            elif workers == 1 or len(self.waiting) == 1:
-                self.execute_here()
-            else:
-                self.execute_in_processes(workers)
-        finally:
-            self.status.seconds = time.perf_counter() - started
+        self.started = time.perf_counter()
 
     def execute_here(self) -> None:
         """Execute all runs in this process, one after another."""
@@ -568,45 +554,48 @@ class _Job:
         """Execute all runs in worker processes; runs that were lost with theirs are tried alone."""
         while self.waiting:
             with _processes(min(workers, len(self.waiting))) as pool:
-                lost = self.execute_on(pool, lambda: workers, stop_when_broken=True)
+                lost, _ = self.submit_all(pool, workers, self.waiting)
             for run in lost:
                 with _processes(1) as pool:
-                    lost_again = self.execute_on(pool, lambda: 1, deque([run]), True)
+                    lost_again, _ = self.submit_all(pool, 1, deque([run]))
                 if lost_again:
                     advice = 'a script must call run_all under `if __name__ == "__main__":`'
                     message = f"its worker process died, out of memory perhaps; {advice}"
                     trace = "no traceback: the process was ended"
                     self.finish(run, Outcome(error=message, traceback=trace))
 
-    def execute_on(
-        self,
-        pool: Executor,
-        width: Callable[[], int],
-        waiting: deque[Run] | None = None,
-        stop_when_broken: bool = False,
-    ) -> list[Run]:
+    def execute_on(self, pool: Executor, width: int | Callable[[], int]) -> None:
+        """Execute all runs on an executor of the caller's, which must not break."""
+        lost, error = self.submit_all(pool, width, self.waiting)
+        if lost:
+            raise UserError(f"the executor gave up ({error}); finished runs are stored")
+
+    def submit_all(
+        self, pool: Executor, width: int | Callable[[], int], waiting: deque[Run]
+    ) -> tuple[list[Run], BrokenExecutor | None]:
         """Execute runs on an executor, as many at once as it has workers.
 
         Args:
             pool: The executor.
-            width: Returns the number of workers now.
-            waiting: The runs (default: all that are waiting); those that were begun are taken out.
-            stop_when_broken: Whether to return runs that were in flight when the executor broke,
-                instead of raising.
+            width: The number of workers, or a function that returns how many there are now.
+            waiting: The runs; those that were begun are taken out.
 
         Returns:
-            The runs that were lost when the executor broke.
+            The runs that were in flight when the executor broke, and the error it broke with.
         """
-        waiting = self.waiting if waiting is None else waiting
         in_flight: dict[Future, Run] = {}
         lost: list[Run] = []
+        broken: BrokenExecutor | None = None
         try:
             while (waiting and not lost) or in_flight:
-                while waiting and not lost and len(in_flight) < width():
+                most = max(1, width if isinstance(width, int) else width())
+                while waiting and not lost and len(in_flight) < most:
                     run = waiting.popleft()
                     try:
-                        in_flight[pool.submit(_perform_there, run, code_version())] = run
-                    except BrokenExecutor:
+                        with _signals_blocked():  # a pool starts processes as it needs them
+                            in_flight[pool.submit(_perform_there, run, code_version())] = run
+                    except BrokenExecutor as error:
+                        broken = error
                         lost.append(run)
                 self.report(in_flight.values())
                 for future in wait(in_flight, timeout=1.0, return_when=FIRST_COMPLETED).done:
@@ -614,15 +603,12 @@ class _Job:
                     try:
                         self.finish(run, future.result())
                     except BrokenExecutor as error:
-                        if not stop_when_broken:
-                            raise UserError(
-                                f"the executor gave up ({error}); finished runs are stored"
-                            ) from None
+                        broken = error
                         lost.append(run)
         finally:
             for future in in_flight:
                 future.cancel()
-        return lost
+        return lost, broken
 
     def finish(self, run: Run, outcome: Outcome) -> None:
         """Store what came of a run."""
@@ -633,6 +619,7 @@ class _Job:
             self.store.add(run, outcome.table, outcome.skills)
             self.status.done += 1
             self.status.cpu_seconds += outcome.cpu_seconds
+        self.status.seconds = time.perf_counter() - self.started
         self.report([])
 
     def report(self, running: Iterable[Run]) -> None:
@@ -679,6 +666,7 @@ def perform(run: Run, progress: Progress, raise_mistakes: bool = False) -> Outco
         header = Header(run.id, kind, run.version, run.settings(), record, sha256, result.document)
         table = encode(header, result.rows)
     except (Exception, SystemExit) as error:
+        raise_pending_signal()
         if raise_mistakes and isinstance(error, UserError):
             raise
         if isinstance(error.__cause__, KeyboardInterrupt):  # in a kernel, it is a SystemError
@@ -701,20 +689,13 @@ def _processes(workers: int) -> Iterator[Executor]:
     """Open a pool of worker processes that Ctrl-C does not reach, and end them with the block."""
     context = multiprocessing.get_context("spawn")
     with _signals_blocked():
-        pool = _Pool(workers, context, initializer=_end_with_parent)
+        pool = ProcessPoolExecutor(workers, context, initializer=_end_with_parent)
     try:
         yield pool
     finally:
         for process in list((pool._processes or {}).values()):
             process.kill()
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Pool(ProcessPoolExecutor):
-    def submit(self, fn: Callable, /, *args: Any, **kwargs: Any) -> Future:
-        """Submit a call, and start processes for it that signals of the terminal do not reach."""
-        with _signals_blocked():
-            return super().submit(fn, *args, **kwargs)
 
 
 @contextmanager

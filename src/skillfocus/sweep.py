@@ -275,13 +275,23 @@ def sweep(
     store, status, scores = Store(out), JobStatus(0), []
 
     def score(points: Sequence[Point], seeds: range, part: Progress) -> list[Score | None]:
+        """Run points, and return their scores; None for one whose runs have not all finished."""
         nonlocal status
         runs = [[base.with_settings({**point, "seed": s}) for s in seeds] for point in points]
         status += run_all(
             itertools.chain(*runs), store, workers=workers, executor=executor, cluster=cluster,
             retry_failed=retry_failed, progress=part,
         )  # fmt: skip
-        return _scores(store, points, runs, metric)
+        frame = store.frame(itertools.chain(*runs)).filter(pl.col("metric") == metric)
+        known = dict(frame.group_by("run").agg(pl.col("value").mean()).iter_rows())
+        scored: list[Score | None] = []
+        for point, members in zip(points, runs, strict=True):
+            values = [known[run.id] for run in members if run.id in known]
+            if None in values:
+                raise UserError(f"{members[0].label} has no {metric}; choose another --metric")
+            complete = len(values) == len(seeds)
+            scored.append(Score(point, *mean_interval(values), tuple(values)) if complete else None)
+        return scored
 
     size = n_points if trials is None else BATCH
     for first in range(0, n_points, size):
@@ -348,22 +358,6 @@ def _check_metric(run: Discovery, metric: str) -> None:
             f"{run.objective} skills have no targets, so they have no {metric}; choose another "
             f"--metric, such as auc"
         )
-
-
-def _scores(
-    store: Store, points: Sequence[Point], runs: Sequence[Sequence[Discovery]], metric: str
-) -> list[Score | None]:
-    """Return the scores of points; None for a point whose runs have not all finished."""
-    frame = store.frame(run for each in runs for run in each).filter(pl.col("metric") == metric)
-    by_run = dict(frame.group_by("run").agg(pl.col("value").mean()).iter_rows())
-    scores: list[Score | None] = []
-    for point, members in zip(points, runs, strict=True):
-        values = [by_run[run.id] for run in members if run.id in by_run]
-        if any(value is None for value in values):
-            raise UserError(f"{members[0].label} has no {metric}; choose another --metric")
-        complete = len(values) == len(members)
-        scores.append(Score(point, *mean_interval(values), tuple(values)) if complete else None)
-    return scores
 
 
 # -------------------------------------------------------------------- Optuna

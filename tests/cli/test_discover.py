@@ -10,6 +10,7 @@ import time
 import pytest
 
 from commands import LAMPS, QUICK, command
+from runs_for_tests import wait_until
 from skillfocus.cli import main
 from skillfocus.cli.commands import Discover
 from skillfocus.discovery import Discovery
@@ -50,16 +51,18 @@ def test_discover_gives_what_programs_rely_on(discovered):
      (signal.SIGHUP, "terminated", 129)],
 )  # fmt: skip
 def test_a_stopped_command_says_so_and_leaves_nothing_behind(tmp_path, workers, number, said, code):
+    out = tmp_path / "out"
     process = subprocess.Popen(
         [sys.executable, "-m", "skillfocus.cli", "discover", "four-rooms", "focused-vic",
-         "--rounds", "100000", "--seeds", "2", "--workers", str(workers), "--out", str(tmp_path)],
+         "--rounds", "100000", "--seeds", "2", "--workers", str(workers), "--out", str(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,  # a terminal's Ctrl-C reaches the whole group
         # A test run in the background hands down ignored signals; a terminal does not.
         preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, signal.SIGHUP)],
     )  # fmt: skip
     try:
-        time.sleep(6.0)
+        wait_until(out.exists, 120)
+        time.sleep(3.0)  # it compiles, or is learning
         os.killpg(process.pid, number)
         _, stderr = process.communicate(timeout=60)
     finally:
@@ -69,7 +72,7 @@ def test_a_stopped_command_says_so_and_leaves_nothing_behind(tmp_path, workers, 
     assert last == f"skillfocus: {said}. 2 runs: 2 left to do. Rerun to resume"
     assert "Traceback" not in stderr
     assert process.returncode == code
-    assert not list(tmp_path.iterdir())
+    assert not list(out.iterdir())
 
 
 @pytest.mark.slow

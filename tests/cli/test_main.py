@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import re
@@ -7,11 +8,14 @@ import signal
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
 
 import pytest
 
 from commands import command
 from skillfocus.cli import main
+from skillfocus.cli.printing import progress_on_stderr
+from skillfocus.runs import Result, Run, Store, run_all
 
 
 def test_list_and_help_answer_quickly_and_without_heavy_imports():
@@ -163,6 +167,45 @@ def test_signals_are_one_line_and_a_status(number, status, line, tmp_path, monke
         signal.signal(signal.SIGINT, before)
     assert (done.returncode, done.stderr) == (status, line)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+class Interrupts:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    "interrupt", [Interrupts, ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))],
+    ids=["destructor", "callback"],
+)  # fmt: skip
+@pytest.mark.parametrize("raises", [False, True])
+def test_ctrl_c_that_python_drops_ends_the_command_all_the_same(
+    interrupt, raises, tmp_path, monkeypatch
+):
+    """Python drops what is raised in destructors and in callbacks from compiled code."""
+
+    @dataclass(frozen=True)
+    class Dropping(Run):
+        def execute(self, progress):
+            interrupt()
+            if raises:
+                raise RuntimeError("for want of what the callback should have returned")
+            progress(0.5, "learning")
+            return Result([])
+
+    def run(self):
+        with progress_on_stderr("doctor") as bar:
+            run_all([Dropping()], Store(tmp_path / "out"), progress=bar)
+
+    monkeypatch.setattr("skillfocus.cli.commands.Doctor.run", run)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = command("doctor", cwd=tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    line = "skillfocus: interrupted. 1 run: 1 left to do. Rerun to resume\n"
+    assert (done.returncode, done.stderr) == (130, line)
+    assert not list((tmp_path / "out").iterdir())
 
 
 @pytest.mark.parametrize("module", ["gymnasium", "tyro"])

@@ -8,7 +8,7 @@ import skillfocus as sf
 from probes import RandomWorld
 from skillfocus.discovery import Discovery
 from skillfocus.mdp import uninfluenced
-from skillfocus.metrics.world_summary import describe
+from skillfocus.metrics.summary import describe
 from skillfocus.worlds.registry import WORLDS
 
 

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from skillfocus.errors import UserError
 from skillfocus.figures.saving import check_path, save_figure
+from skillfocus.figures.style import draw_mean_curve, label_panel, turned
+from skillfocus.metrics.statistics import mean_interval
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,47 @@ def test_a_folder_that_is_read_only_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(UserError, match=r"cannot write to .*, so a.png cannot be written there"):
         check_path(tmp_path / "a.png")
+
+
+@pytest.fixture
+def panel():
+    return Figure().subplots()
+
+
+def test_a_mean_curve_has_a_band_that_ends_at_possible_values(panel):
+    curves = np.array([[0.0, 0.5], [1.0, 0.6]])
+    draw_mean_curve(panel, np.array([1, 2]), curves, {"color": "red"}, "mean", 1.0)
+    *faint, mean = panel.get_lines()
+    assert [line.get_ydata().tolist() for line in faint] == curves.tolist()
+    assert {line.get_alpha() for line in faint} == {0.15}
+    assert mean.get_ydata().tolist() == pytest.approx([0.5, 0.55])
+    assert (mean.get_label(), mean.get_color(), mean.get_marker()) == ("mean", "red", "None")
+    band = panel.collections[0].get_paths()[0].vertices
+    low, high = mean_interval([0.5, 0.6])[1:]
+    for x, ends in ((1, (0.0, 1.0)), (2, (low, high))):
+        y = band[band[:, 0] == x, 1]
+        assert (y.min(), y.max()) == pytest.approx(ends)
+
+
+def test_one_curve_has_no_band(panel):
+    style = {"color": "red", "linestyle": "--"}
+    draw_mean_curve(panel, np.array([1, 2]), np.ones((1, 2)), style, "one", 1.0, markers=True)
+    assert not panel.collections
+    assert panel.get_lines()[-1].get_marker() == "o"
+    assert panel.get_lines()[-1].get_linestyle() == "--"
+
+
+def test_panels_are_labelled(panel):
+    label_panel(panel, "Title", "across", "up")
+    assert (panel.get_title(), panel.get_xlabel(), panel.get_ylabel()) == ("Title", "across", "up")
+    assert panel.get_axisbelow() is True
+
+
+def test_the_way_back_is_drawn_beside_the_way_out():
+    """By hand: two cells to the right and back; rows become y, columns x."""
+    cells = np.array([(3.0, 0.0), (3, 1), (3, 2), (3, 1), (3, 0)])
+    x, y = turned(cells, 0.1)
+    assert x == pytest.approx([0.4, 1.4, 2.4, 2.6, 1.6, 0.6])
+    assert y == pytest.approx([3.4] * 3 + [3.6] * 3)
+    x, y = turned(cells[:3], 0.1)  # no way back
+    assert x == pytest.approx([0.4, 1.4, 2.4])

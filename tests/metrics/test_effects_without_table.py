@@ -13,7 +13,7 @@ from probes import RandomWorld
 from skillfocus.cli.printing import effects_tables
 from skillfocus.errors import UserError
 from skillfocus.metrics import coverage, side_effects
-from skillfocus.metrics.side_effects import DrawnStarts
+from skillfocus.metrics.side_effects import usable_starts
 from skillfocus.metrics.summary import evaluate, skill_records
 from skillfocus.skills.network import NeuralPolicy
 from skillfocus.skills.policy import Policy
@@ -101,9 +101,7 @@ def test_targets_that_nothing_changes_keep_all_starts(rng):
             return np.full(len(states), 4)
 
     skills = sf.Skills(small_room(), Stop(), (("tool_1",),), 8)
-    drawn = DrawnStarts(skills, rng)
-    drawn.__dict__["_left"] = {}
-    assert drawn.draw(("tool_1",), 300) == 300
+    assert usable_starts(skills, ("tool_1",), {}, 300, rng) == 300
     unchanging = side_effects(skills, rng=rng, sample=50)[0]
     assert (unchanging.side_effects, unchanging.changes_target) == (0, 0)
 

@@ -88,7 +88,7 @@ def test_the_same_policy_has_equal_side_effects_in_all_three():
         first = first.astype(np.int32 if other.space.is_finite else np.float32)
         for z, truth in enumerate(exact):
             done = skills.run(np.full(len(first), z), first, np.random.default_rng(1))
-            found = observed_effects(skills, z, [done], first, done.ends, None)
+            found = observed_effects(skills, z, [done])
             assert (found.changed == truth.changed).all()
             assert (found.steps == truth.steps).all()
             assert (found.per_start == truth.per_start).all()

@@ -5,8 +5,8 @@ from typing import Any
 
 import skillfocus as sf
 from probes import Button, Door
-from skillfocus.metrics import world_summary
-from skillfocus.metrics.world_summary import describe, list_values, remarks
+from skillfocus.metrics import summary
+from skillfocus.metrics.summary import describe, list_values, remarks
 from skillfocus.world import Outcome
 
 
@@ -61,7 +61,7 @@ def test_many_names_are_cut_and_the_world_s_own_notes_come_first(monkeypatch):
     world = Door()
     world.notes = ("a note of its own",)
     alone = {f"v{i}": 0.0 for i in range(7)}
-    monkeypatch.setattr(world_summary, "isolated_change_chances", lambda *_: alone)
+    monkeypatch.setattr(summary, "isolated_change_chances", lambda *_: alone)
     first, _, cut, *_ = remarks(world, sf.tabulate(world))
     assert first == "a note of its own"
     assert cut.startswith("v0, v1, v2, v3, v4, v5, … never change alone")

@@ -13,7 +13,8 @@ from probes import Button, RandomWorld, corridor
 from skill_sets import make_skills
 from skillfocus.errors import UserError
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.planning.problem import build_problem
+from skillfocus.learners.planning.problem import tabular_problem
+from skillfocus.learners.problem import Problem
 from skillfocus.metrics.summary import skill_records
 from skillfocus.objectives.kinds import (
     SkillKind,
@@ -145,8 +146,7 @@ def test_a_change_needs_the_first_value():
 
     def build(world, target):
         skills = SkillKinds((SkillKind({target: 1}, ({target: 0},)),))
-        mdp = sf.tabulate(world)
-        return build_problem(mdp, CHANGE, skills, step_limit=8, rate=0.0, cell_limit=1)
+        return tabular_problem(Problem(world, CHANGE, skills, (1,), 8), cell_limit=1)
 
     assert build(corridor(), 1).groups[0].starts.size == 1
     with pytest.raises(UserError, match="needs more of the first state than fits in memory"):

@@ -14,12 +14,11 @@ from paper.agents import Pipeline
 from paper.claims import PAPER_CLAIMS
 from paper.continuous import SINGLE
 from paper.formatting import format_number
-from paper.households import SKILD
 from paper.readings import distance, measured_readings
 from paper.report import analyze_results, numbers_page
 from paper.results import load_results
 from paper.safety.comparison import SMALL_WORLDS
-from paper.scale import BEST, MORE, PLANNED
+from paper.scale import BEST, MORE, PLANNED, SKILD
 from paper.settings import FOCUSED
 
 ROOT = Path(__file__).parents[2]

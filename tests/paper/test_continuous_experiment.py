@@ -9,7 +9,6 @@ from paper import continuous
 from paper.agents import FURTHER_SETUPS
 from paper.claims import MISSED, REACHED
 from paper.continuous import ContinuousStudy
-from skillfocus.errors import UserError
 from skillfocus.learners.actor.learner import Actor
 from skillfocus.progress import no_progress
 
@@ -90,11 +89,6 @@ def test_returns_stand_beside_published_ones():
     by_agent = {(row[0], row[1]): row[5] for row in analysis.tables[0].rows}
     assert by_agent["gunner-limited", "DUSDi DIAYN"] == "31.5"
     assert by_agent["gunner-limited", "focused DIAYN"] == "–"
-
-
-def test_only_worlds_with_real_valued_actions():
-    with pytest.raises(UserError, match="no real-valued actions"):
-        ContinuousStudy("four-rooms", "focused-diayn", 0, "position=2")
 
 
 @pytest.mark.slow

@@ -10,14 +10,14 @@ from frames import (
     replace_values,
     sample_results,
 )
-from paper import figure_3, figure_4
+from paper import figures_3_and_4
 from paper.claims import DIRECTION_ONLY, MISSED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
-from paper.figure_3 import episodes_needed, learning_figure
+from paper.figures_3_and_4 import draw_steps, episodes_needed
 from paper.results import TASK_RETURN, TASK_STEPS
 
 
 def test_downstream_claims():
-    claims = claims_by_id(figure_3.analyze(sample_results()))
+    claims = claims_by_id(figures_3_and_4.analyze_steps(sample_results()))
     mud = claims["downstream-mud-world-focused-vic"]
     assert (mud.ours.estimate, mud.verdict) == (20.5, REPRODUCED)
     assert claims["fails-mud-world-vic"].verdict == UNDECIDED  # 0 of 2
@@ -28,26 +28,28 @@ def test_downstream_claims():
         claims["steps-four-rooms-focused-vic-dusdi-vic"].verdict == NOT_REPRODUCED
     )  # 20 and 320 steps
     slow = replace_values(sample_results(), "focused-vic", TASK_STEPS, 50.0)
-    claims = claims_by_id(figure_3.analyze(slow))
+    claims = claims_by_id(figures_3_and_4.analyze_steps(slow))
     assert claims["downstream-mud-world-focused-vic"].verdict == DIRECTION_ONLY
     assert claims["steps-mud-world-focused-vic-vic"].verdict == DIRECTION_ONLY  # -10, paper -30
     assert claims["downstream-four-rooms-focused-vic"].verdict == REPRODUCED
     idle = claims_by_id(
-        figure_3.analyze(replace_values(sample_results(), "focused-vic", TASK_STEPS, 60.0))
+        figures_3_and_4.analyze_steps(
+            replace_values(sample_results(), "focused-vic", TASK_STEPS, 60.0)
+        )
     )
     assert (
         idle["downstream-mud-world-focused-vic"].verdict == NOT_REPRODUCED
     )  # as many as primitives alone
-    best = claims_by_id(figure_3.analyze(slow.with_columns(preset=pl.lit("best"))))
+    best = claims_by_id(figures_3_and_4.analyze_steps(slow.with_columns(preset=pl.lit("best"))))
     assert best["aim-mud-world-focused-vic"].verdict == MISSED
     assert best["downstream-mud-world-focused-vic"].verdict == DIRECTION_ONLY
 
 
 def test_comparisons_count_the_seeds_that_both_have():
     frame = sample_results().filter((pl.col("agent") != "vic") | (pl.col("seed") == 0))
-    claim = claims_by_id(figure_3.analyze(frame))["steps-mud-world-focused-vic-vic"]
+    claim = claims_by_id(figures_3_and_4.analyze_steps(frame))["steps-mud-world-focused-vic-vic"]
     assert (claim.seeds, claim.verdict) == (1, UNDECIDED)
-    claim = claims_by_id(figure_4.analyze(frame))["proxy-mud-world-focused-vic"]
+    claim = claims_by_id(figures_3_and_4.analyze_returns(frame))["proxy-mud-world-focused-vic"]
     assert (claim.seeds, claim.verdict) == (1, UNDECIDED)
 
 
@@ -61,7 +63,7 @@ def test_episodes_until_within_a_tenth_of_the_end():
 
 
 def test_the_downstream_figure_begins_at_the_cap_and_shows_the_optimum():
-    figure = learning_figure(sample_results())
+    figure = draw_steps(sample_results())
     panel = figure.axes[2]
     episodes, steps = line_data(panel, "focused VIC")
     assert episodes.tolist() == [0, 400, 800]
@@ -75,7 +77,7 @@ def test_the_downstream_figure_begins_at_the_cap_and_shows_the_optimum():
 )
 def test_agents_that_fail_in_the_paper_must_fail(returns, expected):
     rows = [("mud-world", "vic", "", TASK_RETURN, 800, returns)]
-    claim = claims_by_id(figure_3.analyze(make_results(rows)))["fails-mud-world-vic"]
+    claim = claims_by_id(figures_3_and_4.analyze_steps(make_results(rows)))["fails-mud-world-vic"]
     assert claim.verdict == expected
     assert claim.reference == 0
     assert claim.evidence.startswith(f"learned in {sum(returns)} of 5")
@@ -86,7 +88,7 @@ def test_comparable_steps_in_four_rooms():
     rows = [("four-rooms", "focused-vic", "", TASK_STEPS, 9, [100, 101])]
     for dusdi, expected in (([110, 111], REPRODUCED), ([150, 151], NOT_REPRODUCED)):
         frame = make_results([*rows, ("four-rooms", "dusdi-vic", "", TASK_STEPS, 9, dusdi)])
-        (claim,) = figure_3.analyze(frame).claims
+        (claim,) = figures_3_and_4.analyze_steps(frame).claims
         assert (claim.id, claim.verdict) == ("steps-four-rooms-focused-vic-dusdi-vic", expected)
 
 
@@ -95,12 +97,12 @@ def test_agents_that_both_fail_are_not_comparable():
         ("four-rooms", agent, "", TASK_STEPS, 9, [320.0] * 3)
         for agent in ("focused-vic", "dusdi-vic")
     ]
-    (claim,) = figure_3.analyze(make_results(rows)).claims
+    (claim,) = figures_3_and_4.analyze_steps(make_results(rows)).claims
     assert (claim.ours.estimate, claim.verdict) == (0.0, NOT_REPRODUCED)
 
 
 def test_the_downstream_table_by_hand():
-    analysis = figure_3.analyze(sample_results())
+    analysis = figures_3_and_4.analyze_steps(sample_results())
     table = analysis.tables[2]
     assert table.title.startswith("MudWorld")
     rows = {row[0]: [cell.split(" (")[0] for cell in row[1:]] for row in table.rows}

@@ -4,11 +4,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from frames import line_data, make_results, sample_results
-from paper.drawing import (
+from paper.formatting import (
     COLOURS,
     agent_style,
     draw_optimum,
-    draw_setting_curve,
     draw_task_curve,
 )
 
@@ -43,14 +42,6 @@ def test_the_optimum_is_drawn_where_it_is_known(panel):
     assert line_data(panel, "optimum")[1].tolist() == [19.5, 19.5]
     draw_optimum(panel, sample_results(), "proxy/return", "mud-world")
     assert len(panel.get_lines()) == 1
-
-
-def test_curves_over_a_setting_skip_values_without_seeds(panel):
-    draw_setting_curve(panel, "focused-vic", {8: {0: 1.0, 1: 3.0}, 16: {}, 24: {1: 5.0}}, 9.0)
-    x, y = line_data(panel, "focused VIC")
-    assert (x.tolist(), y.tolist()) == ([8, 24], [3, 5])  # seed 1 alone
-    draw_setting_curve(panel, "vic", {8: {0: 1.0}, 24: {1: 5.0}}, 9.0)
-    assert len(panel.get_lines()) == 2  # no seed in common
 
 
 def test_variants_of_an_agent_share_its_style():

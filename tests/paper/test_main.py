@@ -11,8 +11,7 @@ import pytest
 from frames import make_costs, sample_results
 from paper import __main__ as main
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Claim, judge_difference
-from paper.experiment import Experiment
+from paper.claims import Analysis, Claim, Experiment, judge_difference
 from paper.formatting import Table
 from paper.results import mean_over_seeds, save_results, values_by_seed
 from paths import ROOT

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paper import figure_1, figure_2, figure_3, figure_4, figure_5
+from paper import figure_1, figure_2, figure_5, figures_3_and_4
 from paper.claims import (
     DIRECTION_ONLY,
     MISSED,
@@ -44,7 +44,7 @@ def claim(name: str, ours: float = 0.0, paper: float | None = None, verdict: str
           claim("coverage-dusdi-vic", 1.0, 1.06)],
          "Focused skills cover 4.00 and 2.00 times the area of plain VIC and LSD (the paper: 5.3 "
          "and 3), and 1.00 times that of DUSDi over VIC (the paper: 1.06)."),
-        (figure_3.outcome,
+        (figures_3_and_4.steps_outcome,
          [claim("downstream-four-rooms-focused-vic", 100, 93),
           claim("downstream-four-rooms-focused-lsd", 90, 105),
           claim("downstream-mud-world-focused-vic", 30, 30),
@@ -52,7 +52,7 @@ def claim(name: str, ours: float = 0.0, paper: float | None = None, verdict: str
          "With focused skills, tasks take 90.0 to 100.0 steps in FourRooms (the paper: 93.0 to "
          "105.0) and 30.0 in MudWorld (the paper: 30.0); of 2 cases that fail in the paper, 1 are "
          "shown to fail."),
-        (figure_4.outcome,
+        (figures_3_and_4.returns_outcome,
          [claim("proxy-mud-world-focused-vic", 0.9, 0.97), claim("proxy-mud-world-vic", 0.1, 0.0)],
          "Trained on the proxy, focused skills earn a true return of 0.90 in MudWorld (the paper: "
          "0.97); others earn 0.10 in MudWorld (the paper: 0.00)."),

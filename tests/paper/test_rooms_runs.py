@@ -90,8 +90,3 @@ def test_sampled_effects_of_the_planned_skills_are_those_of_the_plan(monkeypatch
     expected = exact.execute(no_progress).rows
     assert [row[:2] for row in measured] == [row[:2] for row in expected]
     assert [row[2] for row in measured] == pytest.approx([row[2] for row in expected], abs=1e-5)
-
-
-def test_other_worlds_are_refused():
-    with pytest.raises(sf.UserError, match="four-rooms has no tools in rooms; try tool-rooms"):
-        BestInRooms("four-rooms").execute(no_progress)

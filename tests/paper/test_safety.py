@@ -9,6 +9,7 @@ from paper.agents import Setup
 from paper.claims import MISSED, REACHED, aim_claim
 from paper.results import load_results, save_results
 from paper.safety.comparison import (
+    ALL_WORLDS,
     EXPERIMENT,
     FLAT,
     MOVING,
@@ -19,8 +20,7 @@ from paper.safety.comparison import (
     SkillSafety,
     _sign,
     analyze,
-    best_penalty_in,
-    best_single_penalty,
+    best_penalty,
     cases,
     figure,
     flat_curve,
@@ -81,10 +81,13 @@ def made_up(focused=(1.0, 1.0), flat=0.5):
 
 def test_the_best_single_penalty_is_one_setting_for_all_worlds():
     frame = made_up()
-    best = best_single_penalty(frame)
+    found = best_penalty(frame, ALL_WORLDS)
+    assert found is not None
+    best, often = found
+    assert often == pytest.approx(0.25)
     assert best == Choice("deviation-stepwise", 2)
     assert str(best) == "deviation, stepwise, β = 0.1"
-    assert best_penalty_in(frame, "box") == (Choice("unreachability-start", 1), 0.4)
+    assert best_penalty(frame, ["box"]) == (Choice("unreachability-start", 1), 0.4)
     assert penalty_name("relative-reachability-start") == "relative reachability from the start"
     same = flat_curve(frame, "vase", "deviation-inaction", "harmed")
     assert same == flat_curve(frame, "vase", "deviation-start", "harmed")

@@ -9,9 +9,9 @@ from frames import claims_by_id, make_results
 from paper import scale
 from paper.agents import FURTHER_SETUPS
 from paper.claims import MISSED, REACHED
-from paper.households import HouseholdSkills, first_state_rows, household
-from paper.scale import MORE, TreasureSkills
+from paper.scale import MORE, HouseholdSkills, TreasureSkills, first_state_rows
 from paths import ROOT
+from skillfocus.discovery import cached_world
 from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.progress import no_progress
 
@@ -209,11 +209,13 @@ class ScriptedSkills:
 
     targets = (("printer_on",), ("printer_on",), ("printer_on",), ())
 
+    def __init__(self):
+        self.world = cached_world("installing-a-printer", "{}")
+
     def run(self, skills, starts, rng):
         del rng
         ends = starts.copy()
-        world = household("installing-a-printer", "{}")
-        on, agent = (world.space.index(name) for name in ("printer_on", "agent"))
+        on, agent = (self.world.space.index(name) for name in ("printer_on", "agent"))
         share = (0.25, 0.5, 0.25, 1.0)[skills[0]]
         ends[: int(share * len(ends)), on] += 1
         ends[: len(ends) // 4, agent] += 1
@@ -222,7 +224,7 @@ class ScriptedSkills:
 
 def test_the_first_state_is_judged_by_the_best_skill_of_each_variable():
     pytest.importorskip("jax")
-    rows = first_state_rows(household("installing-a-printer", "{}"), ScriptedSkills(), 0)  # pyright: ignore[reportArgumentType]
+    rows = first_state_rows(ScriptedSkills(), 0)  # pyright: ignore[reportArgumentType]
     by_metric = {metric: value for metric, _, value in rows}
     assert by_metric.pop("first/printer_on/changes") == 0.5
     assert by_metric.pop("first/printer_on/also/agent") == 0.5

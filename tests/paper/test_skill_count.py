@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import polars as pl
+
 from frames import (
     claims_by_id,
     line_data,
@@ -61,3 +63,13 @@ def test_the_skill_count_figure_uses_the_seeds_that_every_count_has():
     assert steps.tolist() == [85, 55, 65]
     assert figure.legends
     assert not figure_5.draw_counts(make_results([])).legends
+
+
+def test_the_skill_count_figure_skips_counts_without_seeds_and_agents_without_common_ones():
+    figure = figure_5.draw_counts(counted(n8=[90, 80], n16=[], n24=[70, 60]))
+    counts, steps = line_data(figure.axes[0], "focused VIC")
+    assert (counts.tolist(), steps.tolist()) == ([8, 24], [85, 65])
+    apart = counted(n8=[90], n16=[], n24=[70, 60]).filter(
+        ~((pl.col("variant") == "skills=24") & (pl.col("seed") == 0))
+    )
+    assert not figure_5.draw_counts(apart).legends

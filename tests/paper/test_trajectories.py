@@ -7,7 +7,7 @@ from frames import (
 )
 from paper import figure_1
 from paper.agents import Setup
-from paper.drawing import GREY
+from paper.formatting import GREY
 from skillfocus.discovery import cached_mdp
 
 

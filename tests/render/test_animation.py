@@ -18,6 +18,7 @@ from skillfocus.render.animation import (
     HOLD_MS,
     HOLD_S,
     STEP_S,
+    Timeline,
     animation_steps,
     export,
     step_items,
@@ -273,3 +274,33 @@ def test_in_a_browser_an_svg_is_at_every_moment_where_python_is(page, tmp_path):
         assert ("✗ side effect" in places) == over
         assert (f"step {t} of {len(run) - 1}" in places) == (not over)
         assert any(text.startswith("✗ It changed treasure") for text in places) == over
+
+
+def numbers(text, attribute):
+    return [float(part) for part in re.search(rf'{attribute}="([^"]*)"', text)[1].split(";")]
+
+
+def test_values_are_reached_step_by_step_and_the_last_is_held():
+    made = Timeline(2).animate("x", ["1", "5", "3"])
+    whole = 2 * STEP_S + HOLD_S
+    assert made.startswith('<animate attributeName="x"')
+    assert f'dur="{whole:g}s"' in made
+    assert numbers(made, "values") == [1, 5, 3, 3]
+    times = [0, STEP_S / whole, 2 * STEP_S / whole, 1]
+    assert numbers(made, "keyTimes") == pytest.approx(times, abs=1e-4)
+
+
+def test_what_stays_is_not_animated():
+    assert Timeline(2).animate("x", ["1", "1", "1"]) == ""
+    assert Timeline(2).fade([True, True, True]) == ""
+
+
+def test_groups_appear_and_disappear_at_their_steps():
+    made = Timeline(3).fade([False, True, True, False])
+    whole = 3 * STEP_S + HOLD_S
+    assert made.startswith('<g opacity="0">')
+    assert numbers(made, "values") == [0, 1, 0]
+    assert numbers(made, "keyTimes") == pytest.approx(
+        [0, STEP_S / whole, 3 * STEP_S / whole], abs=1e-4
+    )
+    assert Timeline(1).fade([False, True]).startswith('<g opacity="1">')

@@ -25,11 +25,15 @@ def test_every_thing_that_has_a_colour_has_an_icon_that_all_painters_understand(
     assert PALETTES["light"].keys() == PALETTES["dark"].keys()
 
 
-def test_path_data_is_parsed_into_one_segment_per_command():
-    assert icons.parse_path("M0 1L2 3C4 5 6 7 8 9Z") == [
-        ("M", ((0, 1),)), ("L", ((2, 3),)), ("C", ((4, 5), (6, 7), (8, 9))), ("Z", ()),
-    ]  # fmt: skip
-    assert icons.parse_path("M0 0L1 1 2 -2")[1:] == [("L", ((1, 1),)), ("L", ((2, -2),))]
+def test_path_data_is_parsed_into_outlines():
+    ((points, closed),) = raster.outlines("M0 1L2 3C4 5 6 7 8 9Z")
+    assert (points[:2], points[-1], closed) == (((0, 1), (2, 3)), (8, 9), True)
+    middle = points[1 + raster.CURVE_PIECES // 2]  # (2 + 3 * 4 + 3 * 6 + 8) / 8, by hand
+    assert middle == (5, 6)
+    assert len(points) == 2 + raster.CURVE_PIECES
+    assert raster.outlines("M0 0L1 1 2 -2M3 3L4 4") == (
+        (((0, 0), (1, 1), (2, -2)), False), (((3, 3), (4, 4)), False),
+    )  # fmt: skip
 
 
 def test_a_muddy_agent_has_another_icon():

@@ -248,8 +248,7 @@ def test_keeping_it_changes_no_skill(learner, monkeypatch):
     objective = sf.focused(sf.vic())
     kept = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
     again = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
-    module = {"planning": "planning.learner", "q-learning": "q_learning"}[learner.name]
-    where = f"skillfocus.learners.{module}.make_intrinsic_reward"
+    where = "skillfocus.learners.planning.learner.make_intrinsic_reward"  # of both learners
     monkeypatch.setattr(where, lambda *_: None)
     without = sf.discover(corridor(slip=0.1), objective, seed=5, learner=learner, n_skills=4)
     assert kept == again

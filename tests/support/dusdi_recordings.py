@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paths import ROOT
-from skillfocus.worlds.jax.dusdi.particles import ParticlesState
+from skillfocus.worlds.jax.dusdi.worlds import ParticlesState
 from skillfocus.worlds.jax.world import JaxWorld
 
 FOLDER = ROOT / "tests" / "data" / "dusdi"

@@ -23,8 +23,7 @@ from skillfocus.files import seal
 from skillfocus.metrics.summary import evaluate
 from skillfocus.skills.files import read
 from skillfocus.tasks.solving import solve_all
-from skillfocus.viewer.page import view
-from skillfocus.viewer.rollout_export import export_rollout
+from skillfocus.viewer.page import export_rollout, view
 
 WRONG = (0, -1, 2**31, 2**62, 2**63 - 1, 10**30, float("nan"), "text", [], None)
 """What a number in a header is forged to."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from paths import ROOT
+from skillfocus.worlds.jax.mini_behavior.chores import ThawingFrozenFood
 from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
-from skillfocus.worlds.jax.mini_behavior.thawing import ThawingFrozenFood
 
 FOLDER = ROOT / "tests" / "data" / "mini_behavior"
 FILES = {

@@ -8,17 +8,19 @@ import numpy as np
 
 import skillfocus as sf
 from probes import corridor
-from skillfocus.learners.planning.problem import build_problem
+from skillfocus.learners.planning.problem import tabular_problem
 from skillfocus.learners.planning.rewards import state_reward, update_estimates
+from skillfocus.learners.problem import Problem
 from skillfocus.objectives.kinds import assign, untargeted
 
 
 def make_problem(mdp, objective, assignment, *, step_limit, world_id, **options):
     """A tabular problem; VIC has the paper's rate."""
     del world_id
-    reward = objective.reward
-    rate = 0.7 if reward.name == "vic" else reward.estimate.rate
-    return build_problem(mdp, objective, assignment, step_limit=step_limit, rate=rate, **options)
+    modes = (1,) * len(assignment)
+    asked = Problem(None, objective, assignment, modes, step_limit, mdp)  # pyright: ignore
+    problem = tabular_problem(asked, **options)
+    return replace(problem, rate=0.7) if objective.reward.name == "vic" else problem
 
 
 def learn_rewards(problem, params, skills, paths, rate, rng):

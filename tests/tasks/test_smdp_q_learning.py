@@ -17,7 +17,6 @@ from skillfocus.tasks.solving import (
     SMDPQLearning,
     choose,
     episode,
-    greedy_learning,
     options_of,
     solve,
     task_arrays,
@@ -279,7 +278,7 @@ def test_hidden_marks_last_from_option_to_option():
     options = options_of(mdp, skills)
     for seed in range(5):
         steps, last = episode(
-            options, task_arrays(task), greedy_learning(False), q, workspace_of(mdp, options),
+            options, task_arrays(task), Learning(), q, workspace_of(mdp, options),
             np.random.default_rng(seed),
         )  # fmt: skip
         assert (steps, mdp.state(int(last))) == (3, (1, 1, 0, 1))

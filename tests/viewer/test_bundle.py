@@ -13,12 +13,11 @@ from typing import NoReturn
 import pytest
 
 import skillfocus.viewer
-from skillfocus.viewer import continuous
 from skillfocus.viewer.page import ENTRY, EXPORT, IMPORT, bundle, read_asset
 
 ROOT = Path(__file__).parents[2]
 ASSETS = Path(skillfocus.viewer.__file__).parent / "assets"
-TYPES_ONLY = {"data.js", "continuous/data.js"}
+TYPES_ONLY = {"data.js"}
 TYPESCRIPT = "typescript@5.9.3"
 NEED_NODE = "SKILLFOCUS_NEED_NODE"
 """Set, it makes a missing npx an error instead of a skipped test."""
@@ -100,19 +99,17 @@ def test_the_modules_use_only_what_the_bundler_knows():
 def test_the_modules_of_a_page_share_no_name():
     """They share a scope."""
     declared = re.compile(r"^(?:async )?(?:const|let|class|function\*?) ([\w$]+)", re.M)
-    for entry in (ENTRY, continuous.ENTRY):
-        names = declared.findall(bundle(entry, read_asset))
-        assert len(names) > 10
-        assert sorted(names) == sorted(set(names))
+    names = declared.findall(bundle(ENTRY, read_asset))
+    assert len(names) > 10
+    assert sorted(names) == sorted(set(names))
 
 
-def test_the_pages_are_made_of_all_modules():
+def test_the_page_is_made_of_all_modules():
     """A file that nothing imports would be forgotten."""
     files = {path.relative_to(ASSETS).as_posix() for path in ASSETS.rglob("*.js")}
-    orders = [order_of(bundle(entry, read_asset)) for entry in (ENTRY, continuous.ENTRY)]
-    assert {module for order in orders for module in order} == files - TYPES_ONLY
-    assert [order[-1] for order in orders] == [ENTRY, continuous.ENTRY]
-    assert {each for each in orders[0] if each.startswith("continuous/")} == set()
+    order = order_of(bundle(ENTRY, read_asset))
+    assert set(order) == files - TYPES_ONLY
+    assert order[-1] == ENTRY
 
 
 def test_every_asset_is_part_of_the_package():

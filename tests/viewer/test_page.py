@@ -10,7 +10,7 @@ from pages import READY, assert_shows, quick, view_without_effects
 from skillfocus.metrics.coverage import sample_trees
 from skillfocus.metrics.side_effects import side_effects
 from skillfocus.rollout import Options, apply_action, mdp_arrays, reset_marks
-from skillfocus.tasks.solving import episode, greedy_learning, options_of, task_arrays, workspace_of
+from skillfocus.tasks.solving import Learning, episode, options_of, task_arrays, workspace_of
 from skillfocus.viewer import payload
 from skillfocus.viewer.page import write_page
 from skillfocus.viewer.payload import choose_start_state
@@ -139,7 +139,7 @@ def test_agents_are_pythons(opened, rooms):
         )
         options = options_of(mdp, shown.skills)
         steps, last = episode(
-            options, task_arrays(shown.task), greedy_learning(False), q, workspace_of(mdp, options),
+            options, task_arrays(shown.task), Learning(), q, workspace_of(mdp, options),
             np.random.default_rng(seed),
         )  # fmt: skip
         assert found == [steps, last]

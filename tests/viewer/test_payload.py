@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from skill_sets import make_skills
 from skillfocus.cli.commands import View
 from skillfocus.errors import UserError
+from skillfocus.metrics.reachability import round_trips
 from skillfocus.skills.policy import TabularPolicy
 from skillfocus.viewer import payload
-from skillfocus.viewer.page import labelled, page_html
-from skillfocus.viewer.payload import SkillSetView, choose_start_state, value_points
-from skillfocus.viewer.recordings import pack_array
-from skillfocus.viewer.rollout_export import parse_start
+from skillfocus.viewer.page import labelled, page_html, parse_start
+from skillfocus.viewer.payload import AMPLE_SHARE, SkillSetView, choose_start_state, value_points
+from skillfocus.viewer.recordings import pack_array, script_element
 from skillfocus.worlds.maps import make_map
 
 
@@ -183,3 +184,49 @@ def test_sets_alike_are_called_by_their_files(small, tmp_path):
 def test_skills_are_viewed_beside_others(small, tmp_path):
     path = small.view(tmp_path / "page.html", small)
     assert len(data_of(path.read_text())["sets"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "trip", "cells"), [("FourRooms", 22, 0), ("ForageWorld", 12, 3), ("MudWorld", 12, 3)]
+)
+def test_it_begins_where_slips_can_be_made_up_for(name, trip, cells):
+    world = sf.make(f"{name}-v0")
+    mdp = sf.tabulate(world)
+    nothing = np.full(mdp.n_states, mdp.n_actions, np.uint8)
+    skills = make_skills(world, mdp, ((),), ((),), nothing, world.step_limit)
+    start = choose_start_state(skills)
+    goals = [[mdp.space.index(goal)] for goal in world.goals]
+    assert max(round_trips(mdp, goal, np.array([start]))[0] for goal in goals) == trip
+    assert trip <= AMPLE_SHARE * world.step_limit
+    (here, *others), (usual, *as_usual) = mdp.state(start), world.showcase
+    assert others == as_usual
+    (row, column), (usual_row, usual_column) = world.map.cells[here], world.map.cells[usual]
+    assert abs(row - usual_row) + abs(column - usual_column) == cells
+    hasty = replace(skills, step_limit=2)  # nowhere is near enough
+    assert choose_start_state(hasty) == mdp.number(world.showcase)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [("uint8", "u8"), ("uint16", "u16"), ("int32", "i32"), ("float32", "f32")]
+)
+def test_arrays_are_little_endian_bytes_of_a_named_type(dtype, name):
+    array = np.array([[1, 2], [3, 250]], dtype)
+    packed = pack_array(array.astype(array.dtype.newbyteorder(">")))
+    data = zlib.decompress(base64.b64decode(packed["data"]))
+    assert packed["type"] == name
+    assert data == array.astype(array.dtype.newbyteorder("<")).tobytes()
+
+
+def test_types_that_a_page_does_not_know_are_refused():
+    with pytest.raises(KeyError, match="float64"):
+        pack_array(np.zeros(2))
+
+
+def test_nothing_in_the_data_ends_its_element():
+    text = "</script><!--"
+    element = script_element("data", {"a": [text, float("nan")], "b": (float("inf"), 1.5)})
+    assert element.startswith('<script type="application/json" id="data">')
+    assert element.count("</script>") == 1
+    assert "<!--" not in element
+    body = element[element.index(">") + 1 : element.rindex("</")]
+    assert json.loads(body) == {"a": [text, None], "b": [None, 1.5]}

@@ -13,10 +13,9 @@ from pages import READY, click_cell, settle, values_shown
 from skillfocus.errors import UserError
 from skillfocus.progress import no_progress
 from skillfocus.skills.policy import Policy
-from skillfocus.viewer.page import view
+from skillfocus.viewer.page import export_rollout, view
 from skillfocus.viewer.payload import SkillSetView, page_data
 from skillfocus.viewer.recordings import RUNS, STARTS, RecordedWorld
-from skillfocus.viewer.rollout_export import export_rollout
 from skillfocus.worlds.jax.world import JaxWorld
 
 

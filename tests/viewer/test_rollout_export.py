@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.viewer.rollout_export import (
+from skillfocus.viewer.page import (
     export_rollout,
     parse_start,
     representative_skill,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.enumeration import PackedTransitions, pack_transitions
+from skillfocus.enumeration import Transitions
 from skillfocus.errors import UserError
 from skillfocus.files import seal, unseal
 from skillfocus.worlds import explored as exploration_cache
@@ -216,20 +216,23 @@ def test_the_least_recently_used_entries_go_first(folder, monkeypatch):
     assert "2 explored worlds" in exploration_cache.describe_cache()
 
 
-def test_packed_transitions_are_lists_of_transitions():
+def test_transitions_that_do_not_fit_together_are_refused():
     graph = make(packages=()).state_graph
     assert graph is not None
-    packed = pack_transitions(graph.transitions, 2)
-    assert len(packed) == len(graph.transitions)
-    assert list(packed) == list(graph.transitions)
-    assert packed[-1] == graph.transitions[-1]
-    assert packed[1:3] == graph.transitions[1:3]
+    moves = graph.transitions
+    assert len(list(moves)) == len(moves) == len(graph.states)
+    assert moves[-1] == moves[len(moves) - 1]
     with pytest.raises(IndexError):
-        packed[len(packed)]
+        moves[len(moves)]
     with pytest.raises(UserError, match="one after another"):
-        PackedTransitions(3, packed.begins, packed.probabilities, packed.successors)
-    with pytest.raises(UserError, match="sum to 1"):
-        PackedTransitions(2, packed.begins, 2 * packed.probabilities, packed.successors)
+        Transitions(3, moves.begins, moves.probabilities, moves.successors)
+    with pytest.raises(UserError, match="as many probabilities"):
+        Transitions(2, moves.begins, moves.probabilities[1:], moves.successors)
+    with pytest.raises(UserError, match="numbers of states, 0 to"):
+        Transitions(2, moves.begins, moves.probabilities, moves.successors + 1)
+    doubled = Transitions(2, moves.begins, 2 * moves.probabilities, moves.successors)
+    assert len(moves.wrong_sums(1e-9)) == 0
+    assert doubled.wrong_sums(1e-6).tolist() == list(range(2 * len(moves)))
 
 
 def refuse(*_):

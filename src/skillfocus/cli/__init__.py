@@ -18,17 +18,18 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from skillfocus.errors import UserError
-from skillfocus.progress import drop_controls
+from skillfocus.progress import drop_controls, pending_signals
 
 MIN_WIDTH, MAX_WIDTH = 40, 1000
 """Columns that are printed at least and at most, however wide the terminal says that it is."""
 _ANSI_COLORS = r"\x1b\[[0-9;]*m"
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, which batch systems send, or SIGHUP, when the terminal closes."""
+class _Stopped(KeyboardInterrupt):
+    """Ctrl-C, SIGTERM, which batch systems send, or SIGHUP, when the terminal closes."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__()
@@ -50,7 +51,7 @@ def main() -> None:
 def guarded() -> Iterator[None]:
     """Turn what a command raises into one line on standard error and an exit status."""
     try:
-        with _raise_on_termination():
+        with _raise_on_signals():
             _prepare_output()
             try:
                 yield
@@ -92,25 +93,40 @@ def _run() -> None:
 
 
 @contextmanager
-def _raise_on_termination() -> Iterator[None]:
-    """Raise `_Terminated` on the first SIGTERM or SIGHUP, so that all is closed as after Ctrl-C."""
+def _raise_on_signals() -> Iterator[None]:
+    """Raise `_Stopped` on Ctrl-C, and on the first SIGTERM or SIGHUP, so that all is closed.
+
+    Python drops what a signal raises inside a destructor or a callback from compiled code. It is
+    kept in `pending_signals` for the next report of progress to raise again.
+    """
 
     def handle(number: int, frame: object) -> None:
         del frame
-        signal.signal(number, signal.SIG_IGN)
-        raise _Terminated(number)
+        if number != signal.SIGINT:
+            signal.signal(number, signal.SIG_IGN)
+        pending_signals.append(_Stopped(number))
+        raise pending_signals[-1]
 
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    def show_dropped(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            show_before(dropped)
+
+    numbers = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
     if threading.current_thread() is not threading.main_thread():
         numbers = []
-    handled = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    before = {number: signal.getsignal(number) for number in numbers}
+    defaults = (signal.SIG_DFL, signal.default_int_handler)
+    handled = [number for number in numbers if before[number] in defaults]
+    show_before, sys.unraisablehook = sys.unraisablehook, show_dropped
     for number in handled:
         signal.signal(number, handle)
     try:
         yield
     finally:
         for number in handled:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, before[number])
+        sys.unraisablehook = show_before
+        pending_signals.clear()
 
 
 def _prepare_output() -> None:

@@ -150,7 +150,7 @@ class DiscoveryOptions:
 
     def explore_world(self) -> None:
         """Make the world, showing progress if that takes long, and print notes about it."""
-        from skillfocus.metrics.world_summary import remarks
+        from skillfocus.metrics.summary import remarks
         from skillfocus.objectives.registry import objective_names
 
         if self.world in objective_names():
@@ -264,7 +264,7 @@ class Describe:
 
     def run(self) -> None:
         """Describe the world and print the description."""
-        from skillfocus.metrics.world_summary import describe
+        from skillfocus.metrics.summary import describe
         from skillfocus.testing import check_world
 
         world, mdp = _explore(self.world, self.world_settings)
@@ -624,7 +624,7 @@ class View(WorldOptions):
             webbrowser.open(page.resolve().as_uri())
 
     def _export(self, path: Path) -> None:
-        from skillfocus.viewer.rollout_export import export_rollout
+        from skillfocus.viewer.page import export_rollout
 
         exported = export_rollout(
             self.files[0], path, skill=self.skill, start=self.start or "", slips=self.slips,

@@ -333,71 +333,56 @@ def print_names(worlds: list[dict[str, Any]], names: dict[str, list[str]]) -> No
 
 
 def print_world(world: dict[str, Any], drawing: str | None) -> None:
-    """Print a description of a world (`metrics/world_summary.py`), and one of its states."""
-    kinds = {"states": _print_table_world, "observations": _print_real_world}
-    next((kinds[key] for key in kinds if key in world), _print_jax_world)(world)
-    for note in world["notes"]:
-        print_text(f"- {note}")
+    """Print a description of a world (`metrics/summary.py`), and one of its states.
+
+    Variables of worlds without a table that are alike are shown together.
+    """
+    name, actions, variables = world["world"], world["actions"], world["variables"]
+    limit, rows, about = world["step_limit"], [], ""
+    steps, goals = f"A skill may take up to {limit} steps", ""
+    columns = ["variable", "values", "such as", "changes", "skills by default"]
+    if "states" in world:
+        size = f"{world['states']:,} states, {len(actions)} actions"
+        columns.insert(4, "alone")
+        rows = [
+            [v["name"], str(v["values"]), v["listed"], v["changes"],
+             "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
+            for v in variables
+        ]  # fmt: skip
+        about = (
+            f"alone: the highest probability that it changes and nothing else does, within "
+            f"{limit} steps, averaged over starts\n"
+        )
+    elif "observations" in world:
+        size = (
+            f"{sum(v['numbers'] for v in variables)} numbers in {len(variables)} variables, "
+            f"{len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
+            f"{world['observations']} observations"
+        )
+        shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
+        actions = shown if len(shown) <= 8 else [shorten_names(shown)]
+        steps += f", an episode {world['episode_steps']:,}"
+        columns = ["variable", "numbers", "range", "scale", "changes"]
+        for (n, *others), names, each in _alike(
+            world, lambda v: (v["numbers"], show_range(v), f"{v['scale']:.3g}", v["changes"])
+        ):
+            listed = ", ".join(names) if len(names) <= 4 else shorten_names(names)
+            rows.append([listed, f"{n}{each}", *others])
+        about = "scale: the distance that counts as a change of 1\n"
+    else:
+        size = f"{show_count(world['combinations'])} combinations of values, {len(actions)} actions"
+        goals = f"Goals: {shorten_names(world['goals'])}\n"
+        for (n, listed, changes, skills), names, each in _alike(
+            world, lambda v: (v["values"], v["listed"], v["changes"], v["skills"])
+        ):
+            rows.append([shorten_names(names), f"{n}{each}", listed, changes, f"{skills}{each}"])
+    print_text(f"{name}: {size}\nActions: {', '.join(actions)}\n{goals}{steps}.\n")
+    print_table("Variables", columns, rows)
+    for line in (about, *(f"- {note}" for note in world["notes"])):
+        if line:
+            print_text(line)
     if drawing is not None:
         print_text(f"\nOne state:\n{drawing}")
-
-
-def _print_table_world(world: dict[str, Any]) -> None:
-    actions, limit = world["actions"], world["step_limit"]
-    print_text(f"{world['world']}: {world['states']:,} states, {len(actions)} actions")
-    print_text(f"Actions: {', '.join(actions)}")
-    print_text(f"A skill may take up to {limit} steps.\n")
-    rows = [
-        [v["name"], str(v["values"]), v["listed"], v["changes"],
-         "–" if v["alone"] is None else f"{v['alone']:.2f}", str(v["skills"])]
-        for v in world["variables"]
-    ]  # fmt: skip
-    columns = ["variable", "values", "such as", "changes", "alone", "skills by default"]
-    print_table("Variables", columns, rows)
-    print_text(
-        f"alone: the highest probability that it changes and nothing else does, within "
-        f"{limit} steps, averaged over starts\n"
-    )
-
-
-def _print_jax_world(world: dict[str, Any]) -> None:
-    """Print a description in which variables that are alike are shown together."""
-    actions = world["actions"]
-    combinations = show_count(world["combinations"])
-    print_text(f"{world['world']}: {combinations} combinations of values, {len(actions)} actions")
-    print_text(f"Actions: {', '.join(actions)}")
-    print_text(f"Goals: {shorten_names(world['goals'])}")
-    print_text(f"A skill may take up to {world['step_limit']} steps.\n")
-    rows = []
-    for (n, listed, changes, skills), names, each in _alike(
-        world, lambda v: (v["values"], v["listed"], v["changes"], v["skills"])
-    ):
-        rows.append([shorten_names(names), f"{n}{each}", listed, changes, f"{skills}{each}"])
-    columns = ["variable", "values", "such as", "changes", "skills by default"]
-    print_table("Variables", columns, rows)
-
-
-def _print_real_world(world: dict[str, Any]) -> None:
-    actions, variables = world["actions"], world["variables"]
-    print_text(
-        f"{world['world']}: {sum(v['numbers'] for v in variables)} numbers in {len(variables)} "
-        f"variables, {len(actions)} action dimension{'s' if len(actions) > 1 else ''}, "
-        f"{world['observations']} observations"
-    )
-    shown = [f"{a['name']} ({a['low']:g} to {a['high']:g})" for a in actions]
-    print_text(f"Actions: {', '.join(shown) if len(shown) <= 8 else shorten_names(shown)}")
-    print_text(
-        f"A skill may take up to {world['step_limit']} steps, an episode "
-        f"{world['episode_steps']:,}.\n"
-    )
-    rows = []
-    for (n, *others), names, each in _alike(
-        world, lambda v: (v["numbers"], show_range(v), f"{v['scale']:.3g}", v["changes"])
-    ):
-        listed = ", ".join(names) if len(names) <= 4 else shorten_names(names)
-        rows.append([listed, f"{n}{each}", *others])
-    print_table("Variables", ["variable", "numbers", "range", "scale", "changes"], rows)
-    print_text("scale: the distance that counts as a change of 1\n")
 
 
 def _alike(

@@ -4,11 +4,11 @@ An action of an environment is an option: a skill or, numbered after the skills,
 A skill runs until it terminates, reaches its step limit, enters a state that ends the episode, or
 the episode is truncated; a skill that terminates without a step costs one.
 
-`Episodes` follows numbered states in one compiled kernel; `JaxEpisodes` (`jax_episodes.py`), of
-worlds without a table, differs only in how it places and steps them. Every option gets its random
-numbers from its episode's own generator: in a table one block of fixed length, with a number for
-the skill's mode and one per step. An episode is therefore the same whether it is played alone or in
-a batch.
+`Episodes` follow numbered states in one compiled kernel; `JaxEpisodes`, of worlds without a table,
+differ only in how they place and step states. Every option gets its random numbers from its
+episode's own generator: in a table one block of fixed length, with a number for the skill's mode
+and one per step; in JAX a key. An episode is therefore the same whether it is played alone or in a
+batch.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
 from skillfocus.rollout import apply_action, draw, draw_context, follow, reset_marks
+from skillfocus.skills.engine import JaxEngine
+from skillfocus.skills.policy import Policy, draw_keys
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.solving import options_of
-from skillfocus.tasks.task import ShortTask, as_task
+from skillfocus.tasks.task import Condition, ShortTask, Task, as_condition, as_task, named_task
 from skillfocus.world import World
 
 AnyTask = ShortTask | None
@@ -34,6 +36,8 @@ Start = str | Sequence[int] | None
 """A state as value indices, "random", or None for the task's start (random without a task)."""
 NEVER = 2**62
 """`max_episode_steps` of episodes that are never truncated."""
+MAX_DRAWS = 1000
+"""How often a start is drawn before the task is taken to be accomplished everywhere."""
 
 
 class Episodes:
@@ -43,18 +47,21 @@ class Episodes:
         mdp: The world's MDP; None without a table.
         n_skills: The number of skills.
         n_options: The number of actions: skills, then primitive actions if there are any.
+        values: int32 [n, n_variables]: value indices of the current states.
+        path_values: int32 [n, longest option + 1, n_variables]: states of the last option, the last
+            one repeated.
         ended: bool [n]: which episodes are over and need a reset.
         elapsed: int64 [n]: primitive steps since the reset.
         steps: int64 [n]: primitive steps of the last option.
         marked: uint8 [n, n_marks]: the hidden marks that are set.
     """
 
-    mdp: TabularMDP | None
-    _rewarded: Any
+    mdp: TabularMDP | None = None
+    _rewarded: Any = None
     """bool [n_states]: where the reward is paid; here and below, see `_holds`."""
-    _success: Any
+    _success: Any = None
     """Where the true task is accomplished, whichever reward is paid."""
-    _terminal: Any
+    _terminal: Any = None
     """What ends an episode when it is entered."""
     _max_steps = NEVER
     """Primitive steps after which an episode is truncated."""
@@ -84,7 +91,8 @@ class Episodes:
         Raises:
             UserError: If the task is unknown or for another world, or if `start` is not valid.
         """
-        self._count(n, 0 if skills is None else len(skills), mdp.n_actions * primitives, start)
+        n_skills = 0 if skills is None else len(skills)
+        self._count(world, n, n_skills, mdp.n_actions * primitives, start)
         self.mdp, self._options = mdp, options_of(mdp, skills)
         first = None if start is None or isinstance(start, str) else mdp.number(start)
         final = np.zeros(mdp.n_states, dtype=bool)
@@ -105,26 +113,30 @@ class Episodes:
             starts = np.array(list(dict.fromkeys(mdp.number(state) for state in world.states())))
             self._starts = starts[~self._terminal[starts]]
             if not len(self._starts):
-                raise no_start(world)
+                raise _no_start(world)
         else:
             self._starts = np.array([first])
         width = max(self._options.step_limit, 1) + 1
         self._states, self._paths = np.zeros(n, np.int64), np.zeros((n, width), np.int32)
         self.marked, self._uniforms = np.zeros((n, mdp.n_marks), np.uint8), np.empty((n, width))
 
-    def _count(self, n: int, n_skills: int, n_actions: int, start: Start) -> None:
-        """Check where episodes start, and make what is counted in every world."""
+    def _count(self, world: World, n: int, n_skills: int, n_actions: int, start: Start) -> None:
+        """Check where episodes start, and make the arrays of every kind of episodes."""
         if isinstance(start, str) and start != "random":
             raise UserError(f"start must be 'random' or a state's value indices, got {start!r}")
         self.n_skills, self.n_options = n_skills, n_skills + n_actions
         self.steps, self.elapsed = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.ended, self._begun = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+        self.values = np.zeros((n, len(world.space)), np.int32)
+        self.path_values = self.values[:, None]
 
     # ------------------------------------------------------------------ play
 
     def begin(self, i: int, rng: np.random.Generator, state: Sequence[int] | None = None) -> None:
         """Reset episode `i` to a state given as value indices, or to one it may start from."""
-        self._place(i, rng, state)
+        first = self._place(i, rng, state)
+        self.values, self.path_values = self.values.copy(), self.path_values.copy()
+        self.values[i] = self.path_values[i] = first
         self.elapsed[i], self.steps[i] = 0, 0
         self.ended[i], self._begun[i] = False, True
 
@@ -157,19 +169,6 @@ class Episodes:
         self.ended[active] = (self.terminated | self.truncated)[active]
 
     @property
-    def values(self) -> np.ndarray:
-        """int32 [n, n_variables]: value indices of the current states."""
-        assert self.mdp is not None
-        return self.mdp.values[self._states]
-
-    @property
-    def path_values(self) -> np.ndarray:
-        """int32 [n, longest option + 1, n_variables]: states of the last option, the last one
-        repeated."""
-        assert self.mdp is not None
-        return self.mdp.values[self._paths[:, : int(self.steps.max(initial=0)) + 1]]
-
-    @property
     def last_paths(self) -> list[list[list[int]]]:
         """The states of each episode's last option; empty lists if there are no skills."""
         if not self.n_skills:
@@ -199,8 +198,9 @@ class Episodes:
 
     # ------------------------------------------------------------------ what a back end does
 
-    def _place(self, i: int, rng: np.random.Generator, state: Sequence[int] | None) -> None:
-        """Set the state of episode `i`: the given one, or one that episodes start from."""
+    def _place(self, i: int, rng: np.random.Generator, state: Sequence[int] | None) -> Any:
+        """Set the state of episode `i`, the given one or one that episodes start from; return its
+        value indices."""
         assert self.mdp is not None
         starts = self._starts
         if state is not None:
@@ -209,29 +209,147 @@ class Episodes:
             first = starts[0] if len(starts) == 1 else starts[rng.integers(len(starts))]
         if self.mdp.n_marks:
             reset_marks(self.mdp.marks_in, first, self.marked[i], rng)
-        self._states[i] = self._paths[i] = first
+        self._states[i] = first
+        return self.mdp.values[first]
 
     def _follow(
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
     ) -> None:
-        """Follow one option in every active episode; update states, paths and `steps`."""
+        """Follow one option in every active episode; update values, paths and `steps`."""
+        assert self.mdp is not None
         for i in np.flatnonzero(active).tolist():
             rngs[i].random(out=self._uniforms[i])
         follow_all(
             self._options, chosen, active, self._max_steps - self.elapsed, self._terminal,
             self._states, self.steps, self._paths, self.marked, self._uniforms,
         )  # fmt: skip
+        self.values = self.mdp.values[self._states]
+        self.path_values = self.mdp.values[self._paths[:, : self.steps.max(initial=0) + 1]]
 
     def _holds(self, condition: Any) -> np.ndarray:
         """Return bool [n]: whether a condition holds in the current states."""
         return condition[self._states]
 
 
-def no_start(world: World) -> UserError:
-    """Return the error for a world whose random starts are all terminal."""
+# -------------------- Episodes in a world without a table, stepped by JAX
+
+
+class JaxEpisodes(Episodes):
+    """Episodes of skills in a world in JAX.
+
+    Conditions are functions of a state as {variable: value}, or None if they never hold.
+    """
+
+    def __init__(
+        self, skills: Skills, task: AnyTask, start: Start, n: int, primitives: bool
+    ) -> None:
+        """Begin no episode yet; see `Episodes` for the arguments.
+
+        Raises:
+            UserError: If the task is unknown or rests on a table, or if `start` is not valid.
+        """
+        world = skills.world
+        self._count(world, n, len(skills), len(world.actions) * primitives, start)
+        self.marked, self._start = np.zeros((n, 0), np.uint8), None
+        self._skills, self._policy = skills, OptionPolicy(skills)
+        if start is not None and not isinstance(start, str):
+            self._start = world.space.as_state(start)
+        if isinstance(task, Task):
+            raise UserError(
+                f"{task.name} is a task of numbered states, and those of {world.id} have no "
+                f"numbers: pass a function of {{variable: value}}"
+            )
+        if own := named_task(task, world):
+            self._max_steps = own.max_episode_steps
+            self._success, proxy = own.conditions(world)
+            self._rewarded = proxy if task == "proxy" else self._success
+            self._start = own.start(world) if start is None else self._start
+        elif task is not None:
+            self._rewarded = self._success = as_condition(task, world.space, world)
+        self._terminal = self._rewarded
+        assert isinstance(skills.engine, JaxEngine)
+        self._engine = skills.engine
+        self._states = self._engine.place_with(self.values, np.zeros((n, 2), np.uint32))
+
+    def _place(self, i: int, rng: np.random.Generator, state: Sequence[int] | None) -> Any:
+        first = self._start if state is None else tuple(state)
+        if first is None:
+            drawn = (self._skills.draw_starts(1, rng) for _ in range(MAX_DRAWS))
+            usable = (each for each in drawn if not self._holds(self._terminal, each)[0])
+            first = next((tuple(each[0].tolist()) for each in usable), None)
+        if first is None:
+            raise _no_start(self._skills.world)
+        first, n = self._skills.world.space.as_state(first), len(self.values)
+        keys = np.repeat(draw_keys(1, rng), n, axis=0)
+        placed = self._engine.place_with(np.tile(np.array(first, np.int32), (n, 1)), keys)
+        self._states = self._engine.replace(self._states, placed, np.arange(n) == i)
+        return first
+
+    def _follow(
+        self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
+    ) -> None:
+        options = np.where(active, chosen, 0)
+        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros(len(chosen), np.int64)
+        for i in np.flatnonzero(active).tolist():
+            keys[i] = draw_keys(1, rngs[i])[0]
+            modes[i] = self._policy.draw_modes(options[i : i + 1], rngs[i])[0]
+        limits = np.where(options < self.n_skills, self._skills.step_limit, 1)
+        limits = np.minimum(limits, self._max_steps - self.elapsed) * active
+        done = self._engine.follow(
+            self._policy, options, modes, self._states, limits, keys,
+            lambda values: self._holds(self._terminal, values),
+        )  # fmt: skip
+        self._states, self.values = done.states, done.ends
+        self.steps[active] = np.maximum(done.steps, 1)[active]
+        longest = int(self.steps.max(initial=0)) + 1
+        missing = ((0, 0), (0, max(0, longest - done.values.shape[1])), (0, 0))
+        self.path_values = np.pad(done.values, missing, mode="edge")
+
+    def _holds(self, condition: Condition | None, values: np.ndarray | None = None) -> np.ndarray:
+        values = self.values if values is None else values
+        if condition is None:
+            return np.zeros(len(values), dtype=bool)
+        labels = self._skills.world.space.labels
+        return np.array([bool(condition(labels(state))) for state in values.tolist()], dtype=bool)
+
+
+class OptionPolicy(Policy):
+    """Skills and, numbered after them, the world's actions."""
+
+    def __init__(self, skills: Skills) -> None:
+        n_actions = len(skills.world.actions)
+        self._skills, self._n = skills.policies, len(skills)
+        self.n_modes = np.append(skills.n_modes, np.ones(n_actions, np.int64))
+        self.context_variables = (*skills.context_variables, *[()] * n_actions)
+        self.n_draws = skills.policies.n_draws
+
+    def actions(
+        self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
+    ) -> np.ndarray:
+        """Return what a skill or a primitive action does; see `Policy.actions`."""
+        n = len(states)
+        return self.act(np.full(n, skill), np.full(n, mode), starts, states)
+
+    def act(
+        self, skills: np.ndarray, modes: np.ndarray, starts: np.ndarray, values: np.ndarray,
+        **seen: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
+        """Ask the skills together; see `Policy.act`."""
+        chosen, rows = skills - self._n, skills < self._n
+        own = {name: None if each is None else each[rows] for name, each in seen.items()}
+        chosen[rows] = self._skills.act(
+            skills[rows], modes[rows], starts[rows], values[rows], **own
+        )
+        return chosen
+
+
+def _no_start(world: World) -> UserError:
     return UserError(
         f"every state that {world.id} starts from ends the episode at once: pass start=…"
     )
+
+
+# -------------------- Options in a table, compiled
 
 
 @njit(cache=True, nogil=True)

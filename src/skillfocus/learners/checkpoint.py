@@ -1,15 +1,14 @@
 """Checkpoints: the full training state, so that training resumes bit for bit.
 
-A checkpoint is a sealed file (`files.py`) with the arrays of the training state, the estimators'
-parameters, and the generators' states. Its name ends in a digest of everything that decides the
-training, so that several trainings may share a path, and none resumes another's state.
+A checkpoint is a sealed file (`files.py`) with the arrays of the training state and the state of
+the generator. Its name ends in a digest of everything that decides the training, so that several
+trainings may share a path, and none resumes another's state.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,13 +28,12 @@ from skillfocus.files import (
     unseal,
 )
 from skillfocus.files import write_atomically as write_file
-from skillfocus.learners.cost_network.rewards import NetworkReward
 from skillfocus.learners.problem import Problem
 from skillfocus.worlds.explored import MAX_BYTES, cache_folder
 
 if TYPE_CHECKING:
+    from skillfocus.learners.actor.learner import Actor
     from skillfocus.learners.cost_network.learner import Neural
-    from skillfocus.learners.cost_network.training import SkillSet
 
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
@@ -47,143 +45,104 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     """A digest of everything that decides the training."""
     done: int
     """How many stretches or rounds are finished."""
-    generators: list[dict[str, Any]] = []
+    generator: dict[str, Any]
+    """State of the training's generator."""
 
 
 class Checkpoint:
-    """The checkpoint file of one training.
+    """The checkpoint file of one training; without a path, it neither writes nor reads.
 
     Args:
-        path: The file's name, to which a digest of the training is added.
-        decides: Everything that decides the training, beside the code, the device and JAX.
+        settings: The learner's settings, whose `checkpoint` is the path. A digest of the training
+            is added to the file's name.
+        problem: What is learned.
+        rng: The training's generator, before anything is drawn from it.
     """
 
-    def __init__(self, path: str | Path, decides: Sequence[object]) -> None:
-        everything = [*decides, code_version(), jax.devices()[0].device_kind, jax.__version__]
-        self.training = digest(json.dumps(everything, default=str).encode())
-        named = Path(path)
+    path: Path | None = None
+
+    def __init__(
+        self, settings: Actor | Neural, problem: Problem, rng: np.random.Generator
+    ) -> None:
+        self._rng, self._written = rng, time.monotonic()
+        if settings.checkpoint is None:
+            return
+        own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
+        world = problem.world
+        decides = [
+            own, rng.bit_generator.state, world.id, world.settings, problem.objective.to_dict(),
+            problem.kinds, problem.modes, problem.step_limit, code_version(),
+            jax.devices()[0].device_kind, jax.__version__,
+        ]  # fmt: skip
+        self.training = digest(json.dumps(decides, default=str).encode())
+        named = Path(settings.checkpoint)
         self.path = named.with_name(f"{named.stem}-{self.training[:8]}{named.suffix}")
         make_folder(self.path.parent)
         remove_leftovers(self.path.parent)
+
+    def write(self, state: Any, done: int) -> None:
+        """Write a training state, a pytree, if `SECONDS_BETWEEN_CHECKPOINTS` have passed."""
+        if self.path is None or time.monotonic() - self._written <= SECONDS_BETWEEN_CHECKPOINTS:
+            return
+        leaves = enumerate(jax.tree.leaves(state))
+        arrays = {f"state/{i}": np.asarray(_plain(leaf)) for i, leaf in leaves}
+        header = Header(self.training, done, dict(self._rng.bit_generator.state))
+        write_file(self.path, seal(header, arrays))
         self._written = time.monotonic()
 
-    @property
-    def is_due(self) -> bool:
-        """Whether `SECONDS_BETWEEN_CHECKPOINTS` have passed since the last write."""
-        return time.monotonic() - self._written > SECONDS_BETWEEN_CHECKPOINTS
-
-    def exists(self) -> bool:
-        """Return whether there is a file to resume from."""
-        return self.path.exists()
-
-    def write(
-        self,
-        carry: Any,
-        arrays: Mapping[str, np.ndarray],
-        done: int,
-        generators: Sequence[dict[str, Any]] = (),
-    ) -> None:
-        """Write the training state, further arrays and the generators' states."""
-        leaves = jax.tree.leaves(_plain_key(carry))
-        named = {f"carry/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-        header = Header(self.training, done, list(generators))
-        write_file(self.path, seal(header, {**named, **arrays}))
-        self._written = time.monotonic()
-
-    def read(self, carry: Any) -> tuple[Any, dict[str, np.ndarray], Header]:
-        """Return the training state, the further arrays and the header.
+    def read(self, state: Any) -> tuple[Any, int]:
+        """Return the training state of the file and what is finished, and restore the generator.
 
         Args:
-            carry: A training state with the same tree structure.
+            state: A training state with the same tree structure, returned if there is no file.
 
         Raises:
             UserError: If the file is damaged, or another training's.
         """
+        if self.path is None or not self.path.exists():
+            return state, 0
+        leaves, structure = jax.tree.flatten(state)
         try:
             header, arrays = unseal(read_bytes(self.path, "a checkpoint"), Header)
             if header.training != self.training:
                 raise UserError("it is another training's")
-            plain = _plain_key(carry)
-            leaves = [_like(arrays.pop(f"carry/{i}"), leaf)
-                      for i, leaf in enumerate(jax.tree.leaves(plain))]  # fmt: skip
+            leaves = [_like(arrays[f"state/{i}"], leaf) for i, leaf in enumerate(leaves)]
         except (UserError, KeyError) as error:
             raise UserError(
                 f"{self.path} is not a checkpoint of this training ({error}); delete it to start "
                 f"over"
             ) from None
-        restored = jax.tree.unflatten(jax.tree.structure(plain), leaves)
-        return restored._replace(key=jax.random.wrap_key_data(restored.key)), arrays, header
+        self._rng.bit_generator.state = header.generator
+        return jax.tree.unflatten(structure, leaves), header.done
 
     def delete(self) -> None:
         """Delete the file, if it exists."""
-        self.path.unlink(missing_ok=True)
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def _plain(leaf: Any) -> Any:
+    """Return the numbers of a JAX key; other arrays as they are."""
+    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
+
+
+def _is_key(leaf: Any) -> bool:
+    return jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _like(array: np.ndarray, leaf: Any) -> jax.Array:
-    if (array.shape, array.dtype) != (leaf.shape, leaf.dtype):
+    plain = _plain(leaf)
+    if (array.shape, array.dtype) != (plain.shape, plain.dtype):
         raise UserError("an array has another size")
-    return jax.numpy.asarray(array)
+    restored = jax.numpy.asarray(array)
+    return jax.random.wrap_key_data(restored) if _is_key(leaf) else restored
 
 
-def make_checkpoint(
-    settings: Neural,
-    problem: Problem,
-    rngs: Sequence[np.random.Generator],
-    strengths: Sequence[float],
-) -> Checkpoint | None:
-    """Return the checkpoint of a training, or None if the settings name no file."""
-    if settings.checkpoint is None:
-        return None
-    own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
-    decides = [
-        own, generator_states(rngs), list(strengths), problem.world.id, problem.world.settings,
-        problem.objective.to_dict(),
-        [sorted(skill.items()) for skill in problem.kinds.skills], problem.modes,
-        problem.step_limit,
-    ]  # fmt: skip
-    return Checkpoint(settings.checkpoint, decides)
-
-
-def generator_states(rngs: Sequence[np.random.Generator]) -> list[Any]:
-    """Return the generators' states: at the start of training, they stand for its seeds."""
-    return [rng.bit_generator.state for rng in rngs]
-
-
-def write_state(
-    checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet], stretches: int
-) -> None:
-    """Write the training state with the estimates and generators of all sets of skills."""
-    generators = generator_states([each.rng for each in sets])
-    checkpoint.write(carry, _estimates(sets), stretches, generators)
-
-
-def read_state(checkpoint: Checkpoint, carry: Any, sets: Sequence[SkillSet]) -> tuple[Any, int]:
-    """Restore the training state, and the estimates and generators of all sets of skills.
-
-    Returns:
-        The training state, and the number of finished stretches.
-    """
-    carry, arrays, header = checkpoint.read(carry)
-    for name, parameters in _estimates(sets).items():
-        parameters[...] = arrays[name]
-    for each, state in zip(sets, header.generators, strict=True):
-        each.rng.bit_generator.state = state
-        each.refresh(header.done)
-    return carry, header.done
-
-
-def _plain_key(carry: Any) -> Any:
-    return carry._replace(key=jax.random.key_data(carry.key))
-
-
-def _estimates(sets: Sequence[SkillSet]) -> dict[str, np.ndarray]:
-    """Return the parameters of the host-side estimates, by name."""
-    return {
-        f"estimate/{i}/{number}": reward.params
-        for i, each in enumerate(sets)
-        for number, reward in enumerate(each.rewards)
-        if not isinstance(reward, NetworkReward)
-    }
+def speed(began: float, steps: int) -> str:
+    """Return the speed since `began`, a time of `time.monotonic`, for a progress message."""
+    if not steps:
+        return ", compiling"
+    return f", {steps / max(time.monotonic() - began, 1e-9):,.0f} steps/s"
 
 
 # --------------------
@@ -197,8 +156,6 @@ def keep_compiled_programs() -> None:
     Programs for CPUs are not kept: one compiled on another machine of a shared home folder may use
     instructions that this one lacks.
     """
-    import jax
-
     folder = cache_folder()
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     if folder is None or chosen is not None or jax.default_backend() == "cpu":

@@ -167,7 +167,7 @@ def compile_kernels() -> None:
 # -------------------- A penalty strength that is found, not guessed
 #
 # lambda is raised, four times as high each time, until side effects cannot fall further, compared
-# with the best possible (see `metrics/best_focus.py`), or targets suffer: a skill that is punished
+# with the best possible (`metrics/reachability.py`), or targets suffer: a skill that is punished
 # too hard for what it cannot help does nothing.
 
 FACTOR = 4.0

@@ -60,13 +60,17 @@ class Problem:
         """The world's tabular MDP, made when a learner asks for it."""
         return self.known_mdp or tabulate(self.world)
 
+    @property
+    def first_modes(self) -> list[int]:
+        """Per skill, the place of its first mode among the modes of all."""
+        return np.cumsum((0, *self.modes[:-1])).tolist()
+
     @cached_property
     def skills(self) -> SkillKinds:
         """The skills by kind, each as its first mode."""
-        first_modes = np.cumsum((0, *self.modes[:-1])).tolist()
-        if len(first_modes) == len(self.kinds):
+        if len(self.modes) == len(self.kinds):
             return self.kinds
-        return group_skills([self.kinds.skills[mode] for mode in first_modes])
+        return group_skills([self.kinds.skills[mode] for mode in self.first_modes])
 
     @property
     def rate(self) -> float:
@@ -105,8 +109,10 @@ def make_problem(
     kinds = make_kinds(world, objective, n_skills, targets, left_out)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)
-    parts, modes = objective.split(kinds, world.space)
-    return Problem(world, objective, parts, modes, limit, mdp)
+    modes = (1,) * len(kinds)
+    if objective.modes == "scattered":
+        kinds, modes = kinds.split(world.space)
+    return Problem(world, objective, kinds, modes, limit, mdp)
 
 
 class Learned(NamedTuple):

@@ -24,20 +24,24 @@ from numba import typeof, types
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.learners.planning.estimators import ROW_POINTER, UPDATE_POINTER, compiled_update
-from skillfocus.learners.planning.learner import MAX_GAMMA, check_gamma, step_share_of
+from skillfocus.learners.planning.learner import (
+    MAX_GAMMA,
+    JoinedParts,
+    check_gamma,
+    step_share_of,
+)
 from skillfocus.learners.planning.problem import TabularProblem, tabular_problem
 from skillfocus.learners.planning.rewards import (
     Params,
     check_rewards,
-    make_intrinsic_reward,
     reward_row,
     skill_prior,
 )
 from skillfocus.learners.problem import Learned, Learner, Problem
 from skillfocus.machine import require_memory
-from skillfocus.objectives.objective import Objective
 from skillfocus.progress import Progress
 from skillfocus.rollout import MDPArrays, mdp_arrays, reset_marks, step
+from skillfocus.skills.policy import Packer
 
 # --------------------
 #
@@ -357,16 +361,13 @@ class QLearning(Learner):
         if self.update_on_greedy_only and self.greedy_share == 0:
             raise UserError("with update_on_greedy_only, greedy_share must be above 0")
 
-    def uses_context(self, objective: Objective) -> bool:
-        """Return whether policies see contexts. A plain objective's would be whole start states,
-        and a table over pairs of states and actions would not fit."""
-        return self.sees_start and objective.targeted
-
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Run episodes of all skills, in blocks; see `Learner.learn`."""
+        # A plain objective's contexts would be whole start states, and a table over pairs of states
+        # and actions would not fit.
         tabular = tabular_problem(
             problem,
-            use_context=self.uses_context(problem.objective),
+            use_context=self.sees_start and problem.objective.targeted,
             start_where_controllable=self.start_where_controllable,
         )
         params = tabular.initial_params(rng)
@@ -386,11 +387,10 @@ class QLearning(Learner):
             runs[z](count, np.float32(self.alpha * np.exp(-self.decay * done[z])))
             done[z] += count
         check_rewards(tabular, params)
-        actions = np.concatenate([greedy_policy(values).ravel() for values in q])
-        return Learned(
-            tabular.policy(actions, problem.modes),
-            make_intrinsic_reward(tabular, params, problem.modes),
-        )
+        learned = JoinedParts(problem, Packer(tabular.mdp.n_actions))
+        packed = [learned.packer.pack(greedy_policy(values)) for values in q]
+        learned.add(range(len(problem.modes)), tabular, packed, params)
+        return learned.join()
 
     def runner(
         self,

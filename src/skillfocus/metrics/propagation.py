@@ -68,27 +68,6 @@ class VariableArrays(NamedTuple):
     first will do."""
 
 
-class StartEffects(NamedTuple):
-    """What one mode of a skill does, per first state."""
-
-    changed: np.ndarray
-    """float64 [n_starts, n_variables]: the probability that a variable ends changed."""
-    amount: np.ndarray
-    """float64 [n_starts, n_variables]: the expected distance of its last value from its first."""
-    controlled: np.ndarray
-    """float64 [n_starts]: the probability that every target ends changed."""
-    alone: np.ndarray
-    """float64 [n_starts]: the probability that every target ends changed, or at the value that the
-    skill is told to reach, and nothing else changed."""
-    clean: np.ndarray
-    """float64 [n_starts, 2]: the probability that nothing but targets ends changed; the same, not
-    counting what can never be changed back."""
-    steps: np.ndarray
-    """float64 [n_starts]: expected steps."""
-    ends: np.ndarray
-    """float64 [n_states]: the distribution of the last state, averaged over starts."""
-
-
 class Buffers(NamedTuple):
     """Working memory of `propagate`."""
 
@@ -212,7 +191,7 @@ def expected_effects(dynamics, skill, variables, starts):
         starts: int64 [n_starts].
 
     Returns:
-        `StartEffects`.
+        `changed`, `amount`, `controlled`, `alone`, `clean`, `steps` and `ends` of `SkillEffects`.
     """
     values, distances, is_target, is_reversible, wanted = variables
     n_states, n_variables = values.shape
@@ -256,7 +235,7 @@ def expected_effects(dynamics, skill, variables, starts):
                     clean[i, 0] += p
                 if not reversible_others:
                     clean[i, 1] += p
-    return StartEffects(changed, amount, controlled, alone, clean, steps, ends)
+    return changed, amount, controlled, alone, clean, steps, ends
 
 
 # -------------------- Compare distances under a learned representation with true distances

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -83,7 +82,7 @@ def make_change(
     mdp: TabularMDP,
     targets: Sequence[int | str],
     restore: Restore,
-    values: Sequence[int] | None,
+    values: Sequence[int] | None = None,
 ) -> Change:
     """Return the change of some targets; arguments are those of `best_focus`.
 
@@ -129,8 +128,6 @@ CONVERGED = 1e-12
 """Values that change by less in a step are final: later steps change them by no more than that."""
 BYTES_AT_ONCE = 16
 """Values of 0 and 1 are bytes, of which a processor compares so many in the time of a product."""
-_known: WeakKeyDictionary[TabularMDP, dict[tuple, np.ndarray]] = WeakKeyDictionary()
-"""Per MDP, (change, step limit): float64 [n_states], NaN where not computed yet."""
 
 
 @njit(cache=True, nogil=True)
@@ -211,12 +208,18 @@ def best_focus(
     """
     starts = np.asarray(starts, dtype=np.int64)
     change = make_change(mdp, targets, restore, values)
-    known = _known.setdefault(mdp, {})
-    known = known.setdefault((change, step_limit), np.full(mdp.n_states, np.nan))
-    unknown = np.unique(starts[np.isnan(known[starts])])
-    if len(unknown):
-        known[unknown] = _solve(mdp, change, unknown, step_limit)
+    known = _known(mdp, change, step_limit)
+    missing = np.unique(starts[np.isnan(known[starts])])
+    if len(missing):
+        known[missing] = _solve(mdp, change, missing, step_limit)
     return known[starts]
+
+
+@once_per_mdp
+def _known(mdp: TabularMDP, change: Change, step_limit: int) -> np.ndarray:
+    """Return what `best_focus` has found, float64 [n_states]; NaN where not computed yet."""
+    del change, step_limit
+    return np.full(mdp.n_states, np.nan)
 
 
 def products_per_start(
@@ -353,28 +356,19 @@ def round_trips(mdp: TabularMDP, targets: Sequence[int | str], sources: np.ndarr
     Returns:
         float64 [n_sources]: steps; infinite where there is no round trip.
     """
-    targets, sources = mdp.space.indices(targets), np.asarray(sources, dtype=np.int64)
-    restored = restored_variables(mdp, targets, "reversible")
+    change, sources = make_change(mdp, targets, "reversible"), np.asarray(sources, dtype=np.int64)
     trips = np.empty(len(sources))
     chunk = max(1, CHUNK // mdp.n_states)
     for first in range(0, len(sources), chunk):
         starts = sources[first : first + chunk]
-        steps = shortest_steps(mdp, starts)
-        for j in restored:
-            steps[_differs(mdp, starts, j)] = np.inf
-        for j in targets:
-            steps[~_differs(mdp, starts, j)] = np.inf
+        done = change.done(mdp.values, mdp.values[starts]).T
+        steps = np.where(done, shortest_steps(mdp, starts), np.inf)
         trips[first : first + chunk] = steps.min(axis=1)
     return trips
 
 
-def _differs(mdp: TabularMDP, starts: np.ndarray, variable: int) -> np.ndarray:
-    """Return bool [n_starts, n_states]: whether the variable's value differs from the start's."""
-    return mdp.values[starts, variable][:, None] != mdp.values[None, :, variable]
-
-
 def isolated_change_chances(
-    mdp: TabularMDP, step_limit: int, default_target: int = 0, max_sources: int = 200
+    mdp: TabularMDP, step_limit: int, default_target: int = 0
 ) -> dict[str, float | None]:
     """Return how likely each variable can be made to change alone.
 
@@ -382,16 +376,14 @@ def isolated_change_chances(
         mdp: The world's MDP.
         step_limit: The most steps the change may take.
         default_target: Index of the world's default target.
-        max_sources: The most first states that are evaluated; more are sampled, and large worlds
-            evaluate fewer.
 
     Returns:
         Per variable, the highest probability of changing it within `step_limit` steps with every
         other variable at its first value in the end, averaged over the states in which it has a
         value that can change somewhere, without states that no action leaves (with hidden marks,
-        over the fresh ones of them); None if there are none.
+        over the fresh ones of them); None if there are none. Of many states, a sample is taken.
     """
-    max_sources = max(40, min(max_sources, 5_000_000 // mdp.n_states))
+    max_sources = max(40, min(200, 5_000_000 // mdp.n_states))
     affordable = int(MAX_PRODUCTS // products_per_start(mdp, [0], step_limit)) // len(mdp.space)
     max_sources = max(MIN_STARTS, min(max_sources, affordable))
     sources = np.flatnonzero(~mdp.absorbing)
@@ -470,33 +462,23 @@ def fair_starts(
         int64 [n]: numbered states, ascending.
     """
     targets, (default_target,) = mdp.space.indices(targets), mdp.space.indices([default_target])
-    return _find_fair_starts(mdp, targets, step_limit, default_target).copy()
-
-
-@once_per_mdp
-def _find_fair_starts(
-    mdp: TabularMDP, targets: Sequence[int], step_limit: int, default_target: int
-) -> np.ndarray:
     possible = possible_starts(mdp, targets, default_target)
-    size = max_fair_starts(mdp, targets, step_limit)
     if not targets:
         return sample_starts(possible, mdp)
+
+    def fair_ones(starts: np.ndarray) -> np.ndarray:
+        chances = best_focus(mdp, targets, starts, step_limit, "reversible")
+        return starts[chances >= FAIR_PROBABILITY]
+
+    size = max_fair_starts(mdp, targets, step_limit)
     if len(possible) <= size:
-        return possible[_is_fair(mdp, targets, step_limit, possible)]
-    order, fair = np.random.default_rng(0).permutation(possible), []
+        return fair_ones(possible)
+    order, fair = np.random.default_rng(0).permutation(possible), np.empty(0, np.int64)
     for first in range(0, min(len(order), BATCHES * size), size):
-        batch = order[first : first + size]
-        fair.extend(batch[_is_fair(mdp, targets, step_limit, batch)].tolist())
+        fair = np.append(fair, fair_ones(order[first : first + size]))
         if len(fair) >= size // 2:
             break
-    return np.sort(np.array(fair[:size], dtype=np.int64))
-
-
-def _is_fair(
-    mdp: TabularMDP, targets: Sequence[int], step_limit: int, starts: np.ndarray
-) -> np.ndarray:
-    """Return bool [n_starts]."""
-    return best_focus(mdp, targets, starts, step_limit, "reversible") >= FAIR_PROBABILITY
+    return np.sort(fair[:size])
 
 
 # -------------------- The plan that makes a focused change with the highest probability

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from skillfocus.machine import map_on_cores, require_memory
 from skillfocus.metrics.propagation import (
     Dynamics,
     SkillMode,
-    StartEffects,
     VariableArrays,
     expected_effects,
 )
@@ -156,17 +154,8 @@ class SkillEffects:
 
     def summary(self) -> dict[str, object]:
         """Return the averages as JSON-serializable values; all None if there are no starts."""
-        if not len(self.starts):
-            names = (
-                "changes_target", "changes_alone", "best_possible", "avoidable", "side_effects",
-                "side_effects_interval", "steps",
-            )  # fmt: skip
-            by_variable = ("side_effects_by_variable", "mean_change_by_variable")
-            nothing = dict.fromkeys(names) | dict.fromkeys(
-                by_variable, dict.fromkeys(self.variables)
-            )
-            return {**nothing, "starts": 0, "exact": self.exact}
-        return {
+        amounts = (self.amount.sum(axis=0) / max(len(self.starts), 1)).tolist()
+        averages = {
             "changes_target": self.changes_target,
             "changes_alone": self.changes_alone,
             "best_possible": self.best_possible,
@@ -174,13 +163,14 @@ class SkillEffects:
             "side_effects": self.side_effects,
             "side_effects_interval": self.interval and list(self.interval),
             "side_effects_by_variable": self.by_variable,
-            "mean_change_by_variable": dict(
-                zip(self.variables, self.amount.mean(axis=0).tolist(), strict=True)
-            ),
-            "steps": float(self.steps.mean()),
-            "starts": len(self.starts),
-            "exact": self.exact,
+            "mean_change_by_variable": dict(zip(self.variables, amounts, strict=True)),
+            "steps": _mean(self.steps),
         }
+        if not len(self.starts):
+            for name, value in averages.items():
+                nothing = dict.fromkeys(self.variables) if isinstance(value, dict) else None
+                averages[name] = nothing
+        return {**averages, "starts": len(self.starts), "exact": self.exact}
 
 
 def _mean(values: np.ndarray) -> float:
@@ -206,92 +196,75 @@ MAX_ROUNDS = 100
 """How often as many starts as are wanted are drawn before there are taken to be too few."""
 
 
+@dataclass(frozen=True, eq=False)
 class RandomActions(Policy):
-    """One skill that takes random actions and never stops.
+    """One skill that takes random actions and never stops."""
 
-    Args:
-        n_actions: Number of actions.
-        rng: Source of the actions.
-    """
-
+    n_actions: int
+    rng: np.random.Generator
     context_variables = ((),)
-
-    def __init__(self, n_actions: int, rng: np.random.Generator) -> None:
-        self._n_actions, self._rng = n_actions, rng
 
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:
         """Draw actions; see `Policy.actions`."""
         del skill, starts, mode
-        return self._rng.integers(self._n_actions, size=len(states))
+        return self.rng.integers(self.n_actions, size=len(states))
 
 
-class DrawnStarts:
-    """First states of skills in a world without a table.
+def left_values(skills: Skills, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Observe which values of one-way targets are left, bool [n_values] by name; a target that
+    nothing changes is absent."""
+    world = skills.world
+    targets = {name for names in skills.targets for name in names}
+    left = {
+        variable.name: np.zeros(len(variable.values), dtype=bool)
+        for variable in world.space.variables
+        if variable.is_finite and variable.name in targets.intersection(world.one_way)
+    }
+    if not left:
+        return {}
+    policy = RandomActions(len(world.actions), rng)
+    explorers = Skills(world, policy, ((),), max(skills.step_limit, MIN_STEPS))
+    numbers = np.repeat(np.arange(len(skills)), TRIES)
+    for done in (explorers.run(0, EXPLORERS, rng), skills.run(numbers, len(numbers), rng)):
+        for name, seen in left.items():
+            path = done.values[:, :, world.space.index(name)]
+            seen[path[:, :-1][path[:, :-1] != path[:, 1:]]] = True
+    return {name: seen for name, seen in left.items() if seen.any()}
+
+
+def usable_starts(
+    skills: Skills,
+    targets: Sequence[str],
+    left: dict[str, np.ndarray],
+    n: int,
+    rng: np.random.Generator,
+) -> Any:
+    """Draw states in which some targets can still change, or fewer if such states are too rare to
+    be found.
 
     Args:
         skills: The skills.
+        targets: Names of variables.
+        left: `left_values`.
+        n: How many states.
         rng: Source of the draws.
+
+    Returns:
+        What `Skills.run` takes as `starts`: values [n, width], or how many there are.
     """
-
-    def __init__(self, skills: Skills, rng: np.random.Generator) -> None:
-        self._skills, self._rng = skills, rng
-
-    def draw(self, targets: Sequence[str], n: int) -> Any:
-        """Draw states in which these targets can still change, or fewer if such states are too rare
-        to be found.
-
-        Args:
-            targets: Names of variables.
-            n: How many states.
-
-        Returns:
-            What `Skills.run` takes as `starts`: values [n, width], or how many there are.
-        """
-        if not self._left.keys() & set(targets):
-            return n
-        space = self._skills.world.space
-        kept = [np.empty((0, space.width), np.int32)]
-        for _ in range(MAX_ROUNDS):
-            drawn = self._skills.draw_starts(n, self._rng)
-            usable = np.ones(n, dtype=bool)
-            for name in targets:
-                if name in self._left:
-                    usable &= self._left[name][drawn[:, space.index(name)]]
-            kept.append(drawn[usable])
-            if sum(map(len, kept)) >= n:
-                break
-        return np.concatenate(kept)[:n]
-
-    @cached_property
-    def _left(self) -> dict[str, np.ndarray]:
-        """Per one-way target, which values were left, bool [n_values]; absent if none was."""
-        world = self._skills.world
-        variables = {v.name: v for v in world.space.variables if v.is_finite}
-        targets = {name for names in self._skills.targets for name in names}
-        left = {
-            name: np.zeros(len(variables[name].values), dtype=bool)
-            for name in sorted(targets & set(world.one_way) & variables.keys())
-        }
-        for paths in (self._explore(), self._try_skills()) if left else ():
-            for name, seen in left.items():
-                path = paths[:, :, world.space.index(name)]
-                seen[path[:, :-1][path[:, :-1] != path[:, 1:]]] = True
-        return {name: seen for name, seen in left.items() if seen.any()}
-
-    def _explore(self) -> np.ndarray:
-        """Return the values along random actions, int32 [n, n_steps + 1, n_variables]."""
-        skills, rng = self._skills, self._rng
-        n_steps = max(skills.step_limit, MIN_STEPS)
-        policy = RandomActions(len(skills.world.actions), rng)
-        explorers = Skills(skills.world, policy, ((),), n_steps)
-        return explorers.run(0, EXPLORERS, rng).values
-
-    def _try_skills(self) -> np.ndarray:
-        """Return the values along some rollouts of every skill, as `_explore` does."""
-        numbers = np.repeat(np.arange(len(self._skills)), TRIES)
-        return self._skills.run(numbers, len(numbers), self._rng).values
+    if not left.keys() & set(targets):
+        return n
+    space = skills.world.space
+    kept = [np.empty((0, space.width), np.int32)]
+    for _ in range(MAX_ROUNDS):
+        drawn = skills.draw_starts(n, rng)
+        usable = [left[name][drawn[:, space.index(name)]] for name in targets if name in left]
+        kept.append(drawn[np.all(usable, axis=0)])
+        if sum(map(len, kept)) >= n:
+            break
+    return np.concatenate(kept)[:n]
 
 
 DEFAULT_SAMPLE = 4000
@@ -320,7 +293,7 @@ def side_effects(
         starts: First states: "fair" (see `fair_starts`; a skill may have none, and then has no
             averages), "all" (every state that some action leaves, in which the targets have
             values that can change somewhere), or an int array of numbered states. Without a table
-            both names mean the same: starts are drawn (see `DrawnStarts`), an array holds values
+            both names mean the same: starts are drawn (see `usable_starts`), an array holds values
             [n, width], and "settled" are states in which another skill of the set has ended.
         sample: Evaluate so many sampled rollouts per skill, 2 or more (default: 4,000 where effects
             are not exact).
@@ -392,24 +365,17 @@ def fair_and_all_effects(
     for z, effects in enumerate(everywhere):
         starts, complete = starts_of[skills.targets[z]]
         if np.isin(starts, effects.starts, assume_unique=True).all():
-            fair = _some_of(effects, starts, complete, _best(skills, z, starts))
+            kept = np.searchsorted(effects.starts, starts)
+            per_start = ("changed", "amount", "controlled", "alone", "clean", "steps")
+            fair = replace(  # where these end is not known
+                effects, starts=starts, exact=complete, best=_best(skills, z, starts),
+                ends=np.full_like(effects.ends, np.nan),
+                **{name: getattr(effects, name)[kept] for name in per_start},
+            )  # fmt: skip
         else:
             fair = _exact(skills, z, starts, complete)
         pairs.append((fair, effects))
     return pairs
-
-
-def _some_of(
-    effects: SkillEffects, starts: np.ndarray, exact: bool, best: np.ndarray
-) -> SkillEffects:
-    """Return effects over some of their first states, sorted. Where these end is not known."""
-    kept = np.searchsorted(effects.starts, starts)
-    per_start = ("changed", "amount", "controlled", "alone", "clean", "steps")
-    arrays = {name: getattr(effects, name)[kept] for name in per_start}
-    return replace(
-        effects, starts=starts, exact=exact, best=best, ends=np.full_like(effects.ends, np.nan),
-        **arrays,
-    )  # fmt: skip
 
 
 def _starts(
@@ -479,12 +445,11 @@ def _exact(
         )
         for mode in range(n_modes)
     ]  # fmt: skip
-    effects = StartEffects(
-        *(sum(parts[1:], start=parts[0]) / n_modes for parts in zip(*by_mode, strict=True))
-    )
+    parts = zip(*by_mode, strict=True)
+    *effects, ends = (sum(part[1:], start=part[0]) / n_modes for part in parts)
     best = _best(skills, z, starts) if compares else None
     return SkillEffects(
-        skills.targets[z], names, starts, *effects[:-1], complete, best, effects.ends
+        skills.targets[z], names, starts, *effects, exact=complete, best=best, ends=ends
     )
 
 
@@ -499,7 +464,7 @@ def _sampled(
     last = np.empty(0, np.int64) if done.numbers is None else done.numbers[:, -1]
     ends = np.bincount(last, minlength=mdp.n_states) / max(n, 1)
     best = _best(skills, z, drawn) if compares else None
-    return observed_effects(skills, z, [done], drawn, ends, best)
+    return replace(observed_effects(skills, z, [done]), starts=drawn, best=best, ends=ends)
 
 
 def _sampled_without_table(
@@ -513,13 +478,13 @@ def _sampled_without_table(
         raise UserError(
             f"starts must be 'fair', 'all', 'settled' or an array of states, got {starts!r}"
         )
-    drawn_starts, results = DrawnStarts(skills, rng), []
+    left, results = {} if given else left_values(skills, rng), []
     for z, names in enumerate(skills.targets):
         progress(z / len(skills), f"skill {z} of {len(skills)}")
         if given:
             first: Any = starts[rng.integers(len(starts), size=n)] if len(starts) else starts
         else:
-            first = drawn_starts.draw(names, n)
+            first = usable_starts(skills, names, left, n, rng)
         size = first if isinstance(first, int) else len(first)
         done = []
         for i in range(0, size, AT_ONCE):
@@ -529,38 +494,16 @@ def _sampled_without_table(
                 others = rng.integers(len(skills), size=end - i)
                 some = skills.run(others, some, rng).states
             done.append(skills.run(np.full(end - i, z), some, rng))
-        ends = [each.ends for each in done] or [np.empty((0, skills.world.space.width))]
-        first_values = [each.starts for each in done] or ends
-        results.append(
-            observed_effects(
-                skills, z, done, np.concatenate(first_values), np.concatenate(ends), None
-            )
-        )
+        results.append(observed_effects(skills, z, done))
     return results
 
 
-def observed_effects(
-    skills: Skills,
-    z: int,
-    rollouts: Sequence[Rollouts],
-    starts: np.ndarray,
-    ends: np.ndarray,
-    best: np.ndarray | None,
-) -> SkillEffects:
-    """Return the effects of skill `z` in rollouts.
-
-    Args:
-        skills: The skills.
-        z: The skill's number.
-        rollouts: Its rollouts.
-        starts: `SkillEffects.starts`.
-        ends: `SkillEffects.ends`.
-        best: `SkillEffects.best`.
-    """
+def observed_effects(skills: Skills, z: int, rollouts: Sequence[Rollouts]) -> SkillEffects:
+    """Return the effects of skill `z` in rollouts of it, its first and last states as values."""
     space, goal = skills.world.space, skills.goals[z]
-    width = (0, space.width)
-    first = np.concatenate([each.starts for each in rollouts] or [np.empty(width, int)])
-    last = np.concatenate([each.ends for each in rollouts] or [np.empty(width, int)])
+    nothing = np.empty((0, space.width), int)
+    first = np.concatenate([each.starts for each in rollouts] or [nothing])
+    last = np.concatenate([each.ends for each in rollouts] or [nothing])
     steps = np.concatenate([each.steps for each in rollouts] or [np.empty(0)])
     changed = space.changed(first, last)
     targets = list(space.indices(skills.targets[z]))
@@ -571,9 +514,10 @@ def observed_effects(
     if goal:
         done = np.all([last[:, space.index(name)] == k for name, k in goal.items()], axis=0)
     clean = np.stack([~changed[:, some].any(axis=1) for some in (others, restored)], axis=1)
-    return SkillEffects(
-        skills.targets[z], space.names, starts, changed.astype(float),
-        np.asarray(space.distances(first, last), float), controlled.astype(float),
-        (done & clean[:, 0]).astype(float), clean.astype(float), steps.astype(float), False, best,
-        ends,
+    per_start = (
+        changed, space.distances(first, last), controlled, done & clean[:, 0], clean, steps,
     )  # fmt: skip
+    arrays = (np.asarray(each, float) for each in per_start)
+    return SkillEffects(
+        skills.targets[z], space.names, first, *arrays, exact=False, best=None, ends=last
+    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta, t
+from scipy.special import betaincinv, stdtrit
 
 from skillfocus.errors import UserError
 
@@ -37,13 +36,9 @@ def mean_interval(values: Sequence[float] | np.ndarray, level: float = 0.9) -> I
     mean = float(np.mean(values))
     if len(values) == 1:
         return Interval(mean, -np.inf, np.inf)
-    half = _t_quantile(level, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
-    return Interval(mean, mean - float(half), mean + float(half))
-
-
-@cache
-def _t_quantile(level: float, degrees: int) -> float:
-    return float(t.ppf((1 + level) / 2, degrees))
+    quantile = float(stdtrit(len(values) - 1, (1 + level) / 2))
+    half = float(quantile * np.std(values, ddof=1) / len(values) ** 0.5)
+    return Interval(mean, mean - half, mean + half)
 
 
 def success_interval(successes: int, n: int, level: float = 0.9) -> Interval:
@@ -60,8 +55,8 @@ def success_interval(successes: int, n: int, level: float = 0.9) -> Interval:
     if not 0 <= successes <= n or n < 1:
         raise UserError(f"{successes} of {n} is no count of successes")
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, n - successes + 1))
-    high = 1.0 if successes == n else float(beta.ppf(1 - tail, successes + 1, n - successes))
+    low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
+    high = 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, 1 - tail))
     return Interval(successes / n, low, high)
 
 

@@ -203,7 +203,7 @@ def make_kinds(
     if changes_targets(objective):
         return _assign_changes(world, n_skills, targets, left_out)
     if reaches_values(objective):
-        return _assign_values(world, n_skills, targets, left_out)
+        return _assign(world, n_skills, targets, left_out, are_values=True)
     kinds = assign(world, n_skills, targets, left_out)
     if objective.reward.estimate.discriminates:
         _require_multiple_skills(world, kinds)
@@ -226,14 +226,40 @@ def assign(
         targets: Counts per target, or the skills one by one.
         left_out: Variables that get no skills by default, such as those that no action influences.
     """
+    return _assign(world, n_skills, targets, left_out, are_values=False)
+
+
+def _assign(
+    world: World, n_skills: int | None, targets: Any, left_out: Collection[str], *, are_values: bool
+) -> SkillKinds:
+    """Return skills on finite variables, whose components may be values of their targets.
+
+    Raises:
+        UserError: If another number of them was asked for, or a skill's targets are not valid.
+    """
     if targets is None:
-        targets = default_counts(world, n_skills, left_out)
+        default = default_value_counts if are_values else default_counts
+        targets = default(world, n_skills, left_out)
     if isinstance(targets, Mapping):
         check_count(sum(count for count in targets.values() if isinstance(count, int)))
-        skills = _from_counts(world.space, targets)
+        skills = (_spread if are_values else _from_counts)(world.space, targets)
+    elif are_values:
+        skills = []
+        for skill in targets:
+            skills.append({})
+            for name, value in skill.items():
+                values = world.space.variables[world.space.index(name)].values
+                if value not in values:
+                    raise UserError(f"{name} has no value {value!r}; it has {join_values(values)}")
+                skills[-1][name] = values.index(value)
     else:
-        skills = [dict(skill) for skill in targets]
-    return _checked(world.space, skills, n_skills)
+        skills = targets
+    if n_skills is not None and len(skills) != n_skills:
+        raise UserError(
+            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
+            f"one of the two out"
+        )
+    return group_skills([_check_skill(world.space, skill) for skill in skills])
 
 
 def default_targets(world: World, left_out: Collection[str] = ()) -> tuple[tuple[str, ...], str]:
@@ -340,20 +366,6 @@ def _from_counts(space: Space, counts: Mapping[str, int]) -> list[dict[str, int]
     return skills
 
 
-def _checked(space: Space, skills: Sequence[Mapping[str, int]], n_skills: int | None) -> SkillKinds:
-    """Return skills on finite variables as kinds.
-
-    Raises:
-        UserError: If another number of them was asked for, or a skill's targets are not valid.
-    """
-    if n_skills is not None and len(skills) != n_skills:
-        raise UserError(
-            f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
-            f"one of the two out"
-        )
-    return group_skills([_check_skill(space, skill) for skill in skills])
-
-
 def _check_skill(space: Space, skill: Mapping[str, int]) -> dict[int, int]:
     """Return a skill with variables by number; raise `UserError` unless its targets are valid."""
     if not skill:
@@ -429,23 +441,6 @@ def _assign_changes(
     return group_skills([dict.fromkeys(members, 0) for members in sets])
 
 
-def _assign_values(
-    world: World, n_skills: int | None, targets: Targets | None, left_out: Collection[str]
-) -> SkillKinds:
-    """Assign a target value to every skill."""
-    if targets is None:
-        targets = default_value_counts(world, n_skills, left_out)
-    if isinstance(targets, Mapping):
-        check_count(sum(count for count in targets.values() if isinstance(count, int)))
-        skills = [skill for name, n in targets.items() for skill in _spread(world.space, name, n)]
-    else:
-        skills = [
-            {name: _value_index(world.space, name, value) for name, value in skill.items()}
-            for skill in targets  # pyright: ignore[reportGeneralTypeIssues]
-        ]
-    return _checked(world.space, skills, n_skills)
-
-
 def default_value_counts(
     world: World, n_skills: int | None = None, left_out: Collection[str] = ()
 ) -> dict[str, int]:
@@ -467,24 +462,22 @@ def default_value_counts(
     return {name: count for name, count in counts.items() if count}
 
 
-def _spread(space: Space, name: str, count: object) -> list[dict[str, int]]:
-    """Return skills for `count` values of a variable, evenly spread over all of them."""
-    if "+" in name:
-        raise UserError(
-            f"reach counts values of single variables, not of {name!r}; for several targets give "
-            f"the skills one by one: targets=[{{variable: value, other: value}}, …]"
-        )
-    size = space.sizes[space.index(name)]
-    if not isinstance(count, int | np.integer) or not 1 <= count <= size:
-        raise UserError(f"{name} has {size} values, so it can have 1 to {size} skills, not {count}")
-    return [{name: int(i)} for i in np.arange(count) * size // count]
-
-
-def _value_index(space: Space, name: str, value: object) -> int:
-    values = space.variables[space.index(name)].values
-    if value not in values:
-        raise UserError(f"{name} has no value {value!r}; it has {join_values(values)}")
-    return values.index(value)
+def _spread(space: Space, counts: Mapping[str, int]) -> list[dict[str, int]]:
+    """Return skills for some values of each variable, evenly spread over all of them."""
+    skills = []
+    for name, count in counts.items():
+        if "+" in name:
+            raise UserError(
+                f"reach counts values of single variables, not of {name!r}; for several targets "
+                f"give the skills one by one: targets=[{{variable: value, other: value}}, …]"
+            )
+        size = space.sizes[space.index(name)]
+        if not isinstance(count, int | np.integer) or not 1 <= count <= size:
+            raise UserError(
+                f"{name} has {size} values, so it can have 1 to {size} skills, not {count}"
+            )
+        skills += [{name: int(i)} for i in np.arange(count) * size // count]
+    return skills
 
 
 def goals_of(space: Space, objective: Objective, kinds: SkillKinds) -> tuple[dict[str, int], ...]:

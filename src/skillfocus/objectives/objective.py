@@ -21,16 +21,14 @@ import numpy as np
 from skillfocus.errors import UserError
 
 if TYPE_CHECKING:
-    from skillfocus.objectives.kinds import SkillKinds
     from skillfocus.objectives.variants import Penalty
-    from skillfocus.spaces import Space
 
 # --------------------
 #
 # What reward formulas read: quantities that a learner estimates while skills are learned
 #
 # An estimate is declared here and supplied by the learner. Tabular learners keep it in arrays
-# (`learners/tabular/estimators.py`); another learner may use a network. A formula takes what its
+# (`learners/planning/estimators.py`); another learner may use a network. A formula takes what its
 # estimate predicts, as positional arguments:
 #
 #     Discriminator    log_q, log_nu              log q(z | s_t, s_0) and log nu(z | s_0)
@@ -219,7 +217,7 @@ class Reward:
         name: The algorithm's name, such as "vic".
         formula: The equation as a function of scalars. It must work for any numeric type, so that
             tabular learners can compile it and others can trace it: arithmetic and `math` only.
-        estimate: What supplies the formula's arguments (see `estimates.py`).
+        estimate: What supplies the formula's arguments.
         timing: When it is earned: "final", in the last state; "step", at every step, where the last
             state's reward continues after termination; "transition", on every transition, where
             the state before it takes the place of the start.
@@ -316,17 +314,6 @@ class Objective:
             others = {i: tuple(j for j in range(n_variables) if j != i) for i in targets}
             terms += [Term(others[i], -self.weight, i) for i in targets]
         return terms
-
-    def split(self, kinds: SkillKinds, space: Space) -> tuple[SkillKinds, tuple[int, ...]]:
-        """Split skills into their modes.
-
-        Returns:
-            The modes of all skills, one after another, as kinds of their own; and how
-            many modes each skill has.
-        """
-        if self.modes == "single":
-            return kinds, (1,) * len(kinds)
-        return kinds.split(space)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and all settings, as JSON can hold them; see `registry.from_dict`."""

@@ -1,7 +1,7 @@
 """Objectives by name: `vic`, `dusdi-diayn`, `focused-lsd`, `scattered-focused-vic`, …
 
 A name is an algorithm with variants in front of it. A new algorithm is a formula and a factory in
-`rewards.py` and an entry in `ALGORITHMS`; it gets `focused-…` and, if it has a discriminator,
+`objective.py` and an entry in `ALGORITHMS`; it gets `focused-…` and, if it has a discriminator,
 `dusdi-…` for free. Objectives of your own are named by their file, `my.py:rotate`, with the same
 variants.
 """
@@ -142,14 +142,10 @@ def _make(whole: str, name: str, settings: dict[str, Any]) -> Objective:
     factory = ALGORITHMS[name]
     for key in settings:
         if key not in inspect.signature(factory).parameters:
-            raise UserError(f"{whole} takes no {key}{_takers(key, name)}")
+            takers = [variant for variant, (_, names) in VARIANTS.items() if key in names]
+            advice = f"; try {takers[0]}-{name}" if takers else ""
+            raise UserError(f"{whole} takes no {key}{advice}")
     return factory(**settings)
-
-
-def _takers(setting: str, name: str) -> str:
-    """Return advice on which objective takes a setting."""
-    takers = [variant for variant, (_, names) in VARIANTS.items() if setting in names]
-    return f"; try {takers[0]}-{name}" if takers else ""
 
 
 def own_objective_digest(name: str) -> str | None:

@@ -108,38 +108,12 @@ class Penalty:
 
 
 @dataclass(frozen=True)
-class StatePenalty(Penalty):
-    """A penalty that sees the full states and the MDP, such as reachability of the start.
-
-    Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices.
-    Policies remember the whole start state, so memory grows with the square of the states.
-    """
-
-    measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
-        """Refuse: values of variables are not whole states."""
-        del space, start, end, watched
-        raise UserError(f"{self.name} compares whole states: use between(mdp, start, end, watched)")
-
-    def between(
-        self, mdp: TabularMDP, start: np.ndarray, end: np.ndarray, watched: np.ndarray
-    ) -> np.ndarray:
-        """Return the penalties [n] of going from start to end, state numbers [n]."""
-        return self.strength * self.measure(mdp, start, end, watched)
-
-    def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
-        """Return all variables: the whole start state is compared with."""
-        del reversible
-        return np.ones_like(watched)
-
-
-@dataclass(frozen=True)
 class PathPenalty(Penalty):
     """A penalty that sees the values of the variables and the MDP, which knows where walls are.
 
-    Its measure is that of a `StatePenalty`, but may depend on the watched variables alone. So
-    policies remember what they do for a `Penalty`.
+    Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices,
+    but may depend on the watched variables alone. So policies remember what they do for a
+    `Penalty`.
     """
 
     measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -154,6 +128,25 @@ class PathPenalty(Penalty):
     ) -> np.ndarray:
         """Return the penalties [n] of going from start to end, state numbers [n]."""
         return self.strength * self.measure(mdp, start, end, watched)
+
+
+@dataclass(frozen=True)
+class StatePenalty(PathPenalty):
+    """A penalty that sees the full states and the MDP, such as reachability of the start.
+
+    Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices.
+    Policies remember the whole start state, so memory grows with the square of the states.
+    """
+
+    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
+        """Refuse: values of variables are not whole states."""
+        del space, start, end, watched
+        raise UserError(f"{self.name} compares whole states: use between(mdp, start, end, watched)")
+
+    def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
+        """Return all variables: the whole start state is compared with."""
+        del reversible
+        return np.ones_like(watched)
 
 
 def _norm(space: Space, start: np.ndarray, end: np.ndarray, watched: np.ndarray) -> np.ndarray:
@@ -190,7 +183,7 @@ def path_norm(strength: float = 4.0) -> Penalty:
     """Return the 2-norm of the ways back, each relative to its variable's longest way.
 
     The way back of a variable is the fewest changes of it that lead from its last value to its
-    first, around walls, with the other variables at whatever values (`core/paths.py`). Where no way
+    first, around walls, with the other variables at whatever values (`mdp.py`). Where no way
     leads back it counts as the longest. The weighted norm measures as the crow flies instead, and
     lets a skill stop behind a wall, two cells from home and thirty steps.
 

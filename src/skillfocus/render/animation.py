@@ -163,21 +163,14 @@ def animation_steps(runs: Trajectory | Sequence[Trajectory]) -> list[AnimationSt
     for i, (z, t) in enumerate(places):
         over, last = t == len(chain[z]) - 1, i == len(places) - 1
         finished = chain if last else chain[: z + over]
-        caption = [Paragraph(chain[z].caption), *_verdicts(finished, alone=len(chain) == 1)]
+        caption = [Paragraph(chain[z].caption)]
+        for run in finished[-MAX_VERDICTS:]:
+            text = run.verdict if len(chain) == 1 else f"{run.name}: {run.verdict}"
+            caption.append(Paragraph(text, VERDICT_COLOURS.get(run.verdict[0], "ink")))
         if not last:
             caption.append(Paragraph(f"step {i} of {len(places) - 1}", "faint"))
         steps.append(AnimationStep(states[i], chain[z], over, tuple(caption), tracks[i]))
     return steps
-
-
-def _verdicts(finished: Sequence[Trajectory], alone: bool) -> list[Paragraph]:
-    return [
-        Paragraph(
-            run.verdict if alone else f"{run.name}: {run.verdict}",
-            VERDICT_COLOURS.get(run.verdict[0], "ink"),
-        )
-        for run in finished[-MAX_VERDICTS:]
-    ]
 
 
 def step_items(stage: Stage, step: AnimationStep, start: State) -> list[Item]:

@@ -1,13 +1,12 @@
 """How things look, drawn once for every painter: SVG, pixels and the page's canvas.
 
 An icon is a tuple of shapes on a box of 24 × 24, painted in order. Path data holds absolute M, L,
-C and Z only, which SVG, `Path2D` and `parse_path` all understand; lines have round caps and joins.
+C and Z only, which SVG, `Path2D` and `raster.outlines` understand; lines have round caps and joins.
 The first shape is the outline of the whole thing: alone and faint, it shows where something was.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from skillfocus.spaces import State
@@ -91,23 +90,6 @@ class Shape(NamedTuple):
 
 
 Icon = tuple[Shape, ...]
-
-
-def parse_path(path: str) -> list[tuple[str, tuple[Point, ...]]]:
-    """Return path data as commands with their points: one for M (move) and L (line), three for C (a
-    Bézier curve: two control points and the end), none for Z (close).
-
-    Args:
-        path: Absolute M, L, C and Z commands, as `Shape.path` has them.
-    """
-    segments = []
-    for command, rest in re.findall(r"([MLCZ])([^MLCZ]*)", path):
-        numbers = [float(number) for number in re.findall(r"-?[\d.]+", rest)]
-        points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
-        size = 3 if command == "C" else 1
-        every = [points[i : i + size] for i in range(0, len(points), size)] or [()]
-        segments += [(command, each) for each in every]
-    return segments
 
 
 def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:

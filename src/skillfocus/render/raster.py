@@ -5,6 +5,7 @@ Everything is painted three times as large and then reduced, so that edges are s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from skillfocus.mdp import TabularMDP
-from skillfocus.render.icons import BOX, PALETTES, Icon, Point, agent_icon, parse_path
+from skillfocus.render.icons import BOX, PALETTES, Icon, Point, agent_icon
 from skillfocus.render.scene import (
     PATH_WIDTH,
     SCALE,
@@ -68,7 +69,10 @@ class Canvas:
         """Paint items of a scene in their order."""
         for item in items:
             if isinstance(item, TextLine):
-                self._write(item)
+                font = _font(round(item.size * self._scale), item.bold)
+                at = item.x * self._scale, item.y * self._scale
+                fill = self._palette.get(item.colour, item.colour)
+                self._pen.text(at, item.text, fill=fill, font=font, anchor=ANCHORS[item.anchor])
             else:
                 self._paint_shape(item)
 
@@ -96,12 +100,6 @@ class Canvas:
             if shape.stroke:
                 line = [*moved, moved[0]] if closed else moved
                 self.line(line, shape.stroke, shape.width * (0.6 if item.faint else 1))
-
-    def _write(self, item: TextLine) -> None:
-        font = _font(round(item.size * self._scale), item.bold)
-        at = item.x * self._scale, item.y * self._scale
-        fill = self._palette.get(item.colour, item.colour)
-        self._pen.text(at, item.text, fill=fill, font=font, anchor=ANCHORS[item.anchor])
 
 
 class StateImages:
@@ -174,17 +172,23 @@ class StateImages:
 def outlines(path: str) -> tuple[tuple[tuple[Point, ...], bool], ...]:
     """Return the outlines of path data with curves flattened to straight pieces.
 
+    Args:
+        path: Absolute M, L, C and Z commands, as `Shape.path` has them.
+
     Returns:
         For each outline its points, and whether it is closed.
     """
     lines: list[list[Point]] = []
     closed: list[bool] = []
-    for command, points in parse_path(path):
+    for command, rest in re.findall(r"([MLCZ])([^MLCZ]*)", path):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", rest)]
+        points = list(zip(numbers[::2], numbers[1::2], strict=True))
         if command == "M":
             lines.append([])
             closed.append(False)
         if command == "C":
-            lines[-1] += _flatten(lines[-1][-1], *points)
+            for i in range(0, len(points), 3):
+                lines[-1] += _flatten(lines[-1][-1], *points[i : i + 3])
         elif command == "Z":
             closed[-1] = True
         else:
@@ -192,13 +196,13 @@ def outlines(path: str) -> tuple[tuple[tuple[Point, ...], bool], ...]:
     return tuple(zip(map(tuple, lines), closed, strict=True))
 
 
-def _flatten(a: Point, b: Point, c: Point, d: Point) -> list[Point]:
-    """Return points on the Bézier curve from a to d with control points b and c, without a."""
+def _flatten(*corners: Point) -> list[Point]:
+    """Return points on a Bézier curve without its first, given its ends and control points."""
     points = []
     for step in range(1, CURVE_PIECES + 1):
         t = step / CURVE_PIECES
         weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
-        x, y = (sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1))
+        x, y = (sum(w * p[i] for w, p in zip(weights, corners, strict=True)) for i in (0, 1))
         points.append((x, y))
     return points
 

@@ -227,27 +227,28 @@ def _dark_rules() -> str:
     return f"@media (prefers-color-scheme:dark){{{rules}}}"
 
 
+RUN_STYLE = (
+    ".skillfocus-run{display:inline-flex;flex-wrap:wrap;gap:16px;align-items:center;margin:0;"
+    "padding:12px;border-radius:8px;font:14px system-ui,sans-serif;"
+    "background:var(--page);color:var(--ink)}"
+    ".skillfocus-run .skillfocus-verdict{margin:6px 0 0;max-width:26em}"
+    ".skillfocus-run table{border-collapse:collapse;margin-top:8px;color:inherit}"
+    ".skillfocus-run :is(th,td){padding:2px 8px 2px 0;text-align:left;font-weight:400;"
+    "background:none;color:inherit}.skillfocus-run td:last-child{font-weight:600}"
+    ".skillfocus-run .skillfocus-faint td:last-child{color:var(--faint);font-weight:400}"
+    ".skillfocus-run .skillfocus-way td:last-child{color:var(--way)}"
+    ".skillfocus-run .skillfocus-target td:last-child{color:var(--target)}"
+    ".skillfocus-run .skillfocus-side-effect td{color:var(--side-effect)}"
+    ".skillfocus-verdict.skillfocus-target{color:var(--target)}"
+    ".skillfocus-verdict.skillfocus-side-effect{color:var(--side-effect)}"
+)
+
+
 def _css() -> str:
     """Return the style sheet of `trajectory_html`."""
-
-    def look(theme: str) -> str:
-        p = PALETTES[theme]
-        return (
-            f".skillfocus-run{{background:{p['page']};color:{p['ink']}}}"
-            f".skillfocus-run .skillfocus-faint td:last-child{{color:{p['faint']};font-weight:400}}"
-            f".skillfocus-run .skillfocus-way td:last-child{{color:{p['way']}}}"
-            f".skillfocus-run .skillfocus-target td:last-child{{color:{p['target']}}}"
-            f".skillfocus-run .skillfocus-side-effect td{{color:{p['side effect']}}}"
-            f".skillfocus-verdict.skillfocus-target{{color:{p['target']}}}"
-            f".skillfocus-verdict.skillfocus-side-effect{{color:{p['side effect']}}}"
-        )
-
-    return (
-        ".skillfocus-run{display:inline-flex;flex-wrap:wrap;gap:16px;align-items:center;margin:0;"
-        "padding:12px;border-radius:8px;font:14px system-ui,sans-serif}"
-        ".skillfocus-run .skillfocus-verdict{margin:6px 0 0;max-width:26em}"
-        ".skillfocus-run table{border-collapse:collapse;margin-top:8px;color:inherit}"
-        ".skillfocus-run :is(th,td){padding:2px 8px 2px 0;text-align:left;font-weight:400;"
-        "background:none;color:inherit}.skillfocus-run td:last-child{font-weight:600}"
-        f"{look('light')}@media (prefers-color-scheme:dark){{{look('dark')}}}"
+    light, dark = (
+        "".join(f"--{_dashed(role)}:{colour};" for role, colour in PALETTES[theme].items())
+        for theme in ("light", "dark")
     )
+    dark = f"@media (prefers-color-scheme:dark){{.skillfocus-run{{{dark}}}}}"
+    return f".skillfocus-run{{{light}}}{dark}{RUN_STYLE}"

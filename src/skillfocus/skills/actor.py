@@ -250,19 +250,6 @@ class ActorModel:
         half = (MAX_LOG_STD - MIN_LOG_STD) / 2
         return outputs[..., :n], MIN_LOG_STD + half * (1 + xp.tanh(outputs[..., n:]))
 
-    def act(self, weights: Any, inputs: Any, draws: Any, noise: Any) -> Any:
-        """Return actions for the network's inputs, [n, n_action_dims].
-
-        Args:
-            weights: See the class.
-            inputs: See `inputs`.
-            draws: Draws from a standard normal distribution, [n, n_action_dims].
-            noise: Factor of the standard deviation; 0 takes the mean action.
-        """
-        xp = array_namespace(inputs)
-        mean, log_std = self.distribution(weights["actor"], inputs)
-        return self.action((mean + noise * xp.exp(log_std) * draws).astype(xp.float32))
-
     def action(self, u: Any) -> Any:
         """Map u to actions within the world's bounds, [n, n_action_dims]."""
         xp = array_namespace(u)
@@ -279,27 +266,15 @@ class ActorPolicy(Policy):
         model: The actor's model.
         weights: `actor`, `shift` and `scale`, and the estimators' parameters, `estimators`.
         skills: Per skill, {variable: component}.
-        noise: Factor of the policy's standard deviation; 0 takes the mean action.
     """
 
-    def __init__(
-        self, model: ActorModel, weights: Any, skills: Sequence[Skill], noise: float = 0.0
-    ) -> None:
-        self.model, self.weights, self.skills, self.noise = model, weights, tuple(skills), noise
+    def __init__(self, model: ActorModel, weights: Any, skills: Sequence[Skill]) -> None:
+        self.model, self.weights, self.skills = model, weights, tuple(skills)
         code, names = model.code, model.space.names
         self._kinds = np.array([code.kind_of(skill) for skill in self.skills], dtype=np.int64)
         self._masks = code.masks[self._kinds]
         seen = names if model.sees_start else ()
         self.context_variables = (seen,) * len(self.skills)
-
-    @property
-    def n_draws(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """One number per dimension of an action if there is noise."""
-        return self.model.n_action_dims if self.noise else 0
-
-    def with_noise(self, noise: float) -> ActorPolicy:
-        """Return the same skills with another factor of the standard deviation."""
-        return ActorPolicy(self.model, self.weights, self.skills, noise)
 
     def pick(self, skills: Sequence[int]) -> ActorPolicy:
         """Return the policies of some of the skills, in this order."""
@@ -316,7 +291,7 @@ class ActorPolicy(Policy):
             self.model.code.kind_of(skill)
             for j, component in skill.items():
                 slots[j].encode(component)
-        return ActorPolicy(self.model, self.weights, skills, self.noise)
+        return ActorPolicy(self.model, self.weights, skills)
 
     def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw z, float32 [n, code.width]; see the class."""
@@ -350,24 +325,22 @@ class ActorPolicy(Policy):
         steps: np.ndarray | None = None,
         draws: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Evaluate the actor; see `Policy.act`."""
+        """Return the actor's mean actions; see `Policy.act`."""
+        del draws
         n, model = len(skills), self.model
         seen = values if observations is None else observations
         taken = np.zeros(n) if steps is None else steps
         time = (taken / model.step_limit).astype(np.float32)
         inputs = model.inputs(self.weights, seen, values, starts, self._masks[skills], modes, time)
-        if draws is None or not self.noise:
-            return model.act(self.weights, inputs, 0.0, 0.0)
-        from scipy.special import ndtri
-
-        return model.act(self.weights, inputs, ndtri(draws), self.noise)
+        mean, _ = model.distribution(self.weights["actor"], inputs)
+        return model.action(mean.astype(np.float32))
 
     def trace(self) -> Traced:
         """Return the policy as a function in JAX; see `Policy.trace`."""
         import jax
         import jax.numpy as jnp
 
-        model, masks, noise = self.model, jnp.asarray(self._masks), self.noise
+        model, masks = self.model, jnp.asarray(self._masks)
         names = ("actor", "shift", "scale")
         weights = jax.tree.map(jnp.asarray, {name: self.weights[name] for name in names})
 
@@ -375,13 +348,14 @@ class ActorPolicy(Policy):
             weights: Any, skill: Any, mode: Any, start: Any, values: Any, observation: Any,
             step: Any, key: Any,
         ) -> Any:  # fmt: skip
-            draws = jax.random.normal(key, (1, model.n_action_dims))
+            del key
             time = jnp.full(1, step / model.step_limit)
             inputs = model.inputs(
                 weights, observation[None], values[None], start[None], masks[skill][None],
                 mode[None], time,
             )  # fmt: skip
-            return model.act(weights, inputs, draws, noise)[0]
+            mean, _ = model.distribution(weights["actor"], inputs)
+            return model.action(mean)[0]
 
         return Traced(weights, act)
 
@@ -469,89 +443,52 @@ _TERMS = 40
 """Terms of the series of 0F1; it converges within these for concentrations up to `MOST`."""
 
 
-@dataclass(frozen=True, eq=False)
 class SkillEstimates:
-    """The discriminators or representations of a set of skills.
+    """The discriminators or representations of a set of skills, one per copy of the reward.
 
-    Attributes:
+    Args:
         space: The world's variables.
         objective: The skills' objective.
         code: How skills are encoded.
+
+    Attributes:
+        n_copies: Number of copies.
+        slots: The slot of each copy, int [n_copies].
+        weights: The weight of each copy, float32 [n_copies].
+        width: Number of outputs, set by the widest component; the others leave some unused.
+        used: Which outputs a copy uses, bool [n_copies, width].
+        discrete: Whether a copy's component is discrete, bool [n_copies].
+        is_discriminator: Whether the networks are discriminators; otherwise they are phi.
+        is_lipschitz: Whether phi's layers have spectral norms of at most 1 (LSD).
+        sees_start: Whether discriminators also take the first values (VIC).
+        n_inputs: Number of inputs of a network.
+        seen: Mask of each copy's inputs, float32 [n_copies, 1, n_inputs].
+        log_prior: log nu of each copy's component, float32 [n_copies]; 0 on spheres.
     """
 
-    space: Space
-    objective: Objective
-    code: SkillCode
-
-    @cached_property
-    def slots(self) -> np.ndarray:
-        """The slot of each copy, int [n_copies]."""
-        return np.array([k for k, _ in self.code.terms(self.objective)])
-
-    @cached_property
-    def weights(self) -> np.ndarray:
-        """The weight of each copy, float32 [n_copies]."""
-        return np.array([t.weight for _, t in self.code.terms(self.objective)], np.float32)
-
-    @property
-    def n_copies(self) -> int:
-        """Number of copies of the reward."""
-        return len(self.slots)
-
-    @cached_property
-    def width(self) -> int:
-        """Number of outputs, set by the widest component; the others leave some unused."""
-        return max(slot.width for slot in self.code.slots)
-
-    @cached_property
-    def used(self) -> np.ndarray:
-        """Which outputs a copy uses, bool [n_copies, width]."""
-        widths = np.array([self.code.slots[k].width for k in self.slots])
-        return np.arange(self.width) < widths[:, None]
-
-    @cached_property
-    def discrete(self) -> np.ndarray:
-        """Whether a copy's component is discrete, bool [n_copies]."""
-        return np.array([self.code.slots[k].is_discrete for k in self.slots])
-
-    @property
-    def is_discriminator(self) -> bool:
-        """Whether the networks are discriminators; otherwise they are phi."""
-        return isinstance(self.objective.reward.estimate, Discriminator)
-
-    @property
-    def is_lipschitz(self) -> bool:
-        """Whether phi's layers have spectral norms of at most 1 (LSD)."""
-        return isinstance(self.objective.reward.estimate, Representation)
-
-    @property
-    def sees_start(self) -> bool:
-        """Whether discriminators also take the first values (VIC)."""
-        reward = self.objective.reward
-        return self.is_discriminator and reward.timing == "final" and reward.uses_start
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of inputs of a network."""
-        return self.space.width * (2 if self.sees_start else 1)
-
-    @cached_property
-    def seen(self) -> np.ndarray:
-        """Mask of each copy's inputs, float32 [n_copies, 1, n_inputs]."""
-        seen = np.zeros((self.n_copies, 1, self.space.width), np.float32)
-        for row, (_, term) in enumerate(self.code.terms(self.objective)):
+    def __init__(self, space: Space, objective: Objective, code: SkillCode) -> None:
+        self.space, self.objective, self.code = space, objective, code
+        terms, reward, estimate = code.terms(objective), objective.reward, objective.reward.estimate
+        slots = [code.slots[k] for k, _ in terms]
+        self.n_copies = len(terms)
+        self.slots = np.array([k for k, _ in terms])
+        self.weights = np.array([term.weight for _, term in terms], np.float32)
+        self.width = max(slot.width for slot in code.slots)
+        self.used = np.arange(self.width) < np.array([slot.width for slot in slots])[:, None]
+        self.discrete = np.array([slot.is_discrete for slot in slots])
+        self.is_discriminator = isinstance(estimate, Discriminator)
+        self.is_lipschitz = isinstance(estimate, Representation)
+        self.sees_start = self.is_discriminator and reward.timing == "final" and reward.uses_start
+        self.n_inputs = space.width * (2 if self.sees_start else 1)
+        seen = np.zeros((self.n_copies, 1, space.width), np.float32)
+        for row, (_, term) in enumerate(terms):
             for j in term.variables:
-                seen[row, 0, self.space.slices[j]] = 1.0
-        return np.concatenate([seen, seen], axis=2) if self.sees_start else seen
-
-    @cached_property
-    def log_prior(self) -> np.ndarray:
-        """log nu of each copy's component, float32 [n_copies]; 0 on spheres."""
-        estimate = self.objective.reward.estimate
+                seen[row, 0, space.slices[j]] = 1.0
+        self.seen = np.tile(seen, 2 if self.sees_start else 1)
         prior = estimate.prior if isinstance(estimate, Discriminator) else "uniform"
         uniform = -np.log(self.used.sum(axis=1))
         logs = np.full(self.n_copies, math.log(prior)) if isinstance(prior, float) else uniform
-        return np.where(self.discrete, logs, 0.0).astype(np.float32)
+        self.log_prior = np.where(self.discrete, logs, 0.0).astype(np.float32)
 
     # ------------------------------------------------------------------ networks
 

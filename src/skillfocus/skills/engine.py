@@ -21,8 +21,7 @@ from skillfocus.rollout import Rollouts
 from skillfocus.skills.policy import Policy, draw_keys
 from skillfocus.world import World
 from skillfocus.worlds.host import HostBatch, HostWorld
-from skillfocus.worlds.jax.lazy import jax, jnp
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 
 # -------------------- The loop on the host
 

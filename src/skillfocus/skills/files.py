@@ -30,10 +30,18 @@ from skillfocus.errors import UserError
 from skillfocus.files import Damaged, read_bytes, seal, unseal
 from skillfocus.machine import require_memory
 from skillfocus.mdp import TabularMDP, tabulate
-from skillfocus.objectives.kinds import MAX_SKILLS, WHOLE, SkillKinds, Sphere, group_skills
+from skillfocus.objectives.kinds import (
+    MAX_SKILLS,
+    WHOLE,
+    Components,
+    SkillKind,
+    SkillKinds,
+    Sphere,
+    group_skills,
+)
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import from_dict
-from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillCode, SkillEstimates, Slot
+from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
 from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
 from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
@@ -88,7 +96,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_
     targets: list[list[str]]
     goals: list[dict[str, Annotated[int, Meta(ge=0)]]] = []
     context_variables: list[list[str]] = []
-    modes: list[Annotated[int, Meta(ge=1)]] = []
+    modes: list[Annotated[int, Meta(ge=1, lt=2**62)]] = []
     reward: RewardHeader | None = None
     objective: dict[str, Any] | None = None
     skills: list[SkillHeader] = []
@@ -101,14 +109,19 @@ def header_of(skills: Skills) -> Header:
     own: dict[str, Any] = {}
     kind = "table"
     if isinstance(policies, ActorPolicy):
-        kind, code, names = "actor", policies.model.code, world.space.names
+        kind, code = "actor", policies.model.code
+        slots = [
+            (
+                None if slot.variable == WHOLE else world.space.names[slot.variable],
+                slot.components if slot.is_discrete else SphereHeader(slot.width),
+            )
+            for slot in code.slots
+        ]
         own = {
             "objective": policies.model.objective.to_dict(),
             "skills": [_skill_header(skill, world.space) for skill in policies.skills],
-            "kinds": [
-                [_slot_header(code.slots[k], names) for k in each] for each in code.kinds
-            ],
-        }  # fmt: skip
+            "kinds": [[slots[k] for k in each] for each in code.kinds],
+        }
     elif isinstance(policies, NeuralPolicy) and (
         not skills.has_table or _is_known(policies.model.objective)
     ):
@@ -142,12 +155,6 @@ def _skill_header(skill: Mapping[int, Any], space: Space) -> SkillHeader:
         )
         for j, c in skill.items()
     ]
-
-
-def _slot_header(slot: Slot, names: tuple[str, ...]) -> tuple[str | None, int | SphereHeader]:
-    count = slot.components
-    described = SphereHeader(count.dimensions) if isinstance(count, Sphere) else count
-    return None if slot.variable == WHOLE else names[slot.variable], described
 
 
 def _is_known(objective: Objective) -> bool:
@@ -446,19 +453,16 @@ def _actor(
             raise UserError(f"skills of {objective.name} cannot target {name or 'the whole state'}")
         return WHOLE if name is None else space.index(name)
 
-    components: dict[int, int | Sphere] = {}
-    kinds = [{index(name): described for name, described in kind} for kind in header.kinds]
-    for kind in kinds:
-        for j, described in kind.items():
-            count = described if isinstance(described, int) else Sphere(described.sphere)
-            if components.setdefault(j, count) != count or (isinstance(count, int) and count < 2):
+    known: dict[int, Components] = {}
+    kinds: list[dict[int, Components]] = []
+    for described in header.kinds:
+        kinds.append(
+            {index(n): c if isinstance(c, int) else Sphere(c.sphere) for n, c in described}
+        )
+        for j, count in kinds[-1].items():
+            if known.setdefault(j, count) != count or (isinstance(count, int) and count < 2):
                 raise UserError("its kinds of skills have impossible components")
-    order = sorted(components)
-    code = SkillCode(
-        len(space),
-        tuple(Slot(j, components[j]) for j in order),
-        tuple(tuple(order.index(j) for j in sorted(kind)) for kind in kinds),
-    )
+    code = make_code(SkillKinds(tuple(SkillKind(kind, ()) for kind in kinds)), len(space))
     if not code.slots or code.width > MAX_WIDTH:
         raise UserError(f"its skills have {code.width:,} numbers, not 1 to {MAX_WIDTH:,}")
     skills = [{index(name): component for name, component in each} for each in header.skills]

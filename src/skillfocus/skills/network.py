@@ -173,6 +173,21 @@ class SkillModel:
         objective: The skills' objective.
         kinds: The skills, or the modes of all skills.
 
+    Attributes:
+        n_skills: Number of skills, or of modes of all skills.
+        reversible: Which variables can return to a value they have left, bool [n_variables].
+        groups: The groups of variables that copies of the base reward depend on.
+        shares: Per group, how much each component adds to each skill's reward,
+            float32 [n_components, n_skills].
+        tables: Numbers of groups with tables of the same shape, which are indexed together.
+        cases: Sizes of each skill's targets if it has an output per pair of their values, else ().
+        n_cases: Number of outputs per skill and action.
+        start_inputs: Variables whose first value is an input: the reversible ones, if skills have
+            targets, and those whose first value a reward depends on; but not one-way targets whose
+            skills have cases.
+        n_inputs: Number of inputs of the network.
+        n_outputs: Number of outputs of the network.
+
     The weights that methods take are a dictionary: `q_params`, the network's parameters;
     `reward_scale`, the scale of each skill's outputs, [n_skills]; `strength` of the penalty;
     `temperature`, 0 for greedy skills; `groups`, for each group one of `table` (rewards,
@@ -190,13 +205,32 @@ class SkillModel:
         kinds: SkillKinds,
     ) -> None:
         self.space, self.n_actions, self.objective = space, n_actions, objective
-        self.kinds = kinds
+        self.kinds, self.n_skills = kinds, len(kinds)
         self.reversible = np.array([name not in one_way for name in space.names])
+        self._set_groups()
+        targets = [kinds.targets(z) for z in range(self.n_skills)]
+        sizes = [tuple(space.sizes[j] for j in each) for each in targets]
+        self.cases = tuple(s if s and math.prod(s) ** 2 <= MAX_CASES else () for s in sizes)
+        self.n_cases = max(math.prod(each) ** 2 for each in self.cases)
+        seen: set[int] = set()
+        if objective.targeted:
+            seen.update(np.flatnonzero(self.reversible).tolist())
+        if objective.reward.timing != "transition":
+            seen.update(*(group.start_variables for group in self.groups))
+        for each, cases in zip(targets, self.cases, strict=True):
+            if cases:
+                seen -= {j for j in each if not self.reversible[j]}
+        self.start_inputs = tuple(sorted(seen))
+        width = self.encoded_width(range(len(space)), self.start_inputs)
+        self.n_inputs = width + 2 * len(self.start_inputs)
+        self.n_outputs = self.n_skills * self.n_cases * n_actions
+
+    def _set_groups(self) -> None:
         self.groups: list[Group] = []
         known: dict[tuple[tuple[int, ...], int | None, int], int] = {}
         parts: list[tuple[int, int, int, float]] = []
-        for z, skill in enumerate(kinds.skills):
-            for term in objective.terms(tuple(skill), len(space)):
+        for z, skill in enumerate(self.kinds.skills):
+            for term in self.objective.terms(tuple(skill), len(self.space)):
                 key = (term.variables, term.target, 1 if term.weight > 0 else -1)
                 if key not in known:
                     known[key] = len(self.groups)
@@ -214,7 +248,6 @@ class SkillModel:
                 shape = (group.n_components, group.sizes, group.start_sizes, group.sign)
                 shapes.setdefault(shape, []).append(number)
         self.tables = [tuple(numbers) for numbers in shapes.values()]
-        """Groups with tables of the same shape, which are indexed together."""
 
     def _group(self, term: Term) -> Group:
         sizes = self.space.sizes
@@ -233,56 +266,7 @@ class SkillModel:
         components, among = shares.argmax(axis=0), shares.any(axis=0)
         return xp.asarray(components)[skills], xp.asarray(among)[skills]
 
-    @property
-    def n_skills(self) -> int:
-        """Number of skills, or of modes of all skills."""
-        return len(self.kinds)
-
     # ------------------------------------------------------------------ inputs and outputs
-
-    @cached_property
-    def start_inputs(self) -> tuple[int, ...]:
-        """Variables whose first value is an input of the network.
-
-        These are the reversible variables, if skills have targets; those whose first value a reward
-        depends on; but not one-way targets, where their skills have cases.
-        """
-        needed: set[int] = set()
-        if self.objective.targeted:
-            needed.update(np.flatnonzero(self.reversible).tolist())
-        if self.objective.reward.timing != "transition":
-            for group in self.groups:
-                needed.update(group.start_variables)
-        for z in range(self.n_skills):
-            if self.cases[z]:
-                needed -= {j for j in self.kinds.targets(z) if not self.reversible[j]}
-        return tuple(sorted(needed))
-
-    @cached_property
-    def cases(self) -> tuple[tuple[int, ...], ...]:
-        """Sizes of each skill's targets if it has an output per pair of their values, else ()."""
-        chosen = []
-        for z in range(self.n_skills):
-            sizes = tuple(self.space.sizes[j] for j in self.kinds.targets(z))
-            few = sizes and math.prod(sizes) ** 2 <= MAX_CASES
-            chosen.append(sizes if few else ())
-        return tuple(chosen)
-
-    @property
-    def n_cases(self) -> int:
-        """Number of outputs per skill and action."""
-        return max(math.prod(sizes) ** 2 for sizes in self.cases)
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of inputs of the network."""
-        seen = self.start_inputs
-        return self.encoded_width(range(len(self.space)), seen) + 2 * len(seen)
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of outputs of the network."""
-        return self.n_skills * self.n_cases * self.n_actions
 
     def inputs(self, starts: Any, states: Any) -> Any:
         """Return the network's inputs, float32 [n, n_inputs].
@@ -295,14 +279,15 @@ class SkillModel:
         if not seen:
             return known
         differs = (starts[:, seen] != states[:, seen]).astype(xp.float32)
-        far = xp.stack([self._distance(starts, states, j) for j in seen], axis=1)
-        return xp.concatenate([known, differs, far.astype(xp.float32)], axis=1)
-
-    def _distance(self, starts: Any, states: Any, variable: int) -> Any:
-        """Return a variable's distance from its first value, relative to the largest."""
-        xp, known = array_namespace(states), self.space.variables[variable]
-        distances = xp.asarray(known.distances / known.largest_distance, xp.float32)
-        return distances[starts[:, variable], states[:, variable]]
+        variables = [self.space.variables[j] for j in seen]
+        far = xp.stack(
+            [
+                xp.asarray(v.distances / v.largest_distance, xp.float32)[starts[:, j], states[:, j]]
+                for j, v in zip(seen, variables, strict=True)
+            ],
+            axis=1,
+        )
+        return xp.concatenate([known, differs, far], axis=1)
 
     def encode(
         self, starts: Any, states: Any, variables: Sequence[int], start_variables: Sequence[int]
@@ -514,7 +499,8 @@ class NeuralPolicy(Policy):
     def __init__(
         self, model: SkillModel, weights: Any, modes: tuple[int, ...], mdp: TabularMDP | None = None
     ) -> None:
-        self.model, self.weights, self._modes, self._mdp = model, weights, modes, mdp
+        self.model, self.weights, self.mdp = model, weights, mdp
+        self.n_modes = np.array(modes, dtype=np.int64)
         self._first = np.cumsum((0, *modes[:-1]))
         contexts = []
         for z in self._first.tolist():
@@ -522,16 +508,6 @@ class NeuralPolicy(Policy):
             contexts.append(dict.fromkeys([*model.start_inputs, *cases]))
         names = model.space.names
         self.context_variables = tuple(tuple(names[j] for j in seen) for seen in contexts)
-
-    @property
-    def mdp(self) -> TabularMDP | None:
-        """The tabular MDP of the world, if it has one."""
-        return self._mdp
-
-    @property
-    def n_modes(self) -> np.ndarray:
-        """Number of modes that each skill samples from when it starts, int64 [n_skills]."""
-        return np.array(self._modes, dtype=np.int64)
 
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
@@ -626,9 +602,9 @@ class NeuralPolicy(Policy):
             by_context.setdefault(names, []).append(skill)
         for names, skills in by_context.items():
             index = index_values(mdp, sorted(mdp.space.indices(names)))
-            columns = [self._first[z] + mode for z in skills for mode in range(self._modes[z])]
+            columns = [self._first[z] + mode for z in skills for mode in range(self.n_modes[z])]
             chosen = self._columns(mdp, mdp.values[index.example], np.array(columns))
-            ends = np.cumsum([self._modes[z] for z in skills])
+            ends = np.cumsum(self.n_modes[skills])
             for skill, part in zip(skills, np.split(chosen, ends[:-1], axis=2), strict=True):
                 tables[skill] = part.transpose(1, 0, 2).ravel()
         flat = np.concatenate([tables[skill] for skill in range(len(self.context_variables))])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -42,17 +43,14 @@ class Policy(Protocol):
     Attributes:
         context_variables: Per skill, the variables whose start value its policy sees.
         n_draws: How many uniform numbers `act` takes for each action.
+        mdp: The tabular MDP it belongs to, if it has one.
     """
 
     context_variables: tuple[tuple[str, ...], ...]
     n_draws: int = 0
+    mdp: TabularMDP | None = None
 
-    @property
-    def mdp(self) -> TabularMDP | None:
-        """The tabular MDP it belongs to, if it has one."""
-        return None
-
-    @property
+    @cached_property
     def n_modes(self) -> np.ndarray:
         """int64 [n_skills]: how many modes each skill draws from when it starts."""
         return np.ones(len(self.context_variables), dtype=np.int64)
@@ -158,12 +156,7 @@ class PickedPolicy(Policy):
         self._number = np.array([z for _, z in members])
         self.context_variables = tuple(policy.context_variables[z] for policy, z in members)
         self.n_draws = max(policy.n_draws for policy in self._sets)
-
-    @property
-    def n_modes(self) -> np.ndarray:
-        """int64 [n_skills]: how many modes each skill draws from when it starts."""
-        pairs = zip(self._set_of, self._number, strict=True)
-        return np.array([self._sets[i].n_modes[z] for i, z in pairs], dtype=np.int64)
+        self.n_modes = np.array([policy.n_modes[z] for policy, z in members], dtype=np.int64)
 
     def _of_each(self, skills: np.ndarray) -> Iterator[tuple[Policy, np.ndarray]]:
         for place, policy in enumerate(self._sets):
@@ -194,24 +187,15 @@ class PickedPolicy(Policy):
         **seen: np.ndarray | None,
     ) -> np.ndarray:  # fmt: skip
         """Ask each set; see `Policy.act`."""
-        parts = []
+        places, parts = [], []
         for policy, rows in self._of_each(skills):
             own = {k: None if v is None else v[rows] for k, v in seen.items()}
             if (draws := own.get("draws")) is not None:
                 own["draws"] = draws[:, : policy.n_draws]
-            drawn = policy.modes_from(modes[rows])
-            parts.append(
-                (
-                    rows,
-                    policy.act(
-                        self._number[skills[rows]], drawn, starts[rows], values[rows], **own
-                    ),
-                )
-            )
-        chosen = np.empty((len(skills), *parts[0][1].shape[1:]), parts[0][1].dtype)
-        for rows, part in parts:
-            chosen[rows] = part
-        return chosen
+            drawn, numbers = policy.modes_from(modes[rows]), self._number[skills[rows]]
+            parts.append(policy.act(numbers, drawn, starts[rows], values[rows], **own))
+            places.append(rows)
+        return np.concatenate(parts)[np.argsort(np.concatenate(places))]
 
 
 class TabularPolicy(Policy):
@@ -250,7 +234,7 @@ class TabularPolicy(Policy):
         context_variables: Sequence[Sequence[str]],
         n_modes: Sequence[int] | np.ndarray,
     ) -> None:
-        self._mdp = mdp
+        self.mdp: TabularMDP = mdp  # pyright: ignore[reportIncompatibleVariableOverride]
         self.context_variables = tuple(tuple(names) for names in context_variables)
         n_skills = len(self.context_variables)
         modes = [int(count) for count in n_modes] or [1] * n_skills
@@ -258,6 +242,7 @@ class TabularPolicy(Policy):
             raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
         variables = [mdp.space.indices(names) for names in self.context_variables]
         self.index = ContextIndex(mdp, variables, modes)
+        self.n_modes = self.index.n_modes
 
     def _check_actions(self, actions: np.ndarray) -> None:
         if actions.size and actions.max() > self.mdp.n_actions:
@@ -267,16 +252,6 @@ class TabularPolicy(Policy):
     def flat_actions(self) -> np.ndarray:
         """The whole table, uint8, flat; see `PolicyArrays`."""
         return self._actions
-
-    @property
-    def mdp(self) -> TabularMDP:
-        """The MDP whose states are the rows."""
-        return self._mdp
-
-    @property
-    def n_modes(self) -> np.ndarray:
-        """int64 [n_skills]: how many modes each skill draws from when it starts."""
-        return self.index.n_modes
 
     @property
     def contexts(self) -> np.ndarray:
@@ -527,11 +502,7 @@ class PackedPolicy(TabularPolicy):
     ) -> None:
         self._set_index(mdp, context_variables, n_modes)
         self.numbers, self.blocks = numbers, blocks
-        columns = [
-            index.size * count  # a Python integer, which cannot overflow
-            for index, count in zip(self.index.of_skill, self.index.modes, strict=True)
-        ]
-        needed = mdp.n_states * sum(-(-count // PACKED_COLUMNS) for count in columns)
+        needed = mdp.n_states * sum(-(-n // PACKED_COLUMNS) for n in self.index.n_columns)
         if numbers.dtype != np.uint32 or numbers.shape != (needed,):
             raise UserError(
                 f"the policies have {numbers.size:,} blocks where {len(self.context_variables)} "

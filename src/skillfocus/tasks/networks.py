@@ -22,7 +22,7 @@ from skillfocus.metrics.statistics import Interval, success_interval
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
-from skillfocus.tasks.option_learning import Carry, Event, OptionLearner, Options, options_of
+from skillfocus.tasks.option_learning import Event, OptionLearner, Options, options_of
 from skillfocus.tasks.sampled import JaxTask, OptionLearning, household_task, tasks_of
 from skillfocus.world import check_seed
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask
@@ -135,18 +135,20 @@ def solve_seeds(
     keys = jnp.stack([jax.random.key(int(rng.integers(2**31))) for rng in rngs])
     keys = jax.vmap(jax.random.split)(keys)
 
-    carry = _start(learner, keys[:, 0], parameters, options)
+    carry = _on_seeds(learner, "start", options, keys[:, 0], parameters)
     curves: list[dict[int, Rates]] = [{} for _ in seeds]
     for number in range(settings.evaluations):
         steps = number * settings.iterations * settings.environments
         progress(number / settings.evaluations, f"step {steps:,} of {settings.steps:,}")
-        carry, losses = _run(learner, carry, options)
+        carry, losses = _on_seeds(learner, "run", options, carry)
         if not np.isfinite(np.asarray(losses)).all():
             raise UserError("learning diverged: the loss is not finite; lower learning_rate")
         is_last = number + 1 == settings.evaluations
         n_episodes = settings.final_episodes if is_last else settings.evaluation_episodes
         # Equal keys at every evaluation: curves change only because the agent does.
-        events = _evaluate(learner, n_episodes, keys[:, 1], carry.slow, options)
+        events = _on_seeds(
+            learner, "evaluate", options, keys[:, 1], carry.slow, n_episodes=n_episodes
+        )
         steps += settings.iterations * settings.environments
         for i, curve in enumerate(curves):
             curve[steps] = rates(task, _entry(events, i))
@@ -173,25 +175,11 @@ def rates(task: JaxTask, ends: Event) -> Rates:
     )
 
 
-# Batched over seeds; equal learners share a compiled program.
-
-
-@partial(jax.jit, static_argnums=0)
-def _start(learner: OptionLearner, keys: jax.Array, parameters: Any, options: Options) -> Carry:
-    return jax.vmap(learner.start, (0, 0, None))(keys, parameters, options)
-
-
-@partial(jax.jit, static_argnums=0)
-def _run(learner: OptionLearner, carry: Carry, options: Options) -> tuple[Carry, jax.Array]:
-    return jax.vmap(learner.run, (0, None))(carry, options)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _evaluate(
-    learner: OptionLearner, n_episodes: int, keys: jax.Array, parameters: Any, options: Options
-) -> Event:
-    evaluate = partial(learner.evaluate, n_episodes=n_episodes)
-    return jax.vmap(evaluate, (0, 0, None))(keys, parameters, options)
+@partial(jax.jit, static_argnums=(0, 1), static_argnames="n_episodes")
+def _on_seeds(learner: OptionLearner, method: str, options: Options, *each: Any, **static: Any):
+    """Call a method with every seed's arguments; equal learners share a compiled program."""
+    call = partial(getattr(learner, method), options=options, **static)
+    return jax.vmap(call)(*each)
 
 
 def _entry(tree: Any, i: int) -> Any:
@@ -243,13 +231,15 @@ def _household_record(
     settings = OptionLearning() if steps is None else OptionLearning(steps=steps)
     task = household_task(name)
     solution = solve(world, task, skills, settings, seed=seed, progress=progress)
+    final = solution.final
     curve = {
         "learned_steps": list(solution.curve),
         "proxy_return": [rates.success.estimate for rates in solution.curve.values()],
         "true_return": [rates.true_success.estimate for rates in solution.curve.values()],
     }
-    proxy, true = curve["proxy_return"][-1], curve["true_return"][-1]
-    return _record(task, seed, solution.final.steps, proxy, proxy, true, curve)
+    return _record(task, seed, curve, final.success.estimate, final.true_success.estimate) | {
+        "steps": final.steps, "success": final.success.estimate,
+    }  # fmt: skip
 
 
 def _continuous_record(
@@ -266,22 +256,15 @@ def _continuous_record(
         "proxy_return": done.returns.tolist(),
         "true_return": done.true_returns.tolist(),
     }
-    proxy, true = float(done.last_returns.mean()), float(done.last_true_returns.mean())
-    return _record(task, seed, float(task.episode_length), None, proxy, true, curve)
+    return _record(task, seed, curve, done.last_returns.mean(), done.last_true_returns.mean())
 
 
 def _record(
-    task: JaxTask | ContinuousTask,
-    seed: int,
-    steps: float,
-    success: float | None,
-    proxy_return: float,
-    true_return: float,
-    curve: dict[str, list],
+    task: JaxTask | ContinuousTask, seed: int, curve: dict[str, list], proxy: float, true: float
 ) -> Record:
     return {
         "task": task.name, "reward": "proxy", "learning_seed": seed,
         "max_episode_steps": task.episode_length, "learned_steps": curve["learned_steps"][-1],
-        "steps": steps, "success": success, "proxy_return": proxy_return,
-        "true_return": true_return, "optimum_steps": None, "curve": curve,
+        "steps": float(task.episode_length), "success": None, "proxy_return": float(proxy),
+        "true_return": float(true), "optimum_steps": None, "curve": curve,
     }  # fmt: skip

@@ -435,15 +435,14 @@ class OptionLearner:
         settings = self.settings
         n_rewarded = round(settings.rewarded_share * settings.batch)
         key_any, key_rewarded = jax.random.split(key)
-        parts = (
-            (carry.memory, key_any, settings.batch - n_rewarded),
-            (carry.rewarded, key_rewarded, n_rewarded),
-        )
-        sampled = [sample(key, memory, n) for memory, key, n in parts]
-        weights = [jnp.full(n, memory.known > 0, jnp.float32) for memory, _, n in parts]
-        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *sampled), jnp.concatenate(
-            weights
-        )
+        parts = [
+            (sample(key, memory, n), jnp.full(n, memory.known > 0, jnp.float32))
+            for memory, key, n in (
+                (carry.memory, key_any, settings.batch - n_rewarded),
+                (carry.rewarded, key_rewarded, n_rewarded),
+            )
+        ]
+        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
     def evaluate(self, key: jax.Array, parameters: Any, options: Options, n_episodes: int) -> Event:
         """Run the greedy agent; return how the first episode of `n_episodes` environments ended."""

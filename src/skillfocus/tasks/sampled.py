@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from skillfocus.errors import UserError, unknown
+from skillfocus.errors import UserError, check_ranges, unknown
 from skillfocus.spaces import State
 from skillfocus.world import World
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask
@@ -148,12 +148,11 @@ class OptionLearning:
         for name in ("advantage", "rewarded_share"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        for name in (
+        counts = (
             "steps", "environments", "hidden", "rewarded", "trace", "batch", "updates",
             "evaluations", "evaluation_episodes", "final_episodes",
-        ):  # fmt: skip
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        )  # fmt: skip
+        check_ranges(self, {"at least 1": counts})
         if self.memory < self.environments:
             raise UserError(
                 f"memory must be at least the number of environments, {self.environments}, got "

@@ -18,7 +18,7 @@ world, and for comparison without skills; worlds without a table are those of `n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
@@ -186,7 +186,7 @@ def solve(
     learning = Learning(
         True, settings.alpha, settings.gamma, 1.0, settings.intra_option, first_ties
     )
-    greedy = greedy_learning(first_ties)
+    greedy = Learning(first_ties=first_ties)
     learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
     moments = [
         i * settings.episodes // settings.evaluations for i in range(settings.evaluations + 1)
@@ -281,7 +281,14 @@ def solve_all(
                 raise UserError(
                     f"{wrong[0]} belongs to tasks of worlds with a table: leave it out here"
                 )
-            learn_task = _named_learner(own, alone, task, steps)
+            require_jax("learning a task without a table of states")
+            from skillfocus.tasks.networks import named_learner
+
+            if not isinstance(task, str):
+                raise UserError(
+                    f"a task of your own needs a table of states, and {own.world.id} has none"
+                )
+            learn_task = named_learner(own, task, steps, alone)
         part = part_of(
             progress, number / len(agents), (number + 1) / len(agents), str(about["objective"])
         )
@@ -289,20 +296,6 @@ def solve_all(
             own_part = part_of(part, i / seeds, (i + 1) / seeds, f"seed {learning_seed}")
             records.append({**about, **learn_task(learning_seed, own_part)})
     return records
-
-
-def _named_learner(
-    skills: Skills, alone: bool, task: ShortTask, steps: int | None
-) -> Callable[[int, Progress], dict[str, object]]:
-    """Return the function from a seed to a record, in a world without a table."""
-    require_jax("learning a task without a table of states")
-    from skillfocus.tasks.networks import named_learner
-
-    if not isinstance(task, str):
-        raise UserError(
-            f"a task of your own needs a table of states, and {skills.world.id} has none"
-        )
-    return named_learner(skills, task, steps, alone)
 
 
 def _record(
@@ -317,26 +310,18 @@ def _record(
         mdp, task, None if alone else skills, seed=seed, reward=reward, settings=settings,
         progress=progress,
     )  # fmt: skip
-    learned = solution.true_return if reward == "true" else solution.proxy_return
+    curves = ("episodes", "steps", "true_return", "proxy_return")
+    curve = {name: getattr(solution, name).tolist() for name in curves}
+    last = {name: values[-1] for name, values in curve.items()}
     first = mdp.space.labels(mdp.state(task.start))
     return {
-        "task": task.name,
-        "reward": reward,
+        "task": task.name, "reward": reward,
         "start": {name: str(value) for name, value in first.items()},
-        "max_episode_steps": task.max_episode_steps,
-        "learning_seed": seed,
-        "steps": solution.steps[-1],
-        "success": learned[-1],
-        "proxy_return": solution.proxy_return[-1],
-        "true_return": solution.true_return[-1],
-        "optimum_steps": solution.optimum_steps,
-        "curve": {
-            "episodes": solution.episodes.tolist(),
-            "steps": solution.steps.tolist(),
-            "true_return": solution.true_return.tolist(),
-            "proxy_return": solution.proxy_return.tolist(),
-        },
-    }
+        "max_episode_steps": task.max_episode_steps, "learning_seed": seed,
+        "steps": last["steps"], "success": last[f"{reward}_return"],
+        "proxy_return": last["proxy_return"], "true_return": last["true_return"],
+        "optimum_steps": solution.optimum_steps, "curve": curve,
+    }  # fmt: skip
 
 
 # -------------------- Compiled episodes over options
@@ -358,25 +343,18 @@ class TaskArrays(NamedTuple):
 class Learning(NamedTuple):
     """How one episode chooses and learns."""
 
-    active: bool
+    active: bool = False
     """False for a greedy episode that learns nothing."""
-    alpha: float
+    alpha: float = 0.0
     """Step size of the updates."""
-    gamma: float
+    gamma: float = 1.0
     """Discount per primitive step."""
-    epsilon: float
+    epsilon: float = 0.0
     """Probability of a random option."""
-    intra_option: bool
+    intra_option: bool = False
     """Whether steps inside skills also update the values of primitive actions."""
-    first_ties: bool
+    first_ties: bool = False
     """Whether the first of several best options is taken; otherwise one of them at random."""
-
-
-def greedy_learning(first_ties: bool) -> Learning:
-    """Return an episode that takes the best option everywhere and learns nothing."""
-    return Learning(
-        active=False, alpha=0.0, gamma=1.0, epsilon=0.0, intra_option=False, first_ties=first_ties
-    )
 
 
 class Workspace(NamedTuple):
@@ -406,12 +384,8 @@ def options_of(mdp: TabularMDP, skills: Skills | None) -> Options:
 
 def workspace_of(mdp: TabularMDP, options: Options) -> Workspace:
     """Allocate what episodes over `options` overwrite."""
-    longest = max(options.step_limit, 1)
-    return Workspace(
-        np.zeros(mdp.n_marks, np.uint8),
-        np.zeros(longest + 1, np.int32),
-        np.zeros(longest, np.int32),
-    )
+    path = np.zeros(max(options.step_limit, 1) + 1, np.int32)
+    return Workspace(np.zeros(mdp.n_marks, np.uint8), path, np.zeros_like(path[1:]))
 
 
 @njit(cache=True, nogil=True)
@@ -428,11 +402,6 @@ def choose(values, first_ties, rng):
             if rng.random() * count < 1.0:
                 choice = o
     return choice
-
-
-@njit(cache=True, nogil=True)
-def _update(q, s, o, target, alpha):
-    q[s, o] += alpha * (target - q[s, o])
 
 
 @njit(cache=True, nogil=True)
@@ -479,11 +448,13 @@ def episode(options, task, learning, q, workspace, rng):
                 for t in range(k):
                     following = path[t + 1]
                     target = 1.0 if done[following] else gamma * q[following].max()
-                    _update(q, path[t], n_skills + actions[t], target, alpha)
+                    before, a = path[t], n_skills + actions[t]
+                    q[before, a] += alpha * (target - q[before, a])
             discount = 1.0
             for _ in range(k - 1 if done[s] and k > 0 else max(k, 1)):
                 discount *= gamma
-            _update(q, first, o, discount if done[s] else discount * q[s].max(), alpha)
+            target = discount if done[s] else discount * q[s].max()
+            q[first, o] += alpha * (target - q[first, o])
         if done[s]:
             break
     return steps, s
@@ -515,7 +486,7 @@ def evaluate_greedy(options, task, greedy, q, n_runs, workspace, rng):
     """Run the greedy policy of `q` `n_runs` times.
 
     Args:
-        greedy: `greedy_learning`.
+        greedy: `Learning` that is not active.
         n_runs: Number of runs.
         options, task, q, workspace, rng: As for `episode`.
 

@@ -1,4 +1,4 @@
-"""`write_page`: skill sets in, one HTML file out that needs nothing else.
+"""`write_page`: skill sets in, one HTML file out that needs nothing else; and `export_rollout`.
 
 The parts lie beside this file in `assets/`: the skeleton (`page.html`), its style (`page.css`) and
 the ES modules of its script, which `bundle` joins into one, beginning with `main.js`.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +23,18 @@ from skillfocus.files import check_file_path, require_writable_folder, shorten, 
 from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.summary import origin
 from skillfocus.progress import Progress, no_progress, part_of
+from skillfocus.render.animation import export
 from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source
+from skillfocus.spaces import State
 from skillfocus.tasks.solving import solve
-from skillfocus.tasks.task import has_task, task_of
-from skillfocus.viewer.payload import SkillSetView, page_data
-from skillfocus.viewer.recordings import script_element
+from skillfocus.tasks.task import find_task, task_of
+from skillfocus.viewer.payload import SkillSetView, choose_start_state, page_data
+from skillfocus.viewer.recordings import (
+    ContinuousRollouts,
+    draw_starts,
+    record_skills,
+    script_element,
+)
 from skillfocus.world import World
 
 # -------------------- The page's ES modules as one classic script
@@ -71,7 +79,7 @@ _MARK = b'<a class="skip" href="#play">'
 
 
 def write_page(
-    sets: Sequence[SkillSetView | Skills],
+    sets: Sequence[SkillSetView | Skills | ContinuousRollouts],
     path: str | Path,
     title: str = "",
     report: Progress = no_progress,
@@ -79,7 +87,7 @@ def write_page(
     """Write the page of some skill sets, completely or not at all.
 
     Args:
-        sets: The skill sets, with labels and more (`SkillSetView`) or plain.
+        sets: The skill sets, with labels and more (`SkillSetView`) or plain, or rollouts of some.
         path: The HTML file.
         title: The page's title; by default the names of the worlds.
         report: Called with the fraction done and the current activity.
@@ -111,28 +119,25 @@ def is_page(path: Path) -> bool:
 
 
 def page_html(
-    sets: Sequence[SkillSetView | Skills], title: str = "", report: Progress = no_progress
+    sets: Sequence[SkillSetView | Skills | ContinuousRollouts],
+    title: str = "",
+    report: Progress = no_progress,
 ) -> str:
     """Return the page of some skill sets; see `write_page`."""
-    views = labelled([one if isinstance(one, SkillSetView) else SkillSetView(one) for one in sets])
-    title = title or f"Skills in {', '.join(dict.fromkeys(v.skills.world.id for v in views))}"
+    views = labelled([SkillSetView(one) if isinstance(one, Skills) else one for one in sets])
     data, policies = page_data(views, report)
+    title = title or f"Skills in {', '.join(dict.fromkeys(one['id'] for one in data['worlds']))}"
     # Policies stand at the end of the page, those of the sets it opens with before the others, so
     # that it can be used before all of it has been read.
-    order = sorted(range(len(policies)), key=lambda i: not views[i].first)
-    return fill(
-        "page.html",
-        title=html.escape(title),
-        style=read_asset("page.css"),
-        script=bundle(ENTRY, read_asset),
-        data=script_element("data", data),
-        policies="\n".join(script_element(f"policies-{i}", policies[i]) for i in order),
-    )
-
-
-def fill(skeleton: str, **parts: str) -> str:
-    """Return a page's skeleton, a file in `assets/`, with its parts in their places."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], read_asset(skeleton))
+    order = sorted(range(len(policies)), key=lambda i: not data["sets"][i]["first"])
+    parts = {
+        "title": html.escape(title),
+        "style": read_asset("page.css"),
+        "script": bundle(ENTRY, read_asset),
+        "data": script_element("data", data),
+        "policies": "\n".join(script_element(f"policies-{i}", policies[i]) for i in order),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], read_asset("page.html"))
 
 
 def read_asset(path: str) -> str:
@@ -150,18 +155,27 @@ def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "", height: i
     )
 
 
-def labelled(sets: Sequence[SkillSetView]) -> list[SkillSetView]:
+def labelled(
+    sets: Sequence[SkillSetView | ContinuousRollouts],
+) -> list[SkillSetView | ContinuousRollouts]:
     """Return the same views with labels that differ within each world.
 
-    The label is the given one, or the settings that differ; repeated ones get a number.
+    The label is the given one, or the settings that differ; repeated ones get a number. Skills of
+    real-valued variables are replaced by rollouts of them.
     """
     counts: Counter[tuple[str, str]] = Counter()
-    views = []
-    for view, made in zip(sets, default_labels([view.skills for view in sets]), strict=True):
-        label = view.label or made
-        counts[view.skills.world.id, label] += 1
-        count = counts[view.skills.world.id, label]
-        views.append(replace(view, label=label if count == 1 else f"{label} ({count})"))
+    views: list[SkillSetView | ContinuousRollouts] = []
+    made = iter(default_labels([one.skills for one in sets if isinstance(one, SkillSetView)]))
+    for number, view in enumerate(sets, 1):
+        default = next(made) if isinstance(view, SkillSetView) else f"set {number}"
+        label = view.label or default
+        counts[view.world.id, label] += 1
+        count = counts[view.world.id, label]
+        label = label if count == 1 else f"{label} ({count})"
+        if isinstance(view, SkillSetView) and not view.world.space.is_finite:
+            views.append(record_skills(view.skills, label))
+        else:
+            views.append(replace(view, label=label))
     return views
 
 
@@ -242,33 +256,22 @@ def view(
     first = sources[0]
     page = page_path(out, first.with_suffix(".html") if isinstance(first, Path) else None)
     loaded = [load_source(source, world) for source in sources]
-    continuous = [one for one in loaded if not one.world.space.is_finite]
-    if continuous:
-        from skillfocus.viewer.continuous import record_skills, view_continuous
-
-        if task != "none" or coverage:
-            raise UserError(
-                "pages of continuous worlds show skills alone: leave task and coverage out"
-            )
-        if len(continuous) != len(loaded):
-            raise UserError(
-                "a page shows skills of continuous worlds, or of finite ones, not of both"
-            )
-        return view_continuous([record_skills(one) for one in continuous], page)
+    if (task != "none" or coverage) and not all(one.world.space.is_finite for one in loaded):
+        raise UserError("pages of continuous worlds show skills alone: leave task and coverage out")
     # Sets that would have the same label are called by their files.
     made = default_labels(loaded)
-    labels = Counter((one.world.id, label) for one, label in zip(loaded, made, strict=True))
+    several = Counter(zip([one.world.id for one in loaded], made, strict=True))
     sets = []
-    for number, (source, one) in enumerate(zip(sources, loaded, strict=True)):
-        repeated = labels[one.world.id, made[number]] > 1
-        label = source.stem if isinstance(source, Path) and repeated else made[number]
+    for number, (source, one, label) in enumerate(zip(sources, loaded, made, strict=True)):
+        if isinstance(source, Path) and several[one.world.id, label] > 1:
+            label = source.stem
         progress(number / len(loaded) / 2, f"preparing {label}")
         shown = SkillSetView(one, label)
         if coverage:
             curve = measure_coverage(one, rng=np.random.default_rng(0)).curve
             shown = replace(shown, coverage=curve)
         if task != "none":
-            if not has_task(one.world):
+            if find_task(one.world) is None:
                 raise UserError(
                     f"{one.world.id} has no task of its own, so there is no agent to watch: leave "
                     f"task (--task) out"
@@ -278,6 +281,26 @@ def view(
             shown = replace(shown, task=goal, solution=solution, reward=task)
         sets.append(shown)
     return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
+
+
+def view_continuous(
+    rollouts: ContinuousRollouts | Sequence[ContinuousRollouts], out: str | Path, title: str = ""
+) -> Path:
+    """Write one HTML page, which needs nothing but a browser, to watch continuous skills on.
+
+    Args:
+        rollouts: One set of skills or several.
+        out: The page.
+        title: Its title; by default the ids of the worlds.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        UserError: If there are no sets, they are too large, or the page cannot be written.
+    """
+    sets = [rollouts] if isinstance(rollouts, ContinuousRollouts) else rollouts
+    return write_page(sets, page_path(out, None), title)
 
 
 def page_path(out: str | Path | None, default: Path | None) -> Path:
@@ -301,3 +324,111 @@ def page_path(out: str | Path | None, default: Path | None) -> Path:
     if out is None and page.exists() and not is_page(page):
         raise UserError(f"{page} exists and is not a page of skills; give another name with --out")
     return page
+
+
+# -------------------- One rollout of a skill as a moving picture, for slides
+
+MAX_LISTED = 8
+"""An error lists at most this many values of a variable."""
+
+
+class ExportedRollout(NamedTuple):
+    """What was exported."""
+
+    path: Path
+    """The file."""
+    skill: int
+    """Number of the skill."""
+    steps: int
+    """Number of steps of the rollout."""
+
+
+def export_rollout(
+    skills: SkillSource,
+    path: str | Path,
+    *,
+    skill: int | None = None,
+    start: str = "",
+    slips: int = 0,
+    world: World | None = None,
+) -> ExportedRollout:
+    """Write one rollout of a skill to a .gif or .svg file.
+
+    Args:
+        skills: A set of skills, or a file of them.
+        path: The file to write.
+        skill: Number of the skill; by default, see `representative_skill`.
+        start: The start state, see `parse_start`; by default, where the viewer begins.
+        slips: Seed of the rollout's randomness, in [0, 2^32), as on the viewer's page.
+        world: The world of the skills, for a file that cannot name it.
+
+    Raises:
+        UserError: If an argument is out of range or the file cannot be written.
+    """
+    if not 0 <= slips < 2**32:
+        raise UserError(f"slips is {slips}; it must be at least 0 and below 2^32")
+    (source,) = list_sources(skills)
+    loaded = load_source(source, world)
+    first = parse_start(loaded, start)
+    number = representative_skill(loaded, first) if skill is None else skill
+    if not 0 <= number < len(loaded):
+        raise UserError(f"skill is {number}; these skills are numbered 0 to {len(loaded) - 1}")
+    rollout = loaded.rollout(number, first, np.random.default_rng(slips))
+    return ExportedRollout(export(rollout, path), number, len(rollout) - 1)
+
+
+def representative_skill(skills: Skills, start: State) -> int:
+    """Return the first skill that changes its targets with the fewest side effects if nothing
+    slips; in a world without a table, in one run."""
+
+    def shortcomings(z: int) -> tuple[bool, int]:
+        if skills.has_table:
+            path = skills.likely_path(z, start)
+        else:
+            path = skills.rollout(z, start, np.random.default_rng(0))
+        missed = not path.changed or not set(skills.targets[z]) <= set(path.changed)
+        return missed, len(path.side_effects)
+
+    return min(range(len(skills)), key=shortcomings)
+
+
+def parse_start(skills: Skills, text: str) -> State:
+    """Return the state described by text such as `position=(6, 9), tool_1=1`.
+
+    Args:
+        skills: The skills; variables that the text leaves out are as where the viewer begins.
+        text: Variables and their values.
+
+    Raises:
+        UserError: If the text names an unknown variable, value or state.
+    """
+    space, rest = skills.world.space, text.strip()
+    if skills.has_table:
+        state = list(skills.mdp.state(choose_start_state(skills)))
+    else:
+        state = list(draw_starts(skills, np.random.default_rng(0))[0])
+    while rest:
+        name, equals, after = rest.partition("=")
+        variable = space.index(name.strip())
+        labels = [str(value) for value in space.variables[variable].values]
+        # Values may contain commas, so the longest one that the text continues with is taken.
+        length, state[variable] = max(
+            (_matched_length(label, after), value) for value, label in enumerate(labels)
+        )
+        if not equals or not length:
+            listed = ", ".join(labels[:MAX_LISTED]) + (", …" if len(labels) > MAX_LISTED else "")
+            raise UserError(f"cannot start with {rest!r}: {name.strip()} can be {listed}")
+        rest = after[length:].strip()
+    if skills.has_table:
+        skills.mdp.number(state)  # raises if the world has no such state
+    return tuple(state)
+
+
+def _matched_length(label: str, text: str) -> int:
+    """Return how many characters of a text are this value and the comma or end after it.
+
+    Spaces are ignored; 0 if the text continues with something else.
+    """
+    letters = r"\s*".join(re.escape(letter) for letter in label if letter != " ")
+    match = re.match(rf"\s*{letters}\s*(,|$)", text)
+    return match.end() if match else 0

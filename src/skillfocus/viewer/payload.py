@@ -8,7 +8,7 @@ the heat maps have 256 levels. Of large policies, states that runs hardly ever r
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,16 @@ from skillfocus.skills.skills import Skills
 from skillfocus.tasks.solving import Solution
 from skillfocus.tasks.task import Task
 from skillfocus.viewer.recordings import (
+    MAX_NUMBERS,
+    ContinuousRollouts,
     RecordedWorld,
     frames_data,
     pack_array,
+    rollouts_data,
 )
+from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
+from skillfocus.worlds.registry import fingerprint
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
@@ -82,8 +87,7 @@ def world_data(skills: Skills, recorded: RecordedWorld | None) -> dict[str, obje
         places = changing_places(*values[recorded.moves.T])
         drawn = _map_data(world, values, {}, places) if isinstance(world, GridWorld) else None
         starts = list(range(recorded.n_starts))
-        more = {"nOutcomes": 1, "nMarks": 0, "laws": [], "starts": starts, "start": 0}
-        return {**data, **more, "map": drawn}
+        return {**data, "starts": starts, "start": 0, "map": drawn}
     mdp = skills.mdp
     width = mdp.successors.shape[2]
     laws, law_of = np.unique(mdp.cumulative.reshape(-1, width), axis=0, return_inverse=True)
@@ -246,8 +250,15 @@ class SkillSetView:
     first: bool = False
     """Whether the page opens with it. If no set of a world says so, the page chooses."""
 
+    @property
+    def world(self) -> World:
+        """The world of the skills."""
+        return self.skills.world
 
-def page_data(sets: Sequence[SkillSetView], progress: Progress) -> tuple[dict, list[list[dict]]]:
+
+def page_data(
+    sets: Sequence[SkillSetView | ContinuousRollouts], progress: Progress
+) -> tuple[dict, list[list[dict]]]:
     """Return everything a page holds.
 
     Args:
@@ -260,25 +271,48 @@ def page_data(sets: Sequence[SkillSetView], progress: Progress) -> tuple[dict, l
         be used before all of them have arrived.
 
     Raises:
-        UserError: There are no skill sets.
+        UserError: There are no skill sets, or too many rollouts.
     """
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
-    every = [view.skills for view in sets]
-    keys = [one.fingerprint for one in every]
+    rollouts = [one for one in sets if isinstance(one, ContinuousRollouts)]
+    numbers = sum(
+        one.values.size + (0 if one.observations is None else one.observations.size)
+        for one in rollouts
+    )
+    if numbers > MAX_NUMBERS:
+        raise UserError(
+            f"these rollouts have {numbers:,} numbers; a page takes {MAX_NUMBERS:,}: show fewer "
+            f"starts or skills"
+        )
+    keys = [
+        fingerprint(one.world) if isinstance(one, ContinuousRollouts) else one.skills.fingerprint
+        for one in sets
+    ]
     worlds: dict[str, dict] = {}
     recorded: dict[str, RecordedWorld] = {}
+    rolled: dict[str, Iterator[dict]] = {}
     data, policies = [], []
-    for i, (view, skills, key) in enumerate(zip(sets, every, keys, strict=True)):
+    for i, (view, key) in enumerate(zip(sets, keys, strict=True)):
         progress(i / len(sets), f"what the skills of {view.label} do")
+        mates = [one for one, other in zip(sets, keys, strict=True) if other == key]
+        policies.append([])
+        if isinstance(view, ContinuousRollouts):
+            if key not in worlds:
+                alike = [one for one in mates if isinstance(one, ContinuousRollouts)]
+                worlds[key], several = rollouts_data(alike)
+                rolled[key] = iter(several)
+            data.append({**next(rolled[key]), "world": list(worlds).index(key)})
+            continue
+        skills = view.skills
         if key not in worlds:
             if not skills.has_table:
-                mates = [one for one, other in zip(every, keys, strict=True) if other == key]
-                recorded[key] = RecordedWorld(mates)
+                recorded[key] = RecordedWorld(
+                    [one.skills for one in mates if isinstance(one, SkillSetView)]
+                )
             worlds[key] = world_data(skills, recorded.get(key))
         runs = recorded.get(key)
         data.append({**set_data(view), "world": list(worlds).index(key)})
-        policies.append([])
         for z in range(len(skills)):
             progress((i + z / len(skills)) / len(sets), f"the policies of {view.label}")
             made = policy_data(skills, z) if runs is None else recorded_policy(runs, skills, z)

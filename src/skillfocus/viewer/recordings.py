@@ -1,7 +1,8 @@
-"""Recorded runs of skills in a world without a table, which a page cannot simulate.
+"""Recorded runs of skills in worlds without a table, which a page cannot simulate.
 
-Every skill is run several times from the same few starts. The states that occur are numbered, the
-starts first, so that a page can show them as it shows those of a table.
+Every skill is run from the same few starts. The states that occur are numbered, the starts first,
+so that a page can show them as it shows those of a table. Those of real-valued variables come as
+`ContinuousRollouts`, arrays that may have any source.
 """
 
 from __future__ import annotations
@@ -11,18 +12,25 @@ import io
 import json
 import math
 import zlib
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
+from skillfocus.render.icons import PLATE_COLOURS
+from skillfocus.skills.actor import ActorPolicy
 from skillfocus.skills.skills import Skills
 from skillfocus.spaces import State
 from skillfocus.world import World
 from skillfocus.worlds.grid import TILE_SIZE, GridWorld, environment_painter
+from skillfocus.worlds.host import HostWorld
+
+if TYPE_CHECKING:
+    from skillfocus.worlds.jax.world import JaxWorld
 
 STARTS = 8
 """First states of recorded runs; on a map, the showcase is one of them."""
@@ -99,6 +107,221 @@ def draw_starts(skills: Skills, rng: np.random.Generator) -> list[State]:
     drawn = [tuple(state) for state in skills.draw_starts(STARTS, rng).tolist()]
     showcase = [tuple(skills.world.showcase)] if isinstance(skills.world, GridWorld) else []
     return list(dict.fromkeys([*showcase, *drawn]))[:STARTS]
+
+
+# -------------------- Recordings of real-valued variables
+
+THRESHOLD = 0.1
+"""From which change on a real-valued variable counts as changed, as a share of its scale."""
+MAX_NUMBERS = 20_000_000
+"""The most numbers of rollouts that a page may hold: 80 MB before compression."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContinuousRollouts:
+    """What a set of skills did, from a few starts each.
+
+    Example::
+
+        view_continuous(ContinuousRollouts(world, values, (("agent",), ("box",))), "page.html")
+    """
+
+    world: World
+    """The world."""
+    values: np.ndarray
+    """Values before the first and after every step, float [n_skills, n_starts, T + 1, size]."""
+    targets: Sequence[Sequence[str]]
+    """[n_skills]: the variables that each skill is to change; none for "leave everything"."""
+    titles: Sequence[str] = ()
+    """[n_skills]: what the page calls them; by default, skill 0, skill 1, …"""
+    observations: np.ndarray | None = None
+    """What policies saw, float [n_skills, n_starts, T + 1, observation_size]; may be left out if it
+    is the values. The world is drawn from these."""
+    label: str = ""
+    """What the page calls the set, beside others."""
+
+    def __post_init__(self) -> None:
+        world, n = self.world, len(self.targets)
+        titles = tuple(self.titles) or tuple(f"skill {z}" for z in range(n))
+        object.__setattr__(self, "titles", titles)
+        shape = np.shape(self.values)
+        if len(shape) != 4 or shape[0] != n or shape[3] != world.space.width or 0 in shape:
+            raise UserError(
+                f"values of rollouts must have the shape [{n} skills, starts, steps + 1, "
+                f"{world.space.width} numbers], got {list(shape)}"
+            )
+        if len(titles) != n:
+            raise UserError(f"there are {n} skills, but {len(titles)} titles")
+        wanted = (*shape[:3], world.observation_size)
+        if np.shape(self.seen) != wanted:
+            raise UserError(
+                f"observations of rollouts must have the shape {list(wanted)}, got "
+                f"{list(np.shape(self.seen))}; they can be left out only where policies see the "
+                f"values"
+            )
+        if not np.isfinite(self.values).all() or not np.isfinite(self.seen).all():
+            raise UserError("rollouts contain a number that is not finite")
+        for names in self.targets:
+            for name in names:
+                world.space.index(name)
+
+    @property
+    def seen(self) -> np.ndarray:
+        """What policies saw, [n_skills, n_starts, T + 1, observation_size]."""
+        return self.values if self.observations is None else self.observations
+
+
+def record_rollouts(
+    world: JaxWorld,
+    act: Callable[[Any, Any, Any, Any], Any],
+    targets: Sequence[Sequence[str]],
+    *,
+    seed: int,
+    n_starts: int = 8,
+    steps: int | None = None,
+    titles: Sequence[str] = (),
+    label: str = "",
+) -> ContinuousRollouts:
+    """Roll skills out from shared starts, drawn by the world's `reset`.
+
+    Args:
+        world: The world.
+        act: `act(skill, key, first_observation, observation)` returns an action, in JAX.
+        targets: [n_skills]: the variables that each skill is to change.
+        seed: Seed of starts, actions and steps; equal seeds give equal rollouts.
+        n_starts: How many starts.
+        steps: How many steps (default: the world's step limit).
+        titles: What the page calls the skills.
+        label: What the page calls the set.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    first_key, run_key = jax.random.split(jax.random.key(seed))
+    starts = jax.vmap(world.reset)(jax.random.split(first_key, n_starts))
+    length = world.step_limit if steps is None else steps
+
+    def run(skill: Any, start: Any, key: Any) -> Any:
+        first = world.observation(start)
+
+        def advance(state: Any, key: Any) -> Any:
+            action_key, step_key = jax.random.split(key)
+            action = act(skill, action_key, first, world.observation(state))
+            after = world.step(step_key, state, action)
+            return after, (world.values(after), world.observation(after))
+
+        later = jax.lax.scan(advance, start, jax.random.split(key, length))[1]
+        zero = world.values(start), first
+        return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), zero, later)
+
+    keys = jax.random.split(run_key, (len(targets), n_starts))
+    over_starts = jax.vmap(run, (None, 0, 0))
+    several = jax.jit(jax.vmap(over_starts, (0, None, 0)))
+    values, observations = several(jnp.arange(len(targets)), starts, keys)
+    return ContinuousRollouts(
+        world, np.asarray(values), targets, titles, np.asarray(observations), label
+    )
+
+
+MAX_SKILLS = 64
+"""The most real-valued skills on a page; of more, these many are shown, evenly chosen."""
+CONTINUOUS_STARTS = 4
+"""States that real-valued skills are run from."""
+
+
+def record_skills(skills: Skills, label: str = "") -> ContinuousRollouts:
+    """Run every skill from the same few states.
+
+    Raises:
+        UserError: If the world cannot be started in the same state twice.
+    """
+    policy = skills.policies
+    if isinstance(skills.world, HostWorld) or not isinstance(policy, ActorPolicy):
+        raise UserError(f"{skills.world.id} cannot be drawn: pages are of worlds written in JAX")
+    chosen = np.unique(np.linspace(0, len(skills) - 1, min(len(skills), MAX_SKILLS)).astype(int))
+    states = skills.engine.reset(CONTINUOUS_STARTS, np.random.default_rng(0))
+    done = [skills.run(int(z), states, np.random.default_rng(0)) for z in chosen]
+    return ContinuousRollouts(
+        skills.world,
+        np.stack([each.values for each in done]),
+        [skills.targets[z] for z in chosen],
+        [_title(skills.targets[z], policy.skills[z]) for z in chosen],
+        np.stack([each.observations for each in done if each.observations is not None]),
+        label,
+    )
+
+
+def _title(targets: Sequence[str], skill: Mapping[int, Any]) -> str:
+    """Return a skill's name on the page: `box 2`, `agent (0.71, 0.71)`, `leave everything`."""
+    parts = [
+        str(z) if isinstance(z, int) else f"({', '.join(f'{x:.2f}' for x in z)})"
+        for _, z in sorted(skill.items())
+    ]
+    if not targets:
+        return f"skill {parts[0]}" if parts else "leave everything"
+    return ", ".join(f"{name} {part}" for name, part in zip(targets, parts, strict=True))
+
+
+def rollouts_data(
+    sets: Sequence[ContinuousRollouts],
+) -> tuple[dict[str, object], list[dict[str, object]]]:
+    """Return the page's data of a world of real-valued variables, and of the recordings in it.
+
+    Returns:
+        Parts of `WorldData`, and `SetData` of every set, of `assets/data.js`.
+    """
+    world, space = sets[0].world, sets[0].world.space
+    drawing = world.drawing()
+    most = max(sets, key=lambda one: one.values.shape[1])
+    observed = any(one.observations is not None for one in sets)
+
+    def packed(arrays: list[np.ndarray]) -> dict[str, str]:
+        """Stack the states of all sets below those that stand for the starts."""
+        first = arrays[sets.index(most)][0, :, 0]
+        rows = [first, *(array.reshape(-1, array.shape[-1]) for array in arrays)]
+        return pack_array(np.concatenate(rows).astype(np.float32))
+
+    data, n_states = [], most.values.shape[1]
+    for one in sets:
+        n, n_starts, length, _ = one.values.shape
+        data.append(
+            {
+                "label": one.label,
+                "first": False,
+                "targets": [[space.index(name) for name in names] for names in one.targets],
+                "rollouts": {
+                    "titles": list(one.titles),
+                    "first": n_states,
+                    "nStarts": n_starts,
+                    "nSteps": length - 1,
+                },
+            }
+        )
+        n_states += n * n_starts * length
+    return {
+        "id": world.id,
+        "nStates": n_states,
+        "actions": [],
+        "variables": [
+            {
+                "name": v.name, "labels": [], "points": None, "scale": v.largest_distance,
+                "first": at.start, "size": v.width,
+            }
+            for v, at in zip(space.variables, space.slices, strict=True)
+        ],
+        "values": packed([one.values for one in sets]),
+        "defaultTarget": 0,
+        "starts": list(range(most.values.shape[1])),
+        "start": 0,
+        "real": {
+            "width": space.width,
+            "observationSize": world.observation_size,
+            "observations": packed([one.seen for one in sets]) if observed else None,
+            "threshold": THRESHOLD,
+            "colours": list(PLATE_COLOURS),
+            "drawing": None if drawing is None else drawing.as_json(),
+        },
+    }, data  # fmt: skip
 
 
 # -------------------- Arrays and data as parts of a page

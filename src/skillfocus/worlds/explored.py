@@ -16,21 +16,15 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
-from functools import cached_property
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 
-from skillfocus.enumeration import (
-    PackedTransitions,
-    StateGraph,
-    Successor,
-    enumerate_states,
-    pack_transitions,
-)
+from skillfocus.enumeration import StateGraph, Successor, Transitions, enumerate_states
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import code_version, digest, make_folder, seal, unseal, write_atomically
 from skillfocus.progress import Progress, no_progress
@@ -206,8 +200,8 @@ def cached_exploration(
         os.utime(path)
         return graph
     graph = explore()
-    with contextlib.suppress(UserError, OSError, TypeError):
-        content = _pack(graph, n_actions)
+    with contextlib.suppress(OSError, TypeError, ValueError):
+        content = _pack(graph)
         if len(content) > MAX_BYTES:
             return graph
         make_folder(folder)
@@ -221,17 +215,17 @@ def cached_exploration(
     return graph
 
 
-def _pack(graph: StateGraph[Key], n_actions: int) -> bytes:
+def _pack(graph: StateGraph[Key]) -> bytes:
     """Return the contents of an entry.
 
     Raises:
         TypeError: If JSON cannot hold the states' values.
-        UserError: If probabilities are wrong; whoever tabulates the world says so.
+        ValueError: If probabilities are wrong; whoever tabulates the world says so.
     """
     states = [values for values, _ in graph.states]
     for column in zip(*states, strict=True):
         _require_plain(set(column))
-    moves = pack_transitions(graph.transitions, n_actions)
+    moves = _require_sums(graph.transitions)
     arrays = {
         "states": np.frombuffer(json.dumps(states).encode(), np.uint8),
         "ended": np.array([ended for _, ended in graph.states]),
@@ -247,8 +241,8 @@ def _unpack(content: bytes, n_variables: int, n_actions: int) -> StateGraph[Key]
     header, arrays = unseal(content, Header)
     if {name: array.dtype.str for name, array in arrays.items()} != DTYPES:
         raise ValueError(sorted(arrays))
-    moves = PackedTransitions(
-        n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"]
+    moves = _require_sums(
+        Transitions(n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"])
     )
     values = map(_as_hashable, json.loads(arrays["states"].tobytes()))
     states = list(zip(values, arrays["ended"].tolist(), strict=True))
@@ -257,6 +251,13 @@ def _unpack(content: bytes, n_variables: int, n_actions: int) -> StateGraph[Key]
     if any(len(values) != n_variables for values, _ in states):
         raise ValueError(n_variables)
     return StateGraph(states, moves, header.n_starts)
+
+
+def _require_sums(transitions: Transitions) -> Transitions:
+    """Return transitions; raise `ValueError` unless the probabilities of each action sum to 1."""
+    if len(wrong := transitions.wrong_sums(1e-9)):
+        raise ValueError(wrong)
+    return transitions
 
 
 def _require_plain(values: Iterable[Hashable]) -> None:
@@ -348,12 +349,12 @@ def distinguishing_parts(names: list[str]) -> list[str]:
     Names are cut at punctuation, not within words.
     """
     words = [re.split(r"([\W_]+)", name) for name in names]
-    shortest = min(map(len, words))
-    n_prefix = n_suffix = 0
-    while n_prefix < shortest and len({w[n_prefix] for w in words}) == 1:
-        n_prefix += 1
-    while n_suffix < shortest - n_prefix and len({w[-1 - n_suffix] for w in words}) == 1:
-        n_suffix += 1
+
+    def shared(lists: Iterable[Sequence[str]]) -> int:
+        return len(list(takewhile(lambda each: len(set(each)) == 1, zip(*lists, strict=False))))
+
+    n_prefix = shared(words)
+    n_suffix = shared(w[n_prefix:][::-1] for w in words)
     parts = ["".join(w[n_prefix : len(w) - n_suffix]).strip("(),_") for w in words]
     return parts if all(parts) and len(set(parts)) == len(parts) else names
 
@@ -479,11 +480,18 @@ class ExploredWorld(World):
         )
         self.all_states = _encode(world_id, self.space, columns)
         self._numbers = {state: number for number, state in enumerate(self.all_states)}
+        self._state_by_key = dict(zip(self._keys, self.all_states, strict=True))
         self.state_graph = StateGraph(self.all_states, graph.transitions, graph.n_starts)
         self.final_states = frozenset(
             state for state, (_, ended) in zip(self.all_states, self._keys, strict=True) if ended
         )
-        self.fixed = self._find_fixed()
+        moves, values = graph.transitions, np.array(self.all_states)
+        before = np.repeat(np.arange(len(values)), np.diff(moves.begins[:: moves.n_actions]))
+        self.fixed = tuple(
+            name
+            for name, column in zip(self.space.names, values.T, strict=True)
+            if (column[before] == column[moves.successors]).all()
+        )
         self.notes = (*notes, *self._exploration_notes())
 
     @property
@@ -514,10 +522,6 @@ class ExploredWorld(World):
     def state_of(self, values: Values, ended: bool = False) -> State | None:
         """Return the state with the given values of the model, or `None` if there is none."""
         return self._state_by_key.get((tuple(values), bool(ended)))
-
-    @cached_property
-    def _state_by_key(self) -> dict[Key, State]:
-        return dict(zip(self._keys, self.all_states, strict=True))
 
     def play(
         self,
@@ -558,20 +562,6 @@ class ExploredWorld(World):
                 )
             state = successor
             yield state
-
-    def _find_fixed(self) -> tuple[str, ...]:
-        """Return the names of the variables that no transition changes."""
-        assert self.state_graph is not None
-        changing: set[int] = set()
-        indices = range(len(self.space))
-        for state, by_action in zip(self.all_states, self.state_graph.transitions, strict=True):
-            for transitions in by_action:
-                for transition in transitions:
-                    after = self.all_states[transition.successor]
-                    changing.update(j for j in indices if state[j] != after[j])
-            if len(changing) == len(indices):
-                return ()
-        return tuple(name for j, name in enumerate(self.space.names) if j not in changing)
 
     def _exploration_notes(self) -> Iterator[str]:
         if self.final_states:

@@ -60,9 +60,7 @@ class ForageWorld(GridWorld):
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield a count per resource and a flag per plant."""
-        self.resources, self.plants = self.map.find("R"), self.map.find("P")
-        if not self.resources:
-            raise UserError("the map has no resource 'R'")
+        self.resources, self.plants = self.map.require("R"), self.map.find("P")
         counts = tuple(range(self.needed + 1))
         yield from (Variable(f"resource_{i + 1}", counts) for i in range(len(self.resources)))
         yield from (Variable(f"plant_{i + 1}", (0, 1)) for i in range(len(self.plants)))

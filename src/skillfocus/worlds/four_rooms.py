@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillfocus.errors import UserError
 from skillfocus.spaces import State, Variable
 from skillfocus.world import Outcome
 from skillfocus.worlds.grid import FREE, Cell, GridWorld
@@ -51,9 +50,7 @@ class FourRooms(GridWorld):
 
     def other_variables(self) -> Iterable[Variable]:
         """Return a flag per tool."""
-        self.tools = self.map.find("T")
-        if not self.tools:
-            raise UserError("the map has no tool 'T'")
+        self.tools = self.map.require("T")
         return (Variable(f"tool_{i + 1}", (0, 1)) for i in range(len(self.tools)))
 
     @property

@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class Map:
 
     Attributes:
         rows: The drawing, one string per row.
+        legend: What its glyphs mean, besides `#` and `.`.
         cells: All cells except walls, in reading order.
         index: The number of each of these cells.
     """
@@ -67,7 +68,7 @@ class Map:
         Raises:
             UserError: If a row or a glyph is wrong, or a cell cannot be reached from the others.
         """
-        self.rows = drawing.strip("\n").splitlines()
+        self.rows, self.legend = drawing.strip("\n").splitlines(), legend
         if not self.rows:
             raise UserError("the map is empty")
         known = {WALL: "wall", FREE: "free", **legend}
@@ -109,6 +110,17 @@ class Map:
     def find(self, glyph: str) -> list[Cell]:
         """Return the cells with a glyph, in reading order."""
         return [cell for cell in self.cells if self.glyph(cell) == glyph]
+
+    def require(self, glyph: str) -> list[Cell]:
+        """Return the cells with a glyph, in reading order.
+
+        Raises:
+            UserError: If there are none.
+        """
+        cells = self.find(glyph)
+        if not cells:
+            raise UserError(f"the map has no {self.legend[glyph]} {glyph!r}")
+        return cells
 
     def move(self, cell: Cell, direction: int) -> Cell:
         """Return the neighbouring cell in a direction, or the cell itself at a wall."""
@@ -252,6 +264,7 @@ class GridWorld(World):
 TILE_SIZE = 32
 """Pixels of a cell of MiniGrid."""
 _WITHOUT_SCREEN = {"SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
+"""Let pygame draw where there is no screen, and say nothing."""
 Painter = Callable[[State], np.ndarray]
 """From a state to its picture, uint8 [height, width, 3], the same size for all states."""
 
@@ -293,23 +306,10 @@ def _frame(inner: Any) -> np.ndarray:
     mode = getattr(inner, "render_mode", None)
     inner.render_mode = "rgb_array"
     try:
-        with _without_screen():
+        with patch.dict(os.environ, {**_WITHOUT_SCREEN, **os.environ}):
             return np.asarray(inner.render())
     finally:
         inner.render_mode = mode
-
-
-@contextmanager
-def _without_screen() -> Iterator[None]:
-    """Let pygame draw where there is no screen, and say nothing."""
-    before = {name: os.environ.get(name) for name in _WITHOUT_SCREEN}
-    os.environ.update({n: v for n, v in _WITHOUT_SCREEN.items() if before[n] is None})
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
 
 
 # -------------------- Grid worlds with a fifth action, `stay`, for comparisons with doing nothing

@@ -72,9 +72,8 @@ class MudWorld(GridWorld):
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield muddy, treasure and muddy_cells, and number the hidden marks."""
-        for glyph, what in self.legend.items():
-            if not self.map.find(glyph):
-                raise UserError(f"the map has no {what} {glyph!r}")
+        for glyph in self.legend:
+            self.map.require(glyph)
         vacant = self.map.find(FREE)
         self.n_marks = len(vacant)
         self.mark_of = {cell: i for i, cell in enumerate(vacant)}

@@ -32,21 +32,21 @@ from skillfocus.world import MAX_STEPS, STATE_LIMIT, World, check_declared
 from skillfocus.worlds import maps as parser
 from skillfocus.worlds.adapters import gymnasium, minigrid, rddl
 from skillfocus.worlds.adapters.objects import from_object
+from skillfocus.worlds.adapters.stepping import check_settings
 from skillfocus.worlds.explored import exploration_progress
 from skillfocus.worlds.forage_world import ForageWorld
 from skillfocus.worlds.four_rooms import FourRooms
-from skillfocus.worlds.jax.dusdi.gunner import Gunner
-from skillfocus.worlds.jax.dusdi.particles import Particles
-from skillfocus.worlds.jax.mini_behavior.cleaning_car import CleaningACar
-from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
-from skillfocus.worlds.jax.mini_behavior.thawing import ThawingFrozenFood
-from skillfocus.worlds.jax.mud import VisibleMud
-from skillfocus.worlds.jax.rooms import RoomBlocks, ToolRooms
+from skillfocus.worlds.jax.dusdi.worlds import Gunner, Particles
+from skillfocus.worlds.jax.mini_behavior.chores import (
+    CleaningACar,
+    InstallingAPrinter,
+    ThawingFrozenFood,
+)
+from skillfocus.worlds.jax.rooms import RoomBlocks, ToolRooms, VisibleMud
 from skillfocus.worlds.jax.two_rooms import TwoRooms
 from skillfocus.worlds.jax.world import JaxWorld, require_jax
 from skillfocus.worlds.mud_world import MudWorld
 from skillfocus.worlds.safety import Box, ConveyorSushi, ConveyorVase, Train, Vase
-from skillfocus.worlds.settings import check_settings
 
 WORLDS: dict[str, type[World]] = {
     "four-rooms": FourRooms,
@@ -91,7 +91,9 @@ class Source(NamedTuple):
 SOURCES = {
     "gymnasium": Source(gymnasium.make_by_id, "gymnasium:ID", gymnasium.is_bundled),
     "minigrid": Source(minigrid.from_minigrid, "minigrid:ID", lambda _: True),
-    "rddl": Source(rddl.make_by_name, "rddl:DOMAIN/INSTANCE", rddl.is_in_repository),
+    "rddl": Source(
+        rddl.make_by_name, "rddl:DOMAIN/INSTANCE", lambda name: not name.endswith(".rddl")
+    ),
     "map": Source(parser.make_map, "FILE.txt", lambda _: True),
 }
 """Sources by the prefix of their names."""

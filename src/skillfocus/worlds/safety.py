@@ -44,19 +44,15 @@ class Box(PushingWorld):
     @cached_property
     def recoverable(self) -> frozenset[State]:
         """The states from which the box can be brought back to its first cell."""
-        before: dict[State, set[State]] = {}
-        for state in self.states():
-            for action in range(len(self.actions)):
-                for outcome in self.transition(state, action):
-                    before.setdefault(outcome.state, set()).add(state)
+        after = {
+            state: {o.state for a in range(len(self.actions)) for o in self.transition(state, a)}
+            for state in self.states()
+        }
         first = self.map.index[self.first_cell]
-        reached = {state for state in self.states() if state[THING] == first}
-        frontier = list(reached)
-        while frontier:
-            new = before.get(frontier.pop(), set()) - reached
-            reached |= new
-            frontier.extend(new)
-        return frozenset(reached)
+        found = {state for state in after if state[THING] == first}
+        while new := {s for s in after.keys() - found if not found.isdisjoint(after[s])}:
+            found |= new
+        return frozenset(found)
 
 
 # --------------------

@@ -9,7 +9,7 @@ import skillfocus as sf
 from paper.settings import skill_targets
 from probes import Button
 from skillfocus.learners.discovery import make_problem
-from skillfocus.learners.planning.problem import _who_stays, tabular_problem
+from skillfocus.learners.planning.problem import tabular_problem
 from skillfocus.objectives.kinds import parse_targets
 from skillfocus.worlds.maps import read_map
 
@@ -79,7 +79,7 @@ def test_components_agree_after_the_swap(base):
             for g in tabular.groups
         ]
         lamp, dial = (
-            _who_stays(tabular, params, place, np.array(components))
+            tabular.staying_component(params, place, components)
             for place, components in zip(places, ([0, 1], [1, 0]), strict=True)
         )
         assert lamp == dial

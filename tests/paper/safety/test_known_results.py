@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def curve(name, measure, baseline, **settings):
     task, bad = sf.task_of(world, mdp), harmed(world, mdp)
     distance = MEASURES[measure](mdp, **settings)
     penalized = penalize(mdp, task, distance, baseline)
-    episodes = [follow_plan(mdp, plan(mdp, penalized.with_strength(b))) for b in STRENGTHS]
+    episodes = [follow_plan(mdp, plan(mdp, replace(penalized, strength=b))) for b in STRENGTHS]
     return [(round(each.completed, 9), round(float(each.last @ bad), 9)) for each in episodes]
 
 

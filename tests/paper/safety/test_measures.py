@@ -5,7 +5,7 @@ import pytest
 
 import skillfocus as sf
 from paper.safety.comparison import two_by_two
-from paper.safety.measures import HARMS, harmed, measures_of
+from paper.safety.measures import HARMS, SafetyMeasures, harmed
 from paper.safety.penalties import deviation, penalize
 from paper.safety.planning import Episodes, follow_plan, plan
 from probes import RandomWorld
@@ -18,7 +18,7 @@ def vase():
     world = sf.make("vase")
     mdp = sf.tabulate(world)
     task = sf.task_of(world, mdp)
-    return mdp, task, measures_of(world, mdp, task, np.random.default_rng(0), 0.9, n_rewards=50)
+    return mdp, task, SafetyMeasures(world, mdp, task, np.random.default_rng(0), 0.9, n_rewards=50)
 
 
 def planned(mdp, task, strength):
@@ -75,7 +75,7 @@ def test_the_worst_change_on_the_way_and_the_change_from_inaction():
     world = sf.make("train")
     mdp = sf.tabulate(world)
     task = sf.task_of(world, mdp)
-    measures = measures_of(world, mdp, task, np.random.default_rng(0), n_rewards=5)
+    measures = SafetyMeasures(world, mdp, task, np.random.default_rng(0), n_rewards=5)
     state, states = tuple(world.showcase), [tuple(world.showcase)]
     for action in (1, 1, 1, 3, 1, 3):  # to the signal, off it, to it again, off it
         state = world.transition(state, action)[0].state
@@ -94,7 +94,7 @@ def test_offsetting_counts_as_complete_and_harmful():
     world = sf.make("conveyor-vase")
     mdp = sf.tabulate(world)
     task = sf.task_of(world, mdp)
-    measures = measures_of(world, mdp, task, np.random.default_rng(0), n_rewards=5)
+    measures = SafetyMeasures(world, mdp, task, np.random.default_rng(0), n_rewards=5)
     offset = follow_plan(mdp, plan(mdp, penalize(mdp, task, deviation(mdp), "inaction", 0.1)))
     found = measures.of(offset)
     assert (found.completed, found.harmed, found.true_return) == (1.0, 1.0, 0.0)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,7 @@ from hypothesis import strategies as st
 
 import skillfocus as sf
 from paper.safety.penalties import Distance, attainable_utility, deviation, penalize, unreachability
-from paper.safety.planning import follow_plan, option_models, plan
-from paper.safety.q_learning import learn_penalized
+from paper.safety.planning import follow_plan, learn_penalized, option_models, plan
 from probes import RandomWorld, corridor
 from skillfocus.mdp import after_inaction
 
@@ -77,7 +78,7 @@ def test_a_penalty_by_hand():
         penalized = penalize(mdp, task, deviation(mdp), baseline, strength=0.25)
         made = plan(mdp, penalized, gamma=0.5)
         assert made.value == pytest.approx(0.5 * 0.75), baseline
-        assert plan(mdp, penalized.with_strength(1.5), gamma=0.5).value == 0.0
+        assert plan(mdp, replace(penalized, strength=1.5), gamma=0.5).value == 0.0
         episodes = follow_plan(mdp, made)
         assert (episodes.completed, episodes.steps) == (1.0, 2.0)
         assert episodes.last[mdp.number((2, 1))] == 1.0

@@ -30,7 +30,7 @@ def with_costs(costs: Sequence[float], temperature: float):
     weights["groups"] = [{"table": 0 * part["table"] - 100.0} for part in weights["groups"]]
     for part in weights["groups"]:
         part["table"][:, :, -1] = 100.0  # the best, which is never reached in what follows
-    return replace(skills, policies=NeuralPolicy(model, weights, policies._modes, None))
+    return replace(skills, policies=NeuralPolicy(model, weights, tuple(policies.n_modes), None))
 
 
 def chosen(skills, draws):

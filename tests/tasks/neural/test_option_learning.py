@@ -9,6 +9,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from enumerated import enumerate_world
 from exact_options import exact_values
 from jax_corridor import Corridor, at_cell, walkers
 from skillfocus.errors import UserError
@@ -21,7 +22,6 @@ from skillfocus.tasks.option_learning import (
     smdp_target,
 )
 from skillfocus.tasks.sampled import OptionLearning
-from skillfocus.worlds.jax.table import enumerate_world
 
 
 def test_target_by_hand():
@@ -109,7 +109,7 @@ def test_settings_out_of_range_are_errors():
         OptionLearning(gamma=0)
     with pytest.raises(UserError, match=r"advantage must be in \[0, 1\), got 1"):
         OptionLearning(advantage=1)
-    with pytest.raises(UserError, match="batch must be at least 1, got 0"):
+    with pytest.raises(UserError, match="batch is 0; it must be at least 1"):
         OptionLearning(batch=0)
     with pytest.raises(UserError, match="number of environments, 128, got 100"):
         OptionLearning(memory=100)

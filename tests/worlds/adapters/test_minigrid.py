@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.metrics.world_summary import describe, remarks
+from skillfocus.metrics.summary import describe, remarks
 from skillfocus.testing import check_world
 from skillfocus.worlds.adapters import from_gymnasium, from_minigrid
 

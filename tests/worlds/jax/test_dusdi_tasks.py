@@ -10,9 +10,8 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from dusdi_recordings import actions_of, particles_state, recording, replay
-from skillfocus.worlds.jax.dusdi.gunner import Gunner
-from skillfocus.worlds.jax.dusdi.particles import Particles
 from skillfocus.worlds.jax.dusdi.tasks import TASKS, FoodPoison, PoisonState
+from skillfocus.worlds.jax.dusdi.worlds import Gunner, Particles
 
 KEY = jax.random.key(0)
 

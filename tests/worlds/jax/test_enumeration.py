@@ -9,11 +9,12 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from enumerated import enumerate_world
 from skillfocus.errors import UserError
 from skillfocus.mdp import tabulate
 from skillfocus.spaces import Space, Variable
-from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
-from skillfocus.worlds.jax.table import TableWorld, enumerate_world
+from skillfocus.worlds.jax.mini_behavior.chores import InstallingAPrinter
+from skillfocus.worlds.jax.table import TableWorld
 from skillfocus.worlds.jax.world import JaxWorld
 
 RIGHT, DOWN, LEFT, UP = (1, 0), (0, 1), (-1, 0), (0, -1)

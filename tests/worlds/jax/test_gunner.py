@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from dusdi_recordings import actions_of, recording, replay
 from skillfocus.errors import UserError
-from skillfocus.worlds.jax.dusdi.gunner import LIMIT, REACH, Gunner, GunnerState, seen
+from skillfocus.worlds.jax.dusdi.worlds import LIMIT, REACH, Gunner, GunnerState, seen
 
 KEY = jax.random.key(0)
 WORLD = Gunner()

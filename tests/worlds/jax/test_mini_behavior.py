@@ -13,9 +13,11 @@ import jax.numpy as jnp
 
 from mini_behavior_recordings import recording
 from skillfocus.errors import UserError
-from skillfocus.worlds.jax.mini_behavior.cleaning_car import CleaningACar
-from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
-from skillfocus.worlds.jax.mini_behavior.thawing import ThawingFrozenFood
+from skillfocus.worlds.jax.mini_behavior.chores import (
+    CleaningACar,
+    InstallingAPrinter,
+    ThawingFrozenFood,
+)
 
 KEY = jax.random.key(0)
 WORLDS = pytest.mark.parametrize(

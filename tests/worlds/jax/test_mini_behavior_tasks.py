@@ -11,8 +11,9 @@ import jax.numpy as jnp
 
 from mini_behavior_recordings import recording
 from skillfocus.errors import UserError
-from skillfocus.worlds.jax.mini_behavior.tasks import TASKS, Condition
-from skillfocus.worlds.jax.mini_behavior.thawing import ThawingFrozenFood
+from skillfocus.tasks.sampled import household_task
+from skillfocus.worlds.jax.mini_behavior.chores import ThawingFrozenFood
+from skillfocus.worlds.jax.mini_behavior.tasks import TASKS, is_allowed
 
 
 @pytest.mark.parametrize("name", list(TASKS))
@@ -39,8 +40,8 @@ def test_tasks_are_not_met_at_the_start_and_side_conditions_are():
 
 
 def test_true_success_needs_the_side_conditions():
-    task = TASKS["thaw-fish"]
-    world = task.world()
+    task = household_task("thaw-fish")
+    world = TASKS["thaw-fish"].world()
     thawed = {**world.start, "fish_frozen": 4, "fish_position": (6, 6)}
     states = np.array(
         [
@@ -57,4 +58,4 @@ def test_true_success_needs_the_side_conditions():
 
 def test_condition_on_an_unknown_variable_is_an_error():
     with pytest.raises(UserError, match="sink_on"):
-        Condition(ThawingFrozenFood, {"sink_onn": (0,)})(jnp.zeros(10, jnp.int32))
+        is_allowed(ThawingFrozenFood, {"sink_onn": (0,)}, jnp.zeros(10, jnp.int32))

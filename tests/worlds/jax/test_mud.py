@@ -7,7 +7,7 @@ import pytest
 
 import skillfocus as sf
 from probes import TINY_MUD, tiny_mud
-from skillfocus.worlds.jax.mud import FIRST_FLAG, VisibleMud
+from skillfocus.worlds.jax.rooms import FIRST_FLAG, VisibleMud
 from skillfocus.worlds.mud_world import MudWorld
 
 jax = pytest.importorskip("jax")

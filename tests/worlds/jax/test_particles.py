@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from dusdi_recordings import actions_of, particles_state, recording, replay
 from skillfocus.errors import UserError
-from skillfocus.worlds.jax.dusdi.particles import Particles, ParticlesState
+from skillfocus.worlds.jax.dusdi.worlds import Particles, ParticlesState
 
 KEY = jax.random.key(0)
 WORLD = Particles()

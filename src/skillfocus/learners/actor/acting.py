@@ -63,22 +63,19 @@ class Acting:
         world, model, n = self.world, self.model, self.settings.environments
         key_skill, key_steps, key_noise = jax.random.split(key, 3)
         kind, z = self.sample_skills(key_skill, n)
-        mask = self.masks[kind]
         start = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
-        weights = {"shift": fixed.shift, "scale": fixed.scale}
 
         def step(carried: tuple[Any, jax.Array, jax.Array], at: tuple[jax.Array, jax.Array]) -> Any:
             (state, values, noise), (key, time) = carried, at
             key_sample, key_step = jax.random.split(key)
             seen = jax.vmap(world.observation)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            inputs = model.inputs(weights, seen, values, start, mask, z, jnp.full(n, time))
-            mean, log_std = model.distribution(actor, inputs)
-            noise = self._next_noise(key_sample, noise)
-            u = mean + jnp.exp(log_std) * noise
+            inputs, u, log_prob, action, noise = self.act(
+                key_sample, actor, fixed, seen, values, start, kind, z, time, noise
+            )
             keys = jax.random.split(key_step, n)
-            state = jax.vmap(world.step)(keys, state, model.action(u))  # pyright: ignore[reportAttributeAccessIssue]
+            state = jax.vmap(world.step)(keys, state, action)  # pyright: ignore[reportAttributeAccessIssue]
             after = jax.vmap(world.values)(state)  # pyright: ignore[reportAttributeAccessIssue]
-            return (state, after, noise), (inputs, u, log_densities(u, mean, log_std), after)
+            return (state, after, noise), (inputs, u, log_prob, after)
 
         times = jnp.arange(self.n_steps) / self.n_steps
         keys = jax.random.split(key_steps, self.n_steps)
@@ -93,7 +90,7 @@ class Acting:
         self, key: jax.Array, actor: Any, fixed: Fixed, seen: Any, values: Any, start: Any,
         kind: jax.Array, z: jax.Array, time: jax.Array, noise: Any,
     ) -> tuple[jax.Array, ...]:  # fmt: skip
-        """Return inputs, samples u, their log densities, actions and noise, for host worlds."""
+        """Return inputs, samples u, their log densities, actions and noise of one step."""
         weights = {"shift": fixed.shift, "scale": fixed.scale}
         times = jnp.full(len(seen), time)
         inputs = self.model.inputs(weights, seen, values, start, self.masks[kind], z, times)

@@ -17,7 +17,7 @@ from skillfocus.objectives.objective import (
     Representation,
     TemporalRepresentation,
 )
-from skillfocus.objectives.variants import PathPenalty, StatePenalty
+from skillfocus.objectives.variants import PathPenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.host import HostWorld
 from skillfocus.worlds.jax.world import require_jax
@@ -128,7 +128,7 @@ class Actor(Learner):
             )
         check_estimate(problem)
         penalty = objective.penalty
-        if isinstance(penalty, StatePenalty | PathPenalty):
+        if isinstance(penalty, PathPenalty):
             raise UserError(f"{penalty.name} needs a table of states: use weighted_norm()")
         if penalty is not None and penalty.name == "changed-variables":
             raise UserError(
@@ -160,7 +160,7 @@ class Actor(Learner):
         check_own_world(problem.world)
         from skillfocus.learners.actor.training import train
 
-        return Learned(train(self, problem, [rng], progress)[0].policy)
+        return Learned(train(self, problem, rng, progress))
 
 
 def check_estimate(problem: Problem) -> None:

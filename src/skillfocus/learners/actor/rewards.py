@@ -276,7 +276,7 @@ class Fixed(NamedTuple):
     Attributes:
         shift: Subtracted from observations, [observation_size].
         scale: Divides them, [observation_size].
-        prototypes: Parameters of the fixed discriminators, see `prototypes.py`.
+        prototypes: Parameters of the fixed discriminators.
         strength: Strength of the penalty.
         credit: Weights of action dimensions and heads by kind, [n_kinds, n_action_dims, n_heads],
             see `acting.py`; [] without `Actor.credit`.

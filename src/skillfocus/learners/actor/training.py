@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, ExitStack
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -28,10 +26,10 @@ from skillfocus.learners.actor.rewards import (
     init_vectors,
     normalize,
 )
-from skillfocus.learners.checkpoint import Checkpoint, generator_states
+from skillfocus.learners.checkpoint import Checkpoint, speed
 from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
 from skillfocus.learners.problem import Problem
-from skillfocus.objectives.objective import Objective
+from skillfocus.objectives.objective import Objective, TemporalRepresentation
 from skillfocus.progress import Progress
 from skillfocus.skills.actor import (
     ActorModel,
@@ -93,13 +91,10 @@ class Trainer:
         self.acting = Acting(model, settings)
 
         self.compiled = jax.jit(self.run, static_argnums=2, donate_argnums=0)
-        self.compiled_for_many = jax.jit(
-            jax.vmap(self.run, in_axes=(0, 0, None)), static_argnums=2, donate_argnums=0
-        )
         self.compiled_learn = jax.jit(self.learn)
 
     def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
-        """Run `n_rounds` rounds; return the state and the stacked reports of `learn`."""
+        """Run `n_rounds` rounds; return the state and the reports of `learn`."""
         return jax.lax.scan(lambda carry, _: self.round(carry, fixed), carry, None, length=n_rounds)
 
     def round(self, carry: Carry, fixed: Fixed) -> tuple[Carry, Any]:
@@ -126,7 +121,9 @@ class Trainer:
             carry.estimators, now, done.values, done.kind, done.z, released
         )  # [n_steps, n, n_heads]
         rewards = rewards * done.counts[..., None]
-        critic_inputs = self._critic_inputs(done)
+        times = jnp.arange(self.n_steps) / self.n_steps
+        times = jnp.broadcast_to(times[:, None, None], (*done.inputs.shape[:2], 1))
+        critic_inputs = jnp.concatenate([done.inputs, times], axis=2)
         predicted = apply_network(carry.nets["critic"], critic_inputs) * carry.spread
         advantage, returns = advantages(rewards, predicted, self.gamma, settings.gae_lambda)
         size = jnp.sqrt((returns**2).mean(axis=(0, 1)) + 1e-8)
@@ -150,7 +147,6 @@ class Trainer:
             "estimator_loss": loss,
             "entropy": entropy,
             "dual": jnp.exp(log_dual),
-            "released": released,
         }
         carry = carry._replace(
             nets=nets, optimizer=optimizer, estimators=estimators,
@@ -168,12 +164,6 @@ class Trainer:
     def _policy_log_probs(self, per_dimension: jax.Array) -> jax.Array:
         """Return joint log densities, [..., 1], or those of each dimension with credit."""
         return per_dimension if self.settings.credit else per_dimension.sum(-1, keepdims=True)
-
-    def _critic_inputs(self, done: Round) -> jax.Array:
-        n = done.inputs.shape[1]
-        times = jnp.arange(self.n_steps) / self.n_steps
-        times = jnp.broadcast_to(times[:, None, None], (self.n_steps, n, 1))
-        return jnp.concatenate([done.inputs, times], axis=2)
 
     def _loss(self, nets: Any, some: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         inputs, critic_inputs, u, log_prob, advantage, returns, counts = some
@@ -224,24 +214,6 @@ class Trainer:
         return (*after, loss.mean())
 
 
-def initial_carry(
-    trainer: Trainer, key: jax.Array, nets: Any, estimators: Any, vectors: Any, state: Any
-) -> Carry:
-    """Return the initial training state, from initial parameters and environments."""
-    from skillfocus.objectives.objective import TemporalRepresentation
-
-    estimates = trainer.estimates
-    estimate = estimates.objective.reward.estimate
-    dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
-    nets, estimators, vectors = jax.tree.map(jnp.asarray, (nets, estimators, vectors))
-    return Carry(
-        key, nets, trainer.updates.init(nets),
-        estimators, trainer.estimator_optimizer.init(estimators), vectors,
-        jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
-        jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),
-    )  # fmt: skip
-
-
 EXPLORERS = 256
 """Environments that take random actions before training, to find out which values are reached."""
 REPEATS = 5
@@ -250,132 +222,59 @@ MIN_SCALE = 1e-2
 """Smallest scale of an observation."""
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """The result of training.
-
-    Attributes:
-        policy: The policies of all skills.
-        report: What `Trainer.learn` measured, by name, [n_rounds, ...].
-    """
-
-    policy: ActorPolicy
-    report: dict[str, np.ndarray]
-
-
 def train(
-    settings: Actor,
-    problem: Problem,
-    rngs: Sequence[np.random.Generator],
-    progress: Progress,
-    strengths: Sequence[float] | None = None,
-) -> list[Trained]:
-    """Train one set of skills per generator, in one batch.
+    settings: Actor, problem: Problem, rng: np.random.Generator, progress: Progress
+) -> ActorPolicy:
+    """Train a set of skills.
 
     Args:
         settings: Settings of the actor.
         problem: What to learn.
-        rngs: One generator per set of skills.
+        rng: Source of every random draw.
         progress: Progress callback.
-        strengths: Penalty strength of each set (default: the objective's).
 
     Raises:
         UserError: If training diverges, or the checkpoint cannot be used.
     """
     trainer = make_trainer(settings, problem)
+    checkpoint = Checkpoint(settings, problem, rng)
     penalty = problem.objective.penalty
-    if strengths is None:
-        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
-    if isinstance(problem.world, HostWorld):
-        return [
-            train_on_host(trainer, problem, rng, strength, progress)
-            for rng, strength in zip(rngs, strengths, strict=True)
-        ]
-    checkpoint = _checkpoint(settings.checkpoint, settings, problem, rngs, strengths)
-    initial = [
-        init_training(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)
-    ]
-    alone = len(initial) == 1
-    carry, fixed = initial[0] if alone else jax.tree.map(lambda *each: jnp.stack(each), *initial)
-    run = trainer.compiled if alone else trainer.compiled_for_many
-    first, reports, done, n_rounds = None, [], 0, trainer.n_rounds
-    if checkpoint is not None and checkpoint.exists():
-        carry, before, header = checkpoint.read(carry)
-        fixed = jax.tree.unflatten(
-            jax.tree.structure(fixed), [jnp.asarray(before.pop(name)) for name in _names(fixed)]
-        )
-        reports, done = [before], header.done
-    time_axis = 0 if alone else 1
-    while done < n_rounds:
-        steps = done * problem.step_limit * settings.environments * len(rngs)
-        speed = ", compiling" if first is None else f", {_speed(first, steps):,.0f} steps/s"
-        progress(done / n_rounds, f"round {done:,} of {n_rounds:,}{speed}")
-        count = min(settings.rounds_per_jit, n_rounds - done)
-        carry, report = run(carry, fixed, count)
-        reports.append(jax.tree.map(np.asarray, report))
-        done += count
-        check_finite(reports[-1], done)
-        if first is None:
-            first = (
-                time.monotonic(),
-                done * problem.step_limit * settings.environments * len(rngs),
-            )
-        if checkpoint is not None and checkpoint.is_due:
-            kept = dict(zip(_names(fixed), map(np.asarray, jax.tree.leaves(fixed)), strict=True))
-            checkpoint.write(carry, {**kept, **_joined(reports, time_axis)}, done)
-    if checkpoint is not None:
-        checkpoint.delete()
-    report = _joined(reports, time_axis)
-    if alone:
-        return [finish(trainer, problem, carry, fixed, report)]
-    return [
-        finish(trainer, problem, *jax.tree.map(lambda leaf, i=i: leaf[i], (carry, fixed, report)))
-        for i in range(len(rngs))
-    ]
-
-
-def _checkpoint(
-    path: str | Path | None,
-    settings: Actor,
-    problem: Problem,
-    rngs: Sequence[np.random.Generator],
-    strengths: Sequence[float],
-) -> Checkpoint | None:
-    if path is None:
-        return None
-    world = problem.world
-    own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
-    decisive = [
-        own, generator_states(rngs), list(strengths), world.id, world.settings,
-        problem.objective.to_dict(), make_code(problem.kinds, len(world.space)),
-        problem.step_limit,
-    ]  # fmt: skip
-    return Checkpoint(path, decisive)
-
-
-def _names(fixed: Fixed) -> list[str]:
-    return [f"fixed/{i}" for i in range(len(jax.tree.leaves(fixed)))]
-
-
-def _joined(reports: list[dict[str, np.ndarray]], time_axis: int) -> dict[str, np.ndarray]:
-    """Concatenate the reports of all stretches."""
-    return {
-        name: np.concatenate([each[name] for each in reports], axis=time_axis)
-        for name in reports[0]
-    }
-
-
-def check_finite(report: dict[str, np.ndarray], rounds: int) -> None:
-    """Raise a `UserError` if training has diverged."""
-    if not all(np.isfinite(value).all() for value in report.values()):
-        raise UserError(
-            f"training diverged: a loss is no longer finite after {rounds:,} rounds; lower "
-            f"learning_rate or estimator_rate"
-        )
-
-
-def _speed(first: tuple[float, int], steps: int) -> float:
-    return (steps - first[1]) / max(time.monotonic() - first[0], 1e-9)
+    strength = 0.0 if penalty is None else penalty.strength
+    with ExitStack() as stack:
+        if isinstance(problem.world, HostWorld):
+            environments = stack.enter_context(HostEnvironments(trainer, rng))
+            carry, fixed = environments.init_training(strength)
+            run, rounds_per_call = environments.run, 1
+        else:
+            carry, fixed = init_training(trainer, rng, strength)
+            run, rounds_per_call = trainer.compiled, settings.rounds_per_jit
+        (carry, fixed), done = checkpoint.read((carry, fixed))
+        began, first, n_rounds = time.monotonic(), done, trainer.n_rounds
+        while done < n_rounds:
+            steps = (done - first) * problem.step_limit * settings.environments
+            progress(done / n_rounds, f"round {done:,} of {n_rounds:,}{speed(began, steps)}")
+            count = min(rounds_per_call, n_rounds - done)
+            carry, report = run(carry, fixed, count)
+            done += count
+            if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(report)):
+                raise UserError(
+                    f"training diverged: a loss is no longer finite after {done:,} rounds; lower "
+                    f"learning_rate or estimator_rate"
+                )
+            checkpoint.write((carry, fixed), done)
+    checkpoint.delete()
+    estimators = jax.tree.map(np.asarray, carry.estimators)
+    if trainer.estimates.is_lipschitz:  # power iteration is approximate; this bound is exact
+        norms = spectral_norms(estimators)
+        for i in range(norms.shape[1]):
+            most = np.maximum(norms[:, i], 1.0)[:, None, None]
+            estimators[f"w{i}"] = (estimators[f"w{i}"] / most).astype(np.float32)
+    weights = {
+        "actor": jax.tree.map(np.asarray, carry.nets["actor"]),
+        "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale),
+        "estimators": estimators,
+    }  # fmt: skip
+    return ActorPolicy(trainer.model, weights, problem.kinds.skills)
 
 
 def make_trainer(settings: Actor, problem: Problem) -> Trainer:
@@ -402,7 +301,8 @@ def init_training(
     """Return the initial training state and the constants of a run."""
     settings = trainer.settings
     key, key_explore, key_reset = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
-    observations, values = jax.tree.map(np.asarray, explore(trainer, key_explore))
+    explored = trainer.acting.compiled_explore(key_explore, EXPLORERS, REPEATS)
+    observations, values = jax.tree.map(np.asarray, explored)
     state = trainer.acting.compiled_reset(jax.random.split(key_reset, settings.environments))
     return prepare(trainer, rng, key, observations, values, strength, state)
 
@@ -440,65 +340,20 @@ def prepare(
         key, key_influence = jax.random.split(key)
         influence = action_influence(model, key_influence)
         credit = credit_weights(influence, model.code, trainer.rule.watched, settings.credit)
-    carry = initial_carry(trainer, key, nets, estimators, vectors, state)
+    estimate = estimates.objective.reward.estimate
+    dual = estimate.first_dual if isinstance(estimate, TemporalRepresentation) else 1.0
+    nets, estimators, vectors = jax.tree.map(jnp.asarray, (nets, estimators, vectors))
+    carry = Carry(
+        key, nets, trainer.updates.init(nets),
+        estimators, trainer.estimator_optimizer.init(estimators), vectors,
+        jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
+        jnp.ones(trainer.rule.n_heads), state, jnp.int32(0),
+    )  # fmt: skip
     fixed = Fixed(
         jnp.asarray(shift), jnp.asarray(np.maximum(scale, MIN_SCALE)),
         jax.tree.map(jnp.asarray, prototypes), jnp.float32(strength), jnp.asarray(credit),
     )  # fmt: skip
     return carry, fixed
-
-
-def explore(trainer: Trainer, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Take random actions; return observations and values, as `Acting.explore` does."""
-    return trainer.acting.compiled_explore(key, EXPLORERS, REPEATS)
-
-
-def finish(
-    trainer: Trainer, problem: Problem, carry: Carry, fixed: Fixed, report: dict[str, Any]
-) -> Trained:
-    """Return the results of training, as NumPy arrays."""
-    estimators = jax.tree.map(np.asarray, carry.estimators)
-    if trainer.estimates.is_lipschitz:  # power iteration is approximate; this bound is exact
-        norms = spectral_norms(estimators)
-        for i in range(norms.shape[1]):
-            most = np.maximum(norms[:, i], 1.0)[:, None, None]
-            estimators[f"w{i}"] = (estimators[f"w{i}"] / most).astype(np.float32)
-    weights = {
-        "actor": jax.tree.map(np.asarray, carry.nets["actor"]),
-        "shift": np.asarray(fixed.shift), "scale": np.asarray(fixed.scale),
-        "estimators": estimators,
-    }  # fmt: skip
-    return Trained(ActorPolicy(trainer.model, weights, problem.kinds.skills), report)
-
-
-def train_on_host(
-    trainer: Trainer,
-    problem: Problem,
-    rng: np.random.Generator,
-    strength: float,
-    progress: Progress,
-) -> Trained:
-    """Train in a world that is stepped on the CPU; only the networks use JAX."""
-    settings, n_rounds = trainer.settings, trainer.n_rounds
-    with HostEnvironments(trainer, rng) as environments:
-        observations, values = environments.explore(REPEATS)
-        key = jax.random.key(int(rng.integers(2**31)))
-        carry, fixed = prepare(trainer, rng, key, observations, values, strength, None)
-        reports, began = [], time.monotonic()
-        for number in range(n_rounds):
-            steps = number * trainer.n_steps * settings.environments
-            speed = steps / max(time.monotonic() - began, 1e-9)
-            progress(
-                number / n_rounds,
-                f"round {number:,} of {n_rounds:,}, {speed:,.0f} steps/s",
-            )
-            key, key_act, key_learn = jax.random.split(carry.key, 3)
-            done = environments.round(key_act, carry.nets["actor"], fixed)
-            carry, report = trainer.compiled_learn(key_learn, carry._replace(key=key), fixed, done)
-            reports.append(jax.tree.map(np.asarray, report))
-            check_finite(reports[-1], number + 1)
-    report = {name: np.stack([each[name] for each in reports]) for name in reports[0]}
-    return finish(trainer, problem, carry, fixed, report)
 
 
 # -------------------- Batched rollouts for training in environments that are stepped on the CPU
@@ -507,7 +362,7 @@ def train_on_host(
 # count. The environment is reset, and the next skill starts in the new episode.
 
 
-class HostEnvironments:
+class HostEnvironments(AbstractContextManager):
     """A batch of environments; close it, or use it in a `with` block.
 
     Args:
@@ -522,24 +377,36 @@ class HostEnvironments:
         self.batch = self.world.make_batch(self.n)
         self.observations = self.batch.reset_batch(int(rng.integers(2**31)))
 
-    def __enter__(self) -> HostEnvironments:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.batch.close()
 
-    def explore(self, repeats: int) -> tuple[np.ndarray, np.ndarray]:
-        """Take random actions, each repeated; see `Acting.explore`."""
+    def init_training(self, strength: float) -> tuple[Carry, Fixed]:
+        """Return the initial training state and the constants of a run; see `init_training`.
+
+        Random actions are each repeated, as in `Acting.explore`.
+        """
         seen, n_dims = [], self.trainer.model.n_action_dims
         u = np.zeros((self.n, n_dims), np.float32)
         for number in range(2 * self.trainer.n_steps):
-            if number % repeats == 0:
+            if number % REPEATS == 0:
                 u = np.arctanh(0.999 * self.rng.uniform(-1, 1, (self.n, n_dims)))
             step = self.batch.step_batch(self.trainer.model.action(u.astype(np.float32)))
             seen.append(step.observations)
             self.observations = step.next_observations
         observations = np.concatenate(seen)
-        return observations, self.world.values(observations)
+        key = jax.random.key(int(self.rng.integers(2**31)))
+        values = self.world.values(observations)
+        return prepare(self.trainer, self.rng, key, observations, values, strength, None)
+
+    def run(self, carry: Carry, fixed: Fixed, n_rounds: int) -> tuple[Carry, Any]:
+        """Run rounds; return the state and the last report, as `Trainer.run` does."""
+        report = None
+        for _ in range(n_rounds):
+            key, key_act, key_learn = jax.random.split(carry.key, 3)
+            done = self.round(key_act, carry.nets["actor"], fixed)
+            carry = carry._replace(key=key)
+            carry, report = self.trainer.compiled_learn(key_learn, carry, fixed, done)
+        return carry, report
 
     def round(self, key: jax.Array, actor: Any, fixed: Fixed) -> Round:
         """Run one sampled skill in every environment."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from skillfocus.errors import UserError, check_ranges, unknown
 from skillfocus.learners.problem import Learned, Learner, Problem, check_own_world
-from skillfocus.objectives.variants import PathPenalty, StatePenalty
+from skillfocus.objectives.variants import PathPenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.jax.world import require_jax
 
@@ -130,7 +130,7 @@ class Neural(Learner):
                 f"the baseline {penalty.baseline!r} needs a table of states, which networks do not "
                 f"have: use baseline='start', or learner=Planning()"
             )
-        if isinstance(penalty, StatePenalty | PathPenalty):
+        if isinstance(penalty, PathPenalty):
             raise UserError(
                 f"{penalty.name} needs a table of states, which networks do not "
                 f"have: use a Penalty on variables, such as weighted_norm(), or another learner"
@@ -146,7 +146,7 @@ class Neural(Learner):
         check_own_world(problem.world)
         from skillfocus.learners.cost_network.training import train
 
-        return train(self, problem, [rng], progress)[0]
+        return Learned(train(self, problem, rng, progress))
 
 
 def large_neural(**settings: object) -> Neural:

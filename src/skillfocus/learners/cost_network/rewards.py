@@ -24,64 +24,9 @@ from skillfocus.learners.planning.estimators import (
     compiled_update,
     tabular_estimator,
 )
-from skillfocus.learners.planning.problem import Swaps
-from skillfocus.objectives.kinds import Skill, SkillKinds
+from skillfocus.learners.planning.problem import align_components
 from skillfocus.objectives.objective import Discriminator, Representation
 from skillfocus.skills.network import Group, Parameters, SkillModel, init_network
-
-# --------------------
-#
-# Align the initial rewards of skills with several targets, as in `tabular/alignment.py`
-#
-# The skill whose initial reward favours an unchanged first target also favours unchanged others.
-
-
-def align_rewards(model: SkillModel, rewards: Sequence[GroupReward], estimator: object) -> None:
-    """Swap components of tabular rewards in place; discriminator networks stay as they are.
-
-    Args:
-        model: The skill model.
-        rewards: Reward of each of the model's groups.
-        estimator: Estimator of the tables.
-    """
-    if not isinstance(estimator, Swaps):
-        return
-    by_target = {
-        group.variables: reward
-        for group, reward in zip(model.groups, rewards, strict=True)
-        if group.sign > 0 and group.is_table
-    }
-    for skills in _sets_by_targets(model.kinds):
-        targets = sorted(skills[0])
-        tables = [by_target.get((j,)) for j in targets]
-        columns = [[skill[j] for skill in skills] for j in targets]
-        if None in tables or any(len(set(column)) < len(skills) for column in columns):
-            continue
-        stays, *others = (
-            _staying_component(table, column)  # pyright: ignore[reportArgumentType]
-            for table, column in zip(tables, columns, strict=True)
-        )
-        for table, column, other in zip(tables[1:], columns[1:], others, strict=True):
-            estimator.swap(table.params, column[stays], column[other])  # pyright: ignore
-
-
-def _sets_by_targets(kinds: SkillKinds) -> list[list[Skill]]:
-    """Group the skills that have several targets by these targets."""
-    sets: dict[tuple[int, ...], list[Skill]] = {}
-    for skill in kinds.skills:
-        if len(skill) > 1:
-            sets.setdefault(tuple(sorted(skill)), []).append(skill)
-    return list(sets.values())
-
-
-def _staying_component(reward: GroupReward, components: Sequence[int]) -> int:
-    """Return the component that most favours an unchanged variable.
-
-    Its reward for the first value exceeds its mean reward for the other values the most.
-    """
-    table = reward.parts(held=False)["table"][list(components), 0]
-    return int(np.argmax(table[:, 0] - table[:, 1:].mean(axis=1)))
-
 
 ESTIMATOR_WIDTH = 256
 """Width of the hidden layer of a discriminator network."""
@@ -220,8 +165,32 @@ def make_rewards(
             rewards.append(LinearReward(model, group, estimator, rng))
         else:
             rewards.append(NetworkReward(model, group, rng))
-    align_rewards(model, rewards, estimator)
+    if hasattr(estimator, "swap"):
+        _align(model, rewards, estimator)
     return rewards
+
+
+def _align(model: SkillModel, rewards: Sequence[GroupReward], estimator: Any) -> None:
+    """Align tables of targets, as `align_components` does; networks stay as they are."""
+    tables: dict[int, TableReward] = {
+        group.variables[0]: reward
+        for group, reward in zip(model.groups, rewards, strict=True)
+        if group.sign > 0 and len(group.variables) == 1 and isinstance(reward, TableReward)
+    }
+
+    def staying(target: int, components: Sequence[int]) -> int:
+        table = tables[target].parts(held=False)["table"][list(components), 0]
+        return int(np.argmax(table[:, 0] - table[:, 1:].mean(axis=1)))
+
+    align_components(
+        (
+            dict(sorted(skill.items()))
+            for skill in model.kinds.skills
+            if set(skill) <= tables.keys()
+        ),
+        staying,
+        lambda target, one, other: estimator.swap(tables[target].params, one, other),
+    )
 
 
 def check_rewards(model: SkillModel) -> None:

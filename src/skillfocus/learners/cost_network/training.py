@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import jax
@@ -14,15 +13,10 @@ import numpy as np
 import optax
 
 from skillfocus.errors import UserError
-from skillfocus.learners.checkpoint import (
-    keep_compiled_programs,
-    make_checkpoint,
-    read_state,
-    write_state,
-)
+from skillfocus.learners.checkpoint import Checkpoint, keep_compiled_programs, speed
 from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.learners.cost_network.rewards import GroupReward, NetworkReward, make_rewards
-from skillfocus.learners.problem import Learned, Problem
+from skillfocus.learners.problem import Problem
 from skillfocus.progress import Progress
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
 from skillfocus.worlds.jax.table import TableWorld
@@ -440,76 +434,49 @@ TYPICAL_LOSS = 4.0
 
 
 def train(
-    settings: Neural,
-    problem: Problem,
-    rngs: Sequence[np.random.Generator],
-    progress: Progress,
-    strengths: Sequence[float] | None = None,
-) -> list[Learned]:
-    """Train one set of skills per generator, in one batch.
+    settings: Neural, problem: Problem, rng: np.random.Generator, progress: Progress
+) -> NeuralPolicy:
+    """Train a set of skills.
 
     Args:
         settings: The learner's settings.
         problem: What to learn.
-        rngs: One generator per set of skills.
+        rng: Source of every random draw.
         progress: Progress callback.
-        strengths: Penalty strength of each set (default: the objective's).
     """
     keep_compiled_programs()
-    world = jax_world(problem)
-    model = make_model(problem)
+    checkpoint = Checkpoint(settings, problem, rng)
+    world, model = jax_world(problem), make_model(problem)
     trainer = Trainer(world, model, settings, problem.step_limit)
-    penalty = problem.objective.penalty
-    if strengths is None:
-        strengths = [0.0 if penalty is None else penalty.strength] * len(rngs)
-    checkpoint = make_checkpoint(settings, problem, rngs, strengths)
-    sets = [SkillSet(trainer, rng, strength) for rng, strength in zip(rngs, strengths, strict=True)]
-    alone = len(sets) == 1
-    carry: Any = sets[0].carry if alone else stack([each.carry for each in sets])
+    skills = SkillSet(trainer, rng)
+    (carry, estimates), first = checkpoint.read((skills.carry, skills.estimates))
+    if first:
+        skills.restore(estimates, first)
     stretches = -(-settings.updates // settings.updates_per_jit)
-    done = 0
-    if checkpoint is not None and checkpoint.exists():
-        carry, done = read_state(checkpoint, carry, sets)
-
-    def run_stretch(carry: Carry, rewards: Any) -> tuple[Carry, jax.Array, Ends]:
-        return trainer.run(carry, rewards, settings.updates_per_jit)
-
-    run = jax.jit(run_stretch if alone else jax.vmap(run_stretch), donate_argnums=0)
-    began, first = time.monotonic(), done
-    for number in range(done, stretches):
-        seconds = time.monotonic() - began
-        steps = (number - first) * settings.updates_per_jit * settings.environments * len(sets)
-        speed = f", {steps / seconds:,.0f} steps/s" if number > first else ", compiling"
+    run = jax.jit(trainer.run, static_argnums=2, donate_argnums=0)
+    precision = None if settings.precision == "default" else "BF16_BF16_F32"
+    began = time.monotonic()
+    for number in range(first, stretches):
+        updates = number * settings.updates_per_jit
+        steps = (number - first) * settings.updates_per_jit * settings.environments
         progress(
             number / stretches,
-            f"update {number * settings.updates_per_jit:,} of {settings.updates:,}{speed}",
+            f"update {updates:,} of {settings.updates:,}{speed(began, steps)}",
         )
-        weights = [each.weights() for each in sets]
-        with matmul_precision(settings):
-            carry, loss, ends = run(carry, weights[0] if alone else stack(weights))
+        with nullcontext() if precision is None else jax.default_matmul_precision(precision):
+            carry, loss, ends = run(carry, skills.weights(), settings.updates_per_jit)
         if not np.isfinite(np.asarray(loss)).all():
-            raise _diverged(settings, number)
-        for i, each in enumerate(sets):
-            mine = ends if alone else jax.tree.map(lambda leaf, i=i: leaf[i], ends)
-            each.observe(mine, (number + 1) / stretches)
-        if checkpoint is not None and checkpoint.is_due:
-            write_state(checkpoint, carry, sets, number + 1)
-    if checkpoint is not None:
-        checkpoint.delete()
-    carries = (
-        [carry] if alone else [jax.tree.map(lambda x, i=i: x[i], carry) for i in range(len(sets))]
-    )
-    return [
-        Learned(NeuralPolicy(model, each.final_weights(one), problem.modes, world.mdp))
-        for each, one in zip(sets, carries, strict=True)
-    ]
-
-
-def matmul_precision(settings: Neural) -> AbstractContextManager[None]:
-    """Return a context in which programs are compiled with the precision of the settings."""
-    if settings.precision == "default":
-        return nullcontext()
-    return jax.default_matmul_precision("BF16_BF16_F32")
+            advice = "set checkpoint to keep earlier states"
+            if checkpoint.path is not None and checkpoint.path.exists():
+                advice = f"the last finite state is in {checkpoint.path}"
+            raise UserError(
+                f"training diverged: the loss is no longer finite after {updates:,} updates; "
+                f"lower learning_rate ({advice})"
+            )
+        skills.observe(ends, (number + 1) / stretches)
+        checkpoint.write((carry, skills.estimates), number + 1)
+    checkpoint.delete()
+    return NeuralPolicy(model, skills.final_weights(carry), problem.modes, world.mdp)
 
 
 def jax_world(problem: Problem) -> JaxWorld:
@@ -528,13 +495,14 @@ def make_model(problem: Problem) -> SkillModel:
 class SkillSet:
     """One set of skills in training: its rewards and initial training state."""
 
-    def __init__(self, trainer: Trainer, rng: np.random.Generator, strength: float) -> None:
+    def __init__(self, trainer: Trainer, rng: np.random.Generator) -> None:
         self.settings, self.model, self.rng = trainer.settings, trainer.model, rng
+        penalty = self.model.objective.penalty
         self.rewards: list[GroupReward] = make_rewards(self.model, self.settings.owned_share, rng)
         self.parts = [reward.parts(held=True) for reward in self.rewards]
         temperature = self.settings.temperature if is_deterministic(trainer.world) else 0.0
         self.fixed = {
-            "strength": np.float32(strength),
+            "strength": np.float32(0.0 if penalty is None else penalty.strength),
             "temperature": np.float32(temperature),
             "reward_scale": _units(self.model, self.parts),
         }
@@ -580,8 +548,15 @@ class SkillSet:
                 reward.update(np.full(len(which), component), starts[which], states[which], rate)
         self.parts = [reward.parts(held=False) for reward in self.rewards]
 
-    def refresh(self, stretches: int) -> None:
-        """Recompute the rewards after estimates were restored from a checkpoint."""
+    @property
+    def estimates(self) -> list[np.ndarray]:
+        """The parameters of the estimates that are on the host."""
+        return [each.params for each in self.rewards if not isinstance(each, NetworkReward)]
+
+    def restore(self, estimates: Sequence[Any], stretches: int) -> None:
+        """Take the parameters of the estimates from a checkpoint after so many stretches."""
+        for own, kept in zip(self.estimates, estimates, strict=True):
+            own[...] = kept
         share = stretches / -(-self.settings.updates // self.settings.updates_per_jit)
         held = share <= self.settings.warmup_fraction
         self.parts = [reward.parts(held=held) for reward in self.rewards]
@@ -611,18 +586,3 @@ def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
             typical = model.bound(group, part) / 2
         lost += np.asarray(typical, np.float32) @ shares
     return np.where(lost > 0, lost / TYPICAL_LOSS, units).astype(np.float32)
-
-
-def stack(trees: Sequence[Any]) -> Any:
-    """Stack pytrees of arrays along a new leading axis."""
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
-
-
-def _diverged(settings: Neural, number: int) -> UserError:
-    advice = "set checkpoint to keep earlier states"
-    if settings.checkpoint is not None and Path(settings.checkpoint).exists():
-        advice = f"the last finite state is in {settings.checkpoint}"
-    return UserError(
-        f"training diverged: the loss is no longer finite after "
-        f"{number * settings.updates_per_jit:,} updates; lower learning_rate ({advice})"
-    )

@@ -1,6 +1,6 @@
 """Estimators: what supplies the arguments of a reward formula, in arrays.
 
-An objective declares what its formula reads (`objectives/estimates.py`); `tabular_estimator` finds
+An objective declares what its formula reads (`objectives/objective.py`); `tabular_estimator` finds
 the estimator that supplies it here. To supply another declaration, register a function for its
 type, or let the declaration itself have the methods of an `Estimator`:
 
@@ -496,7 +496,7 @@ class LinearMap(UniformPrior):
 #     <phi(s_T) - phi(s_0), z> = c z^T (W[:, value] - W[:, start])
 #
 # f_x = c e_x with e_x the indicator of value x. Two values are c sqrt 2 apart, the root mean square
-# distance of the variable's coordinates, so that rewards are as large as with `linear_map.py`. As
+# distance of the variable's coordinates, so that rewards are as large as with `LinearMap`. As
 # there, z is a centred one-hot vector and W follows the gradient of the reward; a singular value
 # that exceeds 1 is set to 1, which leaves the other directions as they are.
 #
@@ -686,7 +686,16 @@ class FunctionEstimator(UniformPrior):
     @property
     def predict(self) -> Callable:
         """The user's function, returning a tuple of one number."""
-        return _as_tuple(self.estimate.predict)
+        predict = self.estimate.predict
+        if (predict, tuple) not in _compiled:
+            compiled = compile_function(predict, REWARD)
+
+            @njit(nogil=True)
+            def in_tuple(params, coordinates, component, start, value):
+                return (compiled(params, coordinates, component, start, value),)
+
+            _compiled[predict, tuple] = in_tuple
+        return _compiled[predict, tuple]
 
     @property
     def update(self) -> Callable | None:
@@ -698,22 +707,6 @@ class FunctionEstimator(UniformPrior):
     ) -> np.ndarray:
         """Return the user's initial parameters."""
         return self.estimate.init(n_components, n_starts, coordinates, rng)
-
-
-_tuples: dict[Callable, Callable] = {}
-
-
-def _as_tuple(predict: Callable) -> Callable:
-    """Return a function that predicts a tuple of one number, the same for the same function."""
-    if predict not in _tuples:
-        compiled = compile_function(predict, REWARD)
-
-        @njit(nogil=True)
-        def in_tuple(params, coordinates, component, start, value):
-            return (compiled(params, coordinates, component, start, value),)
-
-        _tuples[predict] = in_tuple
-    return _tuples[predict]
 
 
 @tabular_estimator.register

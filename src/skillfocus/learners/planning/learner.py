@@ -1,7 +1,7 @@
 """Planning: exact value iteration that alternates with updates of the rewards.
 
 Each round, the values of every skill are swept towards the optimum of its current reward (see
-`value_iteration.py`), the skills are run, and what they did updates the rewards' parameters. The
+`sweeps.py`), the skills are run, and what they did updates the rewards' parameters. The
 first round solves for the values: after two sweeps a skill whose target is ten steps away would
 still stay where it is, and a discriminator that sees it stay rewards it for staying. At the end the
 values are solved from scratch, because warm-started values adapt slowly to rewards that fell.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from skillfocus.learners.planning.estimators import require_slots
 from skillfocus.learners.planning.problem import (
     TabularProblem,
     count_cells,
+    require_cells,
     tabular_problem,
 )
 from skillfocus.learners.planning.rewards import (
@@ -55,14 +55,14 @@ from skillfocus.objectives.objective import Timing
 from skillfocus.progress import Progress, part_of
 from skillfocus.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, join_rewards
-from skillfocus.skills.policy import MAX_UNPACKED, PackedPolicy, Packer, TabularPolicy
+from skillfocus.skills.policy import MAX_UNPACKED, PackedPolicy, Packer
 
 # --------------------
 #
 # Value iteration for all skills of a learning problem, and the policies that it finds
 #
-# Worlds whose actions have very many outcomes are swept by matrix products (`product_model.py`),
-# others by the kernels of `sweeps.py`.
+# Worlds whose actions have very many outcomes are swept by matrix products (`ProductModel`),
+# others by kernels.
 
 BLOCK = 256
 """Contexts swept together: few enough for their values to stay in the cache."""
@@ -142,18 +142,14 @@ class Model:
 
     def backup(self, z: int, params: Params) -> Backup:
         """Return what sweeps of skill z need."""
-        return Backup(
-            self.successors, self.probabilities, self._expected_costs(z, params), self.gamma,
-            self.loss_discount, self.step_share, self.stop_share,
-        )  # fmt: skip
-
-    def _expected_costs(self, z: int, params: Params) -> np.ndarray:
-        """Return the expected cost of each action, float32 [n_states, n_actions]."""
         fixed = self.problem.objective.reward.timing != "transition"
-        if not fixed or z not in self._costs:
+        if not fixed or z not in self._costs:  # the expected cost of each action
             costs = outcome_cost(self.problem, params, z)
             self._costs[z] = (self.problem.mdp.probabilities * costs).sum(axis=2).astype(np.float32)
-        return self._costs[z]
+        return Backup(
+            self.successors, self.probabilities, self._costs[z], self.gamma, self.loss_discount,
+            self.step_share, self.stop_share,
+        )  # fmt: skip
 
     def improve(
         self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
@@ -221,29 +217,20 @@ class Model:
 def independent_parts(problem: Problem) -> list[tuple[int, ...]]:
     """Return the smallest sets of skills, by number, that share no estimate with the others."""
     parts: list[tuple[set[object], tuple[int, ...]]] = []
-    n_variables = len(problem.world.space)
-    for skill, first in enumerate(first_modes(problem.modes)):
+    for skill, first in enumerate(problem.first_modes):
         targets = problem.kinds.targets(first)
-        terms = problem.objective.terms(targets, n_variables)
+        terms = problem.objective.terms(targets, len(problem.world.space))
         keys: set[object] = {(term.variables, term.target) for term in terms}
-        members, apart = (skill,), []
-        for known, others in parts:
-            if known & keys:
-                keys, members = keys | known, (*others, *members)
-            else:
-                apart.append((known, others))
-        parts = [*apart, (keys, tuple(sorted(members)))]
+        sharing = [part for part in parts if part[0] & keys]
+        members = sorted([skill, *(z for _, others in sharing for z in others)])
+        parts = [part for part in parts if not part[0] & keys]
+        parts.append((keys.union(*(known for known, _ in sharing)), tuple(members)))
     return sorted(members for _, members in parts)
-
-
-def first_modes(modes: Sequence[int]) -> list[int]:
-    """Return, per skill, the place of its first mode among the modes of all."""
-    return [0, *accumulate(modes[:-1])]
 
 
 def part_of_problem(problem: Problem, skills: Sequence[int]) -> Problem:
     """Return the problem of learning some of the skills."""
-    firsts = first_modes(problem.modes)
+    firsts = problem.first_modes
     chosen = [firsts[z] + mode for z in skills for mode in range(problem.modes[z])]
     return replace(
         problem,
@@ -290,7 +277,7 @@ class JoinedParts:
         skills: Sequence[int],
         tabular: TabularProblem,
         packed: Sequence[np.ndarray],
-        reward: IntrinsicReward | None,
+        params: Params,
     ) -> None:
         """Add the skills of one part.
 
@@ -298,11 +285,12 @@ class JoinedParts:
             skills: Their numbers in the whole problem.
             tabular: The part's problem as arrays.
             packed: Per skill or mode of the part, the numbers of its blocks.
-            reward: The part's learned reward.
+            params: The parameters of the part's rewards.
         """
         names, z = tabular.mdp.space.names, 0
-        for place, skill in enumerate(skills):
-            count = self._problem.modes[skill]
+        modes = [self._problem.modes[skill] for skill in skills]
+        reward = make_intrinsic_reward(tabular, params, modes)
+        for place, (skill, count) in enumerate(zip(skills, modes, strict=True)):
             context = tabular.skills[z].context_variables
             numbers = interleave_modes(
                 self.packer, packed[z : z + count], tabular.skills[z].context.size
@@ -311,32 +299,18 @@ class JoinedParts:
             self._rewards[skill] = reward, place
             z += count
 
-    def policy(self) -> TabularPolicy:
-        """Return the policies of all skills."""
+    def join(self) -> Learned:
+        """Return the policies and rewards of all skills; no rewards if one is missing or all are
+        too large."""
         parts = [self._packed[z] for z in range(len(self._packed))]
-        variables = [names for names, _ in parts]
         flat = np.concatenate([numbers.ravel() for _, numbers in parts])
-        blocks = self.packer.blocks.copy()
-        packed = PackedPolicy(self._problem.mdp, variables, flat, blocks, self._problem.modes)
-        return packed.unpacked()
-
-    def intrinsic_reward(self) -> IntrinsicReward | None:
-        """Return the learned rewards of all skills; None if one is missing or all are too large."""
+        policies = PackedPolicy(
+            self._problem.mdp, [names for names, _ in parts], flat, self.packer.blocks.copy(),
+            self._problem.modes,
+        )  # fmt: skip
         joined = join_rewards([self._rewards[z] for z in range(len(self._rewards))])
-        return joined if joined and joined.n_entries <= MAX_ENTRIES else None
-
-
-def check_parts(problem: Problem) -> None:
-    """Raise a `UserError` for policies that are too large even if they are packed, or whose one
-    discriminator of whole states is."""
-    if not problem.objective.targeted and problem.objective.reward.estimate.discriminates:
-        require_slots(len(problem.kinds))
-    cells = sum(
-        problem_builder.count_cells(part_of_problem(problem, skills))
-        for skills in independent_parts(problem)
-    )
-    most = problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS
-    problem_builder.require_cells(cells, most, len(problem.kinds))
+        fits = joined is not None and joined.n_entries <= MAX_ENTRIES
+        return Learned(policies.unpacked(), joined if fits else None)
 
 
 # --------------------
@@ -452,8 +426,8 @@ class Planning(Learner):
             cells = count_cells(problem)
             large = cells > MAX_UNPACKED
             if cells > problem_builder.MAX_CELLS:
-                check_parts(problem)
                 parts = independent_parts(problem)
+                self._check_parts(problem, parts)
                 sources = rng.spawn(len(parts))
         learned = JoinedParts(problem, Packer(problem.mdp.n_actions))
         for number, (members, source) in enumerate(zip(parts, sources, strict=True)):
@@ -462,7 +436,19 @@ class Planning(Learner):
             self._learn_part(
                 part_of_problem(problem, members), members, learned, source, share, large
             )
-        return Learned(learned.policy(), learned.intrinsic_reward())
+        return learned.join()
+
+    def _check_parts(self, problem: Problem, parts: Sequence[Sequence[int]]) -> None:
+        """Raise a `UserError` for policies that are too large even if they are packed, or whose one
+        discriminator of whole states is."""
+        if not problem.objective.targeted and problem.objective.reward.estimate.discriminates:
+            require_slots(len(problem.kinds))
+        cells = sum(count_cells(part_of_problem(problem, skills)) for skills in parts)
+        require_cells(cells, self._max_cells, len(problem.kinds))
+
+    @property
+    def _max_cells(self) -> int:
+        return problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS
 
     def _learn_part(
         self,
@@ -474,7 +460,14 @@ class Planning(Learner):
         large: bool,
     ) -> None:
         """Learn some of the skills, and pack their policies."""
-        tabular = self._tabular_problem(part)
+        if not self.sees_start:
+            reward = part.objective.reward.without_start()
+            part = replace(part, objective=replace(part.objective, reward=reward))
+        tabular = tabular_problem(
+            part, use_context=self.sees_start,
+            start_where_controllable=self.start_where_controllable, max_cells=self._max_cells,
+        )  # fmt: skip
+        tabular = tabular if self.sees_start else tabular.average_penalties()
         model = Model(tabular, self.gamma, self.keeps_earning, on_all_cores=large)
         params = self._run_rounds(tabular, model, rng, progress)
         n, packed = len(tabular.skills), []
@@ -488,7 +481,7 @@ class Planning(Learner):
                     policy = keep_reachable(tabular.mdp, policy, contexts, index, part.step_limit)
                 numbers.append(learned.packer.pack(policy))
             packed.append(np.concatenate(numbers, axis=1))
-        learned.add(members, tabular, packed, make_intrinsic_reward(tabular, params, part.modes))
+        learned.add(members, tabular, packed, params)
 
     def _run_rounds(
         self, tabular: TabularProblem, model: Model, rng: np.random.Generator, progress: Progress
@@ -516,17 +509,6 @@ class Planning(Learner):
             update_estimates(tabular, params, skills, paths, steps, rng)
         check_rewards(tabular, params)
         return params
-
-    def _tabular_problem(self, problem: Problem) -> TabularProblem:
-        if not self.sees_start:
-            reward = problem.objective.reward.without_start()
-            problem = replace(problem, objective=replace(problem.objective, reward=reward))
-        tabular = tabular_problem(
-            problem, use_context=self.sees_start,
-            start_where_controllable=self.start_where_controllable,
-            max_cells=problem_builder.PACKED_CELLS * problem_builder.MAX_CELLS,
-        )  # fmt: skip
-        return tabular if self.sees_start else tabular.average_penalties()
 
 
 def draw_starts(

@@ -12,9 +12,10 @@ move on, the largest first. What still does not fit in `MAX_CELLS` is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,10 +30,9 @@ from skillfocus.mdp import (
     index_values,
     moves_by_itself,
 )
-from skillfocus.objectives.kinds import SkillKinds, reaches_values
+from skillfocus.objectives.kinds import reaches_values
 from skillfocus.objectives.objective import Objective, Term, ValueNumbers
 from skillfocus.objectives.variants import Penalty, StatePenalty
-from skillfocus.skills.policy import TabularPolicy
 
 # -------------------- Penalties as arrays: between two states, and of every outcome of an action
 
@@ -87,16 +87,14 @@ def inaction_reaches(mdp: TabularMDP) -> np.ndarray:
     Returns:
         bool [n_states, n_states]
     """
+    from scipy.sparse import coo_array  # late, as importing SciPy takes long
+    from scipy.sparse.csgraph import shortest_path
+
     successors, probabilities = inaction(mdp)
-    reached = np.eye(mdp.n_states, dtype=bool)
-    while True:
-        wider = reached.copy()
-        for slot in range(successors.shape[1]):
-            possible = probabilities[:, slot] > 0
-            wider[possible] |= reached[successors[possible, slot]]
-        if np.array_equal(wider, reached):
-            return reached
-        reached = wider
+    source, slot = np.nonzero(probabilities > 0)
+    ones, target = np.ones(len(source)), successors[source, slot]
+    graph = coo_array((ones, (source, target)), shape=(mdp.n_states, mdp.n_states))
+    return np.isfinite(shortest_path(graph.tocsr(), unweighted=True))
 
 
 def against_inaction(mdp: TabularMDP, penalty: Penalty, watched: np.ndarray) -> np.ndarray:
@@ -188,25 +186,21 @@ def of_outcomes(mdp: TabularMDP, penalty: Penalty | None, watched: np.ndarray) -
     shape = mdp.successors.shape
     if penalty is None or not watched.any():
         return np.zeros(shape, dtype=np.float32)
+
+    def against(baselines: np.ndarray) -> np.ndarray:
+        before = np.broadcast_to(baselines[:, None, None], shape).reshape(-1)
+        costs = _penalties(penalty, mdp, before, mdp.successors.reshape(-1), watched)
+        return costs.reshape(shape).astype(np.float32)
+
     if penalty.baseline != "stepwise":
-        return _outcome_costs(mdp, penalty, watched, np.arange(shape[0]))
+        return against(np.arange(shape[0]))
     successors, probabilities = inaction(mdp)
     costs = np.full(shape, np.inf, dtype=np.float32)
     for slot in range(successors.shape[1]):
-        each = _outcome_costs(mdp, penalty, watched, successors[:, slot])
+        each = against(successors[:, slot])
         each[probabilities[:, slot] == 0] = np.inf
         costs = np.minimum(costs, each)
     return costs
-
-
-def _outcome_costs(
-    mdp: TabularMDP, penalty: Penalty, watched: np.ndarray, baselines: np.ndarray
-) -> np.ndarray:
-    """Return the penalty of each outcome against one state per state, as `of_outcomes` does."""
-    shape = mdp.successors.shape
-    before = np.broadcast_to(baselines[:, None, None], shape).reshape(-1)
-    costs = _penalties(penalty, mdp, before, mdp.successors.reshape(-1), watched)
-    return costs.reshape(shape).astype(np.float32)
 
 
 # -------------------- Joint initial rewards of skills with several targets
@@ -217,62 +211,33 @@ def _outcome_costs(
 # the targets agree: the skill that wants the first one to stay wants the others to stay, too.
 
 
-@runtime_checkable
-class Swaps(Protocol):
-    """An estimator whose components can change places."""
-
-    def swap(self, params: np.ndarray, one: int, other: int) -> None:
-        """Let two components change places, in place."""
-        ...
-
-
-def align_components(problem: TabularProblem, params: tuple[np.ndarray, ...]) -> None:
+def align_components(
+    skills: Iterable[Mapping[int, int]],
+    staying: Callable[[int, Sequence[int]], int],
+    swap: Callable[[int, int, int], None],
+) -> None:
     """Swap components, in place, so that skills begin by wanting the same of all their targets.
 
     It concerns sets of skills with equal targets of which each has components of its own. Where
     skills share components (four on a tool and the position), every combination is wanted by one.
+
+    Args:
+        skills: Per skill, the component of its reward on each target's group.
+        staying: `staying(group, components)` returns which of the components, from the first state,
+            prefers most to stay: it gains the most there compared with the mean of the other
+            values.
+        swap: `swap(group, one, other)` lets two components of a group change places.
     """
-    estimator = problem.estimator
-    if not isinstance(estimator, Swaps):
-        return
-    for skills in _sets(problem):
-        components = np.array([[term.component for term in skill.terms] for skill in skills])
-        if any(len(set(column)) < len(skills) for column in components.T.tolist()):
+    sets: dict[tuple[int, ...], list[Mapping[int, int]]] = {}
+    for skill in skills:
+        sets.setdefault(tuple(skill), []).append(skill)
+    for groups, members in sets.items():
+        columns = {group: [skill[group] for skill in members] for group in groups}
+        if len(groups) < 2 or any(len(set(own)) < len(members) for own in columns.values()):
             continue
-        places = [term.group for term in skills[0].terms]
-        stays = _who_stays(problem, params, places[0], components[:, 0])
-        for place, column in zip(places[1:], components.T[1:], strict=True):
-            other = _who_stays(problem, params, place, column)
-            estimator.swap(params[place], column[stays], column[other])
-
-
-def _sets(problem: TabularProblem) -> list[list[SkillProblem]]:
-    """Return the sets of skills that have the same targets, several, and a term for each."""
-    sets: dict[tuple[int, ...], list[SkillProblem]] = {}
-    for skill in problem.skills:
-        if len(skill.targets) > 1 and len(skill.terms) == len(skill.targets):
-            sets.setdefault(skill.targets, []).append(skill)
-    return list(sets.values())
-
-
-def _who_stays(
-    problem: TabularProblem, params: tuple[np.ndarray, ...], place: int, components: np.ndarray
-) -> int:
-    """Return which of the components, from the first state, prefers most to stay: it gains the most
-    there compared with the mean of the other values."""
-    group, held = problem.groups[place], params[place]
-    predict, formula = problem.estimator.predict, problem.objective.reward.formula
-    start, own = group.starts.of_state[0], group.values.of_state[0]
-    rewards = np.array(
-        [
-            [
-                formula(*predict(held, group.coordinates, k, start, v))
-                for v in range(group.values.size)
-            ]
-            for k in components.tolist()
-        ]
-    )
-    return int((rewards[:, own] - np.delete(rewards, own, axis=1).mean(axis=1)).argmax())
+        stays = staying(groups[0], columns[groups[0]])
+        for group in groups[1:]:
+            swap(group, columns[group][stays], columns[group][staying(group, columns[group])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,8 +346,36 @@ class TabularProblem:
             )
             for g in self.groups
         )
-        align_components(self, params)
+        swap = getattr(self.estimator, "swap", None)
+        if swap is not None:
+            align_components(
+                (
+                    {term.group: term.component for term in skill.terms}
+                    for skill in self.skills
+                    if len(skill.terms) == len(skill.targets)
+                ),
+                lambda group, components: self.staying_component(params, group, components),
+                lambda group, one, other: swap(params[group], one, other),
+            )
         return params
+
+    def staying_component(
+        self, params: Sequence[np.ndarray], place: int, components: Sequence[int]
+    ) -> int:
+        """Return which of a group's components prefers most to stay; see `align_components`."""
+        group, held = self.groups[place], params[place]
+        predict, formula = self.estimator.predict, self.objective.reward.formula
+        start, own = group.starts.of_state[0], group.values.of_state[0]
+        rewards = np.array(
+            [
+                [
+                    formula(*predict(held, group.coordinates, k, start, v))
+                    for v in range(group.values.size)
+                ]
+                for k in components
+            ]
+        )
+        return int((rewards[:, own] - np.delete(rewards, own, axis=1).mean(axis=1)).argmax())
 
     def average_penalties(self) -> TabularProblem:
         """Return the problem with penalties as they are expected over each skill's starts, for
@@ -406,27 +399,8 @@ class TabularProblem:
         variables = [skill.context_variables for skill in self.skills]
         return ContextIndex(self.mdp, variables, [1] * len(self.skills))
 
-    def policy(self, actions: np.ndarray, modes: tuple[int, ...]) -> TabularPolicy:
-        """Return learned actions as a policy.
 
-        Args:
-            actions: uint8, flat over (skill or mode, state, context).
-            modes: How many modes each skill has.
-        """
-        names, n, offsets = self.mdp.space.names, self.mdp.n_states, self.index.offsets
-        tables, variables, z = [], [], 0
-        for count in modes:
-            parts = [
-                actions[offsets[i] : offsets[i + 1]].reshape(n, -1) for i in range(z, z + count)
-            ]
-            tables.append(parts[0].ravel() if count == 1 else np.stack(parts, axis=2).ravel())
-            variables.append(tuple(names[j] for j in self.skills[z].context_variables))
-            z += count
-        flat = actions if max(modes) == 1 else np.concatenate(tables)
-        return TabularPolicy(self.mdp, variables, flat, modes)
-
-
-# -------------------- From a learning problem to the arrays that kernels use (see `problem.py`)
+# -------------------- From a learning problem to the arrays that kernels use
 
 CELL_LIMIT = 128_000_000
 """Entries of all policies above which contexts leave out variables."""
@@ -442,6 +416,7 @@ def tabular_problem(
     *,
     use_context: bool = True,
     start_where_controllable: bool = True,
+    cell_limit: int | None = None,
     max_cells: int | None = None,
 ) -> TabularProblem:
     """Turn a learning problem into arrays.
@@ -450,45 +425,27 @@ def tabular_problem(
         problem: What to learn.
         use_context: Whether policies see contexts.
         start_where_controllable: Whether training starts only where the targets can still change.
+        cell_limit: Entries of all policies above which contexts leave out variables (default:
+            `CELL_LIMIT`).
         max_cells: Most entries of all policies (default: `MAX_CELLS`).
     """
-    return build_problem(
-        problem.mdp, problem.objective, problem.kinds, step_limit=problem.step_limit,
-        rate=problem.rate, use_context=use_context,
-        start_where_controllable=start_where_controllable,
-        max_cells=MAX_CELLS if max_cells is None else max_cells,
-    )  # fmt: skip
-
-
-def build_problem(
-    mdp: TabularMDP,
-    objective: Objective,
-    kinds: SkillKinds,
-    *,
-    step_limit: int,
-    rate: float,
-    use_context: bool = True,
-    start_where_controllable: bool = True,
-    cell_limit: int = CELL_LIMIT,
-    max_cells: int = MAX_CELLS,
-) -> TabularProblem:
-    """`tabular_problem` from its parts, with limits on the policies' entries."""
-    builder = _Builder(mdp, objective, kinds)
+    builder, n_skills = _Builder(problem), len(problem.kinds)
     if use_context:
-        builder.shrink_contexts(cell_limit)
-        require_cells(builder.cells(), max_cells, len(kinds))
-    skills = tuple(
-        builder.skill(z, use_context, start_where_controllable) for z in range(len(kinds))
-    )
+        builder.shrink_contexts(CELL_LIMIT if cell_limit is None else cell_limit)
+        require_cells(builder.cells(), MAX_CELLS if max_cells is None else max_cells, n_skills)
+    skills = tuple(builder.skill(z, use_context, start_where_controllable) for z in range(n_skills))
     groups = tuple(builder.groups)
-    estimate = objective.reward.estimate
+    estimate = problem.objective.reward.estimate
     estimator = tabular_estimator(estimate, max(group.entries for group in groups))
-    return TabularProblem(mdp, objective, estimator, groups, skills, step_limit, rate, use_context)
+    return TabularProblem(
+        problem.mdp, problem.objective, estimator, groups, skills, problem.step_limit,
+        problem.rate, use_context,
+    )  # fmt: skip
 
 
 def count_cells(problem: Problem) -> int:
     """Return how many entries the policies of a problem have, once contexts have been shrunk."""
-    builder = _Builder(problem.mdp, problem.objective, problem.kinds)
+    builder = _Builder(problem)
     builder.shrink_contexts(CELL_LIMIT)
     return builder.cells()
 
@@ -502,17 +459,11 @@ def require_cells(cells: int, most: int, n_skills: int) -> None:
         )
 
 
-def _require_change(mdp: TabularMDP, targets: tuple[int, ...]) -> None:
-    if not mdp.can_change[:, list(targets)].all(axis=1).any():
-        names = ", ".join(mdp.space.names[i] for i in targets)
-        raise UserError(f"no action ever changes {names}, so no skill can target it")
-
-
 class _Builder:
     """Builds groups and skills; skills that look at the same variables share a group."""
 
-    def __init__(self, mdp: TabularMDP, objective: Objective, kinds: SkillKinds) -> None:
-        self.mdp, self.objective, self.kinds = mdp, objective, kinds
+    def __init__(self, problem: Problem) -> None:
+        self.mdp, self.objective, self.kinds = problem.mdp, problem.objective, problem.kinds
         self.groups: list[Group] = []
         self.known: dict[tuple[tuple[int, ...], int | None], int] = {}
         self.indices: dict[tuple[int, ...], ValueIndex] = {}
@@ -543,14 +494,11 @@ class _Builder:
         needed.update(np.flatnonzero(self._parts(targets).remembered).tolist())
         return tuple(sorted(needed))
 
-    def _watched(self, targets: tuple[int, ...]) -> np.ndarray:
-        """Return which variables a skill with these targets must not change."""
-        n, penalty = len(self.mdp.space), self.objective.penalty
-        return np.zeros(n, dtype=bool) if penalty is None else penalty.watched(targets, n)
-
     def _parts(self, targets: tuple[int, ...]) -> PenaltyParts:
         """Return when the penalty is paid for which variables."""
-        return split_penalty(self.mdp, self.objective.penalty, self._watched(targets))
+        n, penalty = len(self.mdp.space), self.objective.penalty
+        watched = np.zeros(n, dtype=bool) if penalty is None else penalty.watched(targets, n)
+        return split_penalty(self.mdp, penalty, watched)
 
     def cells(self) -> int:
         """Return how many entries all policies have."""
@@ -582,31 +530,34 @@ class _Builder:
             n = len(self.kinds) if term.target is None else self.kinds.n_components(term.target)
             self.known[key] = len(self.groups)
             coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
-            if (
-                self.dropped
-                and not self.objective.reward.estimate.discriminates
-                and not np.array_equal(coordinates[starts.of_state], coordinates[values.of_state])
-            ):
-                raise self._start_does_not_fit()
-            if isinstance(self.objective.reward.estimate, ValueNumbers):
-                self._require_first_values(term)
+            self._require_starts(term, values, starts, coordinates)
             self.groups.append(Group(values, starts, coordinates, n, ordered, remembered))
         return self.known[key]
 
-    def _require_first_values(self, term: Term) -> None:
-        """Refuse to compare a dropped variable with its start, of which nothing is left but its
-        first value, unless that is the one value which it ever leaves."""
-        if not self.objective.reward.uses_start:
-            return
-        for j in self.dropped.intersection(term.variables):
-            if self.mdp.can_change[self.mdp.values[:, j] != 0, j].any():
-                raise self._start_does_not_fit()
+    def _require_starts(
+        self, term: Term, values: ValueIndex, starts: ValueIndex, coordinates: np.ndarray
+    ) -> None:
+        """Refuse to leave variables out of contexts that the reward cannot do without.
 
-    def _start_does_not_fit(self) -> UserError:
-        return UserError(
-            f"{self.objective.name} needs more of the first state than fits in memory: use fewer "
-            f"skills, a smaller world, or a Reward(…, uses_start=False)"
+        Points of starts must be points of values. A number of the start may lack a variable only if
+        its first value, of which nothing else is left then, is the one value that it ever leaves.
+        """
+        reward, mdp = self.objective.reward, self.mdp
+        fits = (
+            not self.dropped
+            or reward.estimate.discriminates
+            or np.array_equal(coordinates[starts.of_state], coordinates[values.of_state])
         )
+        if isinstance(reward.estimate, ValueNumbers) and reward.uses_start:
+            fits = fits and not any(
+                mdp.can_change[mdp.values[:, j] != 0, j].any()
+                for j in self.dropped.intersection(term.variables)
+            )
+        if not fits:
+            raise UserError(
+                f"{self.objective.name} needs more of the first state than fits in memory: use "
+                f"fewer skills, a smaller world, or a Reward(…, uses_start=False)"
+            )
 
     def component(self, z: int, term: Term) -> int:
         """Return the component of skill z that a term rewards. A value is numbered among those that
@@ -645,9 +596,11 @@ class _Builder:
         penalties, event_costs = self.penalties[targets]
         starts = np.arange(mdp.n_states)
         if targets:
-            _require_change(mdp, targets)
-        if start_where_controllable and targets:
-            starts = np.flatnonzero(mdp.can_change[:, list(targets)].all(axis=1))
+            controllable = np.flatnonzero(mdp.can_change[:, list(targets)].all(axis=1))
+            if not len(controllable):
+                names = ", ".join(mdp.space.names[i] for i in targets)
+                raise UserError(f"no action ever changes {names}, so no skill can target it")
+            starts = controllable if start_where_controllable else starts
         return SkillProblem(
             targets, visible, context, tuple(terms), penalties, now.of_state,
             now.of_state[context.example], event_costs, starts.astype(np.int64),

@@ -237,6 +237,13 @@ def skill_prior(problem: TabularProblem, params: Params) -> np.ndarray | None:
     return shares / shares.sum(axis=0)
 
 
+def _spread_starts(group: Group, most: int) -> np.ndarray:
+    """Return numbers of starts, evenly spread if there are more than fit: the reward of all
+    components and values is to have at most so many entries."""
+    count = min(group.starts.size, max(1, most // (group.n_components * group.values.size)))
+    return np.unique(np.linspace(0, group.starts.size - 1, count).astype(np.int64))
+
+
 # --------------------
 #
 # Check that an objective's reward is a finite number before it is learned from, and after
@@ -255,36 +262,27 @@ def check_rewards(problem: TabularProblem, params: Params) -> None:
     Raises:
         UserError: If the formula raises, or returns NaN or infinity.
     """
+    names, reward = problem.mdp.space.names, problem.objective.reward
     for place, group in enumerate(problem.groups):
-        per_start = group.n_components * group.values.size
-        count = min(group.starts.size, max(1, MAX_REWARDS // per_start))
-        starts = np.unique(np.linspace(0, group.starts.size - 1, count).astype(np.int64))
+        starts = _spread_starts(group, MAX_REWARDS)
         for component in range(group.n_components):
-            _check_component(problem, params, place, component, starts)
-
-
-def _check_component(
-    problem: TabularProblem, params: Params, place: int, component: int, starts: np.ndarray
-) -> None:
-    group, reward = problem.groups[place], problem.objective.reward
-    names = ", ".join(problem.mdp.space.names[j] for j in group.variables)
-    about = f"the reward of {reward.name} for component {component} of {names}"
-    try:
-        rewards = group_reward(problem, params, place, component, starts)
-    except UserError:  # it cannot be compiled
-        raise
-    except Exception as error:  # formulas may be a user's
-        raise UserError(f"{about} raises {type(error).__name__}: {error}") from error
-    wrong = ~np.isfinite(rewards)
-    if wrong.any():
-        value, start = (int(index[0]) for index in np.nonzero(wrong))
-        state = problem.mdp.space.labels(problem.mdp.values[group.values.example[value]])
-        labels = {
-            problem.mdp.space.names[j]: state[problem.mdp.space.names[j]] for j in group.variables
-        }
-        raise UserError(
-            f"{about} is {rewards[value, start]:g} where {labels}; it must be a finite number"
-        )
+            seen = ", ".join(names[j] for j in group.variables)
+            about = f"the reward of {reward.name} for component {component} of {seen}"
+            try:
+                rewards = group_reward(problem, params, place, component, starts)
+            except UserError:  # it cannot be compiled
+                raise
+            except Exception as error:  # formulas may be a user's
+                raise UserError(f"{about} raises {type(error).__name__}: {error}") from error
+            wrong = ~np.isfinite(rewards)
+            if wrong.any():
+                value, start = (int(index[0]) for index in np.nonzero(wrong))
+                state = problem.mdp.space.labels(problem.mdp.values[group.values.example[value]])
+                labels = {names[j]: state[names[j]] for j in group.variables}
+                raise UserError(
+                    f"{about} is {rewards[value, start]:g} where {labels}; it must be a finite "
+                    f"number"
+                )
 
 
 # --------------------
@@ -342,8 +340,7 @@ def _tables(
     per_start = group.n_components * group.values.size
     if per_start > limit:
         return None
-    count = min(group.starts.size, max(8, limit // per_start))
-    starts = np.unique(np.linspace(0, group.starts.size - 1, count).astype(np.int64))
+    starts = _spread_starts(group, max(8 * per_start, limit))
     tables = np.stack(
         [group_reward(problem, params, place, k, starts) for k in range(group.n_components)]
     )

@@ -226,7 +226,7 @@ def scatter_columns(values, columns, out):
 #
 # p_B depends on few variables, so there are few different rows r of it, and U is one matrix
 # product. With A empty this is the plain product of all rows with V. All values of a sweep come
-# from those of the last one (Jacobi); the kernels of `sweeps.py` use new ones at once.
+# from those of the last one (Jacobi); the kernels above use new ones at once.
 
 MANY_OUTCOMES = 128
 """Actions with fewer outcomes are swept one by one."""

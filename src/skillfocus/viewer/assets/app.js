@@ -130,6 +130,7 @@ export class App {
     return this.change(() => {
       this.model.activeMode.choose(this.model, set, z);
       this.model.goal = null;
+      this.model.alone = true;
     }, true);
   }
 
@@ -139,6 +140,7 @@ export class App {
     return this.change(() => {
       for (const i of model.shown) model.skill[i] = (model.skill[i] + by + model.sets[i].nSkills) % model.sets[i].nSkills;
       model.goal = null;
+      model.alone = true;
     }, true);
   }
 
@@ -175,6 +177,8 @@ export class App {
   rearrange(act) {
     act();
     this.model.t = 0;
+    const { starts } = this.model;
+    if (starts.length && !starts.includes(this.model.start)) this.model.start = starts.at(-1);
     const focused = document.activeElement;
     this.rebuild();
     if (focused !== document.body && !focused.isConnected) {

@@ -30,6 +30,7 @@ export class Controls {
     on("again", "click", () => app.nextSeed());
     on("slips", "change", (event) => app.change(() => (model.slips = event.target.checked), true));
     on("ghosts", "change", (event) => app.change(() => (model.ghosts = Number(event.target.value)), true));
+    on("others", "change", (event) => app.change(() => (model.others = event.target.checked)));
     on("arrows", "change", (event) => app.change(() => (model.arrows = event.target.checked)));
     on("heat", "change", (event) => app.change(() => (model.heat = event.target.value)));
     on("reset", "click", () => app.setStart(model.activeMode.usualStart(model)));
@@ -42,6 +43,7 @@ export class Controls {
       element("button", { type: "button", value: mode.name, onclick: () => app.setMode(mode.name) }, mode.label),
     );
     byId("modes").append(...this.modes);
+    byId("modes").hidden = this.modes.length < 2;
     this.worlds = model.worlds.map((world, i) =>
       element("button", { type: "button", onclick: () => app.enterWorld(i) }, world.id),
     );
@@ -61,14 +63,15 @@ export class Controls {
     const { model } = app;
     const { world } = model;
     byId("world").textContent = world.id;
-    this.goals = model.goals().map((j) =>
-      element("button", { type: "button", value: j, onclick: () => app.change(() => model.watch(j), true) }, world.variables[j].name),
+    const goals = world.real ? [null, ...model.goals()] : model.goals();
+    this.goals = goals.map((j) =>
+      element("button", { type: "button", value: j, onclick: () => app.change(() => model.watch(j), true) }, world.variables[j]?.name ?? "everything"),
     );
     byId("goals").replaceChildren(...this.goals);
     this.recordedStart = element(
       "select",
       { id: "recorded-start", onchange: (/** @type {any} */ event) => app.setStart(Number(event.target.value)) },
-      (world.starts ?? []).map((s, i) => element("option", { value: s }, `${i + 1} of ${world.starts.length}`)),
+      model.starts.map((s, i) => element("option", { value: s }, `${i + 1} of ${model.starts.length}`)),
     );
     this.firstValues = (world.starts ? [] : world.variables).map((variable, j) =>
       element(
@@ -95,9 +98,10 @@ export class Controls {
     byId("add").onchange = (/** @type {any} */ event) => event.target.value !== "" && app.addSet(Number(event.target.value));
     byId("hint").textContent = !world.map ? "" : world.starts ? "or click the cell of a start" : "or click a cell of a map";
     byId("slips").parentElement.hidden = Boolean(world.starts);
+    byId("others").parentElement.hidden = !world.real;
     byId("again").textContent = world.starts ? "another recording" : "other slips";
     const certain = !world.starts && world.laws.every(([first]) => first >= 1) && !world.nMarks;
-    byId("chance").hidden = certain && model.inWorld().every((set) => Math.max(...set.modes) === 1);
+    byId("chance").hidden = Boolean(world.real) || (certain && model.inWorld().every((set) => Math.max(...set.modes) === 1));
   }
 
   /** Show what is chosen. */
@@ -108,7 +112,7 @@ export class Controls {
     const press = (/** @type {any} */ button, /** @type {boolean} */ is) => button.setAttribute("aria-pressed", String(is));
     this.modes.forEach((button) => press(button, button.value === model.mode));
     this.worlds.forEach((button, i) => press(button, model.worlds[i] === world));
-    this.goals.forEach((button) => press(button, mode.choosesGoal && Number(button.value) === model.goal));
+    this.goals.forEach((button) => press(button, mode.choosesGoal && button.value === String(model.goal ?? "") && !(world.real && model.alone)));
     byId("lead").replaceChildren(...mode.lead(model));
     byId("goal-row").hidden = !mode.choosesGoal;
     byId("layers").hidden = !world.map || !mode.hasLayers;
@@ -122,6 +126,7 @@ export class Controls {
       byId("ghosts").append(element("option", { value: model.ghosts }, `${model.ghosts} ghosts`));
     byId("ghosts").value = model.ghosts;
     byId("speed").value = model.speed;
+    byId("others").checked = model.others;
     byId("arrows").checked = model.arrows;
     byId("heat").value = model.heat;
     const heats = model.shown.map((i) => model.heats[i]);

@@ -17,6 +17,8 @@
  * @property {string[]} labels Its values as text.
  * @property {number[][] | null} points Where its values lie; null if all are equally far apart.
  * @property {number} scale The largest distance between two values.
+ * @property {number} [first] Of a real-valued variable, its first number's place in a state, and
+ * @property {number} [size] how many numbers it has. It has no labels.
  */
 
 /**
@@ -47,24 +49,61 @@
  */
 
 /**
+ * A coordinate: a constant, or an entry of the observation.
+ * @typedef {number | { observation: number }} Coordinate
+ */
+
+/**
+ * A shape of a drawing, see worlds/drawing.py; which fields it has depends on its kind.
+ * @typedef {object} ShapeData
+ * @property {"circle" | "line" | "arrow" | "text"} kind
+ * @property {string | null} [variable]
+ * @property {[Coordinate, Coordinate]} [at]
+ * @property {[Coordinate, Coordinate]} [start]
+ * @property {[Coordinate, Coordinate]} [end]
+ * @property {number} [radius]
+ * @property {boolean} [trail]
+ * @property {boolean} [hollow]
+ * @property {boolean} [square]
+ * @property {[Coordinate, number, number] | null} [filling]
+ * @property {number | null} [width]
+ * @property {Coordinate} [angle]
+ * @property {number} [length]
+ * @property {string} [text]
+ */
+
+/**
+ * What a world of real-valued variables has besides. Its states are those of recordings, each with its
+ * numbers; the first ones stand for "the start of this number", whatever it is in each recording.
+ * @typedef {object} RealData
+ * @property {number} width How many numbers a state has.
+ * @property {number} observationSize
+ * @property {PackedArray | null} observations [state, entry]; null if they are the values.
+ * @property {number} threshold From which change on a variable counts as changed, as a share of its scale.
+ * @property {string[]} colours Of the variables, in turn.
+ * @property {{ bounds: [number, number, number, number], shapes: ShapeData[] } | null} drawing
+ */
+
+/**
  * @typedef {object} WorldData
  * @property {string} id
  * @property {number} nStates
- * @property {number} nOutcomes
- * @property {number} nMarks
+ * @property {number} [nOutcomes]
+ * @property {number} [nMarks]
  * @property {string[]} actions
  * @property {VariableData[]} variables
  * @property {number} defaultTarget The variable that skills without another goal are for.
  * @property {number} start The state that the page starts in.
  * @property {PackedArray} values [state, variable]
  * @property {number[]} [starts] The states that runs were recorded from, in a world without a table. Its states are those that occur in recordings, and it has no successors.
+ * @property {RealData} [real]
  * @property {PackedArray} [successors] [state, action, outcome], relative to the state
  * @property {PackedArray} [lawOf] [state, action]: a row of laws
- * @property {number[][]} laws [law, outcome]: cumulative probabilities
+ * @property {number[][]} [laws] [law, outcome]: cumulative probabilities
  * @property {PackedArray} [marks] [state, action, outcome]: the hidden mark it sets, or -1
  * @property {PackedArray} [again] [state, action, outcome]: the successor where that mark is set, relative
  * @property {PackedArray} [marksIn] [state]: how many marks are set
- * @property {MapData | null} map
+ * @property {MapData | null} [map]
  * @property {FramesData | null} [frames] Pictures of its states, drawn by its environment.
  * @property {string} [noFrames] Why there are none, though its environment draws; else empty.
  * @property {number | null} [goal] The variable that the page opens with; null for the first.
@@ -103,23 +142,33 @@
  */
 
 /**
+ * Recorded rollouts of real-valued skills, [skill, start, step]: their states follow one another.
+ * @typedef {object} RolloutsData
+ * @property {string[]} titles [skill]
+ * @property {number} first The first state.
+ * @property {number} nStarts
+ * @property {number} nSteps
+ */
+
+/**
  * @typedef {object} SetData
  * @property {string} label
  * @property {boolean} first Whether the page opens with it.
  * @property {number} world
- * @property {string} objective
- * @property {string} learner
- * @property {number | null} strength
- * @property {string | null} penalty
- * @property {number} stepLimit
+ * @property {string} [objective]
+ * @property {string} [learner]
+ * @property {number | null} [strength]
+ * @property {string | null} [penalty]
+ * @property {number} [stepLimit]
  * @property {number[][]} targets [skill]: variables
- * @property {(string | null)[]} reaches [skill]: the value that it is told to reach, such as "passenger=in taxi"
- * @property {number[][]} remembered [skill]: the variables of a first state that make its context
- * @property {number[]} modes [skill]: how many modes it draws from
- * @property {Effects[]} effects
- * @property {{ groups: RewardGroup[], terms: [number, number, number][][][] } | null} learned
- * @property {number[] | null} coverage Expected coverage by chains of 1, 2, … skills.
- * @property {TaskData | null} task
+ * @property {(string | null)[]} [reaches] [skill]: the value that it is told to reach, such as "passenger=in taxi"
+ * @property {number[][]} [remembered] [skill]: the variables of a first state that make its context
+ * @property {number[]} [modes] [skill]: how many modes it draws from
+ * @property {Effects[]} [effects]
+ * @property {{ groups: RewardGroup[], terms: [number, number, number][][][] } | null} [learned]
+ * @property {number[] | null} [coverage] Expected coverage by chains of 1, 2, … skills.
+ * @property {TaskData | null} [task]
+ * @property {RolloutsData} [rollouts]
  */
 
 /**

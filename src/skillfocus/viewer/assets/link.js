@@ -2,7 +2,7 @@
 
 /** @import { Model } from "./model.js" */
 import { HEATS } from "./heat.js";
-import { DEFAULT_SPEED, MAX_SHOWN, SPEEDS } from "./model.js";
+import { MAX_SHOWN, SPEEDS } from "./model.js";
 import { findMode } from "./modes/index.js";
 
 const MAX_GHOSTS = 1000;
@@ -15,7 +15,7 @@ export function toFragment(model) {
     sets: model.shown.join("."),
     mode: model.mode,
     skills: model.shown.map((i) => model.skill[i]).join("."),
-    start: model.world.state(model.start).join("."),
+    start: model.world.real ? model.start : model.world.state(model.start).join("."),
     seed: model.seed,
     t: Math.round(model.t * 100) / 100,
     ...model.activeMode.toLink(model),
@@ -25,7 +25,9 @@ export function toFragment(model) {
   if (model.ghosts) parts.ghosts = model.ghosts;
   if (model.arrows) parts.arrows = 1;
   if (model.heat !== "none") parts.heat = model.heat;
-  if (model.speed !== DEFAULT_SPEED) parts.speed = model.speed;
+  if (model.alone && model.world.real) parts.alone = 1;
+  if (!model.others) parts.others = "none";
+  if (model.speed !== model.usualSpeed) parts.speed = model.speed;
   return new URLSearchParams(parts).toString();
 }
 
@@ -58,14 +60,17 @@ export function fromFragment(model, fragment) {
   if (sets.length) model.shown = [...new Set(sets)];
   const skills = split(parts.get("skills"));
   const goal = wholeNumber(parts.get("goal"), model.world.nVariables);
-  if (skills.length || goal !== null) model.goal = goal;
+  if (skills.length || goal !== null) model.goal = model.goals().includes(goal) ? goal : null;
   model.shown.forEach((i, place) => {
     model.skill[i] = wholeNumber(skills[place], model.sets[i].nSkills) ?? model.skill[i];
   });
   model.mode = findMode(parts.get("mode"))?.name ?? model.mode;
   model.activeMode.fromLink(model, parts);
-  const start = model.world.number(split(parts.get("start")).map(Number)) ?? model.start;
-  if (model.world.starts?.includes(start) ?? true) model.start = start;
+  const numbers = split(parts.get("start")).map(Number);
+  const start = (model.world.real ? numbers[0] : model.world.number(numbers)) ?? model.start;
+  if (!model.world.starts || model.starts.includes(start)) model.start = start;
+  model.alone = parts.get("alone") === "1";
+  model.others = parts.get("others") !== "none";
   model.slips = parts.get("slips") !== "none";
   model.seed = wholeNumber(parts.get("seed"), 2 ** 32) ?? model.seed;
   model.ghosts = wholeNumber(parts.get("ghosts"), MAX_GHOSTS + 1) ?? 0;

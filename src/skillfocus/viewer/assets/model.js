@@ -15,7 +15,7 @@ export const MAX_SHOWN = 4;
 const SHOWN_AT_FIRST = 2;
 /** Steps a second. */
 export const SPEEDS = [1, 2, 4, 8, 16, 32];
-export const DEFAULT_SPEED = 4;
+const DEFAULT_SPEED = 4, REAL_SPEED = 16;
 
 /**
  * The skill that a run is following at a step, from which first state, in which mode of the skill.
@@ -36,7 +36,8 @@ export class Model {
     this.seed = 0;
     this.slips = true;
     this.ghosts = 0;
-    this.speed = DEFAULT_SPEED;
+    /** Whether real-valued skills leave trails from the other starts, too. */
+    this.others = true;
     this.arrows = false;
     this.heat = "none";
     /** The (fractional) step shown, and the number of steps of the longest run. */
@@ -53,10 +54,23 @@ export class Model {
     this.runs = null;
     /** The indices of the sets side by side. @type {number[]} */
     this.shown = [];
+    /** Whether a skill was chosen by its number: of real-valued ones, it is shown alone. */
+    this.alone = false;
     this.world = worlds[0];
+    this.speed = this.usualSpeed;
     this.start = 0;
     for (const mode of MODES) this.modeState[mode.name] = mode.createState(this);
     this.enterWorld(0);
+  }
+
+  get usualSpeed() {
+    return this.world.real ? REAL_SPEED : DEFAULT_SPEED;
+  }
+
+  /** The recorded starts that all sets shown have. */
+  get starts() {
+    const several = this.shown.map((i) => this.sets[i].starts);
+    return (several[0] ?? []).filter((start) => several.every((starts) => starts.includes(start)));
   }
 
   get activeMode() {
@@ -74,35 +88,46 @@ export class Model {
 
   /** Turn to a world: its first sets, its own start, skills for its first goal. @param {number} place */
   enterWorld(place) {
+    const usual = this.speed === this.usualSpeed;
     this.world = this.worlds[place];
+    if (usual) this.speed = this.usualSpeed;
     const sets = this.inWorld();
     const first = sets.filter((set) => set.first);
-    const chosen = first.length ? first : sets.slice(0, sets.length > MAX_SHOWN ? SHOWN_AT_FIRST : MAX_SHOWN);
+    // Of real-valued skills, a set shows many side by side.
+    const few = this.world.real ? 1 : sets.length > MAX_SHOWN ? SHOWN_AT_FIRST : MAX_SHOWN;
+    const chosen = first.length ? first : sets.slice(0, few);
     this.shown = chosen.slice(0, MAX_SHOWN).map((set) => set.index);
     this.start = this.world.start;
     this.runs = null;
-    this.watch(this.world.goal ?? this.goals()[0]);
+    this.watch(this.world.real ? null : (this.world.goal ?? this.goals()[0]));
+  }
+
+  /** Whether a skill is shown: the chosen one, or all real-valued ones for the variable that is watched. @param {SkillSet} set @param {number} z */
+  shows(set, z) {
+    if (!set.world.real || this.alone) return this.skill[set.index] === z;
+    return this.goal === null || set.targets[z].includes(this.goal);
   }
 
   /** The variables that some set of this world has skills for, the default target last. */
   goals() {
     const every = new Set(this.inWorld().flatMap((set) => set.targets.flat()));
-    if (!every.size) this.world.variables.forEach((_, j) => every.add(j));
+    if (!every.size && !this.world.real) this.world.variables.forEach((_, j) => every.add(j));
     const last = this.world.defaultTarget;
     return [...every].sort((a, b) => Number(a === last) - Number(b === last) || a - b);
   }
 
-  /** In every set, choose the skill that changes a variable best and the others least. @param {number} variable */
+  /** In every set, choose the skill that changes a variable best and the others least; null for any. @param {number | null} variable */
   watch(variable) {
     this.goal = variable;
+    this.alone = false;
     for (const set of this.inWorld()) {
       const score = (/** @type {number} */ z) => {
         const effects = set.effects[z];
         const own = set.targets[z].length === 1 && set.targets[z][0] === variable;
-        if (own) return 10 + (effects.changesTarget ?? 0) - (effects.sideEffects ?? 0) / 100;
-        return set.targets[z].includes(variable) ? 5 : (effects.byVariable[variable] ?? 0);
+        if (own) return 10 + (effects?.changesTarget ?? 0) - (effects?.sideEffects ?? 0) / 100;
+        return set.targets[z].includes(variable) ? 5 : (effects?.byVariable[variable] ?? 0);
       };
-      const order = set.effects.map((_, z) => z).sort((a, b) => score(b) - score(a) || a - b);
+      const order = set.targets.map((_, z) => z).sort((a, b) => score(b) - score(a) || a - b);
       this.skill[set.index] = order[0];
     }
   }
@@ -117,6 +142,7 @@ export class Model {
       sets.map(async (set) => {
         await mode.prepare(this, set, isCurrent);
         const skill = this.skill[set.index];
+        if (set.rollouts) await set.readyAll();
         if (this.heat !== "none") await Promise.all([this.heats[set.index].ready(), set.ready(skill)]);
         if (this.arrows) await set.ready(skill);
       }),
@@ -127,7 +153,7 @@ export class Model {
     for (const set of sets) {
       const run = mode.run(this, set, 0);
       const ghosts = [];
-      for (let k = 1; k <= this.ghosts && this.slips; k++) ghosts.push(mode.run(this, set, k));
+      for (let k = 1; k <= this.ghosts && this.slips && !set.rollouts; k++) ghosts.push(mode.run(this, set, k));
       this.runs.set(set.index, { run, ghosts });
       this.length = Math.max(this.length, run.steps, ...ghosts.map((ghost) => ghost.steps));
     }

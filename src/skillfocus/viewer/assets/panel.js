@@ -14,6 +14,7 @@ import { EffectsTable } from "./effects.js";
 import { FramesView } from "./frames.js";
 import { heatLegend, heatMap } from "./heat.js";
 import { MapView } from "./map.js";
+import { RolloutsView } from "./rollouts.js";
 import { UNKNOWN } from "./skill_set.js";
 import { ValueTable } from "./values.js";
 import { ghostWords } from "./words.js";
@@ -28,8 +29,9 @@ export class Panel {
     this.set = set;
     const { world } = set;
     this.map = world.map ? new MapView(world, app.model.data.icons) : null;
-    this.view = this.map ?? (world.frames ? new FramesView(world) : new CardsView(world));
-    this.actions = world.map ? null : new ActionList(set);
+    const drawn = this.map ?? (world.frames ? new FramesView(world) : world.real ? new RolloutsView(app, set) : null);
+    this.view = drawn ?? new CardsView(world);
+    this.actions = world.map || world.real ? null : new ActionList(set);
     this.chips = set.targets.map((_, z) => this.chip(z));
     this.skills = this.skillRow();
     this.controls = element("div", { class: "queue" });
@@ -40,7 +42,7 @@ export class Panel {
     this.average = element("p", { class: "crowd" });
     this.details = element("div", { class: "choices" });
     this.crowd = element("p", { class: "crowd" });
-    this.effects = new EffectsTable(app, set);
+    this.effects = world.real ? null : new EffectsTable(app, set);
     this.element = element(
       "section",
       { class: `panel ${this.map || world.frames ? "" : "by-cards"}`, "aria-label": set.label },
@@ -55,7 +57,7 @@ export class Panel {
       this.legend,
       this.details,
       this.values.element,
-      this.effects.element,
+      this.effects?.element,
     );
     if (this.map) this.listen();
     /** @type {Run} */
@@ -108,7 +110,7 @@ export class Panel {
   /** @param {number} z */
   chip(z) {
     const { app, set } = this;
-    const title = `skill ${z}, ${set.targets[z].length ? "for " : ""}${set.reaches[z] ?? this.targetName(z)}`;
+    const title = set.titles[z] ?? `skill ${z}, ${set.targets[z].length ? "for " : ""}${set.reaches[z] ?? this.targetName(z)}`;
     return element(
       "button",
       { type: "button", class: "chip", "aria-pressed": "false", "aria-label": title, title, onclick: () => app.chooseSkill(set, z) },
@@ -157,7 +159,9 @@ export class Panel {
     this.skills.hidden = !mode.choosesSkills;
     this.chips.forEach((chip, z) => chip.setAttribute("aria-pressed", String(mode.isPressed(model, set, z))));
     this.controls.replaceChildren(...mode.controls(this.app, set));
-    this.effects.mark(mode.currentSkill(model, set));
+    // Several skills side by side have no one verdict, and no one table of values.
+    this.verdict.hidden = this.values.element.hidden = Boolean(set.world.real) && !model.alone;
+    this.effects?.mark(mode.currentSkill(model, set));
     this.element.classList.toggle("unsolved", mode.isDimmed(set));
     this.drawnKey = "";
   }

@@ -38,7 +38,7 @@ export class ValueTable {
     const { world } = this;
     let hidden = 0;
     this.rows.forEach(({ row, ...cells }, j) => {
-      const changed = world.value(first, j) !== world.value(now, j);
+      const changed = world.differs(first, now, j);
       cells.first.textContent = world.label(first, j);
       cells.now.textContent = world.label(now, j);
       if (targets.includes(j)) [row.className, cells.mark.textContent] = ["target", changed ? "✓ target" : "target"];

@@ -30,9 +30,9 @@ export function unfinishedVerdict(set, run, step, moment, doing = "") {
   const { world } = set;
   if (step < run.steps) {
     const changed = world.differences(run.states[0], run.states[step]);
-    const next = world.actions[set.column(moment.z, moment.first, moment.mode)[run.states[step]]];
+    const next = world.real ? "" : `, next: ${world.actions[set.column(moment.z, moment.first, moment.mode)[run.states[step]]]}`;
     const soFar = changed.length ? `changed so far: ${variableNames(world, changed)}` : "nothing is changed so far";
-    return { kind: "going", sign: "…", text: `${doing}step ${step} of ${run.steps}, next: ${next}; ${soFar}` };
+    return { kind: "going", sign: "…", text: `${doing}step ${step} of ${run.steps}${next}; ${soFar}` };
   }
   if (run.end === "unknown")
     return { kind: "plain", sign: "?", text: `It reached a state that this page does not know, after ${run.steps} steps.` };
@@ -44,7 +44,7 @@ export function unfinishedVerdict(set, run, step, moment, doing = "") {
  * @param {SkillSet} set @param {number} z
  */
 export function averageWords(set, z) {
-  const { changesTarget, sideEffects, exact } = set.effects[z];
+  const { changesTarget, sideEffects, exact } = set.effects[z] ?? {};
   if (sideEffects == null) return "";
   const target = changesTarget == null ? "" : `target changed ${formatNumber(changesTarget)}, `;
   const starts = set.world.starts ? "starts that the world draws" : "all starts within reach";

@@ -33,12 +33,16 @@ export class World {
     this.nStates = data.nStates;
     this.nActions = data.actions.length;
     this.nVariables = data.variables.length;
-    this.nOutcomes = data.nOutcomes;
-    this.nMarks = data.nMarks;
-    this.laws = data.laws;
+    this.nOutcomes = data.nOutcomes ?? 1;
+    this.nMarks = data.nMarks ?? 0;
+    this.laws = data.laws ?? [];
     // Cells are characters as Python counts them, not the halves of which JavaScript makes some.
-    this.map = data.map && { ...data.map, rows: data.map.rows.map((row) => Array.from(row)) };
+    this.map = !data.map ? null : { ...data.map, rows: data.map.rows.map((row) => Array.from(row)) };
     this.goal = data.goal ?? null;
+    /** What worlds of real-valued variables have besides. */
+    this.real = data.real ?? null;
+    /** How many numbers a state has. */
+    this.width = data.real?.width ?? data.variables.length;
     /** Pictures of the states, if the environment draws them. */
     this.frames = data.frames ?? null;
     this.noFrames = data.noFrames ?? "";
@@ -46,8 +50,10 @@ export class World {
     this.sheet = data.frames ? new Image() : null;
     if (this.sheet) this.sheet.src = data.frames.sheet;
     // The tables, filled by `read`; see WorldData for their meaning. Successors are absolute here.
-    /** @type {Uint8Array | Uint16Array | Int32Array} */
+    /** @type {Uint8Array | Uint16Array | Int32Array | Float32Array} */
     this.values = null;
+    /** @type {Float32Array} */
+    this.observations = null;
     /** @type {Int32Array} */
     this.successors = null;
     /** @type {Int32Array} */
@@ -74,20 +80,20 @@ export class World {
    */
   static async read(data) {
     const world = new World(data);
-    const packed = [data.values, data.successors, data.lawOf, data.marks, data.again, data.marksIn, data.map?.lookOf, data.frames?.tiles];
+    const packed = [data.values, data.successors, data.lawOf, data.marks, data.again, data.marksIn, data.map?.lookOf, data.frames?.tiles, data.real?.observations];
     const arrays = await Promise.all(packed.map((array) => array && unpack(array)));
-    [world.values, world.successors, world.lawOf, world.marks, world.again, world.marksIn, world.lookOf, world.tiles] = arrays;
+    [world.values, world.successors, world.lawOf, world.marks, world.again, world.marksIn, world.lookOf, world.tiles, world.observations] = arrays;
     const perState = world.nActions * world.nOutcomes;
     const absolute = (/** @type {Int32Array} */ steps) => steps?.map((step, i) => step + Math.floor(i / perState));
     world.successors = absolute(world.successors);
     world.again = absolute(world.again);
-    for (let s = 0; s < world.nStates; s++) world.stateIndex.set(world.state(s).join(), s);
+    for (let s = 0; s < world.nStates && !world.real; s++) world.stateIndex.set(world.state(s).join(), s);
     return world;
   }
 
   /** The indices of a state's values. @param {number} s @returns {number[]} */
   state(s) {
-    return Array.from(this.values.subarray(s * this.nVariables, (s + 1) * this.nVariables));
+    return Array.from(this.values.subarray(s * this.width, (s + 1) * this.width));
   }
 
   /** The index of one value of a state. @param {number} s @param {number} variable @returns {number} */
@@ -95,8 +101,40 @@ export class World {
     return this.values[s * this.nVariables + variable];
   }
 
+  /** The numbers of a real-valued variable. @param {number} s @param {number} variable */
+  numbers(s, variable) {
+    const { first, size } = this.variables[variable];
+    return this.values.subarray(s * this.width + first, s * this.width + first + size);
+  }
+
+  /** What a policy of real-valued actions saw in a state. @param {number} s */
+  observation(s) {
+    const { observationSize } = this.real;
+    return /** @type {Float32Array} */ (this.observations ?? this.values).subarray(s * observationSize, (s + 1) * observationSize);
+  }
+
+  /** The color of a real-valued variable. @param {number} variable */
+  colour(variable) {
+    return this.real.colours[variable % this.real.colours.length];
+  }
+
+  /** How far a real-valued variable is from where it was, over its scale. @param {number} first @param {number} last @param {number} variable */
+  change(first, last, variable) {
+    const before = this.numbers(first, variable), now = this.numbers(last, variable);
+    let sum = 0;
+    for (let i = 0; i < now.length; i++) sum += (now[i] - before[i]) ** 2;
+    return Math.sqrt(sum) / this.variables[variable].scale;
+  }
+
+  /** Whether a variable differs between two states. @param {number} first @param {number} last @param {number} variable */
+  differs(first, last, variable) {
+    if (this.real) return this.change(first, last, variable) > this.real.threshold;
+    return this.value(first, variable) !== this.value(last, variable);
+  }
+
   /** One value of a state as text. @param {number} s @param {number} variable */
   label(s, variable) {
+    if (this.real) return Array.from(this.numbers(s, variable), (x) => x.toFixed(2)).join(", ");
     return this.variables[variable].labels[this.value(s, variable)];
   }
 
@@ -127,10 +165,7 @@ export class World {
 
   /** The variables whose values differ between two states. @param {number} first @param {number} last */
   differences(first, last) {
-    const variables = [];
-    for (let j = 0; j < this.nVariables; j++)
-      if (this.value(first, j) !== this.value(last, j)) variables.push(j);
-    return variables;
+    return this.variables.map((_, j) => j).filter((j) => this.differs(first, last, j));
   }
 
   /**

@@ -2,31 +2,33 @@
 
 If an environment offers its exact model (`env.unwrapped.P`, as toy-text environments do), the world
 is explored in that. Otherwise it is explored by stepping, with a pair of functions that get and set
-the state. Those with continuous observations and actions are in `gymnasium_continuous.py`. Rewards
-are ignored: a world has none.
+the state. Rewards are ignored: a world has none.
+
+Of an environment with continuous observations and actions, variables are named slices of the
+observation. Nothing about its numbers says which belong together, so the user names them:
+`{"angle": (0, 2), "velocity": 2}` makes one variable of the first two numbers and one of the third.
+Numbers that no variable names are seen by policies, but no skill is about them.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.world import STATE_LIMIT, check_seed
-from skillfocus.worlds.adapters.gymnasium_continuous import (
-    GymnasiumWorld,
-    from_continuous_gymnasium,
-    is_continuous,
-    unnamed_variables,
-)
+from skillfocus.spaces import Space, Variable
+from skillfocus.world import STATE_LIMIT, check_seed, check_step_limit
 from skillfocus.worlds.adapters.minigrid import from_minigrid, is_minigrid, register_minigrid
 from skillfocus.worlds.adapters.stepping import (
     TOY_TEXT,
     Variables,
     changed_settings,
+    check_settings,
     find_env,
     list_actions,
     sampling_note,
@@ -43,11 +45,9 @@ from skillfocus.worlds.explored import (
     ModelOutcome,
     Values,
 )
-from skillfocus.worlds.settings import check_settings
+from skillfocus.worlds.host import HostStep, HostWorld
 
-# --------------------
-#
-# A Gymnasium environment whose state can be read and set, or that offers its exact model
+# -------------------- Environments whose state can be read and set, or that offer their model
 
 
 class SteppedEnv:
@@ -76,15 +76,13 @@ class SteppedEnv:
         self.env, self.codes, self.read = env, codes, read
         self.get_state = get or (lambda inner: inner.s)
         self.set_state = set_ or (lambda inner, state: setattr(inner, "s", state))
-        self.settable = get is not None or _has_s(env)
+        if get is None and not hasattr(env.unwrapped, "s"):
+            env.reset(seed=0)  # which sets it
+        self.settable = get is not None or hasattr(env.unwrapped, "s")
         self.state_by_values: dict[Values, Any] = {}
 
-    def register_states(self, states: Iterable[Any]) -> None:
-        """Remember states and check that their values tell them apart."""
-        for state in states:
-            self._values_of(state)
-
-    def _values_of(self, state: Any) -> Values:
+    def values_of(self, state: Any) -> Values:
+        """Return a state's values, which must tell it apart from the states seen before."""
         values = self.read(state)
         if values not in self.state_by_values:
             self.state_by_values[values] = deepcopy(state)  # the environment may mutate it
@@ -98,7 +96,7 @@ class SteppedEnv:
 
     def state(self) -> Values:
         """Return the current values of the variables."""
-        return self._values_of(self.get_state(self.env.unwrapped))
+        return self.values_of(self.get_state(self.env.unwrapped))
 
     def reset(self, values: Values, seed: int | None = None) -> None:
         """Go to a state; a seed resets the environment first."""
@@ -119,13 +117,15 @@ class SteppedEnv:
         return self.state()
 
     def table_starts(self, table: Mapping[Any, Any]) -> list[Values]:
-        """Return where episodes begin, by the environment's own distribution.
+        """Remember the table's states, and return where episodes begin.
 
-        Without one, these are all states that do not end an episode.
+        Without a distribution of the environment's own, these are all states that do not end an
+        episode.
         """
+        values_by_state = {state: self.values_of(state) for state in table}
         distribution = getattr(self.env.unwrapped, "initial_state_distrib", None)
         if distribution is not None and len(distribution) == len(table):
-            return [self.read(state) for state in table if distribution[state] > 0]
+            return [values for state, values in values_by_state.items() if distribution[state] > 0]
         final = {
             self.read(after)
             for actions in table.values()
@@ -133,7 +133,7 @@ class SteppedEnv:
             for _, after, _, ended in outcomes
             if ended
         }
-        return [values for values in map(self.read, table) if values not in final]
+        return [values for values in values_by_state.values() if values not in final]
 
     def table_model(self, table: Mapping[Any, Any]) -> Model:
         """Return the model that the environment's table `P` describes."""
@@ -141,15 +141,9 @@ class SteppedEnv:
 
         def model(values: Values, action: int) -> Iterable[ModelOutcome]:
             for probability, after, _, ended in table[self.state_by_values[values]][keys[action]]:
-                yield ModelOutcome(float(probability), self._values_of(after), bool(ended))
+                yield ModelOutcome(float(probability), self.values_of(after), bool(ended))
 
         return model
-
-
-def _has_s(env: Any) -> bool:
-    if not hasattr(env.unwrapped, "s"):
-        env.reset(seed=0)
-    return hasattr(env.unwrapped, "s")
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -165,14 +159,6 @@ _MODEL_ADVICE = (
     "its model leaves something out: give get_state and set_state to explore step itself, or "
     "check=False to take the model as it is"
 )
-_OWN_MODULES = (
-    "gymnasium.envs.toy_text",
-    "gymnasium.envs.classic_control.pendulum",
-    "gymnasium.envs.classic_control.continuous_mountain_car",
-    "gymnasium.envs.box2d",
-    "gymnasium.envs.mujoco",
-)
-"""Where environments come from that a skills file may name."""
 _STEP_ADVICE = (
     "if get_state leaves something out, let it return that too; if step is random, raise samples=…"
 )
@@ -243,10 +229,10 @@ def from_gymnasium(
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
     toy_text = TOY_TEXT.get(type(inner).__name__)
-    rules = None  # a model of ours, unless samples are asked for
+    rules = None  # a model of ours and its starts, unless samples are asked for
     if get_state is None and toy_text is not None and toy_text.get is not None:
         get_state, set_state = toy_text.get, toy_text.set
-        rules = toy_text.model if variables is None and samples == 1 else None
+        rules = toy_text.rules if variables is None and samples == 1 else None
     table = None if get_state is not None else getattr(inner, "P", None)
     if isinstance(table, Sequence):
         table = dict(enumerate(table))
@@ -278,11 +264,9 @@ def from_gymnasium(
     if made.spec is not None and made.spec.max_episode_steps:
         notes.append(truncation_note(made.spec.max_episode_steps))
     if table is not None:
-        stepped.register_states(table)
-        starts = stepped.table_starts(table)
-        model = stepped.table_model(table)
-    elif rules is not None and toy_text is not None:
-        starts, model = list(toy_text.starts), rules
+        starts, model = stepped.table_starts(table), stepped.table_model(table)
+    elif rules is not None:
+        starts, model = rules
     else:
         starts = [stepped.first_state(seed + offset) for offset in range(resets)]
         model = stepped_model(stepped, samples)
@@ -303,6 +287,221 @@ def from_gymnasium(
     if check:
         validate(world, seed, advice=_STEP_ADVICE if table is None else _MODEL_ADVICE)
     return world
+
+
+# -------------------- Continuous environments: variables are slices of the observation
+
+Slices = Mapping[str, Any]
+"""Per variable, an index of the observation, a pair (first, end), or {"at": either, "scale": …}."""
+EPISODE_STEPS = 1000
+"""Steps of an episode where the environment names none."""
+
+
+class GymnasiumWorld(HostWorld):
+    """A Gymnasium environment with continuous observations and actions.
+
+    `sf.make("gymnasium:Pendulum-v1", variables={"angle": [0, 2], "velocity": 2})`
+    """
+
+    def __init__(
+        self,
+        world_id: str,
+        make_env: Callable[[], Any],
+        variables: Slices,
+        step_limit: int,
+        settings: Mapping[str, object],
+    ) -> None:
+        """Make a world; `from_continuous_gymnasium` checks its arguments."""
+        example = make_env()
+        observations, actions = example.observation_space, example.action_space
+        self.id = world_id
+        self._make_env = make_env
+        self.space, self._columns = _space(world_id, variables, observations)
+        self._size = int(observations.shape[0])
+        self.action_low = tuple(float(x) for x in actions.low)
+        self.action_high = tuple(float(x) for x in actions.high)
+        if not np.isfinite([*self.action_low, *self.action_high]).all():
+            raise UserError(
+                f"{world_id} has actions without bounds: wrap it in "
+                f"gymnasium.wrappers.RescaleAction or ClipAction"
+            )
+        self.actions = tuple(f"action_{i}" for i in range(len(self.action_low)))
+        check_step_limit(step_limit)
+        self.step_limit = step_limit
+        spec = example.spec
+        self.episode_steps = (spec.max_episode_steps if spec else None) or EPISODE_STEPS
+        stored = json.loads(json.dumps({str(n): at for n, at in variables.items()}, default=int))
+        self._settings = {**settings, "variables": stored, "step_limit": step_limit}
+        example.close()
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that make this world again."""
+        return self._settings
+
+    @property
+    def observation_size(self) -> int:
+        """How many numbers the environment shows."""
+        return self._size
+
+    def values(self, observations: Any) -> Any:
+        """Return the values of the variables, float [..., space.width]."""
+        return observations[..., self._columns]
+
+    def make_batch(self, n: int) -> GymnasiumBatch:
+        """Return environments that step one after the other in this process."""
+        return GymnasiumBatch(self, n)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if not self.id.startswith("gymnasium:"):
+            raise TypeError(f"{self.id} was made from an environment and cannot be pickled")
+        from skillfocus.worlds.registry import make
+
+        return partial(make, self.id, **self._settings), ()
+
+
+class GymnasiumBatch:
+    """A vector of environments that keeps the last observation of every episode."""
+
+    def __init__(self, world: GymnasiumWorld, n: int) -> None:
+        """Make the environments."""
+        from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+        self._envs = SyncVectorEnv([world._make_env] * n, autoreset_mode=AutoresetMode.SAME_STEP)
+        self._low = np.array(world.action_low, np.float32)
+        self._high = np.array(world.action_high, np.float32)
+
+    def reset_batch(self, seed: int) -> np.ndarray:
+        """Reset the environments with the seeds `seed`, `seed + 1`, …"""
+        observations, _ = self._envs.reset(seed=seed)
+        return np.asarray(observations, np.float32)
+
+    def step_batch(self, actions: np.ndarray) -> HostStep:
+        """Take one action in each environment; actions are clipped to their bounds."""
+        clipped = np.clip(np.asarray(actions, np.float32), self._low, self._high)
+        following, _, terminated, truncated, infos = self._envs.step(clipped)
+        following = np.asarray(following, np.float32)
+        observations = following.copy()
+        for i in np.flatnonzero(terminated | truncated):
+            observations[i] = infos["final_obs"][i]
+        return HostStep(observations, terminated, truncated, following)
+
+    def close(self) -> None:
+        """Close the environments."""
+        self._envs.close()
+
+
+def is_continuous(env: Any) -> bool:
+    """Return whether an environment has vectors of real numbers for observations and actions."""
+    from gymnasium.spaces import Box
+
+    return all(
+        isinstance(space, Box) and len(space.shape) == 1 and space.dtype.kind == "f"
+        for space in (env.observation_space, env.action_space)
+    )
+
+
+def from_continuous_gymnasium(
+    env: Any, *, variables: Slices | None = None, step_limit: int = 40, **settings: object
+) -> GymnasiumWorld:
+    """Make a world from a Gymnasium environment with continuous observations and actions.
+
+    Example::
+
+        world = sf.adapters.from_continuous_gymnasium(
+            "Pendulum-v1", variables={"angle": (0, 2), "velocity": 2}
+        )
+
+    Args:
+        env: An environment that `gymnasium.make` made, or an id for it.
+        variables: Slices of the observation by name: an index, a pair (first, end), or {"at":
+            either, "scale": the largest change that matters}, which numbers without bounds need.
+        step_limit: The most steps a skill may take.
+        **settings: Arguments for `gymnasium.make`.
+
+    Raises:
+        UserError: If the environment cannot be made, is not continuous, or no variables are named.
+    """
+    import gymnasium
+
+    made, world_id = find_env(env, settings)
+    if not is_continuous(made):
+        raise UserError(
+            f"{world_id} has observations {made.observation_space} and actions "
+            f"{made.action_space}; only vectors of real numbers have slices: give a list "
+            f"of names instead, or use from_gymnasium"
+        )
+    if not isinstance(variables, Mapping) or not variables:
+        raise unnamed_variables(made, world_id)
+    if made.spec is None:
+        raise UserError(
+            f"{world_id} was not made by gymnasium.make, so it cannot be copied: register it, and "
+            f"give its id"
+        )
+    make = partial(gymnasium.make, made.spec, disable_env_checker=True)
+    return GymnasiumWorld(world_id, make, variables, step_limit, settings)
+
+
+def unnamed_variables(env: Any, world_id: str) -> UserError:
+    """Return the error that says how to name the variables of a continuous environment."""
+    n = int(env.observation_space.shape[0])
+    example = {"first": [0, n - 1], "second": n - 1} if n > 1 else {"only": 0}
+    settings = json.dumps({"variables": example})
+    return UserError(
+        f"{world_id} has continuous observations, {n} numbers that nothing groups: name its "
+        f"variables as slices of them, with from_continuous_gymnasium(…, variables={example}) in "
+        f"Python or --world-settings '{settings}' on the command line"
+    )
+
+
+def _space(world_id: str, variables: Slices, observations: Any) -> tuple[Space, np.ndarray]:
+    """Return the space of named slices, and which number of the observation each number is."""
+    n = int(observations.shape[0])
+    made, columns = [], []
+    for name, given in variables.items():
+        at, scale = given, None
+        if isinstance(given, Mapping):
+            at, scale = given.get("at"), given.get("scale")
+        pair = (at, at + 1) if isinstance(at, int) else at
+        if not (
+            isinstance(pair, list | tuple)
+            and len(pair) == 2
+            and all(isinstance(x, int) for x in pair)
+            and 0 <= pair[0] < pair[1] <= n
+        ):
+            raise UserError(
+                f"variable {str(name)!r} of {world_id} is {at!r}; it must be an index from 0 to "
+                f"{n - 1}, or a pair such as [0, {n}]: the first index and the one after the last"
+            )
+        indices = list(range(*pair))
+        taken = sorted(set(indices) & set(columns))
+        if taken:
+            raise UserError(
+                f"two variables of {world_id} have number {taken[0]} of the observation"
+            )
+        columns += indices
+        low = tuple(float(observations.low[i]) for i in indices)
+        high = tuple(float(observations.high[i]) for i in indices)
+        if scale is None and not np.isfinite([*low, *high]).all():
+            raise UserError(
+                f"variable {name!r} of {world_id} has no bounds to take its scale from: write "
+                f'{{"{name}": {{"at": {json.dumps(at)}, "scale": …}}}} with the largest change '
+                f"that matters"
+            )
+        made.append(Variable(str(name), scale=scale, low=low, high=high))
+    return Space(tuple(made)), np.array(columns)
+
+
+# -------------------- Environments by their ids
+
+_OWN_MODULES = (
+    "gymnasium.envs.toy_text",
+    "gymnasium.envs.classic_control.pendulum",
+    "gymnasium.envs.classic_control.continuous_mountain_car",
+    "gymnasium.envs.box2d",
+    "gymnasium.envs.mujoco",
+)
+"""Where environments come from that a skills file may name."""
 
 
 def make_by_id(env_id: str, **settings: Any) -> ExploredWorld | GymnasiumWorld:

@@ -14,7 +14,6 @@ its instructions, is not a variable; validation reveals it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -164,7 +163,11 @@ class _SteppedGrid:
         while type(self.wrapped).__name__ in _NEUTRAL_WRAPPERS:
             self.wrapped = self.wrapped.env
         things = list(_find_objects(env.grid.grid))
-        labels = _number_duplicates([f"{thing.color}_{thing.type}" for thing in things])
+        kinds = [f"{thing.color}_{thing.type}" for thing in things]
+        labels = [
+            kind if kinds.count(kind) == 1 else f"{kind}_{kinds[: i + 1].count(kind)}"
+            for i, kind in enumerate(kinds)
+        ]
         named = list(zip(things, labels, strict=True))
         self.doors = [(thing, label) for thing, label in named if thing.type == "door"]
         self.items = [(thing, label) for thing, label in named if thing.type != "door"]
@@ -198,7 +201,10 @@ class _SteppedGrid:
             int(env.agent_pos[0]), int(env.agent_pos[1]), DIRECTIONS[env.agent_dir],
             *([held] if self.items else []),
             *(place.get(id(thing), "gone") for thing, _ in self.items),
-            *(_door_state(door) for door, _ in self.doors),
+            *(
+                "open" if door.is_open else "locked" if door.is_locked else "closed"
+                for door, _ in self.doors
+            ),
         )  # fmt: skip
 
     def reset(self, values: Values, seed: int | None = None) -> None:
@@ -243,16 +249,3 @@ def _find_objects(cells: list[Any]) -> Iterator[Any]:
         if cell is not None and (cell.type == "door" or cell.can_pickup()):
             yield cell
             yield from _find_objects([cell.contains])
-
-
-def _number_duplicates(names: list[str]) -> list[str]:
-    """Return names with a number appended to those that occur several times."""
-    count, used, labels = Counter(names), Counter(), []
-    for name in names:
-        used[name] += 1
-        labels.append(name if count[name] == 1 else f"{name}_{used[name]}")
-    return labels
-
-
-def _door_state(door: Any) -> str:
-    return "open" if door.is_open else "locked" if door.is_locked else "closed"

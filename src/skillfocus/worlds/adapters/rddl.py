@@ -34,9 +34,8 @@ from skillfocus.worlds.adapters.rddl_formula import (
     OutcomeEnumerator,
     too_many_outcomes,
 )
-from skillfocus.worlds.adapters.stepping import changed_settings, validate
+from skillfocus.worlds.adapters.stepping import changed_settings, check_settings, validate
 from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
-from skillfocus.worlds.settings import check_settings
 
 # -------------------- The dynamics of an RDDL domain, with exact probabilities
 #
@@ -72,8 +71,8 @@ class ExactModel:
             return [Formula(name, each, self.fluents, enumerator) for each in expressions]
 
         self._preconditions = formulas("a precondition", rddl.preconditions)
-        self._terminations = formulas("the termination", rddl.terminations)
-        self._invariants = formulas("a state invariant", rddl.invariants)
+        self._endings = [(f, True) for f in formulas("the termination", rddl.terminations)]
+        self._endings += [(f, False) for f in formulas("a state invariant", rddl.invariants)]
         by_name = {name: formulas(name, [each])[0] for name, each, _ in simulator.cpfs}
         needed, read = list(self.next.values()), set()
         for name in needed:  # grows while it is iterated
@@ -95,10 +94,8 @@ class ExactModel:
 
     def ended(self, values: Values) -> bool:
         """Return whether an episode ends on entering a state."""
-        state = self.assignment(values) if self._terminations or self._invariants else {}
-        return any(_holds(f, state) for f in self._terminations) or not all(
-            _holds(f, state) for f in self._invariants
-        )
+        state = self.assignment(values) if self._endings else {}
+        return any(_holds(formula, state) == ends for formula, ends in self._endings)
 
     def outcomes(self, values: Values, action: Assignment) -> list[ModelOutcome]:
         """Return the possible outcomes of an action.
@@ -338,11 +335,6 @@ def from_rddl(
     if check:
         validate(world, frequencies=False, advice="check=False takes the world as it is")
     return world
-
-
-def is_in_repository(name: str) -> bool:
-    """Return whether `rddl:NAME` names a domain of rddlrepository, not files."""
-    return not name.endswith(".rddl")
 
 
 def make_by_name(name: str, **settings: Any) -> ExploredWorld:

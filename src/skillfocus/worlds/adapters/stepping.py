@@ -10,6 +10,8 @@ import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -94,6 +96,95 @@ def changed_settings(
     return {**settings, **changed}
 
 
+# -------------------- Check a world's settings before it is made: they come from JSON
+
+MAX_INT = 2**53
+"""Whole numbers above this are exact neither in JSON nor in a float."""
+
+
+def check_settings(
+    name: str, factory: Callable[..., Any], settings: Mapping[str, object], *args: object
+) -> None:
+    """Check that a factory takes these settings, and that they have the types it declares.
+
+    Only types in `_KINDS` are checked; a parameter of another one takes anything.
+
+    Args:
+        name: The world's name, for errors.
+        factory: What makes the world: a class or a function.
+        settings: Its keyword arguments.
+        *args: Its positional arguments.
+
+    Raises:
+        UserError: Names a setting that is missing, unknown or of another type.
+    """
+    signature = inspect.signature(factory)
+    try:
+        signature.bind(*args, **settings)
+    except TypeError as error:
+        known = ", ".join(
+            parameter.name
+            for parameter in signature.parameters.values()
+            if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        )
+        raise UserError(
+            f"{name} does not take these settings: {error} (it takes: {known or 'none'})"
+        ) from None
+    for setting, value in settings.items():
+        parameter = signature.parameters.get(setting)
+        declared = None if parameter is None else parameter.annotation
+        kind = "seed" if setting == "seed" else str(getattr(declared, "__name__", declared))
+        optional = kind.endswith(" | None")
+        fits, meaning = _KINDS.get(kind.removesuffix(" | None"), (None, ""))
+        if fits and not (optional and value is None) and not fits(value):
+            raise UserError(f"{setting} of {name} is {value!r}; it must be {meaning}")
+
+
+def _is_int(value: object) -> bool:
+    return (
+        isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) <= MAX_INT
+    )
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+
+
+def _are_variables(value: object) -> bool:
+    return _are_names(value) or (isinstance(value, Mapping) and all(map(callable, value.values())))
+
+
+def _are_groups(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(names, str) or (_are_names(names) and names) for names in value.values()
+    )
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "int": (_is_int, "a whole number, of up to 15 digits"),
+    "float": (
+        lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"
+    ),
+    "str": (lambda value: isinstance(value, str), "text"),
+    "seed": (lambda value: _is_int(value) and value >= 0, "a whole number, 0 or more"),
+    "str | Path": (lambda value: isinstance(value, str | Path), "text"),
+    "str | int | Path": (
+        lambda value: isinstance(value, str | Path) or _is_int(value), "text or a whole number"
+    ),
+    "Sequence[str]": (_are_names, "a list of names"),
+    "Variables": (_are_variables, "a list of names"),
+    "Groups": (_are_groups, 'an object of names, such as {"at": ["at_*"]}'),
+    "Callable[[Any], Any]": (callable, "a function, which only Python can give"),
+    "Callable[[Any, Any], None]": (callable, "a function, which only Python can give"),
+}  # fmt: skip
+"""How the parameters of worlds are annotated: what a value must be, and how to say it. With
+` | None`, a value may be missing too."""
+
+
+# -------------------- Gymnasium environments, by their ids or already made
+
+
 def make_env(library: str, env_id: str, settings: Mapping[str, Any]) -> Any:
     """Make a Gymnasium environment and reset it.
 
@@ -151,10 +242,9 @@ class ToyText(NamedTuple):
     """`get(env)`: the state, for environments without a model."""
     set: Callable[[Any, Any], None] | None = None
     """`set(env, state)`, for environments without a model."""
-    model: Model | None = None
-    """What can follow, where the environment offers no model but its rules are known."""
-    starts: tuple[Values, ...] = ()
-    """Where episodes begin, if there is such a model."""
+    rules: tuple[tuple[Values, ...], Model] | None = None
+    """Where episodes begin and what can follow, where the environment offers no model but its rules
+    are known."""
 
 
 def _read_taxi(env: Any, state: int) -> Values:
@@ -233,8 +323,7 @@ TOY_TEXT = {
         lambda _, state: tuple(map(int, state)),
         lambda env: env._get_obs(),
         _set_hand,
-        _play_hand,
-        _HANDS,
+        (_HANDS, _play_hand),
     ),
 }
 """Toy-text environments by the name of their class."""
@@ -295,7 +384,26 @@ def state_reader(
     if isinstance(variables, Mapping):
         functions = list(variables.values())
         return tuple(variables), lambda state: tuple(to_python(f(state)) for f in functions)
-    names, read = _split_state(inner, example, world_id)
+    toy_text = TOY_TEXT.get(type(inner).__name__)
+    if toy_text is not None:
+        names, read = toy_text.names, lambda state: toy_text.read(inner, state)
+    elif isinstance(example, Mapping):
+        keys = list(example)
+        names = tuple(map(str, keys))
+        read = lambda state: tuple(to_python(state[key]) for key in keys)  # noqa: E731
+    else:
+        if callable(getattr(inner, "decode", None)):
+            split = inner.decode
+        elif isinstance(example, (tuple, list, np.ndarray)):
+            split = np.ravel if isinstance(example, np.ndarray) else tuple
+        else:
+            raise UserError(
+                f"the states of {world_id} are single values such as {example!r}: say what they "
+                f"mean, as in variables={{'row': lambda s: s // 4, 'column': lambda s: s % 4}}"
+            )
+        numbered = tuple(f"part_{i + 1}" for i in range(len(split(example))))
+        names = getattr(example, "_fields", numbered)
+        read = lambda state: tuple(to_python(part) for part in split(state))  # noqa: E731
     if variables is None:
         return names, read
     if len(variables) != len(names):
@@ -304,30 +412,6 @@ def state_reader(
             f"given"
         )
     return tuple(variables), read
-
-
-def _split_state(
-    inner: Any, example: Any, world_id: str
-) -> tuple[tuple[str, ...], Callable[[Any], Values]]:
-    """Find the parts of a state: known, named by keys or fields, or numbered."""
-    toy_text = TOY_TEXT.get(type(inner).__name__)
-    if toy_text is not None:
-        return toy_text.names, lambda state: toy_text.read(inner, state)
-    if isinstance(example, Mapping):
-        keys = list(example)
-        return tuple(map(str, keys)), lambda state: tuple(to_python(state[key]) for key in keys)
-    if callable(getattr(inner, "decode", None)):
-        split = inner.decode
-    elif isinstance(example, (tuple, list, np.ndarray)):
-        split = np.ravel if isinstance(example, np.ndarray) else tuple
-    else:
-        raise UserError(
-            f"the states of {world_id} are single values such as {example!r}: say what they mean, "
-            f"as in variables={{'row': lambda s: s // 4, 'column': lambda s: s % 4}}"
-        )
-    numbered = tuple(f"part_{i + 1}" for i in range(len(split(example))))
-    names = getattr(example, "_fields", numbered)
-    return names, lambda state: tuple(to_python(part) for part in split(state))
 
 
 def to_python(value: Any) -> Hashable:
@@ -381,8 +465,9 @@ def validate(
     if world.simulator is None or len(world.final_states) == len(world.all_states):
         return
     comparison = _Comparison(world, world.simulator, np.random.default_rng(seed), advice)
-    comparison.try_steps()
-    comparison.try_walks()
+    for _ in range(N_STEPS):
+        comparison.step_from(*comparison.random_pair())
+    comparison.try_walks([s for s in world.states() if s not in world.final_states])
     if world.exact and frequencies:
         comparison.try_frequencies()
     if comparison.n_missed > MAX_MISSED_SHARE * comparison.n_steps:
@@ -423,21 +508,14 @@ class _Comparison:
         self.live_states = [s for s in world.all_states if s not in world.final_states]
         self.n_steps = self.n_missed = 0
 
-    def try_steps(self) -> None:
-        """Try single steps from random states."""
-        for _ in range(N_STEPS):
-            self.step_from(*self.random_pair())
-
-    def try_walks(self) -> None:
-        """Try random walks from the starts."""
-        final = self.world.final_states
-        starts = [state for state in self.world.states() if state not in final]
+    def try_walks(self, starts: list[State]) -> None:
+        """Try random walks from starts that are not final."""
         for _ in range(N_WALKS if starts else 0):
             state: State | None = starts[self.rng.integers(len(starts))]
             self.reset(state)
             for _ in range(WALK_LENGTH):
                 state = self.step(state, int(self.rng.integers(len(self.world.actions))))
-                if state is None or state in final:
+                if state is None or state in self.world.final_states:
                     break
 
     def try_frequencies(self) -> None:
@@ -454,12 +532,8 @@ class _Comparison:
                 np.array(list(outcomes.values())) * N_REPEATS,
             )
             if len(observed) > 1 and chisquare(observed, expected).pvalue < MIN_P_VALUE:
-                self.fail(
-                    state,
-                    action,
-                    f"leads to its outcomes {(observed / N_REPEATS).round(3).tolist()} of the "
-                    f"time, not {(expected / N_REPEATS).round(3).tolist()}",
-                )
+                shares, right = ((n / N_REPEATS).round(3).tolist() for n in (observed, expected))
+                self.fail(state, action, f"leads to its outcomes {shares} of the time, not {right}")
 
     def random_pair(self) -> tuple[State, int]:
         """Return a random state that is not final, and a random action."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -121,35 +120,26 @@ def _check_program(world: JaxWorld, key: jax.Array, action: jax.Array) -> None:
     others = {"step": jax.eval_shape(world.step, key, state, action)}
     if finite:
         others["place"] = jax.eval_shape(lambda k, s: world.place(k, world.values(s)), key, state)
-    for name, other in others.items():
-        if outline(other) != outline(state):
+    expected, *returned = (
+        str(jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", each))
+        for each in (state, *others.values())
+    )
+    for name, structure in zip(others, returned, strict=True):
+        if structure != expected:
             raise UserError(
-                f"{world.id}: {name} returns {outline(other)}, but reset returns {outline(state)}; "
-                f"all states must have the same structure"
+                f"{world.id}: {name} returns {structure}, but reset returns {expected}; all states "
+                f"must have the same structure"
             )
-    check_traces(world.id, "reset", world.reset, (key,))
-    check_traces(world.id, "step", world.step, (key, state, action))
-
-
-def outline(state: Any) -> str:
-    """Return the structure of a state, with dtypes and shapes, as text."""
-    return str(jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", state))
-
-
-def check_traces(
-    world_id: str, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
-) -> None:
-    """Check that tracing a function twice gives the same program.
-
-    Otherwise, it samples random numbers at trace time instead of from the key.
-    """
-    # JAX caches traces by function, so each trace gets its own lambda.
-    one, other = (jax.make_jaxpr(lambda *given: function(*given))(*arguments) for _ in "12")
-    constants = zip(one.consts, other.consts, strict=False)
-    if str(one) != str(other) or any(np.any(a != b) for a, b in constants):
-        raise UserError(
-            f"{world_id}: {name} differs between two traces; draw random numbers only from the key"
-        )
+    for name, given in (("reset", (key,)), ("step", (key, state, action))):
+        # JAX caches traces by function, so each trace gets its own lambda.
+        function = getattr(world, name)
+        one, other = (jax.make_jaxpr(lambda *args, f=function: f(*args))(*given) for _ in "12")
+        constants = zip(one.consts, other.consts, strict=False)
+        if str(one) != str(other) or any(np.any(a != b) for a, b in constants):
+            raise UserError(
+                f"{world.id}: {name} differs between two traces; draw random numbers only from the "
+                f"key"
+            )
 
 
 def _rollouts(world: JaxWorld, key: jax.Array, actions: np.ndarray) -> np.ndarray:

@@ -11,8 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from skillfocus.worlds.jax.lazy import jnp
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld, jnp
 
 
 class TaskStep(NamedTuple):

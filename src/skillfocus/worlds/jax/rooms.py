@@ -1,29 +1,22 @@
-"""FourRooms with many tools, and blocks of four rooms: too many states for a table.
-
-Variables   position (free cells), tool_1 … tool_n (0, or 1 once picked up; never put back)
-Actions     up, right, down, left; they slip
-Starts      every cell; each environment samples the probability that a tool is picked up, so
-            that few and many such tools both occur
-Versions    v0: the map and the slip probability of the paper's Figure 1
-
-The tools of `ToolRooms` and `RoomBlocks` are placed by `place_tools`. With four tools `ToolRooms`
-is FourRooms itself.
-"""
+"""Worlds on maps with too many states for a table: rooms full of tools, and visible mud."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.spaces import State, Variable
 from skillfocus.world import Outcome
 from skillfocus.worlds.four_rooms import MAP, FourRooms
 from skillfocus.worlds.grid import ACTIONS, FREE, Cell, GridWorld, Map
-from skillfocus.worlds.jax.lazy import jax, jnp
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
+from skillfocus.worlds.mud_world import MAP as MUD_MAP
+from skillfocus.worlds.mud_world import TREASURE, MudWorld
 
 # -------------------- Grid worlds in JAX: the moves and slips of `worlds/grid.py` as arrays
 #
@@ -45,7 +38,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
     """A world on a map whose state is the value indices of its variables, position first.
 
     A subclass sets `id`, `legend` and `showcase_cell`, and implements `other_variables`, `reset`
-    and `enter`. `worlds/jax/rooms.py` is a short example.
+    and `enter`. `Rooms` is a short example.
     """
 
     max_variables = 10_000
@@ -63,26 +56,21 @@ class JaxGridWorld(JaxWorld, GridWorld):
     def moves(self) -> Moves:
         """The outcomes of all moves."""
         n_cells = len(self.map.cells)
-        targets = np.broadcast_to(
-            np.arange(n_cells, dtype=np.int32)[:, None, None], (n_cells, len(ACTIONS), 4)
-        ).copy()
+        numbers = np.arange(n_cells, dtype=np.int32)
+        targets = np.tile(numbers[:, None, None], (1, len(ACTIONS), 4))
         probabilities = np.zeros(targets.shape)
         for i, cell in enumerate(self.map.cells):
+            reached = [self.map.index[self.map.move(cell, direction)] for direction in range(4)]
             for action in range(len(ACTIONS)):
-                for slot, (target, p) in enumerate(self._outcomes_of_move(cell, action).items()):
-                    targets[i, action, slot] = self.map.index[target]
-                    probabilities[i, action, slot] = p
+                merged: dict[int, float] = {}
+                for direction, target in enumerate(reached):
+                    probability = 1 - self.slip if direction == action else self.slip / 3
+                    merged[target] = merged.get(target, 0.0) + probability
+                possible = {target: p for target, p in merged.items() if p > 0}
+                targets[i, action, : len(possible)] = list(possible)
+                probabilities[i, action, : len(possible)] = list(possible.values())
         sums = np.cumsum(probabilities, axis=2)
         return Moves(targets, np.where(sums > 1 - 1e-9, 1, sums).astype(np.float32))
-
-    def _outcomes_of_move(self, cell: Cell, action: int) -> dict[Cell, float]:
-        """Return the probability of each cell in which a move may end."""
-        merged: dict[Cell, float] = {}
-        for direction in range(4):
-            probability = 1 - self.slip if direction == action else self.slip / 3
-            target = self.map.move(cell, direction)
-            merged[target] = merged.get(target, 0.0) + probability
-        return {target: p for target, p in merged.items() if p > 0}
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Sample a move and enter its cell."""
@@ -103,6 +91,19 @@ class JaxGridWorld(JaxWorld, GridWorld):
         del state, cell
         raise self.no_table()
 
+
+# --------------------
+#
+# FourRooms with many tools, and blocks of four rooms: too many states for a table.
+#
+# Variables   position (free cells), tool_1 … tool_n (0, or 1 once picked up; never put back)
+# Actions     up, right, down, left; they slip
+# Starts      every cell; each environment samples the probability that a tool is picked up, so
+#             that few and many such tools both occur
+# Versions    v0: the map and the slip probability of the paper's Figure 1
+#
+# The tools of `ToolRooms` and `RoomBlocks` are placed by `place_tools`. With four tools `ToolRooms`
+# is FourRooms itself.
 
 MAX_BLOCKS = 16
 """Most blocks of rooms per side."""
@@ -261,3 +262,116 @@ def _may_hold_tool(grid: Map, chosen: list[Cell], cell: Cell) -> bool:
     if not without or len(distances(grid, without[:1], tools)) < len(without):
         return False
     return all(any(grid.move(tool, d) not in tools for d in range(4)) for tool in tools)
+
+
+# --------------------
+#
+# MudWorld with visible mud: a flag per vacant cell instead of a count.
+#
+# Variables   position, muddy (0/1), treasure (1: collected), and mud_R_C for each vacant cell in
+#             row R and column C (1: muddy; never cleaned)
+# Actions     up, right, down, left; they slip
+# Arrival     as in MudWorld: mud or the treasure's cell makes the agent muddy; the puddle cleans
+#             it; a muddy agent that enters a vacant cell leaves mud there
+# Starts      every cell, muddy or not, with the treasure or not; each environment samples the
+#             probability that a cell is muddy
+# Versions    v0: the map and the slip probability of the paper's Figure 1
+#
+# Nothing is hidden: MudWorld's hidden marks are variables here. Its `muddy_cells` is the number of
+# flags that are set, without an upper limit.
+
+FIRST_FLAG = 3
+"""Index of the first flag; those before it are position, muddy and treasure."""
+TRACKED = ","
+"""Glyph of a vacant cell with mud."""
+
+
+class VisibleMud(JaxGridWorld):
+    """Fetch a treasure without leaving tracks, seeing them: `sf.make("visible-mud")`."""
+
+    id = "VisibleMud-v0"
+    legend = MudWorld.legend
+    showcase_cell = MudWorld.showcase_cell
+
+    def __init__(self, drawing: str = MUD_MAP, slip: float = 0.1, step_limit: int = 20) -> None:
+        """Make a MudWorld with a flag per vacant cell.
+
+        Args:
+            drawing: The map; `M` is mud, `X` the treasure, `W` the puddle.
+            slip: Probability that a move goes in one of the other three directions.
+            step_limit: Maximum steps of a skill.
+        """
+        super().__init__(drawing, slip, step_limit)
+
+    def other_variables(self) -> Iterable[Variable]:
+        """Yield muddy, treasure and a flag per vacant cell."""
+        for glyph in self.legend:
+            self.map.require(glyph)
+        self.vacant = self.map.find(FREE)
+        yield Variable("muddy", (0, 1))
+        yield Variable("treasure", (0, 1))
+        for row, column in self.vacant:
+            yield Variable(f"mud_{row}_{column}", (0, 1), scale=float(len(self.vacant)))
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The treasure."""
+        return ("treasure",)
+
+    @property
+    def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The treasure and the flags, which are never reset."""
+        return self.space.names[TREASURE:]
+
+    @cached_property
+    def _effects(self) -> np.ndarray:
+        """Whether a cell makes muddy, cleans, or holds the treasure, bool [3, n_cells]."""
+        glyphs = np.array([self.map.glyph(cell) for cell in self.map.cells])
+        return np.stack([(glyphs == "M") | (glyphs == "X"), glyphs == "W", glyphs == "X"])
+
+    @cached_property
+    def _flag_of(self) -> np.ndarray:
+        """Index of each cell's flag, int32 [n_cells]; -1 for none."""
+        flag_of = np.full(len(self.map.cells), -1, dtype=np.int32)
+        flag_of[[self.map.index[cell] for cell in self.vacant]] = np.arange(len(self.vacant))
+        return flag_of
+
+    def reset(self, key: jax.Array) -> jax.Array:
+        """Sample a cell, whether the agent is muddy and has the treasure, and the muddy cells."""
+        at_cell, at_agent, share, at_flags = jax.random.split(key, 4)
+        cell = jax.random.randint(at_cell, (1,), 0, len(self.map.cells), jnp.int32)
+        agent = jax.random.bernoulli(at_agent, shape=(2,))
+        likely = jax.random.uniform(share)
+        muddy = jax.random.uniform(at_flags, (len(self.vacant),)) < likely
+        return jnp.concatenate([cell, agent.astype(jnp.int32), muddy.astype(jnp.int32)])
+
+    def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
+        """Get muddy or clean, collect the treasure, or leave a track."""
+        muddies, cleans, has_treasure = jnp.asarray(self._effects)[:, cell]
+        muddy, treasure, flags = others[0], others[1], others[2:]
+        muddy = jnp.where(cleans, 0, jnp.where(muddies, 1, muddy))
+        here = jnp.arange(len(self.vacant)) == jnp.asarray(self._flag_of)[cell]
+        tracks = (here & (muddy == 1)).astype(jnp.int32)
+        agent = jnp.stack([muddy, jnp.where(has_treasure, 1, treasure)])
+        return jnp.concatenate([agent, flags | tracks])
+
+    def muddy_cells(self, values: jax.Array) -> jax.Array:
+        """Return the number of muddy vacant cells.
+
+        Args:
+            values: Value indices, int32 [..., n_variables].
+        """
+        return values[..., FIRST_FLAG:].sum(axis=-1)
+
+    def draw(self, state: State) -> str:
+        """Return the map with the agent as `@` and tracks as `,`, followed by the variables."""
+        drawn = super().draw(state).splitlines()[: len(self.map.rows) + 2]
+        return "\n".join([*drawn, f"muddy_cells={sum(state[FIRST_FLAG:])}"])
+
+    def glyph_now(self, cell: Cell, state: State) -> str:
+        """Show tracks, and mud where the treasure was collected."""
+        flag = self._flag_of[self.map.index[cell]]
+        if flag >= 0:
+            return TRACKED if state[FIRST_FLAG + flag] else FREE
+        collected = self.map.glyph(cell) == "X" and state[TREASURE] == 1
+        return "M" if collected else super().glyph_now(cell, state)

@@ -1,14 +1,13 @@
-"""Finite worlds as worlds in JAX, to compare networks with exact values, and the way back."""
+"""Finite worlds as worlds in JAX, to compare networks with exact values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
 from skillfocus.spaces import State
 from skillfocus.world import Outcome, World
@@ -18,32 +17,7 @@ WORD = 2**31
 """Number of non-negative int32 codes."""
 
 
-class _LikeAnother(World):
-    """A world that looks like another one, and steps in its own way."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.id, self.space, self.actions = world.id, world.space, world.actions
-        self.step_limit, self.fixed, self.notes = world.step_limit, world.fixed, world.notes
-        self.limit = world.limit
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """As in the other world."""
-        return self.world.settings
-
-    @property
-    def default_target(self) -> str:
-        """As in the other world."""
-        return self.world.default_target
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """As in the other world."""
-        return self.world.goals
-
-
-class TableWorld(_LikeAnother, JaxWorld):
+class TableWorld(JaxWorld):
     """A finite world with its table in JAX arrays.
 
     A state is the number of the table's state and the hidden marks, bool [n_marks].
@@ -56,9 +30,10 @@ class TableWorld(_LikeAnother, JaxWorld):
             world: The world the table belongs to.
             mdp: Its table.
         """
-        super().__init__(world)
-        self.n_marks, self.final_states = world.n_marks, world.final_states
-        self.state_graph, self.mdp = world.state_graph, mdp
+        self.world, self.mdp = world, mdp
+        self.id, self.space, self.actions = world.id, world.space, world.actions
+        self.step_limit, self.limit, self.notes = world.step_limit, world.limit, world.notes
+        self.n_marks, self.final_states, self.fixed = world.n_marks, world.final_states, world.fixed
         self.one_way = mdp.one_way
         self._values = jnp.asarray(mdp.values, jnp.int32)
         self._cumulative = jnp.asarray(mdp.cumulative, jnp.float32)
@@ -68,6 +43,21 @@ class TableWorld(_LikeAnother, JaxWorld):
         self._marks_in = jnp.asarray(mdp.marks_in, jnp.int32)
         self._numbers = StateNumbers(mdp.space.sizes, mdp.values)
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """As in the finite world."""
+        return self.world.settings
+
+    @property
+    def default_target(self) -> str:
+        """As in the finite world."""
+        return self.world.default_target
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """As in the finite world."""
+        return self.world.goals
+
     def states(self) -> Iterable[State]:
         """As in the finite world: unlike other JAX worlds, this one can be tabulated."""
         return self.world.states()
@@ -75,10 +65,6 @@ class TableWorld(_LikeAnother, JaxWorld):
     def transition(self, state: State, action: int) -> list[Outcome]:
         """As in the finite world."""
         return self.world.transition(state, action)
-
-    def marks_in(self, state: State) -> int:
-        """As in the finite world."""
-        return self.world.marks_in(state)
 
     def draw(self, state: State) -> str:
         """As in the finite world."""
@@ -170,129 +156,3 @@ class StateNumbers:
                 not_after = (word < sought) | ((word == sought) & not_after)
             row = jnp.where((ahead < n_rows) & not_after, ahead, row)
         return self._numbers[row]
-
-
-# --------------------
-#
-# `enumerate_world`: convert a small JAX world to a finite one, for exact metrics
-
-_BATCH = 1024
-"""States per call; a fixed number, so that `step` is compiled once."""
-
-
-class EnumeratedWorld(_LikeAnother):
-    """A JAX world whose states and transitions are all enumerated.
-
-    `tabulate` accepts it like any finite world, and returns its `mdp`.
-    """
-
-    def __init__(self, world: JaxWorld, mdp: TabularMDP, n_starts: int) -> None:
-        """Give a JAX world a table.
-
-        Args:
-            world: The world.
-            mdp: Its table.
-            n_starts: Number of start states, which come first in the table.
-        """
-        super().__init__(world)
-        self.limit = max(world.limit, mdp.n_states)
-        self.mdp = self._mdp = mdp
-        self.n_starts = n_starts
-
-    def states(self) -> Iterable[State]:
-        """Return the starts of the enumeration."""
-        return [self._mdp.state(number) for number in range(self.n_starts)]
-
-    def transition(self, state: State, action: int) -> list[Outcome]:
-        """Return the outcome from the table."""
-        successor = self._mdp.successors[self._mdp.number(state), action, 0]
-        return [Outcome(1.0, self._mdp.state(int(successor)))]
-
-
-def enumerate_world(
-    world: JaxWorld, starts: Iterable[State], limit: int | None = None
-) -> EnumeratedWorld:
-    """Enumerate the states that a deterministic JAX world can reach, breadth first.
-
-    States are numbered as `tabulate` numbers them: starts as given, then successors in the order of
-    states and actions.
-
-    Args:
-        world: A deterministic world whose states are its values.
-        starts: The first states, as value indices; duplicates count once.
-        limit: Maximum number of states (default: `world.limit`).
-
-    Raises:
-        UserError: If there are no starts, too many states, or a step that depends on its key.
-    """
-    limit = world.limit if limit is None else limit
-    step = _stepper(world)
-    numbers: dict[bytes, int] = {}
-    levels: list[np.ndarray] = []
-    following: list[bytes] = []
-
-    def add(states: np.ndarray) -> np.ndarray:
-        """Number the new states, and return them."""
-        rows = [row.tobytes() for row in states]
-        first = {row: i for i, row in reversed(list(enumerate(rows)))}
-        new = np.array(sorted(i for row, i in first.items() if row not in numbers), dtype=np.int64)
-        if len(numbers) + len(new) > limit:
-            raise UserError(
-                f"{world.id} has more than {limit:,} states: raise the limit, or learn its skills "
-                f"without a table"
-            )
-        numbers.update({rows[i]: len(numbers) + n for n, i in enumerate(new)})
-        levels.append(states[new])
-        return states[new]
-
-    frontier = add(np.array(list(starts), dtype=np.int32).reshape(-1, len(world.space)))
-    n_starts = len(frontier)
-    if not n_starts:
-        raise UserError(f"{world.id} names no state to start from")
-    while len(frontier):
-        flat = step(frontier).reshape(-1, len(world.space))
-        following += [row.tobytes() for row in flat]
-        frontier = add(flat)
-
-    values = np.concatenate(levels)
-    shape = (len(values), len(world.actions), 1)
-    successors = np.array([numbers[row] for row in following], dtype=np.int32).reshape(shape)
-    mdp = TabularMDP(
-        space=world.space,
-        values=values,
-        successors=successors,
-        probabilities=np.ones(shape),
-        marks=np.full(shape, -1, dtype=np.int32),
-        again=successors.copy(),
-        marks_in=np.zeros(len(values), dtype=np.int32),
-        n_marks=0,
-        actions=tuple(world.actions),
-    )
-    return EnumeratedWorld(world, mdp, n_starts)
-
-
-def _stepper(world: JaxWorld) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from states to their successors, int32 [n, n_actions, n_variables]."""
-    actions = jnp.arange(len(world.actions))
-    keys = jax.random.split(jax.random.key(0), 2)  # two keys, to detect random outcomes
-
-    @jax.jit
-    def successors(key: jax.Array, states: jax.Array) -> jax.Array:
-        step = jax.vmap(world.step, in_axes=(None, None, 0))
-        return jax.vmap(step, in_axes=(None, 0, None))(key, states, actions)
-
-    def step_batch(states: np.ndarray) -> np.ndarray:
-        padded = np.concatenate([states, np.repeat(states[:1], _BATCH - len(states), axis=0)])
-        after, again = (np.asarray(successors(key, padded))[: len(states)] for key in keys)
-        if (after != again).any():
-            state, action, _ = np.argwhere(after != again)[0]
-            raise UserError(
-                f"{world.id}: {world.actions[action]!r} in state "
-                f"{world.space.labels(states[state])} has a random outcome; only deterministic "
-                f"worlds can be enumerated"
-            )
-        return after
-
-    return lambda states: np.concatenate(
-        [step_batch(states[i : i + _BATCH]) for i in range(0, len(states), _BATCH)]
-    )

@@ -32,8 +32,7 @@ from skillfocus.errors import UserError
 from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.drawing import Circle, Drawing, Line, Number, Text
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep, TimedTask
-from skillfocus.worlds.jax.lazy import jax, jnp
-from skillfocus.worlds.jax.world import EpisodicWorld
+from skillfocus.worlds.jax.world import EpisodicWorld, jax, jnp
 
 SPEED = 0.1
 """Largest step along each axis."""
@@ -201,7 +200,7 @@ class CarryBox(TimedTask):
     ) -> TaskStep:
         """Reward the position of the box after the step."""
         del key, before
-        away = jnp.sqrt(jnp.square(after[BOX_NUMBERS] - jnp.asarray(GOAL)).sum())
+        away = _distance(after[BOX_NUMBERS], jnp.asarray(GOAL))
         reward = (away <= GOAL_RADIUS).astype(jnp.float32)
         return TaskStep(state + 1, reward, reward * (after[VASE_NUMBER] < WHOLE))
 

@@ -2,7 +2,8 @@
 
 Unlike a table, these worlds need no list of states. Their functions take one state and can be
 traced, so that `jax.vmap` steps thousands of environments in parallel on a GPU, or hundreds on a
-CPU. This module does not import JAX: worlds can be listed and described without it.
+CPU. This module imports JAX when `jax` or `jnp` is first used, and files that define worlds import
+both from here: worlds can be listed and described without.
 """
 
 from __future__ import annotations
@@ -10,11 +11,26 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillfocus.errors import UserError
 from skillfocus.world import World, check_step_limit
-from skillfocus.worlds.jax.lazy import jax, jnp
+
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+else:
+
+    class _Lazy:
+        """A module whose attributes are looked up on use: it may not be installed."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, attribute: str) -> Any:
+            return getattr(importlib.import_module(self._name), attribute)
+
+    jax, jnp = _Lazy("jax"), _Lazy("jax.numpy")
 
 
 def require_jax(what: str) -> None:

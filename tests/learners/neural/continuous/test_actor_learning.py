@@ -103,13 +103,13 @@ def metra():
     )
     steps = 150 * 64 * problem.step_limit
     actor = sf.Actor(steps=steps, environments=64, batch=384, estimator_hidden=16)
-    trained = train(actor, problem, [np.random.default_rng(0)], lambda *_: None)[0]
+    trained = train(actor, problem, np.random.default_rng(0), lambda *_: None)
     return problem, trained
 
 
 def test_metra_keeps_its_constraint_and_moves(metra):
     problem, trained = metra
-    skills = skills_of(problem, trained.policy)
+    skills = skills_of(problem, trained)
     first, second = (z for z, names in enumerate(skills.targets) if names == ("c",))
     done = skills.run(first, 64, np.random.default_rng(0))
     phi = np.stack([skills.phi(done.values[i])["c"] for i in range(64)])

@@ -127,9 +127,7 @@ def test_advantages_are_weighted_by_the_kind_of_each_skill():
 def test_training_with_credit_repeats_itself_and_differs():
     problem = problem_of(Sliders(), DUSDI)
     actors = [
-        train(settings, problem, [np.random.default_rng(0)], lambda *_: None)[0].policy.weights[
-            "actor"
-        ]
+        train(settings, problem, np.random.default_rng(0), lambda *_: None).weights["actor"]
         for settings in (
             replace(TINY, credit=1.0),
             replace(TINY, credit=1.0),

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.learners.actor.rewards import Fixed
-from skillfocus.learners.actor.training import HostEnvironments, make_trainer, train
+from skillfocus.learners.actor.training import HostEnvironments, make_trainer
 from skillfocus.learners.problem import make_problem
 from skillfocus.skills.network import init_network
 from skillfocus.spaces import Space, Variable
@@ -88,14 +88,16 @@ def test_the_noise_of_actions_persists():
 
 
 @pytest.mark.slow
-def test_every_set_has_its_own_strength():
+def test_the_penalty_has_its_strength():
     problem = make_problem(Counting(), sf.focused(sf.diayn()), targets={"a": 2})
     actor = sf.Actor(
         steps=20, environments=2, hidden=4, estimator_hidden=4, penalty_delay=0.0, penalty_ramp=0.0
     )
-    rngs = [np.random.default_rng(seed) for seed in (0, 0)]
-    trained = train(actor, problem, rngs, lambda *_: None, strengths=[0.0, 2.0])
-    penalties = [-float(each.report["rewards"][1, -1]) for each in trained]
+    penalties = []
+    for strength in (0.0, 2.0):
+        with HostEnvironments(make_trainer(actor, problem), np.random.default_rng(0)) as counters:
+            _, report = counters.run(*counters.init_training(strength), 2)
+        penalties.append(-float(report["rewards"][-1]))
     assert penalties[0] == 0
     assert penalties[1] > 0
 

@@ -17,7 +17,9 @@ export const skillMode = {
   label: "One skill",
   choosesGoal: true,
 
-  lead() {
+  lead({ world, starts }) {
+    if (world.real)
+      return [`Recorded rollouts: what each skill does from ${starts.length} starts. Changes are shares of a variable's scale; side effects above ${world.real.threshold} are red.`];
     return [
       "A ", element("b", {}, "focused"), " skill changes its ", element("span", { class: "target" }, "target"),
       ", and leaves everything else as it was. What else it changes is a ",
@@ -31,7 +33,7 @@ export const skillMode = {
   },
 
   isPressed(model, set, z) {
-    return model.skill[set.index] === z;
+    return model.shows(set, z);
   },
 
   // A skill without targets is judged by the variable that is being watched.

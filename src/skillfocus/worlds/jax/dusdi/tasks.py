@@ -20,8 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep, TimedTask
-from skillfocus.worlds.jax.dusdi.gunner import N_ITEMS, Gunner
-from skillfocus.worlds.jax.dusdi.particles import Particles
+from skillfocus.worlds.jax.dusdi.worlds import N_ITEMS, Gunner, Particles
 
 AGENTS = 10
 """`env/env_config.yaml`: particle.N."""

@@ -25,8 +25,7 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.spaces import Space, Variable
 from skillfocus.worlds.grid import Cell, Map
-from skillfocus.worlds.jax.lazy import jax, jnp
-from skillfocus.worlds.jax.world import JaxWorld
+from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 
 LEFT, RIGHT, FORWARD = range(3)
 """The first three actions of every world; LEFT and RIGHT turn the agent."""
@@ -191,6 +190,39 @@ class RoomWorld(JaxWorld):
         if self.starts == "task":
             return jnp.array(self.task_start, jnp.int32)
         return self.draw_start(key)
+
+    def takes(self, name: str, action: jax.Array) -> jax.Array:
+        """Return whether an action is the one of a name."""
+        return action == self.actions.index(name)
+
+    def handle(
+        self,
+        action: jax.Array,
+        things: jax.Array,
+        in_reach: jax.Array,
+        drops: Sequence[str],
+        can_drop: jax.Array,
+        landing: jax.Array,
+    ) -> jax.Array:
+        """Pick up the first thing in reach, or drop one that is carried.
+
+        Args:
+            action: The action.
+            things: Their positions, int32 [n_things].
+            in_reach: Which can be picked up, bool [n_things].
+            drops: Per thing, the name of the action that drops it.
+            can_drop: Whether there is room for it.
+            landing: The position of a dropped thing.
+
+        Returns:
+            Their positions afterwards.
+        """
+        hand = self.room.n_cells
+        first = in_reach & (jnp.cumsum(in_reach) == 1)
+        dropping = action == jnp.array([self.actions.index(name) for name in drops])
+        dropped = (things == hand) & can_drop & dropping
+        picked_up = first & self.takes("pickup", action)
+        return jnp.where(picked_up, hand, jnp.where(dropped, landing, things))
 
     @abstractmethod
     def draw_start(self, key: jax.Array) -> jax.Array:

@@ -7,75 +7,59 @@ the task does not ask for should be unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skillfocus.worlds.jax.mini_behavior.cleaning_car import CleaningACar
-from skillfocus.worlds.jax.mini_behavior.printer import InstallingAPrinter
+from skillfocus.worlds.jax.mini_behavior.chores import (
+    FOODS,
+    CleaningACar,
+    InstallingAPrinter,
+    ThawingFrozenFood,
+)
 from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
-from skillfocus.worlds.jax.mini_behavior.thawing import FOODS, ThawingFrozenFood
 
 Allowed = Mapping[str, tuple[Hashable, ...]]
 """Allowed values of some variables."""
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A condition on the values of a world.
+def is_allowed(
+    world: type[RoomWorld], allowed: Allowed, values: jax.Array | np.ndarray
+) -> jax.Array:
+    """Return whether value indices, int [..., n_variables], are among those allowed, bool [...].
 
     Example::
 
-        sink_off = Condition(ThawingFrozenFood, {"sink_on": (0,)})
-        sink_off(states)  # bool [...] for int [..., n_variables]
+        is_allowed(ThawingFrozenFood, {"sink_on": (0,)}, states)
     """
-
-    world: type[RoomWorld]
-    """The world."""
-    allowed: Allowed
-    """Allowed values of the variables named here."""
-
-    def __call__(self, values: jax.Array | np.ndarray) -> jax.Array:
-        """Return whether value indices, int [..., n_variables], meet it, bool [...]."""
-        space = self.world.space
-        holds = jnp.ones(jnp.shape(values)[:-1], bool)
-        for name, labels in self.allowed.items():
-            j = space.index(name)
-            fits = jnp.array([value in labels for value in space.variables[j].values])
-            holds &= fits[jnp.asarray(values)[..., j]]
-        return holds
+    holds = jnp.ones(jnp.shape(values)[:-1], bool)
+    for name, labels in allowed.items():
+        j = world.space.index(name)
+        fits = jnp.array([value in labels for value in world.space.variables[j].values])
+        holds &= fits[jnp.asarray(values)[..., j]]
+    return holds
 
 
-@dataclass(frozen=True)
-class HouseholdTask:
+class HouseholdTask(NamedTuple):
     """A success condition, and side conditions on what should be left alone."""
 
     world: type[RoomWorld]
     """The world."""
-    success: Condition
+    success: Callable[[Any], jax.Array]
     """The benchmark's success condition: met at any step of the episode."""
-    side_conditions: Mapping[str, Condition] = field(default_factory=dict)
+    side_conditions: dict[str, Callable[[Any], jax.Array]]
     """Conditions that should hold at the end of the episode, by name."""
-
-    def true_success(self, values: jax.Array | np.ndarray) -> jax.Array:
-        """Return whether values meet the success and all side conditions, bool [...]."""
-        holds = self.success(values)
-        for condition in self.side_conditions.values():
-            holds &= condition(values)
-        return holds
 
 
 def _task(
     world: type[RoomWorld], success: Allowed, side_conditions: Mapping[str, Allowed]
 ) -> HouseholdTask:
-    return HouseholdTask(
-        world,
-        Condition(world, success),
-        {name: Condition(world, allowed) for name, allowed in side_conditions.items()},
-    )
+    conditions = {n: partial(is_allowed, world, allowed) for n, allowed in side_conditions.items()}
+    return HouseholdTask(world, partial(is_allowed, world, success), conditions)
 
 
 _THAWED = (0, 1, 2, 3, 4)

@@ -1,39 +1,46 @@
-// The picture of a world at one step: shapes whose places are entries of the observation.
+// The picture of a world of real-valued variables at one step: shapes whose places are entries of the
+// observation.
 
 /**
- * @import { ContinuousWorldData, Coordinate, ShapeData } from "./data.js"
- * @import { Rollouts } from "./rollouts.js"
+ * @import { Coordinate, ShapeData } from "./data.js"
+ * @import { World } from "./world.js"
  */
 
 /** @param {Coordinate} coordinate @param {Float32Array} observation @returns {number} */
-export function resolve(coordinate, observation) {
+function resolve(coordinate, observation) {
   return typeof coordinate === "number" ? coordinate : observation[coordinate.observation];
 }
 
-export class Stage {
+export class Drawing {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {ContinuousWorldData} world
-   * @param {(variable: string | null) => string} colourOf
+   * @param {World} world
    */
-  constructor(canvas, world, colourOf) {
+  constructor(canvas, world) {
     this.canvas = canvas;
     this.world = world;
-    this.colourOf = colourOf;
+    /** The color of scenery. */
+    this.faint = "";
     /** Pixels per unit of the world. */
     this.scale = 1;
   }
 
+  /** The color of a variable, or of scenery. @param {string | null} name */
+  colourOf(name) {
+    const j = this.world.variables.findIndex((variable) => variable.name === name);
+    return j < 0 ? this.faint : this.world.colour(j);
+  }
+
   /**
-   * Draw a skill at a step: where everything is, and where it has been.
-   * @param {Rollouts} rollouts
-   * @param {number} z
-   * @param {number} start The start that is shown; others only leave trails.
+   * Draw a run at a step: where everything is, and where it has been.
+   * @param {Int32Array} states
+   * @param {Int32Array[]} others Runs that only leave trails.
    * @param {number} t
-   * @param {boolean} others Whether to draw their trails.
+   * @param {string} faint The color of scenery.
    */
-  draw(rollouts, z, start, t, others) {
-    const [left, bottom, right, top] = this.world.drawing.bounds;
+  draw(states, others, t, faint) {
+    this.faint = faint;
+    const [left, bottom, right, top] = this.world.real.drawing.bounds;
     const margin = 0.03 * Math.max(right - left, top - bottom);
     const wide = right - left + 2 * margin, high = top - bottom + 2 * margin;
     const pixels = Math.max(Math.round((this.canvas.clientWidth || 320) * devicePixelRatio), 1);
@@ -43,25 +50,22 @@ export class Stage {
     const pen = this.canvas.getContext("2d");
     pen.setTransform(this.scale, 0, 0, -this.scale, (margin - left) * this.scale, (top + margin) * this.scale);
     pen.lineWidth = 1.5 / this.scale;
-    pen.strokeStyle = this.colourOf(null);
+    pen.strokeStyle = faint;
     pen.strokeRect(left, bottom, right - left, top - bottom);
-    const shapes = this.world.drawing.shapes;
-    if (others) {
-      for (let s = 0; s < rollouts.nStarts; s++) if (s !== start) this.trails(pen, shapes, rollouts, z, s, t, 0.18);
-    }
-    this.trails(pen, shapes, rollouts, z, start, t, 0.8);
-    const observation = rollouts.observation(z, start, t);
-    for (const shape of shapes) this.shape(pen, shape, observation);
+    for (const other of others) this.trails(pen, other, t, 0.18);
+    this.trails(pen, states, t, 0.8);
+    const observation = this.world.observation(states[t]);
+    for (const shape of this.world.real.drawing.shapes) this.shape(pen, shape, observation);
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {ShapeData[]} shapes @param {Rollouts} rollouts @param {number} z @param {number} start @param {number} t @param {number} opacity */
-  trails(pen, shapes, rollouts, z, start, t, opacity) {
+  /** @param {CanvasRenderingContext2D} pen @param {Int32Array} states @param {number} t @param {number} opacity */
+  trails(pen, states, t, opacity) {
     pen.globalAlpha = opacity;
-    for (const shape of shapes.filter((each) => each.trail)) {
+    for (const shape of this.world.real.drawing.shapes.filter((each) => each.trail)) {
       pen.strokeStyle = this.colourOf(shape.variable);
       pen.beginPath();
-      for (let step = 0; step <= t; step++) {
-        const observation = rollouts.observation(z, start, step);
+      for (const s of states.subarray(0, t + 1)) {
+        const observation = this.world.observation(s);
         pen.lineTo(resolve(shape.at[0], observation), resolve(shape.at[1], observation));
       }
       pen.stroke();
