@@ -277,11 +277,30 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
             limit=limit,
             limit_advice=_LIMIT_ADVICE,
         )
+        _check_repeatable(world, graph.states[:N_REPEATED])
     else:
         _check_graph(world, graph, limit)
     mdp = _to_arrays(world, graph)
     _check_marks(world, mdp)
     return mdp
+
+
+N_REPEATED = 16
+"""States whose outcomes are asked for twice."""
+
+
+def _check_repeatable(world: World, states: Sequence[State]) -> None:
+    """Raise a `UserError` if a world draws outcomes instead of listing them."""
+    for state in states:
+        for action, (one, other) in enumerate(
+            zip(_expand(world, state), _expand(world, state), strict=True)
+        ):
+            if list(one) != list(other):
+                raise UserError(
+                    f"{world.id}: transition returns other outcomes when it is asked again, for "
+                    f"{world.actions[action]!r} in state {world.space.labels(state)}: return every "
+                    f"outcome with its probability, and draw nothing"
+                )
 
 
 def _starts(world: World) -> Iterator[State]:

@@ -356,7 +356,7 @@ def _print_table_world(world: dict[str, Any]) -> None:
     print_table("Variables", columns, rows)
     print_text(
         f"alone: the highest probability that it changes and nothing else does, within "
-        f"{limit} steps, averaged over starts\n"
+        f"{limit} steps, averaged over up to 200 starts\n"
     )
 
 

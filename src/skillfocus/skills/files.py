@@ -32,7 +32,7 @@ from skillfocus.machine import require_memory
 from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.objectives.kinds import MAX_SKILLS, WHOLE, SkillKinds, Sphere, group_skills
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.registry import from_dict
+from skillfocus.objectives.registry import from_dict, is_registered
 from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillCode, SkillEstimates, Slot
 from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
@@ -110,7 +110,7 @@ def header_of(skills: Skills) -> Header:
             ],
         }  # fmt: skip
     elif isinstance(policies, NeuralPolicy) and (
-        not skills.has_table or _is_known(policies.model.objective)
+        not skills.has_table or is_registered(policies.model.objective)
     ):
         kind, model = "network", policies.model
         own = {
@@ -150,13 +150,6 @@ def _slot_header(slot: Slot, names: tuple[str, ...]) -> tuple[str | None, int | 
     return None if slot.variable == WHOLE else names[slot.variable], described
 
 
-def _is_known(objective: Objective) -> bool:
-    try:
-        return from_dict(objective.to_dict()) == objective
-    except UserError:
-        return False
-
-
 # -------------------- Writing
 
 
@@ -169,7 +162,7 @@ def to_bytes(skills: Skills) -> bytes:
     header, policies = header_of(skills), skills.policies
     if isinstance(policies, NeuralPolicy | ActorPolicy) and header.kind != "table":
         objective = policies.model.objective
-        if not _is_known(objective):
+        if not is_registered(objective):
             raise UserError(
                 f"{objective.name} has a reward or a penalty of your own, which a skills file "
                 f"cannot describe: pickle the skills instead"
