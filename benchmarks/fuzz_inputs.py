@@ -220,7 +220,7 @@ def use_skills(path: Path) -> None:
         skills.run(np.arange(len(skills)), np.zeros(len(skills), int), rng)
         side_effects(skills)
     else:
-        side_effects(skills, sample=2)
+        side_effects(skills, sample=2, rng=rng)
 
 
 def same(found: object, expected: object) -> None:
