@@ -27,7 +27,7 @@ from skillfocus.objectives.variants import (
     scattered,
     weighted_norm,
 )
-from skillfocus.progress import progress_bar
+from skillfocus.progress import no_progress, progress_bar
 from skillfocus.runs import Interrupted, Result, Run, Store, run_all
 from skillfocus.skills.policy import Policy
 from skillfocus.skills.skills import Skills
@@ -49,5 +49,5 @@ __all__ = [  # noqa: RUF022  in the order of the data flow
     "discover", "discover_many", "find_strength", "Skills", "Policy", "metrics", "evaluate",
     "task_of", "make_task", "optimum", "SMDPQLearning", "solve", "SkillEnv", "SkillVectorEnv",
     "WorldEnv", "Run", "Result", "Discovery", "Store", "run_all", "Interrupted", "progress_bar",
-    "sweep", "view", "testing", "UserError",
+    "no_progress", "sweep", "view", "testing", "UserError",
 ]  # fmt: skip

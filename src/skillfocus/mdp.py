@@ -268,6 +268,8 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     )  # fmt: skip
     if len(graph.states) > limit:
         raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    if world.state_graph is None:
+        _check_repeatable(world, graph.states[:N_REPEATED])
     _check_outcomes(world, graph)
     successors, probabilities, marks, again = graph.transitions.padded()
     sums = probabilities.sum(axis=2, keepdims=True)
@@ -286,6 +288,24 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     )
     _check_marks(world, mdp)
     return mdp
+
+
+N_REPEATED = 16
+"""States whose outcomes are asked for twice."""
+
+
+def _check_repeatable(world: World, states: Sequence[State]) -> None:
+    """Raise a `UserError` if a world draws outcomes instead of listing them."""
+    for state in states:
+        for action, (one, other) in enumerate(
+            zip(_expand(world, state), _expand(world, state), strict=True)
+        ):
+            if list(one) != list(other):
+                raise UserError(
+                    f"{world.id}: transition returns other outcomes when it is asked again, for "
+                    f"{world.actions[action]!r} in state {world.space.labels(state)}: return every "
+                    f"outcome with its probability, and draw nothing"
+                )
 
 
 def _starts(world: World) -> Iterator[State]:

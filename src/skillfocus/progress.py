@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -71,8 +72,9 @@ class ProgressBar:
                 "{task.fields[activity]}", markup=False, table_column=Column(no_wrap=True, ratio=2)
             ),
         )
+        self._is_drawn = console.is_terminal or console.is_jupyter
         self.bar = Bar(
-            *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
+            *columns, console=console, transient=True, expand=True, disable=not self._is_drawn
         )
         self._task = self.bar.add_task(title, total=1.0, activity="compiling")
 
@@ -88,7 +90,7 @@ class ProgressBar:
         raise_pending_signal()
         self.bar.update(self._task, completed=fraction, activity=activity)
         tenths = int(fraction * 10)
-        if not self.console.is_terminal and tenths > self._tenths_printed:
+        if not self._is_drawn and tenths > self._tenths_printed:
             self._tenths_printed = tenths
             self.console.print(
                 f"{self.title}: {fraction:.0%}, {activity}",
@@ -108,6 +110,58 @@ def progress_bar(title: str = "runs") -> Iterator[ProgressBar]:
     """
     with ProgressBar(make_console(stderr=True), title) as bar:
         yield bar
+
+
+SECONDS_UNSEEN = 2.0
+"""What takes no longer shows no bar."""
+
+
+class LateBar:
+    """A `Progress` that draws a bar once `SECONDS_UNSEEN` have passed, for people only: in a
+    terminal or a notebook, not in a log file.
+
+    Args:
+        title: What is being done.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title, self._began = title, time.monotonic()
+        self._bar: ProgressBar | None = None
+
+    def __call__(self, fraction: float, activity: str) -> None:
+        """Draw the fraction done and the current activity, if it is time."""
+        if self._bar is None:
+            if time.monotonic() - self._began < SECONDS_UNSEEN:
+                return
+            console = make_console(stderr=True)
+            if not (console.is_terminal or console.is_jupyter):
+                self._began = float("inf")
+                return
+            self._bar = ProgressBar(console, self._title).__enter__()
+        self._bar(fraction, activity)
+
+    def close(self) -> None:
+        """Remove the bar, if it was drawn."""
+        if self._bar is not None:
+            self._bar.__exit__()
+
+
+@contextmanager
+def shown(progress: Progress | None, title: str) -> Iterator[Progress]:
+    """Yield a callback that a function of the library reports its progress to.
+
+    Args:
+        progress: The user's own callback, or `no_progress` for silence; None shows a `LateBar`.
+        title: What is being done, at the left of the bar.
+    """
+    if progress is not None:
+        yield progress
+        return
+    bar = LateBar(title)
+    try:
+        yield bar
+    finally:
+        bar.close()
 
 
 # --------------------

@@ -64,6 +64,11 @@ class Variable:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise UserError(f"the name of a variable must be text, got {self.name!r}")
+        if "+" in self.name:
+            raise UserError(
+                f"the name of variable {self.name!r} holds a +, which joins the names of targets: "
+                f"leave it out"
+            )
         if self.scale is not None and not 0 < self.scale < math.inf:
             raise UserError(f"variable {self.name!r} has scale {self.scale}; it must be positive")
         if len(np.shape(self.low)) == 1 and len(self.low) + len(self.high):

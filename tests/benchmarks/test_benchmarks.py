@@ -141,11 +141,9 @@ def test_the_maze_is_as_large_as_it_says():
 @pytest.mark.slow
 def test_networks_are_timed(tmp_path):
     file = tmp_path / "speed.json"
-    run("neural.py", "--quick", "--sets", "1", "2", "--json", str(file), cwd=tmp_path)
-    alone, together = json.loads(file.read_text())
-    assert (alone["sets"], together["sets"]) == (1, 2)
-    assert alone["skill samples/s"] == pytest.approx(2 * 34 * alone["environment steps/s"])
-    assert together["over one after another"] > 0
+    run("neural.py", "--quick", "--json", str(file), cwd=tmp_path)
+    speed = json.loads(file.read_text())
+    assert speed["skill samples/s"] == pytest.approx(2 * 34 * speed["environment steps/s"])
 
 
 @pytest.mark.slow

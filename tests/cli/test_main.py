@@ -227,3 +227,11 @@ def test_help_says_what_exit_statuses_mean(tmp_path):
     text = " ".join(command("--help", cwd=tmp_path).stdout.split())
     assert "2 usage error" in text
     assert "130 interrupted, 143 terminated" in text
+
+
+def test_without_an_output_it_prints_nowhere():
+    """As the shell's `>&-` has it."""
+    line = [sys.executable, "-c", "from skillfocus.cli import main; main()", "list"]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *line]
+    done = subprocess.run(closed, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -163,6 +163,9 @@ def folder(tmp_path_factory):
         ([*SWEEP[:-1], "gamma=nan"], "gamma cannot be 'nan'"),
         ([*SWEEP[:-1], f"strength=1{'0' * 400}"], "strength cannot be"),
         ([*SWEEP, "--seed", "-1"], "reporting seed"),
+        (["discovr", "four-rooms"], "unknown command 'discovr': did you mean 'discover'?"),
+        ([*DISCOVER, "--learner", "nueral"], "unknown --learner 'nueral': did you mean 'neural'?"),
+        ([*DISCOVER, "--penalty=path"], "unknown --penalty 'path': did you mean 'path-norm'?"),
         ([*SWEEP, "--trials", "0", "--workers", "1"], "trials must be at least 1"),
     ],
 )  # fmt: skip

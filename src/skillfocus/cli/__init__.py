@@ -131,7 +131,9 @@ def _raise_on_signals() -> Iterator[None]:
 
 def _prepare_output() -> None:
     """Print what the output's encoding lacks as `?`, and limit the width, which memory grows with
-    in narrow terminals."""
+    in narrow terminals. Without an output, as after `>&-`, print nowhere."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  for the rest of the process
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
     width = shutil.get_terminal_size().columns

@@ -9,12 +9,25 @@ from __future__ import annotations
 import math
 import os
 import platform
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
+from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import tyro
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
@@ -33,7 +46,7 @@ from skillfocus.cli.printing import (
     show_runs,
     shown_exploration,
 )
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, unknown
 from skillfocus.learners.registry import LEARNERS, make_learner
 
 if TYPE_CHECKING:
@@ -770,17 +783,15 @@ def _check_kernels() -> str:
 
 # -------------------------------------------------------------------- parsing
 
-Command = (
-    Annotated[List, subcommand("list")]
-    | Annotated[Describe, subcommand("describe")]
-    | Annotated[Discover, subcommand("discover")]
-    | Annotated[Evaluate, subcommand("evaluate")]
-    | Annotated[Solve, subcommand("solve")]
-    | Annotated[View, subcommand("view")]
-    | Annotated[Sweep, subcommand("sweep")]
-    | Annotated[Doctor, subcommand("doctor")]
-)
-"""All commands."""
+COMMANDS = {
+    "list": List, "describe": Describe, "discover": Discover, "evaluate": Evaluate, "solve": Solve,
+    "view": View, "sweep": Sweep, "doctor": Doctor,
+}  # fmt: skip
+"""All commands by name."""
+if TYPE_CHECKING:
+    Command = List | Describe | Discover | Evaluate | Solve | View | Sweep | Doctor
+else:
+    Command = reduce(or_, (Annotated[kind, subcommand(name)] for name, kind in COMMANDS.items()))
 
 
 def parse_command() -> Command:
@@ -788,8 +799,9 @@ def parse_command() -> Command:
 
     Raises:
         SystemExit: After --help, or with status 2 for arguments that cannot be parsed.
-        UserError: If a number is infinite or NaN.
+        UserError: If a command or a choice is unknown, or a number is infinite or NaN.
     """
+    _check_names(sys.argv[1:])
     command: Command = tyro.cli(
         Command,  # pyright: ignore[reportArgumentType]
         prog="skillfocus",
@@ -803,3 +815,25 @@ def parse_command() -> Command:
             option = field.name.replace("_", "-")
             raise UserError(f"--{option} must be a finite number, got {value}")
     return command
+
+
+def _check_names(arguments: Sequence[str]) -> None:
+    """Raise a `UserError` with a guess for an unknown command or choice, before tyro lists them."""
+    if not arguments or arguments[0].startswith("-"):
+        return
+    if arguments[0] not in COMMANDS:
+        raise unknown("command", arguments[0], COMMANDS)
+    types = get_type_hints(COMMANDS[arguments[0]])
+    words = [word for each in arguments[1:] for word in each.split("=", int(each[:2] == "--"))]
+    for option, value in pairwise(words):
+        choices = _choices(types.get(option.removeprefix("--").replace("-", "_")))
+        if option.startswith("--") and choices and value not in choices:
+            raise unknown(option, value, choices)
+
+
+def _choices(hint: Any) -> tuple[str, ...]:
+    """Return the values of a `Literal`, which may be optional; of any other type none."""
+    parts = [part for part in get_args(hint) if part is not NoneType]
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return _choices(parts[0]) if len(parts) == 1 else ()

@@ -351,7 +351,7 @@ def print_world(world: dict[str, Any], drawing: str | None) -> None:
         ]  # fmt: skip
         about = (
             f"alone: the highest probability that it changes and nothing else does, within "
-            f"{limit} steps, averaged over starts\n"
+            f"{limit} steps, averaged over up to 200 starts\n"
         )
     elif "observations" in world:
         size = (

@@ -22,7 +22,7 @@ from skillfocus.metrics.summary import skill_records
 from skillfocus.objectives.kinds import Targets, goals_of
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import as_objective
-from skillfocus.progress import Progress, no_progress, part_of
+from skillfocus.progress import Progress, no_progress, part_of, shown
 from skillfocus.skills.skills import Skills
 from skillfocus.world import World, check_seed
 from skillfocus.worlds.registry import as_world
@@ -55,7 +55,8 @@ def discover(
             variables, how many components, or a `Sphere` (see `objectives/kinds.py`).
         step_limit: Most steps a skill may take (default: the world's).
         mdp: The world's tabular MDP, to save tabulating it again.
-        progress: Progress callback.
+        progress: Progress callback (default: a bar in a terminal or notebook, once two seconds have
+            passed; `sf.no_progress` for none).
 
     Raises:
         UserError: If an argument is wrong, or the world does not fit the objective.
@@ -63,16 +64,17 @@ def discover(
     world, objective = as_world(world), as_objective(objective)
     learner = Planning() if learner is None else as_learner(learner, world)
     check_seed(seed)
-    if objective.penalty is not None and objective.penalty.auto:
-        return find_strength(
-            world, objective, seed=seed, progress=progress or no_progress, learner=learner,
-            n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp,
-        ).skills  # fmt: skip
-    problem = make_problem(
-        world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
-    )
-    learner.check(problem)
-    return learn(problem, learner, seed, progress or no_progress)
+    with shown(progress, f"{objective.name} in {world.id}") as report:
+        if objective.penalty is not None and objective.penalty.auto:
+            return find_strength(
+                world, objective, seed=seed, progress=report, learner=learner, n_skills=n_skills,
+                targets=targets, step_limit=step_limit, mdp=mdp,
+            ).skills  # fmt: skip
+        problem = make_problem(
+            world, objective, n_skills=n_skills, targets=targets, step_limit=step_limit, mdp=mdp
+        )
+        learner.check(problem)
+        return learn(problem, learner, seed, report)
 
 
 def learn(problem: Problem, learner: Learner, seed: int, progress: Progress) -> Skills:

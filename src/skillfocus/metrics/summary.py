@@ -20,7 +20,7 @@ from skillfocus.metrics.coverage import coverage as measure_coverage
 from skillfocus.metrics.reachability import isolated_change_chances
 from skillfocus.metrics.side_effects import fair_and_all_effects, side_effects
 from skillfocus.objectives.kinds import default_counts, goal_label
-from skillfocus.progress import Progress, no_progress, part_of
+from skillfocus.progress import Progress, no_progress, part_of, shown
 from skillfocus.skills.actor import ActorPolicy
 from skillfocus.skills.skills import (
     Skills,
@@ -153,7 +153,7 @@ def evaluate(
     sample: int | None = None,
     seed: int = 0,
     world: World | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> list[dict]:
     """Return what each skill changes, and optionally what chains of skills cover.
 
@@ -165,7 +165,7 @@ def evaluate(
         sample: Number of rollouts per skill; by default, values are exact where possible.
         seed: Seed of everything that is sampled.
         world: The world of the skills, for files that cannot name it.
-        progress: Callback for the fraction done.
+        progress: Progress callback (default: a bar, as `discover` shows it).
 
     Returns:
         One record per set: `world`, `objective`, `strength`, `learner`, `seed`, `file` (None for
@@ -181,20 +181,21 @@ def evaluate(
     check_seed(seed)
     sources = list_sources(skills)
     records = []
-    for number, source in enumerate(sources):
-        loaded = load_source(source, world)
-        record = {**origin(loaded), **_unusual(loaded.world), "file": source_file(source)}
-        records.append(record)
-        if coverage:
-            check_countable(loaded)
-        name = record["file"] or f"{record['objective']}, seed {record['seed']}"
-        first, last = number / len(sources), (number + 1 - coverage / 2) / len(sources)
-        part = part_of(progress, first, last, name)
-        record["skills"] = skill_records(loaded, sample, seed, part)
-        if coverage:
-            progress(last, f"coverage of {name}")
-            record |= measure_coverage(loaded, rng=np.random.default_rng(seed)).summary()
-    progress(1.0, "done")
+    with shown(progress, "evaluate") as report:
+        for number, source in enumerate(sources):
+            loaded = load_source(source, world)
+            record = {**origin(loaded), **_unusual(loaded.world), "file": source_file(source)}
+            records.append(record)
+            if coverage:
+                check_countable(loaded)
+            name = record["file"] or f"{record['objective']}, seed {record['seed']}"
+            first, last = number / len(sources), (number + 1 - coverage / 2) / len(sources)
+            part = part_of(report, first, last, name)
+            record["skills"] = skill_records(loaded, sample, seed, part)
+            if coverage:
+                report(last, f"coverage of {name}")
+                record |= measure_coverage(loaded, rng=np.random.default_rng(seed)).summary()
+        report(1.0, "done")
     return records
 
 

@@ -128,6 +128,14 @@ def from_dict(settings: Mapping[str, Any]) -> Objective:
     return made
 
 
+def is_registered(objective: Objective) -> bool:
+    """Return whether its settings make an objective again: it has no function of the user's."""
+    try:
+        return from_dict(objective.to_dict()) == objective
+    except UserError:
+        return False
+
+
 def _make(whole: str, name: str, settings: dict[str, Any]) -> Objective:
     """Make an objective by the rest of its name, once the variants before it are stripped."""
     variant, _, inner = name.partition("-")

@@ -75,6 +75,8 @@ def follow(
     for step in range(int(limits.max(initial=0))):
         going &= steps < limits
         rows = np.flatnonzero(going)
+        if not len(rows):
+            break
         draws = batch.draws(step, policy.n_draws)[rows] if policy.n_draws else None
         observed = None if batch.observations is None else batch.observations[rows]
         chosen = policy.act(

@@ -40,7 +40,7 @@ from skillfocus.objectives.kinds import (
     group_skills,
 )
 from skillfocus.objectives.objective import Objective
-from skillfocus.objectives.registry import from_dict
+from skillfocus.objectives.registry import from_dict, is_registered
 from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
 from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
@@ -123,7 +123,7 @@ def header_of(skills: Skills) -> Header:
             "kinds": [[slots[k] for k in each] for each in code.kinds],
         }
     elif isinstance(policies, NeuralPolicy) and (
-        not skills.has_table or _is_known(policies.model.objective)
+        not skills.has_table or is_registered(policies.model.objective)
     ):
         kind, model = "network", policies.model
         own = {
@@ -157,13 +157,6 @@ def _skill_header(skill: Mapping[int, Any], space: Space) -> SkillHeader:
     ]
 
 
-def _is_known(objective: Objective) -> bool:
-    try:
-        return from_dict(objective.to_dict()) == objective
-    except UserError:
-        return False
-
-
 # -------------------- Writing
 
 
@@ -176,7 +169,7 @@ def to_bytes(skills: Skills) -> bytes:
     header, policies = header_of(skills), skills.policies
     if isinstance(policies, NeuralPolicy | ActorPolicy) and header.kind != "table":
         objective = policies.model.objective
-        if not _is_known(objective):
+        if not is_registered(objective):
             raise UserError(
                 f"{objective.name} has a reward or a penalty of your own, which a skills file "
                 f"cannot describe: pickle the skills instead"

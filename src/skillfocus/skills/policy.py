@@ -175,6 +175,10 @@ class PickedPolicy(Policy):
             modes[rows, : each.shape[1]] = each
         return modes
 
+    def modes_from(self, row: np.ndarray) -> np.ndarray:
+        """Return them as they are: each set takes its own."""
+        return row
+
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:

@@ -23,6 +23,7 @@ import reprlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -178,11 +179,16 @@ def _make_from_file(name: str, settings: dict[str, Any]) -> World:
     with own_code(name):
         if isinstance(definition, type) and issubclass(definition, World):
             return _call(name, definition, settings)
-        thing = _call(name, definition, {}) if callable(definition) else definition
+        thing, own = definition, {}
+        if callable(definition):
+            known = signature(definition).parameters
+            own = {key: value for key, value in settings.items() if key in known}
+            thing = _call(name, definition, own)
+        rest = {key: value for key, value in settings.items() if key not in own}
         if not isinstance(thing, World):
-            return _call(name, from_object, settings, thing)
-    if settings:
-        raise UserError(f"{name} is already made, so it takes no {', '.join(settings)}")
+            return _call(name, from_object, rest, thing)
+    if rest:
+        raise UserError(f"{name} takes no {', '.join(rest)}")
     return thing
 
 

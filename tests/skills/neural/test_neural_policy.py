@@ -172,3 +172,15 @@ def test_finite_worlds_without_their_table_are_run_alike():
         for start in finite.mdp.values.tolist():
             paths = [s.rollout(z, tuple(start), np.random.default_rng(0)) for s in (finite, hidden)]
             assert paths[0] == paths[1]
+
+
+def test_joined_networks_run_and_are_picked_from(rng):
+    one, other = neural_skills(small_room(), seed=1), neural_skills(small_room(), seed=2)
+    joined = one + other
+    starts = np.tile(one.world.state(position=(1, 1)), (40, 1))
+    picked = joined[[0, 6]]
+    for skills, z, original, number in ((joined, 6, other, 1), (picked, 1, other, 1)):
+        found = skills.run(z, starts, np.random.default_rng(3))
+        expected = original.run(number, starts, np.random.default_rng(3))
+        assert (found.values == expected.values).all()
+    assert len(picked.run(np.array([0, 1]), starts[:2], rng).steps) == 2

@@ -1,0 +1,102 @@
+"""What broke at the edges, where a first user stands."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skillfocus as sf
+from probes import corridor
+from skillfocus.errors import UserError
+from skillfocus.skills import skills as skills_module
+
+QUICK = sf.Planning(rounds=1)
+
+
+class Drawing(sf.World):
+    """Draws where it goes, instead of saying how likely each place is."""
+
+    id, actions = "Drawing-v0", ("jump", "flip")
+    space = sf.Space((sf.Variable("place", tuple(range(50))), sf.Variable("lamp", (0, 1))))
+
+    def states(self):
+        return [(0, 0)]
+
+    def transition(self, state, action):
+        place, lamp = state
+        return [sf.Outcome(1.0, (place, 1 - lamp) if action else (random.randrange(50), lamp))]
+
+
+class Lamps(sf.World):
+    """Three hundred lamps, of which two can be switched; probabilities are float32."""
+
+    id, actions = "Lamps-v0", ("first", "second")
+    space = sf.Space(tuple(sf.Variable(f"lamp_{i}", (0, 1)) for i in range(300)))
+
+    def states(self):
+        return [(0,) * 300]
+
+    def transition(self, state, action):
+        switched = (*state[:action], 1 - state[action], *state[action + 1 :])
+        third: Any = np.float32(1) / np.float32(3)
+        return [sf.Outcome(third, state), sf.Outcome(third + third, switched)]
+
+
+def test_a_transition_that_answers_at_random_is_noticed():
+    with pytest.raises(
+        UserError, match="returns other outcomes when it is asked again, for 'jump'"
+    ):
+        sf.discover(Drawing(), "focused-vic", seed=0, learner=QUICK)
+
+
+def test_worlds_of_many_variables_and_few_states_are_learned():
+    assert float(np.float32(1) / np.float32(3)) * 3 != 1.0
+    skills = sf.discover(Lamps(), "focused-vic", seed=0, learner=QUICK)
+    assert skills.mdp.n_states == 4
+    assert {name for names in skills.targets for name in names} == {"lamp_0", "lamp_1"}
+
+
+def test_names_with_a_plus_are_refused():
+    with pytest.raises(
+        UserError, match=r"'key\+door' holds a \+, which joins the names of targets"
+    ):
+        sf.Variable("key+door", (0, 1))
+
+
+def test_a_penalty_of_ones_own_is_checked_before_learning():
+    broken = sf.Penalty("mine", 1.0, lambda space, start, end, watched: 0.0 * (start != end)[:, 0])
+    with pytest.raises(UserError, match="must be positive because one changed"):
+        sf.discover(corridor(), sf.focused(sf.vic(), penalty=broken), seed=0, learner=QUICK)
+
+
+def test_a_function_that_returns_a_world_takes_settings(tmp_path):
+    (tmp_path / "ring.py").write_text(
+        "import skillfocus as sf\n"
+        "def ring(n=3):\n"
+        "    class Ring(sf.World):\n"
+        "        id, actions = f'Ring{n}-v0', ('on',)\n"
+        "        space = sf.Space((sf.Variable('cell', tuple(range(n))), sf.Variable('lamp', (0,))))\n"
+        "        def states(self): return [(0, 0)]\n"
+        "        def transition(self, s, a): return [sf.Outcome(1.0, ((s[0] + 1) % n, 0))]\n"
+        "    return Ring()\n"
+    )
+    assert sf.tabulate(sf.make(f"{tmp_path}/ring.py:ring", n=5)).n_states == 5
+    with pytest.raises(UserError, match="takes no m"):
+        sf.make(f"{tmp_path}/ring.py:ring", m=5)
+
+
+def test_a_network_in_a_world_too_large_for_tables_is_kept_and_measured(tmp_path, monkeypatch):
+    pytest.importorskip("jax")
+    monkeypatch.setattr(skills_module, "MAX_TABULATED", 10)
+    learner = sf.Neural(steps=32, updates_per_jit=2, environments=8, batch=8, memory=64, hidden=8)
+    skills = sf.discover(corridor(), sf.focused(sf.vic()), seed=0, learner=learner)
+    assert not skills.has_table
+    file = skills.save(tmp_path / "a.skills")
+    (record,) = sf.evaluate(file, sample=20, world=corridor())
+    assert not record["skills"][0]["exact"]
+    effects = sf.metrics.side_effects(skills, sample=20, rng=np.random.default_rng(0))
+    assert len(effects) == len(skills)
+    assert "skill" in sf.view(skills, tmp_path / "a.html").read_text()
