@@ -1,6 +1,6 @@
 """What the best focused skills do in rooms with many tools: the reference for networks.
 
-Per tool the planner of `worlds/jax/rooms_planner.py`; starts with no tool picked up, in every cell
+Per tool the planner of `paper/rooms.py`; starts with no tool picked up, in every cell
 or a sample, and starts as environments begin. A fair start's round trip takes three quarters of the
 step limit at most, and a clear one also avoids other tools.
 

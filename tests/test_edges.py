@@ -67,8 +67,8 @@ def test_names_with_a_plus_are_refused():
 
 
 def test_a_penalty_of_ones_own_is_checked_before_learning():
-    broken = sf.Penalty("mine", 1.0, lambda space, start, end, watched: 0.0 * (start != end)[:, 0])
-    with pytest.raises(UserError, match="must be positive because one changed"):
+    broken = sf.Penalty("mine", 1.0, lambda space, start, end, watched: np.ones(len(start)))
+    with pytest.raises(UserError, match=r"mine is 1 from .* but must be 0 because none changed"):
         sf.discover(corridor(), sf.focused(sf.vic(), penalty=broken), seed=0, learner=QUICK)
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
 import pytest
 
-from paper.results import load_results
 from paths import ROOT
 
 METHODS = {
@@ -87,28 +85,6 @@ def test_the_comparison_quotes_the_results():
     areas = [result(title, f"{kind} VIC", "planning") for kind in ("DUSDi", "focused")]
     assert f"an area of {areas[0]} compared with {areas[1]}," in page
     assert "side effects of 1.48 (VIC) and 1.49 (DIAYN), focused ones of 0.01" in page
-
-
-def test_the_readme_quotes_the_results():
-    """Control, and the side effects of the skill of a goal that has the most."""
-    results = load_results(ROOT / "results")[0].filter(
-        (pl.col("preset") == "paper")
-        & (pl.col("learner") == "planning")
-        & (pl.col("variant") == "")
-    )
-    for title, world, kind, objectives in (
-        ("FourRooms, tools", "four-rooms", "focused", ("vic", "diayn", "lsd")),
-        ("ForageWorld, resources", "forage-world", "focused", ("vic", "diayn", "lsd")),
-        ("MudWorld, treasure", "mud-world", "focused", ("vic", "diayn", "lsd")),
-        ("FourRooms, tools, DUSDi (VIC / DIAYN)", "four-rooms", "dusdi", ("vic", "diayn")),
-    ):
-        cells = [title]
-        for metric in ("goal/control", "goal/worst/side_effects"):
-            of = results.filter((pl.col("world") == world) & (pl.col("metric") == metric))
-            seeds = [of.filter(pl.col("agent") == f"{kind}-{name}")["value"] for name in objectives]
-            assert {len(each) for each in seeds} == {50}
-            cells.append(" / ".join(f"{each.mean():.2f}" for each in seeds))
-        assert f"| {' | '.join(cells)} |" in words("README.md")
 
 
 def test_the_guide_quotes_the_note_of_discover(capsys):

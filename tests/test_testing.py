@@ -65,7 +65,7 @@ def test_what_is_wrong_with_a_world_is_said(world, sentence):
 def test_chance_in_a_transition_is_found():
     rng = np.random.default_rng(0)
     world = broken(transition=lambda self, s, a: [sf.Outcome(1.0, (int(rng.integers(2)), s[1]))])
-    with pytest.raises(sf.UserError, match="is not the same twice"):
+    with pytest.raises(sf.UserError, match="returns other outcomes when it is asked again"):
         check_world(world)
 
 

@@ -268,9 +268,9 @@ def tabulate(world: World, limit: int | None = None) -> TabularMDP:
     )  # fmt: skip
     if len(graph.states) > limit:
         raise UserError(f"{world.id} has more than {limit:,} states: {_LIMIT_ADVICE}")
+    _check_outcomes(world, graph)
     if world.state_graph is None:
         _check_repeatable(world, graph.states[:N_REPEATED])
-    _check_outcomes(world, graph)
     successors, probabilities, marks, again = graph.transitions.padded()
     sums = probabilities.sum(axis=2, keepdims=True)
     if (np.abs(sums - 1) > 1e-9).any():

@@ -102,7 +102,7 @@ def test_no_strength_notices_a_penalty(monkeypatch):
     monkeypatch.setattr(
         controls,
         "_zero_penalty",
-        lambda space, start, end, watched: np.full(len(start), 9.0) * (start != end).any(axis=1),
+        lambda space, start, end, watched: 9.0 * ((start != end) & watched).any(axis=1),
     )
     assert run.execute(lambda *_: None).rows[0][2] == 0.0
 

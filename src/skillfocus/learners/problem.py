@@ -26,8 +26,6 @@ from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP, tabulate, uninfluenced
 from skillfocus.objectives.kinds import SkillKinds, Targets, group_skills, make_kinds
 from skillfocus.objectives.objective import Objective, TemporalRepresentation
-from skillfocus.objectives.registry import is_registered
-from skillfocus.objectives.variants import check_penalty
 from skillfocus.progress import Progress
 from skillfocus.skills.intrinsic_reward import IntrinsicReward
 from skillfocus.skills.policy import Policy
@@ -80,10 +78,6 @@ class Problem:
         return self.objective.reward.estimate.rate
 
 
-PENALTY_SAMPLE = 24
-"""States between which a penalty of the user's own is checked."""
-
-
 def make_problem(
     world: World,
     objective: Objective,
@@ -96,8 +90,7 @@ def make_problem(
     """Build the learning problem. Arguments are those of `discover`.
 
     By default, variables that no action influences get no skills. Built-in worlds have none, so
-    they are not tabulated to find out. A penalty of the user's own is checked in a world with a
-    table.
+    they are not tabulated to find out.
 
     Raises:
         UserError: If objective, targets and world do not fit together.
@@ -113,9 +106,6 @@ def make_problem(
     if targets is None and objective.targeted and world.has_table and not is_built_in(world):
         mdp = tabulate(world) if mdp is None else mdp
         left_out = uninfluenced(mdp)
-    if objective.penalty is not None and world.has_table and not is_registered(objective):
-        mdp = tabulate(world) if mdp is None else mdp
-        check_penalty(objective.penalty, mdp, PENALTY_SAMPLE)
     kinds = make_kinds(world, objective, n_skills, targets, left_out)
     limit = world.step_limit if step_limit is None else step_limit
     check_step_limit(limit)

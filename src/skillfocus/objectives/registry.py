@@ -45,6 +45,14 @@ PENALTIES: dict[str, Callable[..., Penalty]] = {
 """Penalties of `focused-…` by name."""
 
 
+def is_known_penalty(penalty: Penalty) -> bool:
+    """Return whether a penalty is one of `PENALTIES`, at any strength and with any baseline."""
+    factory = PENALTIES.get(penalty.name)
+    return factory is not None and replace(
+        penalty, strength=4.0, baseline="start", auto=False
+    ) == factory(4.0)
+
+
 def _focused(
     objective: Objective, *, strength: Any = None, penalty: str | None = None, baseline: Any = None
 ) -> Objective:

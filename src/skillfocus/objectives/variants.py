@@ -202,7 +202,9 @@ def changed_variables(strength: float = 4.0) -> Penalty:
     return Penalty("changed-variables", strength, _changed)
 
 
-def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
+def check_penalty(
+    penalty: Penalty, mdp: TabularMDP, sample: int = 200, *, complete: bool = True
+) -> None:
     """Check Definition 4 on a world, over pairs of states and sets of watched variables.
 
     Args:
@@ -211,6 +213,8 @@ def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
         sample: All pairs of states are checked if there are at most this many; otherwise pairs of
             this many states, evenly spread. Of a world with more than 10 variables the single
             ones, the pairs and the full set are watched; else every set.
+        complete: Whether every change must cost something, as Definition 4 has it. `discover`
+            leaves that to the user, and checks that nothing costs nothing.
 
     Raises:
         UserError: With a counterexample.
@@ -222,7 +226,7 @@ def check_penalty(penalty: Penalty, mdp: TabularMDP, sample: int = 200) -> None:
     for watched in _watched_sets(len(space)):
         given = penalty.between(mdp, start, end, watched)
         changed = (differs & watched).any(axis=1)
-        wrong = (changed & ~(given > 0)) | (~changed & (given != 0))
+        wrong = (complete & changed & ~(given > 0)) | (~changed & (given != 0))
         if wrong.any():
             row = int(np.argmax(wrong))
             names = [name for name, seen in zip(space.names, watched, strict=True) if seen]

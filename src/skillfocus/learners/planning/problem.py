@@ -32,7 +32,8 @@ from skillfocus.mdp import (
 )
 from skillfocus.objectives.kinds import reaches_values
 from skillfocus.objectives.objective import Objective, Term, ValueNumbers
-from skillfocus.objectives.variants import Penalty, StatePenalty
+from skillfocus.objectives.registry import is_known_penalty
+from skillfocus.objectives.variants import Penalty, StatePenalty, check_penalty
 
 # -------------------- Penalties as arrays: between two states, and of every outcome of an action
 
@@ -407,6 +408,8 @@ CELL_LIMIT = 128_000_000
 MAX_CELLS = 512_000_000
 """Most entries of all policies as plain tables. Planning takes five bytes for each: these are 2.6
 GB. Above, `Planning` learns one target's skills at a time and packs their policies."""
+PENALTY_SAMPLE = 24
+"""States between which a penalty of the user's own is checked."""
 PACKED_CELLS = 16
 """How many times `MAX_CELLS` packed policies may have: a skills file holds as many bytes then."""
 
@@ -434,6 +437,9 @@ def tabular_problem(
         builder.shrink_contexts(CELL_LIMIT if cell_limit is None else cell_limit)
         require_cells(builder.cells(), MAX_CELLS if max_cells is None else max_cells, n_skills)
     skills = tuple(builder.skill(z, use_context, start_where_controllable) for z in range(n_skills))
+    penalty = problem.objective.penalty
+    if penalty is not None and penalty.strength and not is_known_penalty(penalty):
+        check_penalty(penalty, problem.mdp, PENALTY_SAMPLE, complete=False)
     groups = tuple(builder.groups)
     estimate = problem.objective.reward.estimate
     estimator = tabular_estimator(estimate, max(group.entries for group in groups))
