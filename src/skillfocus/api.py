@@ -38,11 +38,12 @@ from skillfocus.tasks.task import make_task, optimum, task_of
 from skillfocus.viewer.page import view
 from skillfocus.world import Outcome, World
 from skillfocus.worlds import adapters
+from skillfocus.worlds.jax.world import JaxWorld
 from skillfocus.worlds.registry import make
 
 __all__ = [  # noqa: RUF022  in the order of the data flow
-    "Space", "Variable", "Outcome", "World", "make", "adapters", "TabularMDP", "tabulate",
-    "Objective", "Reward", "reach", "vic", "diayn", "lsd", "metra", "focused", "dusdi",
+    "Space", "Variable", "Outcome", "World", "JaxWorld", "make", "adapters", "TabularMDP",
+    "tabulate", "Objective", "Reward", "reach", "vic", "diayn", "lsd", "metra", "focused", "dusdi",
     "scattered", "Penalty", "StatePenalty", "weighted_norm", "changed_variables", "path_norm",
     "check_penalty", "assign", "Sphere", "Learner", "Planning", "QLearning",
     "literal_q_learning", "paper_q_learning", "Neural", "large_neural", "Actor", "large_actor",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from skillfocus.files import (
     unseal,
 )
 from skillfocus.files import write_atomically as write_file
-from skillfocus.learners.problem import Problem
+from skillfocus.learners.problem import Problem, learner_settings
 from skillfocus.worlds.explored import MAX_BYTES, cache_folder
 
 if TYPE_CHECKING:
@@ -67,12 +66,11 @@ class Checkpoint:
         self._rng, self._written = rng, time.monotonic()
         if settings.checkpoint is None:
             return
-        own = {name: value for name, value in asdict(settings).items() if name != "checkpoint"}
         world = problem.world
         decides = [
-            own, rng.bit_generator.state, world.id, world.settings, problem.objective.to_dict(),
-            problem.kinds, problem.modes, problem.step_limit, code_version(),
-            jax.devices()[0].device_kind, jax.__version__,
+            learner_settings(settings), rng.bit_generator.state, world.id, world.settings,
+            problem.objective.to_dict(), problem.kinds, problem.modes, problem.step_limit,
+            code_version(), jax.devices()[0].device_kind, jax.__version__,
         ]  # fmt: skip
         self.training = digest(json.dumps(decides, default=str).encode())
         named = Path(settings.checkpoint)

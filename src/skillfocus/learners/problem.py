@@ -16,6 +16,7 @@ everything behind it know no more than this, so a learner of your own works ever
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -113,6 +114,10 @@ def make_problem(
     if objective.modes == "scattered":
         kinds, modes = kinds.split(world.space)
     return Problem(world, objective, kinds, modes, limit, mdp)
+
+
+OnMetrics = Callable[[dict[str, float]], None]
+"""What a network's training reports to; see `Neural.on_metrics`."""
 
 
 class Learned(NamedTuple):

@@ -11,7 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus.errors import UserError, check_ranges
-from skillfocus.learners.problem import Learned, Learner, Problem, check_own_world
+from skillfocus.learners.problem import (
+    Learned,
+    Learner,
+    OnMetrics,
+    Problem,
+    check_own_world,
+)
 from skillfocus.objectives.objective import (
     Discriminator,
     Representation,
@@ -59,6 +65,9 @@ class Actor(Learner):
         reset_share: Probability that an environment is reset when a skill ends.
         rounds_per_jit: Rounds per compiled scan.
         checkpoint: File to write the training state to and to resume from.
+        on_metrics: Called between compiled scans with `steps`, `loss`, and, of the skills that
+            ended meanwhile, exploring ones included, `control` (the share that changed all of their
+            targets) and `side_effects` (the mean number of other variables that changed).
         name: Name in files and tables.
     """
 
@@ -83,6 +92,7 @@ class Actor(Learner):
     reset_share: float = 0.1
     rounds_per_jit: int = 10
     checkpoint: str | Path | None = field(default=None, metadata={"volatile": True})
+    on_metrics: OnMetrics | None = field(default=None, metadata={"volatile": True})
     name: str = "actor"
 
     def __post_init__(self) -> None:

@@ -142,7 +142,11 @@ class Trainer:
         estimators, estimator_optimizer, vectors, log_dual, loss = self._update_estimators(
             key_estimator, carry, done
         )
+        own = self.acting.masks[done.kind] > 0
+        changed = self.model.space.changed(done.values[0], done.values[-1])
         report = {
+            "control": (changed | ~own).all(axis=1).mean(),
+            "side_effects": (changed & ~own).sum(axis=1).mean(),
             "rewards": rewards.sum(axis=0).mean(axis=0),
             "estimator_loss": loss,
             "entropy": entropy,
@@ -261,6 +265,15 @@ def train(
                     f"training diverged: a loss is no longer finite after {done:,} rounds; lower "
                     f"learning_rate or estimator_rate"
                 )
+            if settings.on_metrics is not None:
+                taken = done * problem.step_limit * settings.environments
+                means = {name: float(np.mean(value)) for name, value in report.items()}
+                settings.on_metrics(
+                    {
+                        "steps": float(taken), "loss": means["estimator_loss"],
+                        "control": means["control"], "side_effects": means["side_effects"],
+                    }
+                )  # fmt: skip
             checkpoint.write((carry, fixed), done)
     checkpoint.delete()
     estimators = jax.tree.map(np.asarray, carry.estimators)

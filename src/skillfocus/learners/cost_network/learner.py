@@ -11,7 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus.errors import UserError, check_ranges, unknown
-from skillfocus.learners.problem import Learned, Learner, Problem, check_own_world
+from skillfocus.learners.problem import (
+    Learned,
+    Learner,
+    OnMetrics,
+    Problem,
+    check_own_world,
+)
 from skillfocus.objectives.variants import PathPenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.jax.world import require_jax
@@ -58,6 +64,9 @@ class Neural(Learner):
         precision: `bfloat16` rounds the factors of matrix products to 8 bits, which is faster on a
             GPU (see docs/neural.md); `default` leaves it to JAX. A CPU ignores it.
         checkpoint: File to write the training state to and to resume from.
+        on_metrics: Called between compiled scans with `steps`, `loss`, and, of the skills that
+            ended meanwhile, exploring ones included, `control` (the share that changed all of their
+            targets) and `side_effects` (the mean number of other variables that changed).
         name: Name in files and tables.
     """
 
@@ -84,6 +93,7 @@ class Neural(Learner):
     updates_per_jit: int = 100
     precision: str = "default"
     checkpoint: str | Path | None = field(default=None, metadata={"volatile": True})
+    on_metrics: OnMetrics | None = field(default=None, metadata={"volatile": True})
     name: str = "neural"
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -473,10 +474,33 @@ def train(
                 f"training diverged: the loss is no longer finite after {updates:,} updates; "
                 f"lower learning_rate ({advice})"
             )
+        if settings.on_metrics is not None:
+            done = (number + 1) * settings.updates_per_jit * settings.environments
+            metrics = {"steps": float(done), "loss": float(np.mean(loss))}
+            settings.on_metrics({**metrics, **_outcomes(problem, ends)})
         skills.observe(ends, (number + 1) / stretches)
         checkpoint.write((carry, skills.estimates), number + 1)
     checkpoint.delete()
     return NeuralPolicy(model, skills.final_weights(carry), problem.modes, world.mdp)
+
+
+def _outcomes(problem: Problem, ends: Ends) -> dict[str, float]:
+    """Return control and side effects of the skills that ended; NaN if none did."""
+    ended = np.asarray(ends.ended).ravel()
+    if not ended.any():
+        return {"control": math.nan, "side_effects": math.nan}
+    n_variables = len(problem.world.space)
+    starts, states = (
+        np.asarray(each).reshape(-1, n_variables)[ended] for each in (ends.start, ends.state)
+    )
+    is_target = np.zeros((len(problem.kinds), n_variables), dtype=bool)
+    for z in range(len(problem.kinds)):
+        is_target[z, list(problem.kinds.targets(z))] = True
+    own, changed = is_target[np.asarray(ends.skill).ravel()[ended]], starts != states
+    return {
+        "control": float((changed | ~own).all(axis=1).mean()),
+        "side_effects": float((changed & ~own).sum(axis=1).mean()),
+    }
 
 
 def jax_world(problem: Problem) -> JaxWorld:

@@ -34,11 +34,12 @@ else:
 
 
 def require_jax(what: str) -> None:
-    """Raise a `UserError` that says how to install JAX, if it is missing."""
-    try:
-        importlib.import_module("jax")
-    except ImportError:
-        raise UserError(f"{what} needs JAX: pip install 'skillfocus[neural]'") from None
+    """Raise a `UserError` that says how to install JAX and Optax, if one is missing."""
+    for module, name in (("jax", "JAX"), ("optax", "Optax")):
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            raise UserError(f"{what} needs {name}: pip install 'skillfocus[neural]'") from None
 
 
 class JaxWorld(World):
