@@ -105,12 +105,12 @@ class Checkpoint:
             if header.training != self.training:
                 raise UserError("it is another training's")
             leaves = [_like(arrays[f"state/{i}"], leaf) for i, leaf in enumerate(leaves)]
-        except (UserError, KeyError) as error:
+            self._rng.bit_generator.state = header.generator
+        except (UserError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise UserError(
                 f"{self.path} is not a checkpoint of this training ({error}); delete it to start "
                 f"over"
             ) from None
-        self._rng.bit_generator.state = header.generator
         return jax.tree.unflatten(structure, leaves), header.done
 
     def delete(self) -> None:
