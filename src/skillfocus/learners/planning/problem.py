@@ -438,7 +438,7 @@ def tabular_problem(
         require_cells(builder.cells(), MAX_CELLS if max_cells is None else max_cells, n_skills)
     skills = tuple(builder.skill(z, use_context, start_where_controllable) for z in range(n_skills))
     penalty = problem.objective.penalty
-    if penalty is not None and penalty.strength and not is_known_penalty(penalty):
+    if type(penalty) is Penalty and penalty.strength and not is_known_penalty(penalty):
         check_penalty(penalty, problem.mdp, PENALTY_SAMPLE, complete=False)
     groups = tuple(builder.groups)
     estimate = problem.objective.reward.estimate
