@@ -11,7 +11,7 @@ PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal
 # Without bytecode on disk, every command that a test starts compiles every library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce paper test check lint docs release bench fuzz audit clean
+.PHONY: help reproduce paper test check lint docs release bench fuzz kills audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -69,6 +69,9 @@ bench: $(READY)  ## speed, as ratios within one run
 fuzz: $(READY)  ## feed 50,000 damaged inputs to everything that reads input: out/fuzz.md
 	@mkdir -p out
 	$(BIN)/python -W ignore benchmarks/fuzz.py --inputs 50000 --seed 0 --out out/fuzz.md
+
+kills: $(READY)  ## kill trainings, sweeps and experiments 20 times each, and compare what they leave
+	$(BIN)/python benchmarks/kills.py --kills 20
 
 audit: $(READY)  ## look up known advisories about the installed packages, with pip-audit
 	@$(BIN)/python -c 'import pip_audit' 2>/dev/null || { \

@@ -50,6 +50,12 @@ def test_damaged_input_is_refused_with_one_sentence(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+def test_a_killed_sweep_is_resumed_and_leaves_nothing(tmp_path):
+    assert "no findings" in run("kills.py", "--kind", "sweep", "--kills", "1", cwd=tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked and read /proc")
 def test_the_fuzzer_finds_crashes_hangs_memory_and_tracebacks(tmp_path):
     code = """
