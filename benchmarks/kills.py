@@ -61,7 +61,7 @@ def _runs_result(folder: Path) -> object:
         if path.suffix == ".skills":
             found[path.name] = path.read_bytes()
         elif path.suffix == ".jsonl":
-            found[path.name] = path.read_text().splitlines()[1:]
+            found[path.name] = path.read_text().splitlines()[1:-1]  # no header, no digest
         elif path.name == "report.json":
             found[path.name] = json.loads(path.read_text())["claims"]
     return found

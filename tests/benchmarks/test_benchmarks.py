@@ -116,6 +116,7 @@ def test_every_benchmark_is_tested():
         "large_worlds.py",
         "neural.py",
         "continuous.py",
+        "kills.py",
     }
     assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == tested
 
