@@ -13,11 +13,10 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from forging import WRONG, leaves, open_file, pack, put, rewrite
 from neural_skills import neural_skills, small_room, untrained_actor
-from probes import RandomWorld, corridor
+from probes import RandomWorld
 from skill_sets import moody_skills, scattered_skills
 from skillfocus.errors import UserError
 from skillfocus.skills.network import NeuralPolicy
-from skillfocus.skills.policy import PackedPolicy, pack_policy
 from skillfocus.worlds import registry as remaking
 from skillfocus.worlds.four_rooms import FourRooms
 
@@ -91,21 +90,6 @@ def test_rewards_of_large_groups_are_kept(objective):
     for z in range(3):
         one, other = (s.policies.actions(z, states, states[::-1]) for s in (skills, loaded))
         assert (one == other).all()
-
-
-def test_large_tables_stay_packed(monkeypatch):
-    plain = moody_skills(1, corridor())
-    limit = "skillfocus.skills.policy.MAX_UNPACKED"
-    monkeypatch.setattr(limit, plain.tabular.index.n_entries - 1)
-    loaded = sf.Skills.from_bytes(plain.to_bytes())
-    assert isinstance(loaded.policies, PackedPolicy)
-    assert loaded == plain
-    monkeypatch.setattr(limit, plain.tabular.index.n_entries)
-    assert not isinstance(sf.Skills.from_bytes(plain.to_bytes()).policies, PackedPolicy)
-    packed = sf.Skills(
-        plain.world, pack_policy(plain.tabular), plain.targets, plain.step_limit, plain.info
-    )
-    assert packed.to_bytes() == plain.to_bytes()
 
 
 def test_learned_rewards_are_kept():
@@ -193,7 +177,7 @@ TABLE = [
     (field([1, 1], "modes"), "cannot have the modes"),
     (array("policy/numbers", lambda n: n[:-1].copy()), "blocks where"),
     (array("policy/numbers", lambda n: np.full_like(n, 2**31)), "blocks that there are not"),
-    (array("policy/numbers", lambda n: n.astype(np.int64)), "blocks where"),
+    (array("policy/numbers", lambda n: n.astype(np.int64)), "flat array of uint32, got int64"),
     (array("policy/blocks", lambda b: np.full_like(b, 200)), "actions"),
     (array("policy/blocks", lambda b: b[:, 1:].copy()), "rows of 64 bytes"),
     (lambda h, a: a.pop("policy/blocks"), "not those of a policy"),

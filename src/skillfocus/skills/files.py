@@ -1,6 +1,6 @@
 """Skills files: policies, learned rewards and where they come from, in one sealed file.
 
-    table     `policy/numbers` and `policy/blocks`, see `PackedPolicy`
+    table     `policy/numbers` and `policy/blocks`, see `TabularPolicy`
     network   the weights of a cost network, `q_params/w0`, `groups/3/table`, …
     actor     the weights of an actor and its estimators, `actor/w0`, `estimators/w0`, …
 
@@ -44,7 +44,7 @@ from skillfocus.objectives.registry import from_dict, is_registered
 from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
 from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
-from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
+from skillfocus.skills.policy import Policy, TabularPolicy
 from skillfocus.spaces import Space
 from skillfocus.world import MAX_STEPS, World
 from skillfocus.worlds.registry import as_world, fingerprint, remake
@@ -187,13 +187,8 @@ def same_skills(one: Skills, other: Skills) -> bool:
     header = header_of(one)
     if header != header_of(other):
         return False
-    if header.kind == "table":  # equal policies may be packed in different orders
-        if not one.has_table:  # joined from networks
-            return one.policies is other.policies
-        return one.intrinsic_reward == other.intrinsic_reward and all(
-            np.array_equal(one.tabular.columns(z), other.tabular.columns(z))
-            for z in range(len(one))
-        )
+    if header.kind == "table" and not one.has_table:  # joined from networks
+        return one.policies is other.policies
     mine, others = _arrays_of(one, header.kind), _arrays_of(other, header.kind)
     return mine.keys() == others.keys() and all(
         np.array_equal(array, others[name]) for name, array in mine.items()
@@ -219,7 +214,7 @@ def _arrays_of(skills: Skills, kind: str) -> dict[str, np.ndarray]:
         ]
         arrays = _flatten({**{name: weights[name] for name in NETWORK_WEIGHTS}, "groups": groups})
     else:
-        packed = pack_policy(skills.tabular)
+        packed = skills.tabular.pick(range(len(skills)))  # equal policies, equal numbers
         arrays = {"policy/numbers": packed.numbers, "policy/blocks": packed.blocks}
     return arrays if reward is None else {**arrays, **reward.arrays()}
 
@@ -347,11 +342,10 @@ def _table(
         raise UserError(f"{world.id} has no table of states")
     if arrays.keys() != {"policy/numbers", "policy/blocks"}:
         raise UserError(f"it holds the arrays {sorted(arrays)}, not those of a policy")
-    packed = PackedPolicy(
-        mdp, header.context_variables, arrays["policy/numbers"], arrays["policy/blocks"],
-        header.modes,
+    return TabularPolicy(
+        mdp, header.context_variables, arrays["policy/numbers"], header.modes,
+        arrays["policy/blocks"],
     )  # fmt: skip
-    return packed.unpacked()
 
 
 def _objective(header: Header) -> Objective:

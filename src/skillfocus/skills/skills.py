@@ -19,7 +19,7 @@ import numpy as np
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import write_atomically
-from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.mdp import ContextIndex, TabularMDP, tabulate
 from skillfocus.objectives.kinds import goal_label
 from skillfocus.rollout import (
     PolicyArrays,
@@ -148,9 +148,12 @@ class Skills:
     @cached_property
     def has_table(self) -> bool:
         """Whether policies are tables, or small enough to be tabulated for exact metrics."""
+        if isinstance(self.policies, TabularPolicy):
+            return True
         if self.policies.mdp is None and not self.world.has_table:
             return False
-        return self.policies.n_entries(self.mdp) <= MAX_TABULATED
+        variables = [self.mdp.space.indices(names) for names in self.context_variables]
+        return ContextIndex(self.mdp, variables, self.n_modes.tolist()).n_entries <= MAX_TABULATED
 
     @cached_property
     def mdp(self) -> TabularMDP:
@@ -196,7 +199,7 @@ class Skills:
     @property
     def contexts(self) -> np.ndarray:
         """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
-        return self.tabular.contexts
+        return self.tabular.index.contexts
 
     @property
     def arrays(self) -> PolicyArrays:
