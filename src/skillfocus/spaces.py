@@ -178,6 +178,23 @@ class Variable:
         points = _outermost(self._points)
         return max(float(_distances(point, points).max()) for point in points) or 1.0
 
+    def numbers(self, label: Any) -> Any:
+        """Return what stands for a value in a state: its index, or its numbers as [width].
+
+        Raises:
+            UserError: If the variable has no such value.
+        """
+        if self.is_finite:
+            if label not in self.values:
+                raise UserError(
+                    f"{self.name} has no value {label!r}; it has {join_values(self.values)}"
+                )
+            return self.values.index(label)
+        numbers = np.atleast_1d(np.asarray(label, np.float64))
+        if numbers.shape != (self.width,):
+            raise UserError(f"variable {self.name!r} has {self.width} numbers, got {label!r}")
+        return numbers
+
     def distance(self, x: Any, y: Any) -> Any:
         """Return the Euclidean distances of values in states, [..., width] each, as float [...]."""
         xp = array_namespace(y)
@@ -313,7 +330,7 @@ class Space:
         row[~np.isfinite(row)] = 0.0
         for name, label in labels.items():
             j = self.index(name)
-            row[self.slices[j]] = _numbers(self.variables[j], label)
+            row[self.slices[j]] = self.variables[j].numbers(label)
         return tuple(row.astype(int).tolist()) if self.is_finite else row.astype(np.float32)
 
     def as_state(self, state: Iterable[int] | Mapping[str, Hashable]) -> State:
@@ -445,17 +462,3 @@ class Space:
             for variable, at in zip(self.variables, self.slices, strict=True)
         ]
         return xp.stack(columns, axis=-1)
-
-
-def _numbers(variable: Variable, label: Any) -> Any:
-    """Return a value as the numbers that stand for it in a state."""
-    if variable.is_finite:
-        if label not in variable.values:
-            raise UserError(
-                f"{variable.name} has no value {label!r}; it has {join_values(variable.values)}"
-            )
-        return variable.values.index(label)
-    numbers = np.atleast_1d(np.asarray(label, np.float64))
-    if numbers.shape != (variable.width,):
-        raise UserError(f"variable {variable.name!r} has {variable.width} numbers, got {label!r}")
-    return numbers
