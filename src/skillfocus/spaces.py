@@ -10,7 +10,7 @@ numbers of each real-valued one.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -428,11 +428,12 @@ class Space:
             start: States, [..., width].
             end: States, [..., width].
         """
-        columns = [
-            variable.distance(start[..., at], end[..., at])
-            for variable, at in zip(self.variables, self.slices, strict=True)
-        ]
+        columns = [v.distance(x, y) for v, x, y in self._by_variable(start, end)]
         return array_namespace(end).stack(columns, axis=-1)
+
+    def _by_variable(self, start: Any, end: Any) -> Iterator[tuple[Variable, Any, Any]]:
+        for variable, at in zip(self.variables, self.slices, strict=True):
+            yield variable, start[..., at], end[..., at]
 
     @cached_property
     def scales(self) -> np.ndarray:
@@ -441,24 +442,20 @@ class Space:
 
     def change(self, start: Any, end: Any) -> Any:
         """Return `distances` over the variables' scales."""
-        xp = array_namespace(end)
         columns = [
-            variable.distance(start[..., at], end[..., at]) / variable.largest_distance
-            for variable, at in zip(self.variables, self.slices, strict=True)
+            v.distance(x, y) / v.largest_distance for v, x, y in self._by_variable(start, end)
         ]
-        return xp.stack(columns, axis=-1)
+        return array_namespace(end).stack(columns, axis=-1)
 
     def changed(self, start: Any, end: Any) -> Any:
         """Return which variables differ in two states, bool [..., n_variables]: finite ones if they
         are not equal, real-valued ones by more than their tolerance."""
         if self.is_finite:
             return start != end
-        xp = array_namespace(end)
         columns = [
-            start[..., at][..., 0] != end[..., at][..., 0]
-            if variable.is_finite
-            else variable.distance(start[..., at], end[..., at])
-            > variable.tolerance * variable.largest_distance
-            for variable, at in zip(self.variables, self.slices, strict=True)
+            x[..., 0] != y[..., 0]
+            if v.is_finite
+            else v.distance(x, y) > v.tolerance * v.largest_distance
+            for v, x, y in self._by_variable(start, end)
         ]
-        return xp.stack(columns, axis=-1)
+        return array_namespace(end).stack(columns, axis=-1)

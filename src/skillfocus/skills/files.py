@@ -29,7 +29,7 @@ from msgspec import Meta
 from skillfocus.errors import UserError
 from skillfocus.files import Damaged, read_bytes, seal, unseal
 from skillfocus.machine import require_memory
-from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.mdp import TabularMDP, index_values, tabulate
 from skillfocus.objectives.kinds import (
     MAX_SKILLS,
     WHOLE,
@@ -42,7 +42,7 @@ from skillfocus.objectives.kinds import (
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import from_dict, is_registered
 from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
-from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
+from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardGroup, RewardHeader
 from skillfocus.skills.network import NeuralPolicy, SkillModel
 from skillfocus.skills.policy import Policy, TabularPolicy
 from skillfocus.spaces import Space
@@ -315,13 +315,7 @@ def _restore(
     rewards = {key: arrays.pop(key) for key in [*arrays] if key.startswith("reward.")}
     make = {"table": _table, "network": _network, "actor": _actor}[header.kind]
     policies = make(world, mdp, header, arrays)
-    reward = None
-    if header.reward is not None:
-        if mdp is None:
-            raise UserError("its world has no tables of rewards")
-        reward = reward_from_file(mdp, header.reward, rewards)
-    elif rewards:
-        raise UserError(f"it holds rewards {sorted(rewards)} that its header does not name")
+    reward = _reward(mdp, header.reward, rewards)
     for goal, names in zip(header.goals, header.targets, strict=bool(header.goals)):
         for name, value in goal.items():
             if name not in names or value >= space.sizes[space.index(name)]:
@@ -343,6 +337,44 @@ def _table(
         mdp, header.context_variables, arrays["policy/numbers"], header.modes,
         arrays["policy/blocks"],
     )  # fmt: skip
+
+
+def _reward(
+    mdp: TabularMDP | None, header: RewardHeader | None, arrays: Mapping[str, np.ndarray]
+) -> IntrinsicReward | None:
+    groups = () if header is None else header.groups
+    shapes: Shapes = {}
+    for k, group in enumerate(groups):
+        if mdp is None:
+            raise UserError("its world has no tables of rewards")
+        names, known = group.variables, set(group.variables)
+        if not names or len(known) < len(names) or not known.issuperset(group.start_variables):
+            raise UserError(
+                f"reward group {k} looks at {list(names)} and at the first "
+                f"{list(group.start_variables)}: variables must be named once each, the second "
+                f"among the first"
+            )
+        seen = [names] if group.separable else [names, group.start_variables]
+        sizes = [index_values(mdp, mdp.space.indices(each)).size for each in seen]
+        n_components = np.shape(arrays.get(f"reward.{k}", ()))[:1]
+        shapes[f"reward.{k}"] = (max(1, *n_components), *sizes)
+    tables = list(_read_floats(arrays, shapes).values())
+    if header is None or mdp is None:
+        return None
+    for z, modes in enumerate(header.terms):
+        for k, component, _ in itertools.chain(*modes):
+            if k >= len(tables):
+                raise UserError(f"skill {z} is rewarded by group {k} of {len(tables)}")
+            if component >= len(tables[k]):
+                raise UserError(
+                    f"skill {z} is rewarded by component {component} of group {k}, of "
+                    f"{len(tables[k])}"
+                )
+    restored = (
+        RewardGroup(group.variables, group.start_variables, table, group.separable)
+        for group, table in zip(groups, tables, strict=True)
+    )
+    return IntrinsicReward(mdp, tuple(restored), header.terms)
 
 
 def _objective(header: Header) -> Objective:
@@ -382,7 +414,7 @@ def _network(
             raise UserError(f"skill {z} targets {header.targets[z]}, its components are for {own}")
     one_way = world.one_way if mdp is None else mdp.one_way
     model = SkillModel(space, one_way, len(world.actions), objective, kinds)
-    weights = _read_weights(arrays, _network_shapes(model, arrays))
+    weights = _nest(_read_floats(arrays, _network_shapes(model, arrays)))
     weights |= {name: weights[name][0] for name in ("strength", "temperature")}
     weights["groups"] = [weights["groups"][str(k)] for k in range(len(model.groups))]
     policy = NeuralPolicy(model, weights, modes, mdp)
@@ -415,13 +447,13 @@ def _actor(
     if len(skills) != len(header.targets):
         raise UserError(f"it has {len(skills)} skills, and targets of {len(header.targets)}")
     model = ActorModel(world, objective, code, header.step_limit)
-    weights = _read_weights(arrays, _actor_shapes(model, arrays))
+    weights = _nest(_read_floats(arrays, _actor_shapes(model, arrays)))
     if (weights["scale"] <= 0).any():
         raise UserError("the array 'scale' holds numbers that are not positive")
     return ActorPolicy(model, weights, []).named(skills)
 
 
-# -------------------- Arrays of networks: shapes by path, given the widths of hidden layers
+# -------------------- Arrays and their shapes by path, given the widths of hidden layers
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -475,29 +507,35 @@ def _width(arrays: Mapping[str, np.ndarray], name: str) -> int:
     return max(1, *shape[-1:])
 
 
-def _read_weights(arrays: Mapping[str, np.ndarray], shapes: Shapes) -> dict[str, Any]:
-    """Return finite float32 arrays of these shapes, nested by their paths.
+def _read_floats(arrays: Mapping[str, np.ndarray], shapes: Shapes) -> dict[str, np.ndarray]:
+    """Return the finite float32 arrays of a file, which have these shapes.
 
     Raises:
-        UserError: If the file has others.
+        UserError: If it has others.
     """
-    weights: dict[str, Any] = {}
     for name, shape in shapes.items():
         array = arrays.get(name)
         if array is None:
-            raise UserError(f"its networks need an array {name!r}")
+            raise UserError(f"it needs an array {name!r}")
         if array.dtype != np.float32 or array.shape != shape:
             raise UserError(
-                f"the array {name!r} is {array.dtype} {list(array.shape)}, its networks need "
-                f"float32 {list(shape)}"
+                f"the array {name!r} is {array.dtype} {list(array.shape)}, and must be float32 "
+                f"{list(shape)}"
             )
         if not np.isfinite(array).all():
             raise UserError(f"the array {name!r} holds numbers that are not finite")
+    if arrays.keys() > shapes.keys():
+        raise UserError(f"it needs no array {min(arrays.keys() - shapes.keys())!r}")
+    return {name: arrays[name] for name in shapes}
+
+
+def _nest(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return arrays by path as nested dictionaries; see `_flatten`."""
+    tree: dict[str, Any] = {}
+    for name, array in arrays.items():
         *folders, last = name.split("/")
-        part = weights
+        part = tree
         for folder in folders:
             part = part.setdefault(folder, {})
         part[last] = array
-    if arrays.keys() > shapes.keys():
-        raise UserError(f"its networks need no array {min(arrays.keys() - shapes.keys())!r}")
-    return weights
+    return tree

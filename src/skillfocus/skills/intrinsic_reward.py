@@ -13,7 +13,7 @@ rewards, and not stored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -174,54 +174,3 @@ def join_rewards(
         ]
         joined.append(tuple(modes))
     return None if mdp is None else IntrinsicReward(mdp, tuple(groups), tuple(joined))
-
-
-def reward_from_file(
-    mdp: TabularMDP, header: RewardHeader, arrays: Mapping[str, np.ndarray]
-) -> IntrinsicReward:
-    """Restore a reward from its `header()` and its `arrays()`.
-
-    Raises:
-        UserError: If they do not belong together.
-    """
-    names = {f"reward.{place}" for place in range(len(header.groups))}
-    if names != set(arrays):
-        raise UserError(f"the file holds the rewards {sorted(arrays)}, its header {sorted(names)}")
-    groups = tuple(
-        RewardGroup(
-            group.variables, group.start_variables, arrays[f"reward.{place}"], group.separable
-        )
-        for place, group in enumerate(header.groups)
-    )
-    reward = IntrinsicReward(mdp, groups, header.terms)
-    for place, (group, indices) in enumerate(zip(groups, reward.indices, strict=True)):
-        _check_group(place, group, [index.size for index in indices])
-    for z, modes in enumerate(header.terms):
-        for place, component, _ in (term for mode in modes for term in mode):
-            if place >= len(groups):
-                raise UserError(f"skill {z} is rewarded by group {place} of {len(groups)}")
-            if component >= (count := len(groups[place].tables)):
-                raise UserError(
-                    f"skill {z} is rewarded by component {component} of group {place}, of {count}"
-                )
-    return reward
-
-
-def _check_group(place: int, group: RewardGroup, sizes: list[int]) -> None:
-    names, known = group.variables, set(group.variables)
-    if not names or len(known) < len(names) or not known.issuperset(group.start_variables):
-        raise UserError(
-            f"reward group {place} looks at {list(names)} and at the first "
-            f"{list(group.start_variables)}: variables must be named once each, the second "
-            f"among the first"
-        )
-    n, *got = group.tables.shape or (0,)
-    needed = sizes[:1] if group.separable else sizes
-    if group.tables.dtype != np.float32 or got != needed or not n:
-        raise UserError(
-            f"the tables of reward group {place} are {group.tables.dtype} "
-            f"{list(group.tables.shape)} where {', '.join(names)} needs float32 "
-            f"[components, {', '.join(map(str, needed))}]"
-        )
-    if not np.isfinite(group.tables).all():
-        raise UserError(f"the tables of reward group {place} hold numbers that are not finite")
