@@ -136,11 +136,8 @@ class SkillKinds:
             The modes of all skills, one after another, as kinds of their own; and how many modes
             each skill has (see `scattered`).
         """
-        shares = {
-            j: max(1, space.sizes[j] // self.n_components(j))
-            for j in range(len(space))
-            if any(j in skill for skill in self.skills)
-        }
+        targets = {j for skill in self.skills for j in skill}
+        shares = {j: max(1, space.sizes[j] // self.n_components(j)) for j in targets}
         check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
         parts, modes = [], []
         for skill in self.skills:
