@@ -510,9 +510,8 @@ class ContextIndex:
     @cached_property
     def contexts(self) -> np.ndarray:
         """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
-        if not self.of_skill:
-            return np.zeros((0, self.mdp.n_states), dtype=np.int32)
-        return np.stack([index.of_state for index in self.of_skill])
+        rows = [index.of_state for index in self.of_skill]
+        return np.array(rows, dtype=np.int32).reshape(len(rows), self.mdp.n_states)
 
 
 # --------------------

@@ -114,11 +114,13 @@ class Variable:
         if not values:
             raise UserError(f"variable {self.name!r} has no values")
         for value in values:
-            if not _is_hashable(value):
+            try:
+                hash(value)
+            except TypeError:  # a tuple with a list in it, too
                 raise UserError(
                     f"variable {self.name!r} has the value {value!r}, which cannot be hashed: use "
                     f"a tuple instead of a list, text instead of a dictionary"
-                )
+                ) from None
         if any(value != value for value in values):
             raise UserError(f"variable {self.name!r} has the value NaN, which no state can name")
         if len(set(values)) != len(values):
@@ -201,15 +203,6 @@ class Variable:
         if self.is_finite:
             return xp.asarray(self.distances)[x[..., 0].astype(int), y[..., 0].astype(int)]
         return xp.sqrt(((x - y) ** 2).sum(axis=-1))
-
-
-def _is_hashable(value: Hashable) -> bool:
-    """Return whether a value can be hashed; a tuple with a list in it cannot."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _distances(point: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -202,7 +202,14 @@ def make_kinds(
         to_change=changes_targets(objective),
     )  # fmt: skip
     if objective.reward.estimate.discriminates:
-        _require_multiple_skills(world, kinds)
+        # A discriminator of a single skill is constant: that skill would earn 0 for anything.
+        for variable in sorted({j for skill in kinds.skills for j in skill}):
+            if kinds.n_components(variable) < 2:
+                name = world.space.names[variable]
+                raise UserError(
+                    f"only one skill targets {name}, so there is nothing to tell it from; give "
+                    f"{name} at least 2 skills, or none"
+                )
     return kinds
 
 
@@ -321,17 +328,6 @@ def untargeted(n_skills: int) -> SkillKinds:
         raise UserError(f"n_skills must be at least 2, got {n_skills}")
     check_count(n_skills)
     return SkillKinds((SkillKind({}, ({},) * n_skills),))
-
-
-def _require_multiple_skills(world: World, kinds: SkillKinds) -> None:
-    """A discriminator of a single skill is constant: that skill would earn 0 for anything."""
-    for variable, name in enumerate(world.space.names):
-        targeted = any(variable in skill for skill in kinds.skills)
-        if targeted and kinds.n_components(variable) < 2:
-            raise UserError(
-                f"only one skill targets {name}, so there is nothing to tell it from; give "
-                f"{name} at least 2 skills, or none"
-            )
 
 
 def _from_counts(space: Space, counts: Mapping[str, int]) -> list[dict[str, int]]:
