@@ -89,7 +89,7 @@ MISTAKES = [
     ('ql gamma', lambda: sf.QLearning(gamma=-1), 'gamma is -1; it must be above 0 and at most 1'),
     ('targets neg', lambda: disc(targets={"tool_1":-2}), "target 'tool_1' has -2 skills; give it at least 1"),
     ('targets unknown', lambda: disc(targets={"tool1":2}), "unknown variable 'tool1': did you mean 'tool_1'? (known:"),
-    ('n_skills 0', lambda: disc(n_skills=0), '0 skills are too few: every goal of FourRooms-v0 needs two, so ask for 2 or more'),
+    ('n_skills 0', lambda: disc(n_skills=0), '0 skills are too few: the goals of FourRooms-v0 take 2, so ask for 2 or more'),
     ('mdp other world', lambda: disc(mdp=sf.tabulate(lamp())), 'mdp is not of FourRooms-v0: pass mdp=tabulate(world), or none'),
     ('discover_many seeds str', lambda: list(sf.discover_many(W,OBJ,"01",learner=Q)), "seed must be a non-negative integer, got '0'; try seed=0"),
     ('rollout skill name', lambda: S.rollout("tool_1",(0,0),rng), "there is no skill 'tool_1': skills are numbered 0 to 6 (for"),

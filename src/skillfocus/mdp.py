@@ -13,7 +13,7 @@ import reprlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -147,14 +147,12 @@ class TabularMDP:
     @cached_property
     def one_way(self) -> tuple[str, ...]:
         """Names of the variables that never return to a value they have left."""
-        names = zip(self.space.names, self.reversible, strict=True)
-        return tuple(name for name, returns in names if not returns)
+        return tuple(n for j, n in enumerate(self.space.names) if not self.reversible[j])
 
     @cached_property
     def fixed(self) -> tuple[str, ...]:
         """Names of the variables that no action changes."""
-        changes = zip(self.space.names, self.value_changes, strict=True)
-        return tuple(name for name, change in changes if not change.any())
+        return tuple(n for j, n in enumerate(self.space.names) if not self.value_changes[j].any())
 
     @cached_property
     def irrecoverable_values(self) -> dict[str, tuple[Hashable, ...]]:
@@ -168,18 +166,14 @@ class TabularMDP:
         for variable, change, component in parts:
             alone = np.bincount(component)[component] == 1
             indices = np.flatnonzero(alone & change.any(axis=1))
-            if len(indices):
-                irrecoverable[variable.name] = tuple(variable.values[i] for i in indices)
-        return irrecoverable
+            irrecoverable[variable.name] = tuple(variable.values[i] for i in indices)
+        return {name: values for name, values in irrecoverable.items() if values}
 
     @cached_property
     def can_change(self) -> np.ndarray:
         """Whether a variable has a value that can still change, bool [n_states, n_variables]."""
-        columns = []
-        for j, change in enumerate(self.value_changes):
-            leaves = np.asarray(change.any(axis=1))
-            columns.append(leaves[self.values[:, j]])
-        return np.stack(columns, axis=1)
+        leaves = [np.asarray(change.any(axis=1)) for change in self.value_changes]
+        return np.stack([leaves[j][column] for j, column in enumerate(self.values.T)], axis=1)
 
     @cached_property
     def absorbing(self) -> np.ndarray:
@@ -194,13 +188,11 @@ class TabularMDP:
 
         For a reversible variable, where every value may be reached, it is the first one.
         """
-        columns = []
-        for j, change in enumerate(self.value_changes):
-            never_entered = np.asarray(~change.any(axis=0))
-            if self.reversible[j]:
-                never_entered = np.arange(len(change)) == 0
-            columns.append(never_entered[self.values[:, j]])
-        return np.stack(columns, axis=1)
+        first = [
+            np.arange(len(change)) == 0 if reversible else np.asarray(~change.any(axis=0))
+            for change, reversible in zip(self.value_changes, self.reversible, strict=True)
+        ]
+        return np.stack([first[j][column] for j, column in enumerate(self.values.T)], axis=1)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -394,29 +386,22 @@ NOOPS = ("stay", "noop", "no-op", "wait", "nothing")
 """Names of an action that does nothing."""
 
 
-class Inaction(NamedTuple):
-    """Where each state leads if nobody acts."""
-
-    successors: np.ndarray
-    """int32 [n_states, n_outcomes]"""
-    probabilities: np.ndarray
-    """float64 [n_states, n_outcomes]: 0 marks padding."""
-
-
 def noop_action(mdp: TabularMDP) -> int | None:
     """Return the action that does nothing; None if there is none."""
-    named = [a for a, name in enumerate(mdp.actions) if name.lower() in NOOPS]
-    return named[0] if named else None
+    return next((a for a, name in enumerate(mdp.actions) if name.lower() in NOOPS), None)
 
 
-def inaction(mdp: TabularMDP) -> Inaction:
-    """Return where each state leads if nobody acts."""
+def inaction(mdp: TabularMDP) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each state leads if nobody acts.
+
+    Returns:
+        successors: int32 [n_states, n_outcomes].
+        probabilities: float64 [n_states, n_outcomes]; 0 marks padding.
+    """
     noop = noop_action(mdp)
     if noop is None:
-        return Inaction(
-            np.arange(mdp.n_states, dtype=np.int32)[:, None], np.ones((mdp.n_states, 1))
-        )
-    return Inaction(mdp.successors[:, noop], mdp.probabilities[:, noop])
+        return np.arange(mdp.n_states, dtype=np.int32)[:, None], np.ones((mdp.n_states, 1))
+    return mdp.successors[:, noop], mdp.probabilities[:, noop]
 
 
 def moves_by_itself(mdp: TabularMDP) -> np.ndarray:
@@ -525,9 +510,8 @@ class ContextIndex:
     @cached_property
     def contexts(self) -> np.ndarray:
         """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
-        if not self.of_skill:
-            return np.zeros((0, self.mdp.n_states), dtype=np.int32)
-        return np.stack([index.of_state for index in self.of_skill])
+        rows = [index.of_state for index in self.of_skill]
+        return np.array(rows, dtype=np.int32).reshape(len(rows), self.mdp.n_states)
 
 
 # --------------------
@@ -657,12 +641,11 @@ def _expected_score(
 
 
 @once_per_mdp
-def path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
-    """Return the path distances between a variable's values.
+def relative_path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
+    """Return the path distances between a variable's values as shares of the largest finite one.
 
     Returns:
-        float64 [n_values, n_values], from the first index to the second; infinite where no way
-        leads.
+        float64 [n_values, n_values], from the first index to the second; 1 where no way leads.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
@@ -672,16 +655,7 @@ def path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
         8 * size**2, f"path distances between the {size:,} values of {name}",
         "use a variable with fewer values, or weighted_norm()",
     )  # fmt: skip
-    return dijkstra(csr_array(mdp.value_changes[variable]), unweighted=True)
-
-
-def relative_path_distances(mdp: TabularMDP, variable: int) -> np.ndarray:
-    """Return the path distances as shares of the largest finite one; 1 where no way leads.
-
-    Returns:
-        float64 [n_values, n_values]
-    """
-    steps = path_distances(mdp, variable)
+    steps = dijkstra(csr_array(mdp.value_changes[variable]), unweighted=True)
     finite = np.isfinite(steps)
     largest = max(steps[finite].max(), 1.0)
     return np.where(finite, steps, largest) / largest

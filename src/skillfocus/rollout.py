@@ -83,7 +83,6 @@ class MDPArrays(NamedTuple):
 
 PACKED_COLUMNS = 64
 """Columns (contexts times modes) in a block of a packed policy."""
-NO_BLOCKS = np.zeros((0, PACKED_COLUMNS), np.uint8)
 
 
 class PolicyArrays(NamedTuple):
@@ -100,8 +99,8 @@ class PolicyArrays(NamedTuple):
     """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
     n_modes: np.ndarray
     """int64 [n_skills]: how many modes a skill draws from when it starts."""
-    blocks: np.ndarray = NO_BLOCKS
-    """uint8 [n_blocks, PACKED_COLUMNS]: actions of packed policies."""
+    blocks: np.ndarray | None = None
+    """uint8 [n_blocks, PACKED_COLUMNS]: actions of packed policies; None for plain ones."""
 
 
 class Options(NamedTuple):
@@ -146,6 +145,7 @@ def _draw(random, t):  # noqa: ARG001
     return lambda random, t: random[t]
 
 
+@njit(cache=True, nogil=True)
 def look_up(actions, blocks, begin, column):
     """Return the action of a policy in a column, a context and mode, of one state.
 
@@ -155,18 +155,9 @@ def look_up(actions, blocks, begin, column):
         begin: Where the state's part of `actions` begins.
         column: The context, with the mode in it (see `draw_context`).
     """
-    if actions.dtype == np.uint8:
+    if blocks is None:
         return actions[begin + column]
     return blocks[actions[begin + column // PACKED_COLUMNS], column % PACKED_COLUMNS]
-
-
-@extending.overload(look_up, inline="always")
-def _look_up(actions, blocks, begin, column):  # noqa: ARG001
-    if actions.dtype == types.uint8:
-        return lambda actions, blocks, begin, column: actions[begin + column]  # noqa: ARG005
-    return lambda actions, blocks, begin, column: blocks[
-        actions[begin + column // PACKED_COLUMNS], column % PACKED_COLUMNS
-    ]
 
 
 @njit(cache=True, nogil=True)
@@ -295,18 +286,9 @@ def run_many(mdp, policy, skills, starts, limit, n_marks, rng, actions):
         reset_marks(mdp.marks_in, starts[i], marked, rng)
         context = draw_context(policy, skills[i], starts[i], rng)
         k = follow(
-            mdp,
-            policy,
-            skills[i],
-            starts[i],
-            context,
-            limit,
-            None,
-            marked,
-            rng,
-            paths[i],
+            mdp, policy, skills[i], starts[i], context, limit, None, marked, rng, paths[i],
             None if actions is None else actions[i],
-        )
+        )  # fmt: skip
         steps[i] = k
         paths[i, k + 1 :] = paths[i, k]
     return paths, steps

@@ -10,7 +10,7 @@ numbers of each real-valued one.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -114,11 +114,13 @@ class Variable:
         if not values:
             raise UserError(f"variable {self.name!r} has no values")
         for value in values:
-            if not _is_hashable(value):
+            try:
+                hash(value)
+            except TypeError:  # a tuple with a list in it, too
                 raise UserError(
                     f"variable {self.name!r} has the value {value!r}, which cannot be hashed: use "
                     f"a tuple instead of a list, text instead of a dictionary"
-                )
+                ) from None
         if any(value != value for value in values):
             raise UserError(f"variable {self.name!r} has the value NaN, which no state can name")
         if len(set(values)) != len(values):
@@ -178,21 +180,29 @@ class Variable:
         points = _outermost(self._points)
         return max(float(_distances(point, points).max()) for point in points) or 1.0
 
+    def numbers(self, label: Any) -> Any:
+        """Return what stands for a value in a state: its index, or its numbers as [width].
+
+        Raises:
+            UserError: If the variable has no such value.
+        """
+        if self.is_finite:
+            if label not in self.values:
+                raise UserError(
+                    f"{self.name} has no value {label!r}; it has {join_values(self.values)}"
+                )
+            return self.values.index(label)
+        numbers = np.atleast_1d(np.asarray(label, np.float64))
+        if numbers.shape != (self.width,):
+            raise UserError(f"variable {self.name!r} has {self.width} numbers, got {label!r}")
+        return numbers
+
     def distance(self, x: Any, y: Any) -> Any:
         """Return the Euclidean distances of values in states, [..., width] each, as float [...]."""
         xp = array_namespace(y)
         if self.is_finite:
             return xp.asarray(self.distances)[x[..., 0].astype(int), y[..., 0].astype(int)]
         return xp.sqrt(((x - y) ** 2).sum(axis=-1))
-
-
-def _is_hashable(value: Hashable) -> bool:
-    """Return whether a value can be hashed; a tuple with a list in it cannot."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _distances(point: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -313,7 +323,7 @@ class Space:
         row[~np.isfinite(row)] = 0.0
         for name, label in labels.items():
             j = self.index(name)
-            row[self.slices[j]] = _numbers(self.variables[j], label)
+            row[self.slices[j]] = self.variables[j].numbers(label)
         return tuple(row.astype(int).tolist()) if self.is_finite else row.astype(np.float32)
 
     def as_state(self, state: Iterable[int] | Mapping[str, Hashable]) -> State:
@@ -411,11 +421,12 @@ class Space:
             start: States, [..., width].
             end: States, [..., width].
         """
-        columns = [
-            variable.distance(start[..., at], end[..., at])
-            for variable, at in zip(self.variables, self.slices, strict=True)
-        ]
+        columns = [v.distance(x, y) for v, x, y in self._by_variable(start, end)]
         return array_namespace(end).stack(columns, axis=-1)
+
+    def _by_variable(self, start: Any, end: Any) -> Iterator[tuple[Variable, Any, Any]]:
+        for variable, at in zip(self.variables, self.slices, strict=True):
+            yield variable, start[..., at], end[..., at]
 
     @cached_property
     def scales(self) -> np.ndarray:
@@ -424,38 +435,20 @@ class Space:
 
     def change(self, start: Any, end: Any) -> Any:
         """Return `distances` over the variables' scales."""
-        xp = array_namespace(end)
         columns = [
-            variable.distance(start[..., at], end[..., at]) / variable.largest_distance
-            for variable, at in zip(self.variables, self.slices, strict=True)
+            v.distance(x, y) / v.largest_distance for v, x, y in self._by_variable(start, end)
         ]
-        return xp.stack(columns, axis=-1)
+        return array_namespace(end).stack(columns, axis=-1)
 
     def changed(self, start: Any, end: Any) -> Any:
         """Return which variables differ in two states, bool [..., n_variables]: finite ones if they
         are not equal, real-valued ones by more than their tolerance."""
         if self.is_finite:
             return start != end
-        xp = array_namespace(end)
         columns = [
-            start[..., at][..., 0] != end[..., at][..., 0]
-            if variable.is_finite
-            else variable.distance(start[..., at], end[..., at])
-            > variable.tolerance * variable.largest_distance
-            for variable, at in zip(self.variables, self.slices, strict=True)
+            x[..., 0] != y[..., 0]
+            if v.is_finite
+            else v.distance(x, y) > v.tolerance * v.largest_distance
+            for v, x, y in self._by_variable(start, end)
         ]
-        return xp.stack(columns, axis=-1)
-
-
-def _numbers(variable: Variable, label: Any) -> Any:
-    """Return a value as the numbers that stand for it in a state."""
-    if variable.is_finite:
-        if label not in variable.values:
-            raise UserError(
-                f"{variable.name} has no value {label!r}; it has {join_values(variable.values)}"
-            )
-        return variable.values.index(label)
-    numbers = np.atleast_1d(np.asarray(label, np.float64))
-    if numbers.shape != (variable.width,):
-        raise UserError(f"variable {variable.name!r} has {variable.width} numbers, got {label!r}")
-    return numbers
+        return array_namespace(end).stack(columns, axis=-1)

@@ -165,7 +165,7 @@ def test_a_penalty_may_look_at_the_full_state():
     paths = {tuple(skills.rollout(z, (0, 0), np.random.default_rng(0))) for z in range(2)}
     # by hand: log 2 ends 4 steps later; 0.1 * 10 is what ending away with the tool costs
     assert ((0, 0), (1, 0), (2, 1), (1, 1), (0, 1)) in paths
-    with pytest.raises(sf.UserError, match="compares whole states"):
+    with pytest.raises(sf.UserError, match="needs the MDP"):
         penalty(mdp.space, mdp.values[:1], mdp.values[:1], np.ones(2, dtype=bool))
 
 

@@ -19,7 +19,7 @@ from skillfocus.metrics.summary import skill_records
 from skillfocus.objectives.kinds import (
     SkillKind,
     SkillKinds,
-    default_value_counts,
+    default_counts,
     goal_label,
     goals_of,
     make_kinds,
@@ -48,10 +48,10 @@ def test_the_formula():
 def test_one_skill_per_value_by_default():
     """Goals and the default target; of many values sixteen, evenly spread."""
     assert values_of(Button()) == ["lamp=off", "lamp=on", "dial=0", "dial=1", "dial=2"]
-    assert default_value_counts(sf.make("four-rooms")) == {
+    assert default_counts(sf.make("four-rooms"), of_values=True) == {
         "tool_1": 2, "tool_2": 2, "tool_3": 2, "tool_4": 2, "position": 16,
     }  # fmt: skip
-    assert default_value_counts(sf.make("four-rooms"), 10)["position"] == 2
+    assert default_counts(sf.make("four-rooms"), 10, of_values=True)["position"] == 2
     cells = make_kinds(sf.make("four-rooms"), REACH, targets={"position": 4})
     assert [skill[0] for skill in cells.skills] == [0, 26, 52, 78]
 

@@ -311,23 +311,3 @@ def test_it_can_be_made_by_hand():
     group = RewardGroup(("position",), (), np.array([[[0.0], [0.5], [2.0]]], np.float32), False)
     learned = IntrinsicReward(mdp, (group,), ((((0, 0, 2.0), (0, 0, 1.0)),),))
     assert learned.reward(0, 0, np.arange(6)).tolist() == [0, 0, 1.5, 1.5, 6, 6]
-
-
-@pytest.mark.parametrize(
-    ("term", "message"),
-    [
-        ((-1, 0, 1.0), "by group -1 of 2"), ((0, 0, 0.0), "weight 0.0; it must be positive"),
-        ((0, 0, float("nan")), "weight nan"), ((0, 0, float("inf")), "weight inf"),
-    ],
-)  # fmt: skip
-def test_terms_that_cannot_be_are_refused(skills, term, message):
-    reward = skills.intrinsic_reward
-    with pytest.raises(UserError, match=message):
-        replace(reward, terms=(((term,),), *reward.terms[1:]))
-
-
-def test_groups_name_variables_once(skills):
-    reward = skills.intrinsic_reward
-    twice = replace(reward.groups[0], variables=("tool_1", "tool_1"))
-    with pytest.raises(UserError, match="named once each"):
-        replace(reward, groups=(twice, reward.groups[1]))

@@ -11,7 +11,6 @@ import skillfocus as sf
 from probes import corridor
 from skill_sets import moody_skills, random_skills
 from skillfocus.errors import UserError
-from skillfocus.skills.policy import PackedPolicy, pack_policy
 from skillfocus.skills.skills import Skill, join, objective_label
 
 SHORT = sf.Planning(rounds=2)
@@ -163,21 +162,14 @@ def test_what_picks_nothing_is_refused(places, index, message):
     assert message in str(error.value)
 
 
-def test_packed_sets_stay_packed(tools, places):
-    packed = replace(places, policies=pack_policy(places.tabular))
-    part = packed[[3, 1]]
-    assert isinstance(part.policies, PackedPolicy)
-    assert part == places[[3, 1]]
-    assert len(part.policies.blocks) <= len(packed.tabular.arrays.blocks)
-    both = tools + packed
-    assert isinstance(both.policies, PackedPolicy)
-    assert both == tools + places
+def test_parts_keep_their_own_blocks_only(places):
+    assert 0 < len(places[[3]].policies.blocks) < len(places.policies.blocks)
 
 
 def test_sets_too_large_for_a_table_are_packed(monkeypatch, tools):
     monkeypatch.setattr("skillfocus.skills.policy.MAX_UNPACKED", 2 * tools.tabular.index.n_entries)
-    assert not isinstance((tools + tools).policies, PackedPolicy)
-    assert isinstance((tools + tools + tools).policies, PackedPolicy)
+    assert (tools + tools).arrays.actions.dtype == np.uint8
+    assert (tools + tools + tools).arrays.actions.dtype == np.uint32
 
 
 def test_the_set_stays_as_it_was():

@@ -1,4 +1,4 @@
-"""Packed policies say what plain ones say, in memory and in files."""
+"""Tables are kept in blocks, and say the same whether kernels read them plain or packed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probes import corridor
 from skill_sets import moody_skills
 from skillfocus.errors import UserError
 from skillfocus.rollout import look_up, run_many
-from skillfocus.skills.policy import PackedPolicy, Packer, TabularPolicy, pack_policy
+from skillfocus.skills.policy import Packer, TabularPolicy
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +22,12 @@ def plain():
 
 @pytest.fixture(scope="module")
 def packed(plain):
-    return sf.Skills(
-        plain.world, pack_policy(plain.tabular), plain.targets, plain.step_limit, plain.info
-    )
+    """The same skills, as kernels read large ones."""
+    policies = plain.tabular.pick(range(len(plain)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skillfocus.skills.policy.MAX_UNPACKED", plain.tabular.index.n_entries - 1)
+        assert policies.arrays.actions.dtype == np.uint32
+    return sf.Skills(plain.world, policies, plain.targets, plain.step_limit, plain.info)
 
 
 @settings(max_examples=30, deadline=None)
@@ -46,8 +49,10 @@ def test_blocks_hold_every_table(width, n_states, n_actions, seed):
 
 def test_they_say_the_same(plain, packed):
     policy = packed.tabular
-    assert isinstance(policy, PackedPolicy)
     assert packed == plain
+    assert packed.to_bytes() == plain.to_bytes()
+    assert plain.arrays.actions.dtype == np.uint8
+    assert plain.arrays.actions.size == plain.tabular.index.n_entries
     assert (policy.flat_actions == plain.tabular.flat_actions).all()
     values = plain.mdp.values
     for z in range(len(plain)):
@@ -78,16 +83,14 @@ def test_they_run_alike(plain, packed):
 
 def test_arrays_of_another_kind_are_refused(plain):
     mdp, variables = plain.mdp, plain.context_variables
-    good = pack_policy(plain.tabular)
+    good = plain.tabular
     for numbers, blocks in (
         (good.numbers.astype(np.int64), good.blocks),
         (good.numbers[1:], good.blocks),
         (good.numbers, good.blocks[:, 1:]),
     ):
         with pytest.raises(UserError):
-            PackedPolicy(mdp, variables, numbers, blocks, plain.n_modes)
-    assert pack_policy(good) is good
-    assert isinstance(plain.tabular, TabularPolicy)
+            TabularPolicy(mdp, variables, numbers, plain.n_modes, blocks)
 
 
 def test_pages_show_them(packed, tmp_path):

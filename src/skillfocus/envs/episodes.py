@@ -269,7 +269,7 @@ class JaxEpisodes(Episodes):
         self._terminal = self._rewarded
         assert isinstance(skills.engine, JaxEngine)
         self._engine = skills.engine
-        self._states = self._engine.place_with(self.values, np.zeros((n, 2), np.uint32))
+        self._states = self._engine.place(self.values, np.zeros((n, 2), np.uint32))
 
     def _place(self, i: int, rng: np.random.Generator, state: Sequence[int] | None) -> Any:
         first = self._start if state is None else tuple(state)
@@ -281,7 +281,7 @@ class JaxEpisodes(Episodes):
             raise _no_start(self._skills.world)
         first, n = self._skills.world.space.as_state(first), len(self.values)
         keys = np.repeat(draw_keys(1, rng), n, axis=0)
-        placed = self._engine.place_with(np.tile(np.array(first, np.int32), (n, 1)), keys)
+        placed = self._engine.place(np.tile(np.array(first, np.int32), (n, 1)), keys)
         self._states = self._engine.replace(self._states, placed, np.arange(n) == i)
         return first
 

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from skillfocus.errors import UserError, join_values
+from skillfocus.errors import UserError
 from skillfocus.objectives.objective import Objective
 from skillfocus.spaces import Space
 from skillfocus.world import World
@@ -136,11 +136,8 @@ class SkillKinds:
             The modes of all skills, one after another, as kinds of their own; and how many modes
             each skill has (see `scattered`).
         """
-        shares = {
-            j: max(1, space.sizes[j] // self.n_components(j))
-            for j in range(len(space))
-            if any(j in skill for skill in self.skills)
-        }
+        targets = {j for skill in self.skills for j in skill}
+        shares = {j: max(1, space.sizes[j] // self.n_components(j)) for j in targets}
         check_count(sum(math.prod(shares[j] for j in skill) for skill in self.skills), "modes")
         parts, modes = [], []
         for skill in self.skills:
@@ -200,13 +197,19 @@ def make_kinds(
         raise UserError(
             f"a Sphere is for real-valued variables, and those of {world.id} are finite"
         )
-    if changes_targets(objective):
-        return _assign_changes(world, n_skills, targets, left_out)
-    if reaches_values(objective):
-        return _assign(world, n_skills, targets, left_out, are_values=True)
-    kinds = assign(world, n_skills, targets, left_out)
+    kinds = assign(
+        world, n_skills, targets, left_out, of_values=reaches_values(objective),
+        to_change=changes_targets(objective),
+    )  # fmt: skip
     if objective.reward.estimate.discriminates:
-        _require_multiple_skills(world, kinds)
+        # A discriminator of a single skill is constant: that skill would earn 0 for anything.
+        for variable in sorted({j for skill in kinds.skills for j in skill}):
+            if kinds.n_components(variable) < 2:
+                name = world.space.names[variable]
+                raise UserError(
+                    f"only one skill targets {name}, so there is nothing to tell it from; give "
+                    f"{name} at least 2 skills, or none"
+                )
     return kinds
 
 
@@ -215,6 +218,9 @@ def assign(
     n_skills: int | None = None,
     targets: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     left_out: Collection[str] = (),
+    *,
+    of_values: bool = False,
+    to_change: bool = False,
 ) -> SkillKinds:
     """Assign targets to skills on finite variables: the paper's way, or the user's.
 
@@ -225,33 +231,28 @@ def assign(
             is given.
         targets: Counts per target, or the skills one by one.
         left_out: Variables that get no skills by default, such as those that no action influences.
-    """
-    return _assign(world, n_skills, targets, left_out, are_values=False)
-
-
-def _assign(
-    world: World, n_skills: int | None, targets: Any, left_out: Collection[str], *, are_values: bool
-) -> SkillKinds:
-    """Return skills on finite variables, whose components may be values of their targets.
+        of_values: Whether components are values of their targets, as those of `reach` are: by
+            default there is one for each, up to 16 of a variable.
+        to_change: Whether a skill is to change its targets to any value, so that there is one for
+            each set of targets.
 
     Raises:
         UserError: If another number of them was asked for, or a skill's targets are not valid.
     """
-    if targets is None:
-        default = default_value_counts if are_values else default_counts
-        targets = default(world, n_skills, left_out)
+    space = world.space
+    if targets is None and to_change:
+        goals, default_target = default_targets(world, left_out)
+        targets = dict.fromkeys((*goals, default_target), 1)
+    elif targets is None:
+        targets = default_counts(world, n_skills, left_out, of_values=of_values)
     if isinstance(targets, Mapping):
         check_count(sum(count for count in targets.values() if isinstance(count, int)))
-        skills = (_spread if are_values else _from_counts)(world.space, targets)
-    elif are_values:
-        skills = []
-        for skill in targets:
-            skills.append({})
-            for name, value in skill.items():
-                values = world.space.variables[world.space.index(name)].values
-                if value not in values:
-                    raise UserError(f"{name} has no value {value!r}; it has {join_values(values)}")
-                skills[-1][name] = values.index(value)
+        skills = (_spread if of_values else _from_counts)(space, targets)
+    elif of_values:
+        skills = [
+            {name: space.variables[space.index(name)].numbers(label) for name, label in one.items()}
+            for one in targets
+        ]
     else:
         skills = targets
     if n_skills is not None and len(skills) != n_skills:
@@ -259,7 +260,17 @@ def _assign(
             f"{n_skills} skills were asked for, but the targets given make {len(skills)}; leave "
             f"one of the two out"
         )
-    return group_skills([_check_skill(world.space, skill) for skill in skills])
+    checked = [_check_skill(space, skill) for skill in skills]
+    if to_change:
+        checked = [dict.fromkeys(sorted(skill), 0) for skill in checked]
+        for skill in checked:
+            if (count := checked.count(skill)) > 1:
+                raise UserError(
+                    f"{'+'.join(space.names[j] for j in skill)} has {count} skills, which would "
+                    f"all be the same: a skill that changes it to any other value; give it 1, or "
+                    f"one per value with reach()"
+                )
+    return group_skills(checked)
 
 
 def default_targets(world: World, left_out: Collection[str] = ()) -> tuple[tuple[str, ...], str]:
@@ -278,24 +289,30 @@ def default_targets(world: World, left_out: Collection[str] = ()) -> tuple[tuple
 
 
 def default_counts(
-    world: World, n_skills: int | None = None, left_out: Collection[str] = ()
+    world: World,
+    n_skills: int | None = None,
+    left_out: Collection[str] = (),
+    *,
+    of_values: bool = False,
 ) -> dict[str, int]:
-    """Return how many skills target each variable by default."""
+    """Return how many skills target each variable by default, or reach a value of it."""
     sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
     goals, default_target = default_targets(world, left_out)
-    counts = {**dict.fromkeys(goals, 2), default_target: 0}
-    least = 2 * len(goals)
-    wanted = max(N_SKILLS, least + 2) if n_skills is None else n_skills
-    if wanted < max(least, 1):
-        few = "1 skill is too few" if wanted == 1 else f"{wanted} skills are too few"
-        raise UserError(
-            f"{few}: every goal of {world.id} needs two, so ask for {least} or more, or give your "
-            f"own targets"
-        )
-    counts[default_target] = min(wanted - least, sizes[default_target])
-    left = wanted - sum(counts.values())
-    if n_skills is not None and left:
-        counts[default_target] += left
+    counts = {name: min(sizes[name], N_SKILLS) if of_values else 2 for name in goals}
+    taken, most = sum(counts.values()), sizes[default_target]
+    if n_skills is None:
+        rest = min(most, N_SKILLS if of_values else max(N_SKILLS - taken, 2))
+    else:
+        rest = n_skills - taken
+        too_many = of_values and rest > most
+        if rest < 0 or n_skills < 1 or too_many:
+            limit = f"to {taken + most}" if of_values else "or more"
+            raise UserError(
+                f"{'1 skill is' if n_skills == 1 else f'{n_skills} skills are'} too "
+                f"{'many' if too_many else 'few'}: the goals of {world.id} take {taken}, so ask "
+                f"for {max(taken, 1)} {limit}, or give your own targets"
+            )
+    counts[default_target] = rest
     return {name: count for name, count in counts.items() if count}
 
 
@@ -311,17 +328,6 @@ def untargeted(n_skills: int) -> SkillKinds:
         raise UserError(f"n_skills must be at least 2, got {n_skills}")
     check_count(n_skills)
     return SkillKinds((SkillKind({}, ({},) * n_skills),))
-
-
-def _require_multiple_skills(world: World, kinds: SkillKinds) -> None:
-    """A discriminator of a single skill is constant: that skill would earn 0 for anything."""
-    for variable, name in enumerate(world.space.names):
-        targeted = any(variable in skill for skill in kinds.skills)
-        if targeted and kinds.n_components(variable) < 2:
-            raise UserError(
-                f"only one skill targets {name}, so there is nothing to tell it from; give "
-                f"{name} at least 2 skills, or none"
-            )
 
 
 def _from_counts(space: Space, counts: Mapping[str, int]) -> list[dict[str, int]]:
@@ -422,46 +428,6 @@ def _check_variants(objective: Objective, targets: Targets | None) -> None:
         )
 
 
-def _assign_changes(
-    world: World, n_skills: int | None, targets: Targets | None, left_out: Collection[str]
-) -> SkillKinds:
-    """Give every target one skill, which is to change it."""
-    if targets is None:
-        goals, default_target = default_targets(world, left_out)
-        targets = dict.fromkeys((*goals, default_target), 1)
-    kinds = assign(world, n_skills, targets)  # pyright: ignore[reportArgumentType]
-    sets = [kinds.targets(z) for z in range(len(kinds))]
-    for members in sets:
-        if sets.count(members) > 1:
-            name = "+".join(world.space.names[j] for j in members)
-            raise UserError(
-                f"{name} has {sets.count(members)} skills, which would all be the same: a skill "
-                f"that changes it to any other value; give it 1, or one per value with reach()"
-            )
-    return group_skills([dict.fromkeys(members, 0) for members in sets])
-
-
-def default_value_counts(
-    world: World, n_skills: int | None = None, left_out: Collection[str] = ()
-) -> dict[str, int]:
-    """Return how many values of each variable are reached by default: all of them, up to 16."""
-    sizes = dict(zip(world.space.names, world.space.sizes, strict=True))
-    goals, default_target = default_targets(world, left_out)
-    counts = {name: min(sizes[name], N_SKILLS) for name in (*goals, default_target)}
-    if n_skills is not None:
-        rest = n_skills - sum(counts[name] for name in goals)
-        most = sizes[default_target]
-        if not 0 <= rest <= most:
-            skills = "1 skill is" if n_skills == 1 else f"{n_skills} skills are"
-            raise UserError(
-                f"{skills} too {'few' if rest < 0 else 'many'}: {world.id}'s goals "
-                f"take {n_skills - rest}, one per value, and {default_target} up to {most}; "
-                f"give your own targets"
-            )
-        counts[default_target] = rest
-    return {name: count for name, count in counts.items() if count}
-
-
 def _spread(space: Space, counts: Mapping[str, int]) -> list[dict[str, int]]:
     """Return skills for some values of each variable, evenly spread over all of them."""
     skills = []
@@ -507,7 +473,7 @@ def _real_valued(
         raise UserError(f"{objective.name} needs variables with finitely many values")
     if not objective.targeted:
         count = targets if isinstance(targets, Sphere) else (n_skills or N_SKILLS)
-        _check_components("the whole state", count, objective)
+        _check_components({"the whole state": count}, objective)
         return _list_skills([{WHOLE: count}])
     if n_skills is not None:
         raise UserError(
@@ -522,9 +488,8 @@ def _real_valued(
             f"{{{space.names[0]!r}: {N_COMPONENTS}}}, got {targets!r}"
         )
     components = {name: count for name, count in targets.items() if count is not None}
-    for name, count in components.items():
-        space.index(name)
-        _check_components(name, count, objective)
+    space.indices(list(components))
+    _check_components(components, objective)
     several = [name for name, count in targets.items() if count is None]
     # DUSDi's skills have a component for every target at once, unless kinds are listed.
     at_once = objective.weight is not None and not several
@@ -550,32 +515,29 @@ def _real_valued(
     return _list_skills(kinds)
 
 
-def _check_components(name: str, components: object, objective: Objective) -> None:
-    if isinstance(components, Sphere):
-        return
-    if not isinstance(components, int | np.integer) or not 2 <= components <= MAX_SKILLS:
-        raise UserError(
-            f"{name} cannot have {components} skills of {objective.name}; give it 2 to "
-            f"{MAX_SKILLS:,}, or a Sphere"
-        )
+def _check_components(components: Mapping[str, object], objective: Objective) -> None:
+    for name, count in components.items():
+        counted = isinstance(count, int | np.integer) and 2 <= count <= MAX_SKILLS
+        if not counted and not isinstance(count, Sphere):
+            raise UserError(
+                f"{name} cannot have {count} skills of {objective.name}; give it 2 to "
+                f"{MAX_SKILLS:,}, or a Sphere"
+            )
 
 
 def _list_skills(kinds: Sequence[Mapping[int, Components]]) -> SkillKinds:
     """Return kinds with their skills: one per component of each target, of the kind with the fewest
     targets that has it; those of other targets are drawn when a skill starts."""
-    distinct = list({tuple(sorted(kind)): kind for kind in kinds}.values())
-    skills: list[list[Skill]] = [[] if kind else [{}] for kind in distinct]
-    for j in sorted({j for kind in distinct for j in kind}):
-        place = min(
-            (i for i, kind in enumerate(distinct) if j in kind), key=lambda i: len(distinct[i])
-        )
-        count = distinct[place][j]
+    skills: dict[tuple[int, ...], list[Skill]]
+    components = {tuple(sorted(kind)): kind for kind in kinds}
+    skills = {kind: [] if kind else [{}] for kind in components}
+    for j in sorted({j for kind in components for j in kind}):
+        fewest = min((kind for kind in components if j in kind), key=len)
+        count = components[fewest][j]
         members = count.directions() if isinstance(count, Sphere) else range(count)
-        skills[place] += [{j: component} for component in members]
+        skills[fewest] += [{j: component} for component in members]
     return SkillKinds(
-        tuple(
-            SkillKind(dict(kind), tuple(mine)) for kind, mine in zip(distinct, skills, strict=True)
-        )
+        tuple(SkillKind(components[kind], tuple(mine)) for kind, mine in skills.items())
     )
 
 

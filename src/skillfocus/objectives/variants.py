@@ -119,7 +119,7 @@ class PathPenalty(Penalty):
     measure: StateMeasure  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
-        """Refuse: the values alone do not say where walls are."""
+        """Refuse: values of variables say neither where walls are nor what is reachable."""
         del space, start, end, watched
         raise UserError(f"{self.name} needs the MDP: use between(mdp, start, end, watched)")
 
@@ -134,14 +134,8 @@ class PathPenalty(Penalty):
 class StatePenalty(PathPenalty):
     """A penalty that sees the full states and the MDP, such as reachability of the start.
 
-    Its measure takes `(mdp, start, end, watched)` with state numbers [n] in place of value indices.
     Policies remember the whole start state, so memory grows with the square of the states.
     """
-
-    def __call__(self, space: Any, start: Any, end: Any, watched: Any) -> np.ndarray:
-        """Refuse: values of variables are not whole states."""
-        del space, start, end, watched
-        raise UserError(f"{self.name} compares whole states: use between(mdp, start, end, watched)")
 
     def compared_with_start(self, watched: np.ndarray, reversible: np.ndarray) -> np.ndarray:
         """Return all variables: the whole start state is compared with."""

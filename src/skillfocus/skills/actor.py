@@ -304,10 +304,6 @@ class ActorPolicy(Policy):
                     z[skills == number, code.places[k]] = own
         return z
 
-    def modes_from(self, row: np.ndarray) -> np.ndarray:
-        """Return z from how `PickedPolicy` keeps it."""
-        return row[:, : self.model.code.width].astype(np.float32)
-
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,33 +26,11 @@ from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 # -------------------- The loop on the host
 
 
-class Batch(Protocol):
-    """States that are stepped together.
-
-    Attributes:
-        values: Values of the variables, [n, width].
-        observations: What policies of real-valued actions see, or None if that is the values.
-        states: The states as the world has them.
-    """
-
-    values: np.ndarray
-    observations: np.ndarray | None
-    states: Any
-
-    def draws(self, step: int, size: int) -> np.ndarray:
-        """Draw numbers from [0, 1) for a step, [n, size]."""
-        ...
-
-    def step(self, step: int, actions: np.ndarray, going: np.ndarray) -> np.ndarray:
-        """Take an action in each state that is going on; return which go on after it, bool [n]."""
-        ...
-
-
 def follow(
     policy: Policy,
     skills: np.ndarray,
     modes: np.ndarray,
-    batch: Batch,
+    batch: _Environments | _States,
     limits: np.ndarray,
     n_actions: int,
     is_end: Callable[[np.ndarray], np.ndarray] | None = None,
@@ -63,7 +41,9 @@ def follow(
         policy: Their policies.
         skills: int [n], skill numbers.
         modes: What they drew, from `Policy.draw_modes`.
-        batch: The states they start in, which are stepped.
+        batch: The states they start in, which are stepped. `values` are those of the variables,
+            [n, width], `observations` what policies of real-valued actions see, or None if that is
+            the values, and `states` the states as the world has them.
         limits: int [n], most steps of each.
         n_actions: The number of discrete actions, which means "terminate"; 0 if actions are real.
         is_end: Whether values, [n, width], end a rollout.
@@ -118,16 +98,11 @@ class HostStates(NamedTuple):
 
 
 class _Environments:
-    """A `Batch` of environments on the CPU. Values are frozen after an episode's end."""
+    """Environments on the CPU, for `follow`. Values are frozen after an episode's end."""
 
-    def __init__(self, world: HostWorld, states: HostStates, rng: np.random.Generator) -> None:
-        self._world, self._batch, self._rng = world, states.batch, rng
-        self.states: Any = states
-        self.observations: np.ndarray | None = states.observations
-        self.values = self._values(states.observations)
-
-    def _values(self, observations: np.ndarray) -> np.ndarray:
-        return np.asarray(self._world.values(observations), np.float32)
+    def __init__(self, engine: HostEngine, states: HostStates, rng: np.random.Generator) -> None:
+        self._engine, self._rng, self.states = engine, rng, states
+        self.observations, self.values = states.observations, engine.values(states)
 
     def draws(self, step: int, size: int) -> np.ndarray:
         """Draw from one generator for all environments."""
@@ -135,13 +110,15 @@ class _Environments:
         return self._rng.random((len(self.values), size))
 
     def step(self, step: int, actions: np.ndarray, going: np.ndarray) -> np.ndarray:
-        """Step all environments; those whose episode ends are reset and count no more."""
+        """Step all environments, and return which go on, bool [n]; those whose episode ends are
+        reset and count no more."""
         del step
-        done = self._batch.step_batch(actions)
-        after = self._values(done.observations)
+        batch = self.states.batch
+        done = batch.step_batch(actions)
+        after = self._engine.values(HostStates(batch, done.observations))
         self.values = np.where(going[:, None], after, self.values)
         self.observations = done.next_observations
-        self.states = HostStates(self._batch, done.next_observations)
+        self.states = HostStates(batch, done.next_observations)
         return ~(done.terminated | done.truncated)
 
 
@@ -162,9 +139,9 @@ class HostEngine:
         batch = self.world.make_batch(n)
         return HostStates(batch, batch.reset_batch(int(draw_keys(n, rng)[0, 0]) % 2**31))
 
-    def place(self, values: np.ndarray, rng: np.random.Generator) -> HostStates:
+    def place(self, values: np.ndarray, keys: np.ndarray) -> HostStates:
         """Raise `UserError`: environments on the CPU cannot be set to given values."""
-        del values, rng
+        del values, keys
         raise UserError(f"{self.world.id} cannot be set to given values: give a number of starts")
 
     def values(self, states: HostStates) -> np.ndarray:
@@ -174,7 +151,7 @@ class HostEngine:
     def run(self, skills: np.ndarray, states: HostStates, rng: np.random.Generator) -> Rollouts:
         """Run skills from states."""
         modes = self.policy.draw_modes(skills, rng)
-        batch = _Environments(self.world, states, rng)
+        batch = _Environments(self, states, rng)
         return follow(self.policy, skills, modes, batch, np.full(len(skills), self.step_limit), 0)
 
 
@@ -227,12 +204,9 @@ class JaxEngine:
         """Sample initial states of the world, a pytree whose leaves have a leading axis [n]."""
         return _cut(self._reset(self._pad(draw_keys(n, rng))), n)
 
-    def place(self, values: np.ndarray, rng: np.random.Generator) -> Any:
-        """Return states with these values, [n, width]; what they do not show is sampled."""
-        return self.place_with(values, draw_keys(len(values), rng))
-
-    def place_with(self, values: np.ndarray, keys: np.ndarray) -> Any:
-        """Return states with these values, given a key each, uint32 [n, 2]."""
+    def place(self, values: np.ndarray, keys: np.ndarray) -> Any:
+        """Return states with these values, [n, width]; what they do not show is sampled, by a key
+        each, uint32 [n, 2]."""
         kind = np.int32 if self.world.space.is_finite else np.float32
         placed = self._place(self._pad(keys), self._pad(np.asarray(values, kind)))
         return _cut(placed, len(keys))
@@ -251,8 +225,7 @@ class JaxEngine:
         keys = draw_keys(len(skills), rng)
         if self._traced is None:
             limits = np.full(len(skills), self.step_limit)
-            batch = _States(self, states, keys)
-            return follow(self.policy, skills, modes, batch, limits, self.n_actions)
+            return self.follow(self.policy, skills, modes, states, limits, keys)
         padded = jax.tree.map(self._pad, (skills, modes, states, keys))
         last, (values, seen, actions, steps) = _cut(
             self._scan(self._traced.weights, *padded), len(keys)
@@ -305,7 +278,8 @@ class JaxEngine:
 
     def follow(
         self, policy: Policy, skills: np.ndarray, modes: np.ndarray, states: Any,
-        limits: np.ndarray, keys: np.ndarray, is_end: Callable[[np.ndarray], np.ndarray],
+        limits: np.ndarray, keys: np.ndarray,
+        is_end: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> Rollouts:  # fmt: skip
         """Follow skills, each up to its own limit or to an end; see `follow`."""
         batch = _States(self, states, keys)
@@ -321,7 +295,7 @@ class JaxEngine:
 
 
 class _States:
-    """A `Batch` of states of a world in JAX."""
+    """States of a world in JAX, for `follow`."""
 
     def __init__(self, engine: JaxEngine, states: Any, keys: np.ndarray) -> None:
         self._engine, self._n = engine, len(keys)

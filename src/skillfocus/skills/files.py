@@ -1,6 +1,6 @@
 """Skills files: policies, learned rewards and where they come from, in one sealed file.
 
-    table     `policy/numbers` and `policy/blocks`, see `PackedPolicy`
+    table     `policy/numbers` and `policy/blocks`, see `TabularPolicy`
     network   the weights of a cost network, `q_params/w0`, `groups/3/table`, …
     actor     the weights of an actor and its estimators, `actor/w0`, `estimators/w0`, …
 
@@ -29,7 +29,7 @@ from msgspec import Meta
 from skillfocus.errors import UserError
 from skillfocus.files import Damaged, read_bytes, seal, unseal
 from skillfocus.machine import require_memory
-from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.mdp import TabularMDP, index_values, tabulate
 from skillfocus.objectives.kinds import (
     MAX_SKILLS,
     WHOLE,
@@ -42,9 +42,9 @@ from skillfocus.objectives.kinds import (
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import from_dict, is_registered
 from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
-from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
-from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
-from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
+from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardGroup, RewardHeader
+from skillfocus.skills.network import NeuralPolicy, SkillModel
+from skillfocus.skills.policy import Policy, TabularPolicy
 from skillfocus.spaces import Space
 from skillfocus.world import MAX_STEPS, World
 from skillfocus.worlds.registry import as_world, fingerprint, remake
@@ -73,13 +73,12 @@ class Origin(msgspec.Struct, forbid_unknown_fields=True):
 class SphereHeader(msgspec.Struct, forbid_unknown_fields=True):
     """Components that lie on a sphere."""
 
-    sphere: int
+    sphere: Annotated[int, Meta(ge=2, le=MAX_SKILLS)]
 
 
-Component = Annotated[int, Meta(ge=0, lt=MAX_SKILLS)] | list[float]
-SkillHeader = list[tuple[str | None, Component]]
+SkillHeader = list[tuple[str | None, Annotated[int, Meta(ge=0, lt=MAX_SKILLS)] | list[float]]]
 """A skill's components by target; None for the whole state."""
-KindHeader = list[tuple[str | None, int | SphereHeader]]
+KindHeader = list[tuple[str | None, Annotated[int, Meta(ge=2, le=MAX_SKILLS)] | SphereHeader]]
 """How many components the targets of a kind of skill have, or the sphere they lie on."""
 
 
@@ -93,13 +92,13 @@ class Header(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_
     fingerprint: str
     step_limit: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
     info: dict[str, Any]
-    targets: list[list[str]]
+    targets: Annotated[list[list[str]], Meta(min_length=1, max_length=MAX_SKILLS)]
     goals: list[dict[str, Annotated[int, Meta(ge=0)]]] = []
     context_variables: list[list[str]] = []
     modes: list[Annotated[int, Meta(ge=1, lt=2**62)]] = []
     reward: RewardHeader | None = None
     objective: dict[str, Any] | None = None
-    skills: list[SkillHeader] = []
+    skills: Annotated[list[SkillHeader], Meta(max_length=MAX_SKILLS)] = []
     kinds: list[KindHeader] = []
 
 
@@ -187,13 +186,8 @@ def same_skills(one: Skills, other: Skills) -> bool:
     header = header_of(one)
     if header != header_of(other):
         return False
-    if header.kind == "table":  # equal policies may be packed in different orders
-        if not one.has_table:  # joined from networks
-            return one.policies is other.policies
-        return one.intrinsic_reward == other.intrinsic_reward and all(
-            np.array_equal(one.tabular.columns(z), other.tabular.columns(z))
-            for z in range(len(one))
-        )
+    if header.kind == "table" and not one.has_table:  # joined from networks
+        return one.policies is other.policies
     mine, others = _arrays_of(one, header.kind), _arrays_of(other, header.kind)
     return mine.keys() == others.keys() and all(
         np.array_equal(array, others[name]) for name, array in mine.items()
@@ -219,7 +213,7 @@ def _arrays_of(skills: Skills, kind: str) -> dict[str, np.ndarray]:
         ]
         arrays = _flatten({**{name: weights[name] for name in NETWORK_WEIGHTS}, "groups": groups})
     else:
-        packed = pack_policy(skills.tabular)
+        packed = skills.tabular.pick(range(len(skills)))  # equal policies, equal numbers
         arrays = {"policy/numbers": packed.numbers, "policy/blocks": packed.blocks}
     return arrays if reward is None else {**arrays, **reward.arrays()}
 
@@ -283,8 +277,6 @@ def read(content: bytes, name: str) -> tuple[Header, dict[str, np.ndarray]]:
                 f"it has version {header.version} of the format, this program reads version "
                 f"{VERSION}: use the skillfocus that wrote it"
             )
-        if len(header.targets) > MAX_SKILLS:
-            raise UserError(f"it has more than {MAX_SKILLS:,} skills")
         _require_shallow(header)
     except Damaged as error:
         raise UserError(
@@ -323,13 +315,7 @@ def _restore(
     rewards = {key: arrays.pop(key) for key in [*arrays] if key.startswith("reward.")}
     make = {"table": _table, "network": _network, "actor": _actor}[header.kind]
     policies = make(world, mdp, header, arrays)
-    reward = None
-    if header.reward is not None:
-        if mdp is None:
-            raise UserError("its world has no tables of rewards")
-        reward = reward_from_file(mdp, header.reward, rewards)
-    elif rewards:
-        raise UserError(f"it holds rewards {sorted(rewards)} that its header does not name")
+    reward = _reward(mdp, header.reward, rewards)
     for goal, names in zip(header.goals, header.targets, strict=bool(header.goals)):
         for name, value in goal.items():
             if name not in names or value >= space.sizes[space.index(name)]:
@@ -347,11 +333,48 @@ def _table(
         raise UserError(f"{world.id} has no table of states")
     if arrays.keys() != {"policy/numbers", "policy/blocks"}:
         raise UserError(f"it holds the arrays {sorted(arrays)}, not those of a policy")
-    packed = PackedPolicy(
-        mdp, header.context_variables, arrays["policy/numbers"], arrays["policy/blocks"],
-        header.modes,
+    return TabularPolicy(
+        mdp, header.context_variables, arrays["policy/numbers"], header.modes,
+        arrays["policy/blocks"],
     )  # fmt: skip
-    return packed.unpacked()
+
+
+def _reward(
+    mdp: TabularMDP | None, header: RewardHeader | None, arrays: Mapping[str, np.ndarray]
+) -> IntrinsicReward | None:
+    groups = () if header is None else header.groups
+    shapes: Shapes = {}
+    for k, group in enumerate(groups):
+        if mdp is None:
+            raise UserError("its world has no tables of rewards")
+        names, known = group.variables, set(group.variables)
+        if not names or len(known) < len(names) or not known.issuperset(group.start_variables):
+            raise UserError(
+                f"reward group {k} looks at {list(names)} and at the first "
+                f"{list(group.start_variables)}: variables must be named once each, the second "
+                f"among the first"
+            )
+        seen = [names] if group.separable else [names, group.start_variables]
+        sizes = [index_values(mdp, mdp.space.indices(each)).size for each in seen]
+        n_components = np.shape(arrays.get(f"reward.{k}", ()))[:1]
+        shapes[f"reward.{k}"] = (max(1, *n_components), *sizes)
+    tables = list(_read_floats(arrays, shapes).values())
+    if header is None or mdp is None:
+        return None
+    for z, modes in enumerate(header.terms):
+        for k, component, _ in itertools.chain(*modes):
+            if k >= len(tables):
+                raise UserError(f"skill {z} is rewarded by group {k} of {len(tables)}")
+            if component >= len(tables[k]):
+                raise UserError(
+                    f"skill {z} is rewarded by component {component} of group {k}, of "
+                    f"{len(tables[k])}"
+                )
+    restored = (
+        RewardGroup(group.variables, group.start_variables, table, group.separable)
+        for group, table in zip(groups, tables, strict=True)
+    )
+    return IntrinsicReward(mdp, tuple(restored), header.terms)
 
 
 def _objective(header: Header) -> Objective:
@@ -360,77 +383,44 @@ def _objective(header: Header) -> Objective:
     return from_dict(header.objective)
 
 
+def _components(parts: list[Any], objective: Objective, space: Space) -> dict[int, Any]:
+    """Return what the header has by target, by variable."""
+    found = {WHOLE if name is None else space.index(name): part for name, part in parts}
+    if len(found) < len(parts) or any((j == WHOLE) == objective.targeted for j in found):
+        raise UserError(f"a skill of {objective.name} cannot have the components {parts}")
+    return found
+
+
 def _network(
     world: World, mdp: TabularMDP | None, header: Header, arrays: dict[str, np.ndarray]
 ) -> NeuralPolicy:
-    objective = _objective(header)
-    kinds = _kinds(world, objective, header)
+    objective, space = _objective(header), world.space
+    skills = [_components(parts, objective, space) for parts in header.skills]
+    for skill, parts in zip(skills, header.skills, strict=True):
+        if bool(skill) != objective.targeted or not all(isinstance(c, int) for _, c in parts):
+            raise UserError(f"a skill of {objective.name} cannot have the components {parts}")
     modes = tuple(header.modes) or (1,) * len(header.targets)
-    if len(modes) != len(header.targets) or sum(modes) != len(kinds):
-        raise UserError(f"it has components of {len(kinds)} skills or modes, not of {sum(modes)}")
-    skill_of_mode = [z for z, count in enumerate(modes) for _ in range(count)]
-    for mode, z in enumerate(skill_of_mode):
-        own = [world.space.names[j] for j in kinds.targets(mode)]
+    if len(modes) != len(header.targets) or sum(modes) != len(skills):
+        raise UserError(f"it has components of {len(skills)} skills or modes, not of {sum(modes)}")
+    kinds = group_skills(skills)
+    if sum(map(len, skills)) * len(space) > MAX_TERMS:
+        raise UserError(f"it has more than {MAX_TERMS:,} targets times variables")
+    n_components = [kinds.n_components(j) for j in {j for skill in skills for j in skill}]
+    entries = len(skills) * (sum(n_components) or len(skills))
+    require_memory(8 * entries, "the components of its skills", "use fewer skills")
+    for mode, z in enumerate(np.repeat(np.arange(len(modes)), modes).tolist()):
+        own = [space.names[j] for j in kinds.targets(mode)]
         if own != header.targets[z]:
             raise UserError(f"skill {z} targets {header.targets[z]}, its components are for {own}")
     one_way = world.one_way if mdp is None else mdp.one_way
-    model = SkillModel(world.space, one_way, len(world.actions), objective, kinds)
-    weights = {
-        "reward_scale": take(arrays, "reward_scale", (model.n_skills,)),
-        "strength": take(arrays, "strength", (1,))[0],
-        "temperature": take(arrays, "temperature", (1,))[0],
-        "q_params": take_network(arrays, "q_params", model.n_inputs, model.n_outputs),
-        "groups": [
-            _take_group(model, arrays, f"groups/{number}", group)
-            for number, group in enumerate(model.groups)
-        ],
-    }
-    _require_all_taken(arrays)
+    model = SkillModel(space, one_way, len(world.actions), objective, kinds)
+    weights = _nest(_read_floats(arrays, _network_shapes(model, arrays)))
+    weights |= {name: weights[name][0] for name in ("strength", "temperature")}
+    weights["groups"] = [weights["groups"][str(k)] for k in range(len(model.groups))]
     policy = NeuralPolicy(model, weights, modes, mdp)
     if [list(names) for names in policy.context_variables] != header.context_variables:
         raise UserError("the context variables of its skills differ from those of its networks")
     return policy
-
-
-def _kinds(world: World, objective: Objective, header: Header) -> SkillKinds:
-    """Return the components of every skill or mode, within the limits on their number."""
-    skills = []
-    for parts in header.skills:
-        skill = {
-            world.space.index(name): component
-            for name, component in parts
-            if name is not None and isinstance(component, int)
-        }
-        if len(skill) != len(parts) or bool(skill) != objective.targeted:
-            raise UserError(f"a skill of {objective.name} cannot have the components {parts}")
-        skills.append(skill)
-    if not 1 <= len(skills) <= MAX_SKILLS:
-        raise UserError(f"it has components of {len(skills):,} skills, not of 1 to {MAX_SKILLS:,}")
-    most: dict[int, int] = {}
-    for skill in skills:
-        for j, component in skill.items():
-            most[j] = max(most.get(j, 0), component + 1)
-    if sum(map(len, skills)) * len(world.space) > MAX_TERMS:
-        raise UserError(f"it has more than {MAX_TERMS:,} targets times variables")
-    entries = len(skills) * (sum(most.values()) or len(skills))
-    require_memory(8 * entries, "the components of its skills", "use fewer skills")
-    return group_skills(skills)
-
-
-def _take_group(
-    model: SkillModel, arrays: dict[str, np.ndarray], name: str, group: Group
-) -> dict[str, Any]:
-    n = group.n_components
-    if group.is_table:
-        return {"table": take(arrays, f"{name}/table", (n, group.n_starts, group.n_values))}
-    if model.objective.reward.estimate.discriminates:
-        n_inputs = model.encoded_width(group.variables, group.start_variables)
-        return {
-            "log_nu": take(arrays, f"{name}/log_nu", (n,)),
-            "network": take_network(arrays, f"{name}/network", n_inputs, n),
-        }
-    dimensions = sum(model.space.variables[j].coordinates.shape[1] for j in group.variables)
-    return {"linear": take(arrays, f"{name}/linear", (dimensions, n))}
 
 
 def _actor(
@@ -440,97 +430,112 @@ def _actor(
     if not world.has_real_actions:
         raise UserError(f"{world.id} has no real-valued actions")
     objective, space = _objective(header), world.space
-
-    def index(name: str | None) -> int:
-        if (name is None) == objective.targeted:
-            raise UserError(f"skills of {objective.name} cannot target {name or 'the whole state'}")
-        return WHOLE if name is None else space.index(name)
-
     known: dict[int, Components] = {}
-    kinds: list[dict[int, Components]] = []
-    for described in header.kinds:
-        kinds.append(
-            {index(n): c if isinstance(c, int) else Sphere(c.sphere) for n, c in described}
-        )
-        for j, count in kinds[-1].items():
-            if known.setdefault(j, count) != count or (isinstance(count, int) and count < 2):
-                raise UserError("its kinds of skills have impossible components")
-    code = make_code(SkillKinds(tuple(SkillKind(kind, ()) for kind in kinds)), len(space))
+    kinds: list[SkillKind] = []
+    for parts in header.kinds:
+        components = {
+            j: count if isinstance(count, int) else Sphere(count.sphere)
+            for j, count in _components(parts, objective, space).items()
+        }
+        if any(known.setdefault(j, count) != count for j, count in components.items()):
+            raise UserError("its kinds of skills have impossible components")
+        kinds.append(SkillKind(components, ()))
+    code = make_code(SkillKinds(tuple(kinds)), len(space))
     if not code.slots or code.width > MAX_WIDTH:
         raise UserError(f"its skills have {code.width:,} numbers, not 1 to {MAX_WIDTH:,}")
-    skills = [{index(name): component for name, component in each} for each in header.skills]
+    skills = [_components(parts, objective, space) for parts in header.skills]
     if len(skills) != len(header.targets):
         raise UserError(f"it has {len(skills)} skills, and targets of {len(header.targets)}")
     model = ActorModel(world, objective, code, header.step_limit)
-    weights = _actor_weights(model, SkillEstimates(space, objective, code), arrays)
+    weights = _nest(_read_floats(arrays, _actor_shapes(model, arrays)))
+    if (weights["scale"] <= 0).any():
+        raise UserError("the array 'scale' holds numbers that are not positive")
     return ActorPolicy(model, weights, []).named(skills)
 
 
-def _actor_weights(
-    model: ActorModel, estimates: SkillEstimates, arrays: dict[str, np.ndarray]
-) -> dict[str, Any]:
+# -------------------- Arrays and their shapes by path, given the widths of hidden layers
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def _network_shapes(model: SkillModel, arrays: Mapping[str, np.ndarray]) -> Shapes:
+    shapes: Shapes = {"reward_scale": (model.n_skills,), "strength": (1,), "temperature": (1,)}
+    shapes |= _layer_shapes(arrays, "q_params", model.n_inputs, model.n_outputs)
+    for k, group in enumerate(model.groups):
+        name, n = f"groups/{k}", group.n_components
+        if group.is_table:
+            shapes[f"{name}/table"] = (n, group.n_starts, group.n_values)
+        elif model.objective.reward.estimate.discriminates:
+            n_inputs = model.encoded_width(group.variables, group.start_variables)
+            shapes[f"{name}/log_nu"] = (n,)
+            shapes |= _layer_shapes(arrays, f"{name}/network", n_inputs, n)
+        else:
+            points = [model.space.variables[j].coordinates for j in group.variables]
+            shapes[f"{name}/linear"] = (sum(each.shape[1] for each in points), n)
+    return shapes
+
+
+def _actor_shapes(model: ActorModel, arrays: Mapping[str, np.ndarray]) -> Shapes:
     size = model.world.observation_size
-    weights: dict[str, Any] = {
-        "shift": take(arrays, "shift", (size,)),
-        "scale": take(arrays, "scale", (size,)),
-        "actor": take_network(arrays, "actor", model.n_inputs, model.n_outputs),
-        "estimators": {},
-    }
-    if (weights["scale"] <= 0).any():
-        raise UserError("the array 'scale' holds numbers that are not positive")
-    first = np.shape(arrays.get("estimators/w0", ()))
-    hidden = max(first[2], 1) if len(first) == 3 else 1
-    sizes, n = [estimates.n_inputs, hidden, hidden, estimates.width], estimates.n_copies
+    estimates = SkillEstimates(model.space, model.objective, model.code)
+    shapes: Shapes = {"shift": (size,), "scale": (size,)}
+    shapes |= _layer_shapes(arrays, "actor", model.n_inputs, model.n_outputs)
+    n, hidden = estimates.n_copies, _width(arrays, "estimators/w0")
+    sizes = (estimates.n_inputs, hidden, hidden, estimates.width)
     for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
-        for name, shape in (("w", (n, fan_in, fan_out)), ("b", (n, 1, fan_out))):
-            weights["estimators"][f"{name}{i}"] = take(arrays, f"estimators/{name}{i}", shape)
-    _require_all_taken(arrays)
-    return weights
+        shapes |= {f"estimators/w{i}": (n, fan_in, fan_out), f"estimators/b{i}": (n, 1, fan_out)}
+    return shapes
 
 
-# -------------------- Arrays of networks
+def _layer_shapes(
+    arrays: Mapping[str, np.ndarray], name: str, n_inputs: int, n_outputs: int
+) -> Shapes:
+    shapes: Shapes = {}
+    last = next(i for i in itertools.count() if f"{name}/w{i + 1}" not in arrays)
+    for i in range(last + 1):
+        width = _width(arrays, f"{name}/w{i}") if i < last else n_outputs
+        shapes |= {f"{name}/w{i}": (n_inputs, width), f"{name}/b{i}": (width,)}
+        if i < last:
+            shapes[f"{name}/g{i}"] = (width,)
+        n_inputs = width
+    return shapes
 
 
-def take(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Remove and return a finite float32 array of a given shape.
+def _width(arrays: Mapping[str, np.ndarray], name: str) -> int:
+    """Return how many outputs a layer has, at least 1."""
+    shape = np.shape(arrays.get(name, ()))
+    return max(1, *shape[-1:])
+
+
+def _read_floats(arrays: Mapping[str, np.ndarray], shapes: Shapes) -> dict[str, np.ndarray]:
+    """Return the finite float32 arrays of a file, which have these shapes.
 
     Raises:
-        UserError: If there is no such array.
+        UserError: If it has others.
     """
-    array = arrays.pop(name, None)
-    if array is None:
-        raise UserError(f"its networks need an array {name!r}")
-    if array.dtype != np.float32 or array.shape != shape:
-        raise UserError(
-            f"the array {name!r} is {array.dtype} {list(array.shape)}, its networks need float32 "
-            f"{list(shape)}"
-        )
-    if not np.isfinite(array).all():
-        raise UserError(f"the array {name!r} holds numbers that are not finite")
-    return array
+    for name, shape in shapes.items():
+        array = arrays.get(name)
+        if array is None:
+            raise UserError(f"it needs an array {name!r}")
+        if array.dtype != np.float32 or array.shape != shape:
+            raise UserError(
+                f"the array {name!r} is {array.dtype} {list(array.shape)}, and must be float32 "
+                f"{list(shape)}"
+            )
+        if not np.isfinite(array).all():
+            raise UserError(f"the array {name!r} holds numbers that are not finite")
+    if arrays.keys() > shapes.keys():
+        raise UserError(f"it needs no array {min(arrays.keys() - shapes.keys())!r}")
+    return {name: arrays[name] for name in shapes}
 
 
-def take_network(
-    arrays: dict[str, np.ndarray], name: str, n_inputs: int, n_outputs: int
-) -> Parameters:
-    """Take the layers of a network with given input and output sizes and any hidden widths."""
-    last = 0
-    while f"{name}/w{last + 1}" in arrays:
-        last += 1
-    parameters: Parameters = {}
-    for i in range(last + 1):
-        width = n_outputs
-        if i < last:
-            shape = np.shape(arrays.get(f"{name}/w{i}", ()))
-            width = max(shape[1], 1) if len(shape) == 2 else 1
-        parameters[f"w{i}"] = take(arrays, f"{name}/w{i}", (n_inputs, width))
-        parameters[f"b{i}"] = take(arrays, f"{name}/b{i}", (width,))
-        if i < last:
-            parameters[f"g{i}"] = take(arrays, f"{name}/g{i}", (width,))
-        n_inputs = width
-    return parameters
-
-
-def _require_all_taken(arrays: Mapping[str, np.ndarray]) -> None:
-    if arrays:
-        raise UserError(f"its networks need no array {min(arrays)!r}")
+def _nest(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return arrays by path as nested dictionaries; see `_flatten`."""
+    tree: dict[str, Any] = {}
+    for name, array in arrays.items():
+        *folders, last = name.split("/")
+        part = tree
+        for folder in folders:
+            part = part.setdefault(folder, {})
+        part[last] = array
+    return tree

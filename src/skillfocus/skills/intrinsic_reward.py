@@ -13,33 +13,36 @@ rewards, and not stored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP, ValueIndex, index_values
 
-Terms = tuple[tuple[int, int, float], ...]
+Number = Annotated[int, Meta(ge=0)]
+Terms = tuple[tuple[Number, Number, Annotated[float, Meta(gt=0)]], ...]
 """(group, component, weight), summed."""
 
 
 class GroupHeader(msgspec.Struct, forbid_unknown_fields=True):
     """A group of a reward in a file, without its tables."""
 
-    variables: list[str]
-    start_variables: list[str]
+    variables: tuple[str, ...]
+    start_variables: tuple[str, ...]
     separable: bool
 
 
 class RewardHeader(msgspec.Struct, forbid_unknown_fields=True):
     """A reward in a file, without its tables."""
 
-    groups: list[GroupHeader]
-    terms: list[list[list[tuple[int, int, float]]]]
+    groups: tuple[GroupHeader, ...]
+    terms: tuple[tuple[Terms, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,43 +75,6 @@ class IntrinsicReward:
     mdp: TabularMDP
     groups: tuple[RewardGroup, ...]
     terms: tuple[tuple[Terms, ...], ...]
-
-    def __post_init__(self) -> None:
-        for place, group in enumerate(self.groups):
-            self._check_group(place, group)
-        for z, modes in enumerate(self.terms):
-            for term in (term for mode in modes for term in mode):
-                self._check_term(z, *term)
-
-    def _check_group(self, place: int, group: RewardGroup) -> None:
-        names, known = group.variables, set(group.variables)
-        if not names or len(known) < len(names) or not known.issuperset(group.start_variables):
-            raise UserError(
-                f"reward group {place} looks at {list(names)} and at the first "
-                f"{list(group.start_variables)}: variables must be named once each, the second "
-                f"among the first"
-            )
-        values, starts = self.indices[place]
-        sizes = (values.size,) if group.separable else (values.size, starts.size)
-        shape = group.tables.shape
-        if group.tables.dtype != np.float32 or shape[1:] != sizes or not shape[0]:
-            raise UserError(
-                f"the tables of reward group {place} are {group.tables.dtype} {list(shape)} where "
-                f"{', '.join(names)} needs float32 [components, {', '.join(map(str, sizes))}]"
-            )
-        if not np.isfinite(group.tables).all():
-            raise UserError(f"the tables of reward group {place} hold numbers that are not finite")
-
-    def _check_term(self, z: int, group: int, component: int, weight: float) -> None:
-        if not 0 <= group < len(self.groups):
-            raise UserError(f"skill {z} is rewarded by group {group} of {len(self.groups)}")
-        count = len(self.groups[group].tables)
-        if not 0 <= component < count:
-            raise UserError(
-                f"skill {z} is rewarded by component {component} of group {group}, of {count}"
-            )
-        if not 0 < weight < float("inf"):
-            raise UserError(f"skill {z} has a reward of weight {weight}; it must be positive")
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -169,11 +135,11 @@ class IntrinsicReward:
 
     def header(self) -> RewardHeader:
         """Return everything but the tables, for a file."""
-        groups = [
-            GroupHeader(list(group.variables), list(group.start_variables), group.separable)
+        groups = (
+            GroupHeader(group.variables, group.start_variables, group.separable)
             for group in self.groups
-        ]
-        return RewardHeader(groups, [[list(mode) for mode in modes] for modes in self.terms])
+        )
+        return RewardHeader(tuple(groups), self.terms)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the tables by the names they have in a file."""
@@ -208,25 +174,3 @@ def join_rewards(
         ]
         joined.append(tuple(modes))
     return None if mdp is None else IntrinsicReward(mdp, tuple(groups), tuple(joined))
-
-
-def reward_from_file(
-    mdp: TabularMDP, header: RewardHeader, arrays: Mapping[str, np.ndarray]
-) -> IntrinsicReward:
-    """Restore a reward from its `header()` and its `arrays()`.
-
-    Raises:
-        UserError: If they do not belong together.
-    """
-    names = {f"reward.{place}" for place in range(len(header.groups))}
-    if names != set(arrays):
-        raise UserError(f"the file holds the rewards {sorted(arrays)}, its header {sorted(names)}")
-    groups = tuple(
-        RewardGroup(
-            tuple(group.variables), tuple(group.start_variables), arrays[f"reward.{place}"],
-            group.separable,
-        )
-        for place, group in enumerate(header.groups)
-    )  # fmt: skip
-    terms = tuple(tuple(tuple(mode) for mode in modes) for modes in header.terms)
-    return IntrinsicReward(mdp, groups, terms)

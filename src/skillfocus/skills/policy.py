@@ -2,9 +2,8 @@
 
 A `Policy` answers for arrays of states at once and keeps no state of its own. `TabularPolicy` is
 the one that tabular learners return; networks (`network.py`, `actor.py`) are others. In a finite
-world any can be tabulated, so that exact metrics apply to it. A `PackedPolicy` is a table whose
-equal parts are stored once. `SkillPolicy` is one skill as a function of the current state, for your
-own loops.
+world any can be tabulated, so that exact metrics apply to it. `SkillPolicy` is one skill as a
+function of the current state, for your own loops.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -111,10 +111,6 @@ class Policy(Protocol):
             chosen[rows] = self.actions(skill, starts[rows], values[rows], mode)
         return chosen
 
-    def modes_from(self, row: np.ndarray) -> np.ndarray:
-        """Return drawn modes from how `PickedPolicy` keeps them, [n, widest]."""
-        return row[:, 0].astype(np.int64)
-
     def trace(self) -> Traced | None:
         """Return the policy as a function in JAX; None if it is none."""
         return None
@@ -122,11 +118,6 @@ class Policy(Protocol):
     def pick(self, skills: Sequence[int]) -> Policy:
         """Return the policies of some of the skills, in this order."""
         return PickedPolicy([(self, z) for z in skills])
-
-    def n_entries(self, mdp: TabularMDP) -> int:
-        """Return how many entries a table of the policy has."""
-        variables = [mdp.space.indices(names) for names in self.context_variables]
-        return ContextIndex(mdp, variables, self.n_modes.tolist()).n_entries
 
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return the same policy as a table over all states and contexts of an MDP."""
@@ -150,34 +141,27 @@ class PickedPolicy(Policy):
     """
 
     def __init__(self, members: Sequence[tuple[Policy, int]]) -> None:
-        self._sets = list({id(policy): policy for policy, _ in members}.values())
-        places = {id(policy): place for place, policy in enumerate(self._sets)}
-        self._set_of = np.array([places[id(policy)] for policy, _ in members])
+        self._sets = list(dict.fromkeys(policy for policy, _ in members))
+        self._set_of = np.array([self._sets.index(policy) for policy, _ in members])
         self._number = np.array([z for _, z in members])
         self.context_variables = tuple(policy.context_variables[z] for policy, z in members)
         self.n_draws = max(policy.n_draws for policy in self._sets)
         self.n_modes = np.array([policy.n_modes[z] for policy, z in members], dtype=np.int64)
 
-    def _of_each(self, skills: np.ndarray) -> Iterator[tuple[Policy, np.ndarray]]:
+    def _of_each(self, skills: np.ndarray) -> Iterator[tuple[Policy, np.ndarray, np.ndarray]]:
+        """Yield each set that is met, the rows of its skills, and their numbers there."""
         for place, policy in enumerate(self._sets):
             rows = np.flatnonzero(self._set_of[skills] == place)
             if len(rows):
-                yield policy, rows
+                yield policy, rows, self._number[skills[rows]]
 
     def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Let each set draw, [n, widest]."""
-        drawn = [
-            (rows, policy.draw_modes(self._number[skills[rows]], rng).reshape(len(rows), -1))
-            for policy, rows in self._of_each(skills)
-        ]
-        modes = np.zeros((len(skills), max((each.shape[1] for _, each in drawn), default=1)))
-        for rows, each in drawn:
-            modes[rows, : each.shape[1]] = each
+        """Let each set draw, object [n]: numbers, or vectors of any length."""
+        modes = np.empty(len(skills), object)
+        for policy, rows, numbers in self._of_each(skills):
+            for row, mode in zip(rows, policy.draw_modes(numbers, rng), strict=True):
+                modes[row] = mode
         return modes
-
-    def modes_from(self, row: np.ndarray) -> np.ndarray:
-        """Return them as they are: each set takes its own."""
-        return row
 
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
@@ -192,24 +176,32 @@ class PickedPolicy(Policy):
     ) -> np.ndarray:  # fmt: skip
         """Ask each set; see `Policy.act`."""
         places, parts = [], []
-        for policy, rows in self._of_each(skills):
+        for policy, rows, numbers in self._of_each(skills):
             own = {k: None if v is None else v[rows] for k, v in seen.items()}
             if (draws := own.get("draws")) is not None:
                 own["draws"] = draws[:, : policy.n_draws]
-            drawn, numbers = policy.modes_from(modes[rows]), self._number[skills[rows]]
+            drawn = np.stack(list(modes[rows]))
             parts.append(policy.act(numbers, drawn, starts[rows], values[rows], **own))
             places.append(rows)
         return np.concatenate(parts)[np.argsort(np.concatenate(places))]
 
 
 class TabularPolicy(Policy):
-    """Policies as one array of bytes, with an action for every skill, state, context and mode.
+    """Policies as a table: an action for every skill, state, context and mode.
+
+    A skill's part, [n_states, columns] where a column is a context and mode, is cut into blocks of
+    64 columns of one state, and blocks that are equal are stored once. Most are: what a skill does
+    seldom depends on every variable, and where a state cannot be reached from any start with one of
+    those contexts, the block says "terminate" throughout. So a policy is the numbers of its blocks,
+    four bytes for each, and the blocks that differ.
 
     Args:
         mdp: The MDP whose states are the rows.
         context_variables: Per skill, the variables whose start value its policy sees.
-        actions: uint8, flat; see `PolicyArrays`.
+        actions: uint8, flat: the whole table, see `PolicyArrays`; or, with `blocks`, uint32: the
+            numbers of blocks, skill after skill, [n_states, n_blocks of the skill].
         n_modes: int [n_skills], modes of each skill (default: one each).
+        blocks: uint8 [n_blocks, PACKED_COLUMNS], actions.
     """
 
     def __init__(
@@ -218,25 +210,7 @@ class TabularPolicy(Policy):
         context_variables: Sequence[Sequence[str]],
         actions: np.ndarray,
         n_modes: Sequence[int] | np.ndarray = (),
-    ) -> None:
-        self._set_index(mdp, context_variables, n_modes)
-        self._actions = actions
-        if actions.dtype != np.uint8 or actions.ndim != 1:
-            raise UserError(
-                f"policies must be a flat array of uint8, got {actions.dtype} {list(actions.shape)}"
-            )
-        if len(actions) != self.index.n_entries:
-            raise UserError(
-                f"the policies have {len(actions):,} entries where {len(self.context_variables)} "
-                f"skills need {self.index.n_entries:,}"
-            )
-        self._check_actions(actions)
-
-    def _set_index(
-        self,
-        mdp: TabularMDP,
-        context_variables: Sequence[Sequence[str]],
-        n_modes: Sequence[int] | np.ndarray,
+        blocks: np.ndarray | None = None,
     ) -> None:
         self.mdp: TabularMDP = mdp  # pyright: ignore[reportIncompatibleVariableOverride]
         self.context_variables = tuple(tuple(names) for names in context_variables)
@@ -245,35 +219,64 @@ class TabularPolicy(Policy):
         if len(modes) != n_skills or min(modes, default=1) < 1:
             raise UserError(f"{n_skills} skills cannot have the modes {tuple(modes)}")
         variables = [mdp.space.indices(names) for names in self.context_variables]
-        self.index = ContextIndex(mdp, variables, modes)
-        self.n_modes = self.index.n_modes
-
-    def _check_actions(self, actions: np.ndarray) -> None:
-        if actions.size and actions.max() > self.mdp.n_actions:
+        self.index = index = ContextIndex(mdp, variables, modes)
+        self.n_modes = index.n_modes
+        n_blocks = mdp.n_states * sum(-(-n // PACKED_COLUMNS) for n in index.n_columns)
+        form, needed = ("uint8", index.n_entries) if blocks is None else ("uint32", n_blocks)
+        if actions.dtype != form or actions.ndim != 1:
+            raise UserError(
+                f"policies must be a flat array of {form}, got {actions.dtype} "
+                f"{list(actions.shape)}"
+            )
+        if len(actions) != needed:
+            raise UserError(
+                f"the policies have {len(actions):,} {'entries' if blocks is None else 'blocks'} "
+                f"where {n_skills} skills need {needed:,}"
+            )
+        if blocks is None:
+            tables = [actions[a:b].reshape(mdp.n_states, -1) for a, b in pairwise(index.offsets)]
+            actions, blocks = _pack(tables, mdp.n_actions)
+        if blocks.dtype != np.uint8 or blocks.shape[1:] != (PACKED_COLUMNS,):
+            raise UserError(f"blocks of policies must be rows of {PACKED_COLUMNS} bytes")
+        if actions.max(initial=0) >= max(len(blocks), 1):
+            raise UserError("the policies name blocks that there are not")
+        if blocks.max(initial=0) > mdp.n_actions:
             raise UserError("the policies name actions that the world does not have")
+        self.numbers, self.blocks = actions, blocks
+        self._widths = -(-index.widths // PACKED_COLUMNS)
+        self._offsets = np.append(0, np.cumsum(self._widths * mdp.n_states))
+
+    @cached_property
+    def arrays(self) -> PolicyArrays:
+        """What kernels need: the whole table if it is small enough, else the numbers of blocks."""
+        index = self.index
+        if index.n_entries <= MAX_UNPACKED:
+            return PolicyArrays(
+                self.flat_actions, index.offsets, index.widths, index.contexts, index.n_modes
+            )
+        return PolicyArrays(
+            self.numbers, self._offsets, self._widths, index.contexts, index.n_modes, self.blocks
+        )
 
     @property
     def flat_actions(self) -> np.ndarray:
-        """The whole table, uint8, flat; see `PolicyArrays`."""
-        return self._actions
+        """The whole table, uint8, flat; it is made anew on every call."""
+        require_memory(
+            self.index.n_entries, f"{self.index.n_entries:,} entries of policies",
+            "look at one skill at a time with skills.policy_of",
+        )  # fmt: skip
+        skills = range(len(self.context_variables))
+        return np.concatenate([np.zeros(0, np.uint8), *(self.columns(z).ravel() for z in skills)])
 
-    @property
-    def contexts(self) -> np.ndarray:
-        """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
-        return self.index.contexts
-
-    @property
-    def arrays(self) -> PolicyArrays:
-        """What kernels need."""
-        index = self.index
-        return PolicyArrays(
-            self.flat_actions, index.offsets, index.widths, index.contexts, index.n_modes
-        )
+    def _numbers_of(self, skill: int) -> np.ndarray:
+        """Return the numbers of a skill's blocks, uint32 [n_states, n_blocks]."""
+        part = self.numbers[self._offsets[skill] : self._offsets[skill + 1]]
+        return part.reshape(self.mdp.n_states, -1)
 
     def columns(self, skill: int) -> np.ndarray:
         """Return a skill's table, uint8 [n_states, contexts times modes]."""
-        part = self.flat_actions[self.index.offsets[skill] : self.index.offsets[skill + 1]]
-        return part.reshape(self.mdp.n_states, -1)
+        whole = self.blocks[self._numbers_of(skill)].reshape(self.mdp.n_states, -1)
+        return np.ascontiguousarray(whole[:, : self.index.widths[skill]])
 
     def table(self, skill: int, mode: int = 0) -> np.ndarray:
         """Return one mode of a skill's table, uint8 [n_states, n_contexts]."""
@@ -285,18 +288,11 @@ class TabularPolicy(Policy):
         """Look actions up; see `Policy.actions`."""
         first = np.array([self.mdp.number(state) for state in starts], dtype=np.int64)
         now = np.array([self.mdp.number(state) for state in states], dtype=np.int64)
-        column = self.contexts[skill, first] * self.n_modes[skill] + mode
-        return self._at(skill, now, column)
+        column = self.index.contexts[skill, first] * self.n_modes[skill] + mode
+        numbers = self._numbers_of(skill)[now, column // PACKED_COLUMNS]
+        return self.blocks[numbers, column % PACKED_COLUMNS]
 
-    def _at(self, skill: int, states: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return self.columns(skill)[states, columns]
-
-    def n_entries(self, mdp: TabularMDP) -> int:
-        """Return 0: it is a table already."""
-        del mdp
-        return 0
-
-    def pick(self, skills: Sequence[int]) -> Policy:
+    def pick(self, skills: Sequence[int]) -> TabularPolicy:
         """Return the tables of some of the skills."""
         return join_tables([(self, z) for z in skills])
 
@@ -306,94 +302,26 @@ class TabularPolicy(Policy):
         return self
 
 
-class SkillPolicy:
-    """One skill as a function from the current state to an action, for a loop of your own.
-
-        policy = skills.policy(3)
-        action = policy(state)  # None once the skill is over
-
-    The first call remembers the state in which the skill starts, and draws its mode if it has
-    several. Every call returns the action, its number or float32 [n_dimensions], or None once the
-    skill terminates or has reached its step limit; the call after that starts it anew, as does
-    `reset`.
-
-    Args:
-        policy: The policies of the set.
-        skill: The skill's number.
-        world: The world.
-        step_limit: Most steps it may take.
-        rng: Draws modes and actions of skills that leave them to chance.
-    """
-
-    def __init__(
-        self,
-        policy: Policy,
-        skill: int,
-        world: World,
-        step_limit: int,
-        rng: np.random.Generator | None = None,
-    ) -> None:
-        if policy.n_modes[skill] > 1 and rng is None:
-            raise UserError(
-                f"the skill draws one of {policy.n_modes[skill]} modes when it begins: pass rng"
-            )
-        self._policy, self._skill, self._world = policy, np.array([skill]), world
-        self._step_limit, self._rng = step_limit, rng
-        self.reset()
-
-    def reset(self) -> None:
-        """Start the skill over at the next call."""
-        self._start: np.ndarray | None = None
-        self._steps = 0
-
-    def __call__(self, state: Any, values: Any = None) -> Any:
-        """Return the action in a state; None where the skill is over.
-
-        Args:
-            state: Value indices, or {variable: value}; in a world of real-valued actions the
-                observation.
-            values: There, the values of the variables (default: the observation).
-        """
-        space, seen = self._world.space, None
-        if space.is_finite:
-            now = np.array([space.as_state(state)])
-        else:
-            seen = np.asarray(state, np.float32)[None]
-            now = seen if values is None else np.asarray(values, np.float32)[None]
-        if self._start is None:
-            rng = self._rng or np.random.default_rng(0)
-            self._start, self._steps = now, 0
-            self._mode = self._policy.draw_modes(self._skill, rng)
-        draws = None if self._rng is None else self._rng.random((1, self._policy.n_draws))
-        action = self._policy.act(
-            self._skill, self._mode, self._start, now, observations=seen,
-            steps=np.array([self._steps]), draws=draws,
-        )[0]  # fmt: skip
-        stops = not self._world.has_real_actions and action == len(self._world.actions)
-        if stops or self._steps == self._step_limit:
-            self.reset()
-            return None
-        self._steps += 1
-        return action if self._world.has_real_actions else int(action)
+def join_tables(members: Sequence[tuple[TabularPolicy, int]]) -> TabularPolicy:
+    """Return the tables of skills of one or more sets as those of one set."""
+    mdp = members[0][0].mdp
+    numbers, blocks = _pack((table.columns(z) for table, z in members), mdp.n_actions)
+    variables = [table.context_variables[z] for table, z in members]
+    modes = [int(table.n_modes[z]) for table, z in members]
+    return TabularPolicy(mdp, variables, numbers, modes, blocks)
 
 
-def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the data of a JAX key per rollout, uint32 [n, 2]."""
-    return rng.integers(2**32, size=(n, 2), dtype=np.uint32)
+def _pack(tables: Iterable[np.ndarray], padding: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers and the blocks of tables [n_states, n_columns], in their order."""
+    packer = Packer(padding)
+    numbers = [np.zeros(0, np.uint32), *(packer.pack(table).ravel() for table in tables)]
+    return np.concatenate(numbers), packer.blocks.copy()
 
 
-# --------------------
-#
-# Packed policies: tables whose equal parts are stored once, for sets too large for plain ones
-#
-# A skill's policy, [n_states, columns] where a column is a context and mode, is cut into blocks of
-# 64 columns of one state. Most blocks are equal to another one: what a skill does seldom depends on
-# every variable, and where a state cannot be reached from any start with one of those contexts, the
-# block says "terminate" throughout. So a policy is the numbers of its blocks, four bytes for each,
-# and the blocks that differ. Looking an action up stays two reads of memory.
+# -------------------- Packing: equal blocks of tables get the same number
 
 MAX_UNPACKED = 128_000_000
-"""Policies with more entries stay packed when they are read."""
+"""Kernels read policies with more entries packed."""
 WORDS = PACKED_COLUMNS // 8
 """64-bit words of a block."""
 
@@ -485,106 +413,80 @@ class Packer:
             _fill_slots(self._blocks, self._count, self._slots)
 
 
-class PackedPolicy(TabularPolicy):
-    """Policies as numbers of blocks. What it says is what a `TabularPolicy` says.
+# -------------------- One skill, for a loop of your own
+
+
+class SkillPolicy:
+    """One skill as a function from the current state to an action, for a loop of your own.
+
+        policy = skills.policy(3)
+        action = policy(state)  # None once the skill is over
+
+    The first call remembers the state in which the skill starts, and draws its mode if it has
+    several. Every call returns the action, its number or float32 [n_dimensions], or None once the
+    skill terminates or has reached its step limit; the call after that starts it anew, as does
+    `reset`.
 
     Args:
-        mdp: The MDP whose states are the rows.
-        context_variables: Per skill, the variables whose start value its policy sees.
-        numbers: uint32, flat: skill after skill, [n_states, n_blocks of the skill].
-        blocks: uint8 [n_blocks, PACKED_COLUMNS], actions.
-        n_modes: int [n_skills], modes of each skill (default: one each).
+        policy: The policies of the set.
+        skill: The skill's number.
+        world: The world.
+        step_limit: Most steps it may take.
+        rng: Draws modes and actions of skills that leave them to chance.
     """
 
     def __init__(
         self,
-        mdp: TabularMDP,
-        context_variables: Sequence[Sequence[str]],
-        numbers: np.ndarray,
-        blocks: np.ndarray,
-        n_modes: Sequence[int] | np.ndarray = (),
+        policy: Policy,
+        skill: int,
+        world: World,
+        step_limit: int,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        self._set_index(mdp, context_variables, n_modes)
-        self.numbers, self.blocks = numbers, blocks
-        needed = mdp.n_states * sum(-(-n // PACKED_COLUMNS) for n in self.index.n_columns)
-        if numbers.dtype != np.uint32 or numbers.shape != (needed,):
+        if policy.n_modes[skill] > 1 and rng is None:
             raise UserError(
-                f"the policies have {numbers.size:,} blocks where {len(self.context_variables)} "
-                f"skills need {needed:,}"
+                f"the skill draws one of {policy.n_modes[skill]} modes when it begins: pass rng"
             )
-        if blocks.dtype != np.uint8 or blocks.ndim != 2 or blocks.shape[1] != PACKED_COLUMNS:
-            raise UserError(f"blocks of policies must be rows of {PACKED_COLUMNS} bytes")
-        if numbers.size and numbers.max() >= len(blocks):
-            raise UserError("the policies name blocks that there are not")
-        self._check_actions(blocks)
-        self._widths = -(-self.index.widths // PACKED_COLUMNS)
-        self._offsets = np.concatenate([[0], np.cumsum(self._widths * mdp.n_states)])
+        self._policy, self._skill, self._world = policy, np.array([skill]), world
+        self._step_limit, self._rng = step_limit, rng
+        self.reset()
 
-    @property
-    def flat_actions(self) -> np.ndarray:
-        """The whole table, uint8, flat; it is made anew on every call."""
-        require_memory(
-            self.index.n_entries, f"{self.index.n_entries:,} entries of policies",
-            "look at one skill at a time with skills.policy_of",
-        )  # fmt: skip
-        skills = range(len(self.context_variables))
-        return np.concatenate([np.zeros(0, np.uint8), *(self.columns(z).ravel() for z in skills)])
+    def reset(self) -> None:
+        """Start the skill over at the next call."""
+        self._start: np.ndarray | None = None
+        self._steps = 0
 
-    @property
-    def arrays(self) -> PolicyArrays:
-        """What kernels need."""
-        return PolicyArrays(
-            self.numbers, self._offsets, self._widths, self.contexts, self.n_modes, self.blocks
-        )
+    def __call__(self, state: Any, values: Any = None) -> Any:
+        """Return the action in a state; None where the skill is over.
 
-    def numbers_of(self, skill: int) -> np.ndarray:
-        """Return the numbers of a skill's blocks, uint32 [n_states, n_blocks]."""
-        part = self.numbers[self._offsets[skill] : self._offsets[skill + 1]]
-        return part.reshape(self.mdp.n_states, -1)
-
-    def columns(self, skill: int) -> np.ndarray:
-        """Return a skill's table, uint8 [n_states, contexts times modes]."""
-        whole = self.blocks[self.numbers_of(skill)].reshape(self.mdp.n_states, -1)
-        return np.ascontiguousarray(whole[:, : self.index.widths[skill]])
-
-    def unpacked(self) -> TabularPolicy:
-        """Return the same policies as one plain table, if that is small enough; else itself."""
-        if self.index.n_entries > MAX_UNPACKED:
-            return self
-        return TabularPolicy(self.mdp, self.context_variables, self.flat_actions, self.n_modes)
-
-    def _at(self, skill: int, states: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        numbers = self.numbers_of(skill)[states, columns // PACKED_COLUMNS]
-        return self.blocks[numbers, columns % PACKED_COLUMNS]
+        Args:
+            state: Value indices, or {variable: value}; in a world of real-valued actions the
+                observation.
+            values: There, the values of the variables (default: the observation).
+        """
+        space, seen = self._world.space, None
+        if space.is_finite:
+            now = np.array([space.as_state(state)])
+        else:
+            seen = np.asarray(state, np.float32)[None]
+            now = seen if values is None else np.asarray(values, np.float32)[None]
+        if self._start is None:
+            rng = self._rng or np.random.default_rng(0)
+            self._start, self._steps = now, 0
+            self._mode = self._policy.draw_modes(self._skill, rng)
+        draws = None if self._rng is None else self._rng.random((1, self._policy.n_draws))
+        action = self._policy.act(
+            self._skill, self._mode, self._start, now, observations=seen,
+            steps=np.array([self._steps]), draws=draws,
+        )[0]  # fmt: skip
+        stops = not self._world.has_real_actions and action == len(self._world.actions)
+        if stops or self._steps == self._step_limit:
+            self.reset()
+            return None
+        self._steps += 1
+        return action if self._world.has_real_actions else int(action)
 
 
-def pack_policy(policy: TabularPolicy) -> PackedPolicy:
-    """Return the same policies packed."""
-    if isinstance(policy, PackedPolicy):
-        return policy
-    tables = (policy.columns(z) for z in range(len(policy.context_variables)))
-    return pack_tables(policy.mdp, policy.context_variables, tables, policy.n_modes)
-
-
-def pack_tables(
-    mdp: TabularMDP,
-    context_variables: Sequence[Sequence[str]],
-    tables: Iterable[np.ndarray],
-    n_modes: Sequence[int] | np.ndarray,
-) -> PackedPolicy:
-    """Return the packed policies of skills, given one after another as in `columns`."""
-    packer = Packer(mdp.n_actions)
-    numbers = np.concatenate([packer.pack(table).ravel() for table in tables])
-    return PackedPolicy(mdp, context_variables, numbers, packer.blocks.copy(), n_modes)
-
-
-def join_tables(members: Sequence[tuple[TabularPolicy, int]]) -> TabularPolicy:
-    """Return the tables of skills of one or more sets as those of one set."""
-    mdp = members[0][0].mdp
-    variables = [table.context_variables[z] for table, z in members]
-    modes = [int(table.n_modes[z]) for table, z in members]
-    columns = (table.columns(z) for table, z in members)
-    n_entries = mdp.n_states * sum(int(table.index.widths[z]) for table, z in members)
-    if n_entries > MAX_UNPACKED or any(isinstance(table, PackedPolicy) for table, _ in members):
-        return pack_tables(mdp, variables, columns, modes)
-    return TabularPolicy(mdp, variables, np.concatenate([c.ravel() for c in columns]), modes)
+def draw_keys(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the data of a JAX key per rollout, uint32 [n, 2]."""
+    return rng.integers(2**32, size=(n, 2), dtype=np.uint32)

@@ -19,7 +19,7 @@ import numpy as np
 
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import write_atomically
-from skillfocus.mdp import TabularMDP, tabulate
+from skillfocus.mdp import ContextIndex, TabularMDP, tabulate
 from skillfocus.objectives.kinds import goal_label
 from skillfocus.rollout import (
     PolicyArrays,
@@ -38,6 +38,7 @@ from skillfocus.skills.policy import (
     Policy,
     SkillPolicy,
     TabularPolicy,
+    draw_keys,
     join_tables,
 )
 from skillfocus.spaces import State
@@ -121,7 +122,9 @@ class Skills:
         if isinstance(named, list) and named and all(isinstance(one, Mapping) for one in named):
             return name_skills(self, named)  # pyright: ignore[reportArgumentType]
         numbers = numbers_of(self, index)
-        return Skill(self, numbers[0]) if isinstance(index, Integral) else pick(self, numbers)
+        if isinstance(index, Integral):
+            return Skill(self, numbers[0])
+        return _gather([(self, z) for z in numbers], self.info)
 
     def __iter__(self) -> Iterator[Skill]:
         return (Skill(self, number) for number in range(len(self)))
@@ -148,9 +151,12 @@ class Skills:
     @cached_property
     def has_table(self) -> bool:
         """Whether policies are tables, or small enough to be tabulated for exact metrics."""
+        if isinstance(self.policies, TabularPolicy):
+            return True
         if self.policies.mdp is None and not self.world.has_table:
             return False
-        return self.policies.n_entries(self.mdp) <= MAX_TABULATED
+        variables = [self.mdp.space.indices(names) for names in self.context_variables]
+        return ContextIndex(self.mdp, variables, self.n_modes.tolist()).n_entries <= MAX_TABULATED
 
     @cached_property
     def mdp(self) -> TabularMDP:
@@ -196,7 +202,7 @@ class Skills:
     @property
     def contexts(self) -> np.ndarray:
         """int32 [n_skills, n_states]: the context of a skill that starts in a state."""
-        return self.tabular.contexts
+        return self.tabular.index.contexts
 
     @property
     def arrays(self) -> PolicyArrays:
@@ -205,15 +211,13 @@ class Skills:
 
     def policy_of(self, skill: int, mode: int = 0) -> np.ndarray:
         """Return a skill's table, uint8 [n_states, n_contexts]; n_actions means "terminate"."""
-        self._check_skill(skill)
-        self._check_mode(skill, mode)
+        self._check(skill, mode)
         return self.tabular.table(skill, mode)
 
     def action(self, skill: int, first: State, now: State, mode: int = 0) -> str | None:
         """Return the name of what a skill that started in `first` does in `now`; None if it
         terminates."""
-        self._check_skill(skill)
-        self._check_mode(skill, mode)
+        self._check(skill, mode)
         first, now = (self.world.space.as_state(state) for state in (first, now))
         if self.has_table:
             for state in (first, now):
@@ -229,7 +233,7 @@ class Skills:
             skill: The skill's number.
             rng: Needed if the skill has several modes: it draws one when it starts.
         """
-        self._check_skill(skill)
+        self._check(skill)
         return SkillPolicy(self.policies, skill, self.world, self.step_limit, rng)
 
     def phi(self, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -239,15 +243,13 @@ class Skills:
             raise UserError("only skills of real-valued actions keep a representation")
         return self.policies.phi(values)
 
-    def _check_skill(self, skill: int) -> None:
+    def _check(self, skill: int, mode: int = 0) -> None:
         if isinstance(skill, str) or not 0 <= skill < len(self):
             named = [str(z) for z, names in enumerate(self.targets) if skill in names]
             advice = f" (for {skill}: {', '.join(named)})" if named else ""
             raise UserError(
                 f"there is no skill {skill!r}: skills are numbered 0 to {len(self) - 1}{advice}"
             )
-
-    def _check_mode(self, skill: int, mode: int) -> None:
         if not 0 <= mode < self.n_modes[skill]:
             raise UserError(f"skill {skill} has {self.n_modes[skill]} modes, so no mode {mode!r}")
 
@@ -265,12 +267,14 @@ class Skills:
                 rollouts, to go on.
             rng: Draws starts, outcomes and modes.
         """
-        if isinstance(starts, list):
-            starts = np.asarray(starts)
         if isinstance(starts, int | np.integer):
             n = int(starts)
+            starts = self.draw_starts(n, rng) if self.has_table else self.engine.reset(n, rng)
+        elif isinstance(starts, list | np.ndarray):
+            starts = np.asarray(starts)
+            n = len(starts)
         else:
-            n = len(starts if isinstance(starts, np.ndarray) else self.engine.values(starts))
+            n = len(self.engine.values(starts))
         numbers = np.asarray(skills, np.int64)
         if numbers.ndim == 0:
             numbers = np.full(n, numbers)
@@ -280,17 +284,13 @@ class Skills:
             raise UserError(f"skills are numbered 0 to {len(self) - 1}")
         if self.has_table:
             return self._run_in_table(numbers, starts, rng)
-        if isinstance(starts, int | np.integer):
-            starts = self.engine.reset(n, rng)
-        elif isinstance(starts, np.ndarray):
+        if isinstance(starts, np.ndarray):
             self.world.space.check_states(starts)
-            starts = self.engine.place(starts, rng)
+            starts = self.engine.place(starts, draw_keys(n, rng))
         return self.engine.run(numbers, starts, rng)
 
     def _run_in_table(self, skills: np.ndarray, starts: Any, rng: np.random.Generator) -> Rollouts:
         mdp = self.mdp
-        if isinstance(starts, int | np.integer):
-            starts = self.draw_starts(len(skills), rng)
         if starts.ndim == 2:
             starts = np.array([mdp.number(start) for start in starts], np.int64)
         if len(starts) and not 0 <= starts.min() <= starts.max() < mdp.n_states:
@@ -325,7 +325,7 @@ class Skills:
         Returns:
             The states it visited, the start included.
         """
-        self._check_skill(skill)
+        self._check(skill)
         space = self.world.space
         first = np.array([space.as_state(start) if space.is_finite else start])
         done = self.run(skill, first, rng)
@@ -340,8 +340,7 @@ class Skills:
         be that it fails, every time. `rollout` draws outcomes, and `metrics.side_effects` follows
         all of them.
         """
-        self._check_skill(skill)
-        self._check_mode(skill, mode)
+        self._check(skill, mode)
         first = self.mdp.number(start)
         path = most_likely_path(self.mdp, self.arrays, skill, first, mode, self.step_limit)
         states = (self.mdp.state(s) for s in path)
@@ -544,11 +543,6 @@ def _numbers_of_one(skills: Skills, member: object) -> list[int]:
     if not -len(skills) <= number < len(skills):
         raise UserError(f"there is no skill {number}: skills are numbered 0 to {len(skills) - 1}")
     return [number % len(skills)]
-
-
-def pick(skills: Skills, numbers: Sequence[int]) -> Skills:
-    """Return some of a set's skills, in this order, as a set of their own."""
-    return _gather([(skills, z) for z in numbers], skills.info)
 
 
 def name_skills(skills: Skills, named: Sequence[Mapping[str, Any]]) -> Skills:

@@ -19,7 +19,7 @@ from skillfocus.learners.planning.learner import (
     part_of_problem,
 )
 from skillfocus.mdp import index_values
-from skillfocus.skills.policy import PackedPolicy, Packer
+from skillfocus.skills.policy import Packer
 
 BUILDER = "skillfocus.learners.planning.problem"
 SHORT = sf.Planning(rounds=3)
@@ -82,7 +82,7 @@ def test_a_part_alone_is_learned_as_ever(monkeypatch, objective, kept_values):
     world = corridor()
     problem = make_problem(world, objective, targets={"position": 2})
     packed = learner.learn(problem, np.random.default_rng(4), lambda *_: None)
-    assert isinstance(packed.policies, PackedPolicy)
+    assert packed.policies.arrays.actions.dtype == np.uint32
     for name in (f"{BUILDER}.MAX_CELLS", "skillfocus.skills.policy.MAX_UNPACKED"):
         monkeypatch.setattr(name, 10**6)
     monkeypatch.setattr(planning, "MAX_UNPACKED", 10**6)

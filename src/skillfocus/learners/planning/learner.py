@@ -55,7 +55,7 @@ from skillfocus.objectives.objective import Timing
 from skillfocus.progress import Progress, part_of
 from skillfocus.rollout import PolicyArrays, mdp_arrays, run_many
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, join_rewards
-from skillfocus.skills.policy import MAX_UNPACKED, PackedPolicy, Packer
+from skillfocus.skills.policy import MAX_UNPACKED, Packer, TabularPolicy
 
 # --------------------
 #
@@ -304,13 +304,13 @@ class JoinedParts:
         too large."""
         parts = [self._packed[z] for z in range(len(self._packed))]
         flat = np.concatenate([numbers.ravel() for _, numbers in parts])
-        policies = PackedPolicy(
-            self._problem.mdp, [names for names, _ in parts], flat, self.packer.blocks.copy(),
-            self._problem.modes,
+        policies = TabularPolicy(
+            self._problem.mdp, [names for names, _ in parts], flat, self._problem.modes,
+            self.packer.blocks.copy(),
         )  # fmt: skip
         joined = join_rewards([self._rewards[z] for z in range(len(self._rewards))])
         fits = joined is not None and joined.n_entries <= MAX_ENTRIES
-        return Learned(policies.unpacked(), joined if fits else None)
+        return Learned(policies, joined if fits else None)
 
 
 # --------------------
