@@ -69,17 +69,22 @@ def test_no_samples_are_refused():
         stepped_model(Counting(), samples=0)
 
 
-def test_notes_and_settings():
+def test_notes():
     assert sampling_note(1) == ()
     assert sampling_note(2000) == (
         "probabilities are frequencies of 2,000 samples of each action, not exact",
     )
     assert "after 1,000 steps (truncation, not termination)" in truncation_note(1000)
 
-    def factory(seed=0, samples=1):
+
+def test_settings_that_are_stored():
+    def factory(env, *, seed=0, samples=1, check=True, get_state=None, variables=None, **settings):
         pass
 
-    assert changed_settings(factory, {"slippery": False}, seed=0, samples=9) == {
-        "slippery": False,
-        "samples": 9,
-    }
+    called = {
+        "env": "Lake", "seed": 0, "samples": 9, "check": False, "settings": {"slippery": False},
+        "get_state": len, "variables": {"x": len},
+    }  # fmt: skip
+    stored = {"slippery": False, "samples": 9, "check": False}
+    assert changed_settings(factory, called) == stored
+    assert changed_settings(factory, {**called, "variables": ["x"]})["variables"] == ["x"]

@@ -15,6 +15,7 @@ its instructions, is not a variable; validation reveals it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from skillfocus.world import STATE_LIMIT, check_seed
 from skillfocus.worlds.adapters.stepping import (
     changed_settings,
     find_env,
-    make_env,
     sampling_note,
     stepped_model,
     truncation_note,
@@ -79,35 +79,27 @@ def from_minigrid(
     seed = int(seed)
     if not isinstance(env, str) and not is_minigrid(env):
         raise UserError(f"from_minigrid takes a MiniGrid environment or its id, not {env!r}")
-    if isinstance(env, str):
-        env_id = _full_id(env)
-        arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-        world_id, env = f"minigrid:{env_id}", make_env("MiniGrid", env_id, arguments)
-    else:
-        env, world_id = find_env(env, settings)
+    changed = changed_settings(from_minigrid, locals())
+    arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+    env, world_id = find_env(_full_id(env) if isinstance(env, str) else env, arguments, "MiniGrid")
     grid = _SteppedGrid(env, seed)
     is_bundled = type(grid.inner).__module__.startswith("minigrid.")
-    world = ExploredWorld(
+    return ExploredWorld(
         world_id,
         names=grid.names,
         actions=[ACTIONS[a] if a < len(ACTIONS) else str(a) for a in range(env.action_space.n)],
         starts=[grid.state()],
         model=stepped_model(grid, samples),
         limit=limit,
-        settings=changed_settings(
-            from_minigrid, settings, groups=groups, seed=seed, samples=samples,
-            step_limit=step_limit, limit=limit, check=check,
-        ),
+        settings=changed,
         groups=groups,
         step_limit=step_limit,
         simulator=grid,
         exact=samples == 1,
         notes=(*sampling_note(samples), truncation_note(grid.inner.max_steps)),
         packages=("minigrid", "gymnasium") if is_bundled else (),
-    )  # fmt: skip
-    if check:
-        validate(world, seed, advice=_ADVICE)
-    return world
+        check=partial(validate, seed=seed, advice=_ADVICE) if check else None,
+    )
 
 
 def is_minigrid(env: object) -> bool:

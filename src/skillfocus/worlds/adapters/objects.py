@@ -17,7 +17,11 @@ The world is explored from the starts. An object needs `variables`, `actions`, a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,11 +29,7 @@ import numpy as np
 from skillfocus.errors import UserError, short_repr
 from skillfocus.spaces import Variable
 from skillfocus.world import STATE_LIMIT
-from skillfocus.worlds.adapters.stepping import (
-    sampling_note,
-    stepped_model,
-    validate,
-)
+from skillfocus.worlds.adapters.stepping import IN_A_FILE, sampling_note, stepped_model, validate
 from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
 
 
@@ -60,10 +60,14 @@ def from_object(
     """
     if isinstance(thing, type):
         raise UserError(f"{thing.__name__} is a class: pass an object, {thing.__name__}()")
+    if hasattr(thing, "action_space"):
+        raise UserError(
+            f"{type(thing).__name__} is a Gymnasium environment: use from_gymnasium, {IN_A_FILE}"
+        )
     wrapped = _Object(thing)
     wrapped.seed(seed)
-    exact = samples == 1 or not wrapped.is_stepped
-    world = ExploredWorld(
+    advice = "if step is random, raise samples=… or give transition"
+    return ExploredWorld(
         wrapped.world_id,
         names=tuple(wrapped.variables),
         actions=wrapped.actions,
@@ -74,12 +78,10 @@ def from_object(
         declared=wrapped.variables,
         step_limit=step_limit,
         simulator=None if wrapped.missing else wrapped,
-        exact=exact,
+        exact=samples == 1 or not wrapped.is_stepped,
         notes=sampling_note(samples) if wrapped.is_stepped else (),
+        check=partial(validate, advice=advice) if check else None,
     )
-    if check:
-        validate(world, advice="if step is random, raise samples=… or give transition")
-    return world
 
 
 class _Object:
@@ -111,6 +113,20 @@ class _Object:
     def _has(self, name: str) -> bool:
         return callable(getattr(self.thing, name, None))
 
+    @contextmanager
+    def _naming(self, method: str, state: Mapping[str, Any], action: str) -> Iterator[None]:
+        """Say in which state and for which action a method of the object raised."""
+        try:
+            yield
+        except UserError:
+            raise
+        except Exception as error:  # the object may fail in any way
+            line = traceback.extract_tb(error.__traceback__)[-1]
+            raise UserError(
+                f"{self.world_id}: {method} fails in {dict(state)} for {action!r}: "
+                f"{type(error).__name__}: {error} ({Path(line.filename).name}, line {line.lineno})"
+            ) from error
+
     def _values(self, state: Any) -> Values:
         """Return a state's values in the order of the variables, if they are declared."""
         if not isinstance(state, Mapping) or set(state) != set(self.variables):
@@ -126,6 +142,9 @@ class _Object:
                 )
         return tuple(state[name] for name in self.variables)
 
+    def _labels(self, values: Values) -> dict[str, Any]:
+        return dict(zip(self.variables, values, strict=True))
+
     def starts(self) -> Iterable[Values]:
         """Return the object's starts, its current state, or every combination of values."""
         if self._has("starts"):
@@ -136,8 +155,10 @@ class _Object:
 
     def outcomes(self, values: Values, action: int) -> Iterable[ModelOutcome]:
         """Return what the object's `transition` says can follow."""
-        state = dict(zip(self.variables, values, strict=True))
-        given = self.thing.transition(state, self.actions[action])
+        state, name = self._labels(values), self.actions[action]
+        with self._naming("transition", state, name):
+            given = self.thing.transition(dict(state), name)
+            given = list(given) if isinstance(given, Iterator) else given
         try:
             listed = None if isinstance(given, Mapping) else given  # a state on its own
             outcomes = [(float(p), after, any(ended)) for p, after, *ended in listed]  # pyright: ignore[reportOptionalIterable]
@@ -161,14 +182,18 @@ class _Object:
         """Set the object's state; a seed goes to its `seed` method first."""
         if seed is not None:
             self.seed(seed)
-        self.thing.set(dict(zip(self.variables, values, strict=True)))
+        self.before = self._labels(values)
+        self.thing.set(dict(self.before))
 
     def step(self, action: int) -> ModelOutcome:
         """Take an action and return what happened."""
-        ended = self.thing.step(self.actions[action])
+        with self._naming("step", self.before, self.actions[action]):
+            ended = self.thing.step(self.actions[action])
         if ended is not None and not isinstance(ended, (bool, np.bool_)):
             raise UserError(
                 f"{self.world_id}: step returned {ended!r}; it must return whether the episode has "
                 f"ended, true or false, or nothing"
             )
-        return ModelOutcome(1.0, self.state(), bool(ended))
+        after = self.state()
+        self.before = self._labels(after)
+        return ModelOutcome(1.0, after, bool(ended))

@@ -299,7 +299,8 @@ def from_rddl(
     Raises:
         UserError: If the files cannot be read, or the domain cannot be enumerated exactly.
     """
-    name, domain_file, instance_file, arguments = _find_problem(domain, instance)
+    name, domain_file, instance_file, settings = _find_problem(domain, instance)
+    changed = changed_settings(from_rddl, locals())
     world_id = f"rddl:{name}"
     rddl, enumerated, simulated = _load(domain_file, instance_file)
     model = ExactModel(world_id, rddl, enumerated)
@@ -308,7 +309,7 @@ def from_rddl(
     start = model.state(simulated.init_values)
     if model.ended(start):
         raise UserError(f"{world_id} is over in its first state: choose another instance")
-    stored_groups = groups and {k: v if isinstance(v, str) else list(v) for k, v in groups.items()}
+    advice = "check=False takes the world as it is"
     world = ExploredWorld(
         world_id,
         names=[entry for name in model.next for entry in model.fluents[name].entries],
@@ -316,24 +317,20 @@ def from_rddl(
         starts=[start],
         model=lambda values, action: model.outcomes(values, assignments[action]),
         limit=limit,
-        settings=changed_settings(
-            from_rddl, arguments, groups=stored_groups, step_limit=step_limit, limit=limit,
-            check=check,
-        ),
+        settings=changed,
         groups=partial(position_groups, model) if groups is None else groups,
         step_limit=step_limit,
         simulator=_RDDLSimulator(simulated, model, assignments),
         notes=_notes(rddl),
         packages=("pyRDDLGym", "rddlrepository"),
         files=(domain_file, instance_file),
-    )  # fmt: skip
+        check=partial(validate, frequencies=False, advice=advice) if check else None,
+    )
     if groups is None and world.groups:
         world.notes += (
             f"joined, as one at most or always equally many of their flags are up: "
             f"{', '.join(world.groups)}; groups={{}} keeps them apart",
         )
-    if check:
-        validate(world, frequencies=False, advice="check=False takes the world as it is")
     return world
 
 
