@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -178,7 +178,7 @@ def _entries(folder: Path) -> list[tuple[float, int, Path]]:
 
 
 def cache_entry(decides: Sequence[Any], packages: Sequence[str]) -> Path | None:
-    """Return where the cache keeps what exploring finds; None if the cache is off.
+    """Return where the cache keeps what exploring finds; None if it keeps nothing.
 
     Args:
         decides: Everything that decides what exploring finds, as JSON holds it, besides code.
@@ -187,7 +187,10 @@ def cache_entry(decides: Sequence[Any], packages: Sequence[str]) -> Path | None:
     folder = cache_folder()
     if folder is None:
         return None
-    code = code_version(), [version(name) for name in packages]
+    try:
+        code = code_version(), [version(name) for name in packages]
+    except PackageNotFoundError:  # its code may be of any version
+        return None
     return folder / f"{digest(json.dumps([decides, packages, code]).encode())}{SUFFIX}"
 
 
@@ -215,7 +218,7 @@ def read_entry(path: Path, n_variables: int, n_actions: int) -> StateGraph[Key] 
 def write_entry(path: Path, graph: StateGraph[Key]) -> None:
     """Store what exploring found, unless JSON cannot hold it or its probabilities are wrong."""
     states, moves = [values for values, _ in graph.states], graph.transitions
-    with contextlib.suppress(OSError, TypeError, ValueError):
+    with contextlib.suppress(Exception):  # a world that cannot be stored is one all the same
         plain = msgspec.json.encode(states)
         if msgspec.json.decode(plain, type=_States) != states or len(moves.wrong_sums(1e-9)):
             return
@@ -273,17 +276,18 @@ def value_columns(
         columns["ended"] = [ended for _, ended in states]
     for group, wanted in groups.items():
         patterns = [wanted] if isinstance(wanted, str) else list(wanted)
-        members = [n for n in columns if any(fnmatchcase(n, pattern) for pattern in patterns)]
         for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for name in members):
+            if not any(fnmatchcase(name, pattern) for name in columns):
                 raise unknown(f"variable in the group {group!r}", pattern, columns)
+        members = [n for n in columns if any(fnmatchcase(n, pattern) for pattern in patterns)]
         if group in columns and group not in members:
             raise UserError(f"the group {group!r} has the name of a variable; choose another")
-        place = list(columns).index(members[0])
-        rows = list(zip(*(columns.pop(name) for name in members), strict=True))
-        others = list(columns.items())
-        joined = (group, _join_values(members, rows))
-        columns = dict([*others[:place], joined, *others[place:]])
+        joined = _join_values(members, list(zip(*map(columns.get, members), strict=True)))
+        columns = {
+            group if name == members[0] else name: joined if name == members[0] else column
+            for name, column in columns.items()
+            if name not in members[1:]
+        }
     return columns
 
 
@@ -316,12 +320,12 @@ def distinguishing_parts(names: list[str]) -> list[str]:
     """
     words = [re.split(r"([\W_]+)", name) for name in names]
 
-    def shared(lists: Iterable[Sequence[str]]) -> int:
-        return len(list(takewhile(lambda each: len(set(each)) == 1, zip(*lists, strict=False))))
+    def shared(columns: Iterable[Sequence[str]]) -> int:
+        return len(list(takewhile(lambda column: len(set(column)) == 1, columns)))
 
-    n_prefix = shared(words)
-    n_suffix = shared(w[n_prefix:][::-1] for w in words)
-    parts = ["".join(w[n_prefix : len(w) - n_suffix]).strip("(),_") for w in words]
+    n_prefix = shared(zip(*words, strict=False))
+    n_suffix = shared(zip(*(each[n_prefix:][::-1] for each in words), strict=False))
+    parts = ["".join(each[n_prefix : len(each) - n_suffix]).strip("(),_") for each in words]
     return parts if all(parts) and len(set(parts)) == len(parts) else names
 
 
@@ -545,34 +549,31 @@ class ExploredWorld(World):
         if self.simulator is None:
             raise UserError(f"{self.id} was not explored in an environment that can be played")
         self.simulator.reset(self.values_of(start), seed)
-        state = tuple(start)
+        state: State | None = tuple(start)
         yield state
         for _ in range(max_steps):
             action = policy(state)
             if action is None or state in self.final_states:
                 return
             _, values, ended = self.simulator.step(action)
-            successor = self.state_of(values, ended)
-            if successor is None:
+            state = self.state_of(values, ended)
+            if state is None:
                 labels = dict(zip(self.model_variables, values, strict=True))
                 raise UserError(
                     f"{self.id}: playing led to {labels}, which exploring never reached"
                 )
-            state = successor
             yield state
 
     def _exploration_notes(self) -> Iterator[str]:
-        if self.final_states:
-            count, total = len(self.final_states), len(self.all_states)
+        if count := len(self.final_states):
             verb = "is" if count == 1 else "are"
             yield (
-                f"{count:,} of {total:,} states {verb} final: an episode ends there, and no skill "
-                f"leaves them"
+                f"{count:,} of {len(self.all_states):,} states {verb} final: an episode ends "
+                f"there, and no skill leaves them"
             )
-        if self.constant_variables:
-            count, examples = len(self.constant_variables), ", ".join(self.constant_variables[:3])
-            more = ", …" if count > 3 else ""
-            yield f"left out, as they never have another value: {examples}{more} ({count} in all)"
+        if count := len(self.constant_variables):
+            examples = ", ".join([*self.constant_variables[:3], *(["…"] if count > 3 else [])])
+            yield f"left out, as they never have another value: {examples} ({count} in all)"
         if "ended" in self.space.names and "ended" not in self.model_variables:
             yield "the variable ended was added: the same values occur with the episode over or not"
 

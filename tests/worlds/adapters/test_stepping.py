@@ -6,9 +6,8 @@ import pytest
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters.stepping import (
     changed_settings,
-    sampling_note,
+    environment_notes,
     stepped_model,
-    truncation_note,
 )
 from skillfocus.worlds.explored import ModelOutcome
 
@@ -70,11 +69,12 @@ def test_no_samples_are_refused():
 
 
 def test_notes():
-    assert sampling_note(1) == ()
-    assert sampling_note(2000) == (
+    assert list(environment_notes(1, None)) == []
+    assert list(environment_notes(2000, None)) == [
         "probabilities are frequencies of 2,000 samples of each action, not exact",
-    )
-    assert "after 1,000 steps (truncation, not termination)" in truncation_note(1000)
+    ]
+    (note,) = environment_notes(1, 1000)
+    assert "after 1,000 steps (truncation, not termination)" in note
 
 
 def test_settings_that_are_stored():

@@ -31,12 +31,11 @@ from skillfocus.worlds.adapters.stepping import (
     Variables,
     changed_settings,
     check_settings,
+    environment_notes,
     find_env,
     list_actions,
-    sampling_note,
     state_reader,
     stepped_model,
-    truncation_note,
     validate,
 )
 from skillfocus.worlds.explored import (
@@ -270,10 +269,7 @@ def from_gymnasium(
         step_limit=step_limit,
         simulator=stepped if table is None or hasattr(inner, "s") else None,
         exact=table is not None or samples == 1,
-        notes=[
-            *(sampling_note(samples) if table is None else ()),
-            *([truncation_note(episode_steps)] if episode_steps else ()),
-        ],
+        notes=environment_notes(samples if table is None else 1, episode_steps),
         check=partial(validate, seed=seed, advice=advice) if check else None,
     )
 
@@ -301,22 +297,19 @@ class GymnasiumWorld(HostWorld):
         settings: Mapping[str, object],
     ) -> None:
         """Make a world; `from_continuous_gymnasium` checks its arguments."""
+        check_step_limit(step_limit)
         example = make_env()
-        observations, actions = example.observation_space, example.action_space
-        self.id = world_id
-        self._make_env = make_env
+        observations, bounds = example.observation_space, example.action_space
+        self.id, self._make_env, self.step_limit = world_id, make_env, step_limit
         self.space, self._columns = _space(world_id, variables, observations)
         self._size = int(observations.shape[0])
-        self.action_low = tuple(float(x) for x in actions.low)
-        self.action_high = tuple(float(x) for x in actions.high)
+        self.action_low, self.action_high = tuple(bounds.low.tolist()), tuple(bounds.high.tolist())
         if not np.isfinite([*self.action_low, *self.action_high]).all():
             raise UserError(
                 f"{world_id} has actions without bounds: wrap it in "
                 f"gymnasium.wrappers.RescaleAction or ClipAction"
             )
         self.actions = tuple(f"action_{i}" for i in range(len(self.action_low)))
-        check_step_limit(step_limit)
-        self.step_limit = step_limit
         spec = example.spec
         self.episode_steps = (spec.max_episode_steps if spec else None) or EPISODE_STEPS
         stored = json.loads(json.dumps({str(n): at for n, at in variables.items()}, default=int))
@@ -448,9 +441,8 @@ def _space(world_id: str, variables: Slices, observations: Any) -> tuple[Space, 
     n = int(observations.shape[0])
     made, columns = [], []
     for name, given in variables.items():
-        at, scale = given, None
-        if isinstance(given, Mapping):
-            at, scale = given.get("at"), given.get("scale")
+        spec = given if isinstance(given, Mapping) else {"at": given}
+        at, scale = spec.get("at"), spec.get("scale")
         pair = (at, at + 1) if isinstance(at, int) else at
         if not (
             isinstance(pair, list | tuple)
@@ -463,21 +455,19 @@ def _space(world_id: str, variables: Slices, observations: Any) -> tuple[Space, 
                 f"{n - 1}, or a pair such as [0, {n}]: the first index and the one after the last"
             )
         indices = list(range(*pair))
-        taken = sorted(set(indices) & set(columns))
-        if taken:
+        if taken := set(indices) & set(columns):
             raise UserError(
-                f"two variables of {world_id} have number {taken[0]} of the observation"
+                f"two variables of {world_id} have number {min(taken)} of the observation"
             )
         columns += indices
-        low = tuple(float(observations.low[i]) for i in indices)
-        high = tuple(float(observations.high[i]) for i in indices)
+        low, high = observations.low[indices].tolist(), observations.high[indices].tolist()
         if scale is None and not np.isfinite([*low, *high]).all():
             raise UserError(
                 f"variable {name!r} of {world_id} has no bounds to take its scale from: write "
                 f'{{"{name}": {{"at": {json.dumps(at)}, "scale": …}}}} with the largest change '
                 f"that matters"
             )
-        made.append(Variable(str(name), scale=scale, low=low, high=high))
+        made.append(Variable(str(name), scale=scale, low=tuple(low), high=tuple(high)))
     return Space(tuple(made)), np.array(columns)
 
 

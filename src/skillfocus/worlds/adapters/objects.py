@@ -19,7 +19,6 @@ from __future__ import annotations
 import itertools
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,12 @@ import numpy as np
 from skillfocus.errors import UserError, short_repr
 from skillfocus.spaces import Variable
 from skillfocus.world import STATE_LIMIT
-from skillfocus.worlds.adapters.stepping import IN_A_FILE, sampling_note, stepped_model, validate
+from skillfocus.worlds.adapters.stepping import (
+    IN_A_FILE,
+    environment_notes,
+    stepped_model,
+    validate,
+)
 from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
 
 
@@ -79,7 +83,7 @@ def from_object(
         step_limit=step_limit,
         simulator=None if wrapped.missing else wrapped,
         exact=samples == 1 or not wrapped.is_stepped,
-        notes=sampling_note(samples) if wrapped.is_stepped else (),
+        notes=environment_notes(samples if wrapped.is_stepped else 1, None),
         check=partial(validate, advice=advice) if check else None,
     )
 
@@ -113,17 +117,18 @@ class _Object:
     def _has(self, name: str) -> bool:
         return callable(getattr(self.thing, name, None))
 
-    @contextmanager
-    def _naming(self, method: str, state: Mapping[str, Any], action: str) -> Iterator[None]:
-        """Say in which state and for which action a method of the object raised."""
+    def _call(self, method: str, state: Mapping[str, Any], *arguments: Any) -> Any:
+        """Call a method of the object; what it raises names the state and the action, the last
+        argument."""
         try:
-            yield
+            given = getattr(self.thing, method)(*arguments)
+            return list(given) if isinstance(given, Iterator) else given
         except UserError:
             raise
         except Exception as error:  # the object may fail in any way
             line = traceback.extract_tb(error.__traceback__)[-1]
             raise UserError(
-                f"{self.world_id}: {method} fails in {dict(state)} for {action!r}: "
+                f"{self.world_id}: {method} fails in {state} for {arguments[-1]!r}: "
                 f"{type(error).__name__}: {error} ({Path(line.filename).name}, line {line.lineno})"
             ) from error
 
@@ -155,10 +160,8 @@ class _Object:
 
     def outcomes(self, values: Values, action: int) -> Iterable[ModelOutcome]:
         """Return what the object's `transition` says can follow."""
-        state, name = self._labels(values), self.actions[action]
-        with self._naming("transition", state, name):
-            given = self.thing.transition(dict(state), name)
-            given = list(given) if isinstance(given, Iterator) else given
+        state = self._labels(values)
+        given = self._call("transition", state, dict(state), self.actions[action])
         try:
             listed = None if isinstance(given, Mapping) else given  # a state on its own
             outcomes = [(float(p), after, any(ended)) for p, after, *ended in listed]  # pyright: ignore[reportOptionalIterable]
@@ -187,8 +190,7 @@ class _Object:
 
     def step(self, action: int) -> ModelOutcome:
         """Take an action and return what happened."""
-        with self._naming("step", self.before, self.actions[action]):
-            ended = self.thing.step(self.actions[action])
+        ended = self._call("step", self.before, self.actions[action])
         if ended is not None and not isinstance(ended, (bool, np.bool_)):
             raise UserError(
                 f"{self.world_id}: step returned {ended!r}; it must return whether the episode has "

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
@@ -67,19 +68,15 @@ def stepped_model(env: Simulator, samples: int) -> Model:
     return model
 
 
-def sampling_note(samples: int) -> tuple[str, ...]:
-    """Return a note for worlds whose probabilities are frequencies; none for a single sample."""
-    if samples == 1:
-        return ()
-    return (f"probabilities are frequencies of {samples:,} samples of each action, not exact",)
-
-
-def truncation_note(max_episode_steps: int) -> str:
-    """Return a note on the environment's own limit of steps, which worlds do not have."""
-    return (
-        f"the environment cuts episodes after {max_episode_steps:,} steps (truncation, not "
-        f"termination); skills and tasks have limits of their own"
-    )
+def environment_notes(samples: int, max_episode_steps: int | None) -> Iterator[str]:
+    """Yield what users should know of samples, and of a limit of steps that worlds do not have."""
+    if samples > 1:
+        yield f"probabilities are frequencies of {samples:,} samples of each action, not exact"
+    if max_episode_steps:
+        yield (
+            f"the environment cuts episodes after {max_episode_steps:,} steps (truncation, not "
+            f"termination); skills and tasks have limits of their own"
+        )
 
 
 def changed_settings(
@@ -164,18 +161,19 @@ def _are_groups(value: object) -> bool:
     )
 
 
+def _is_any(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+
+
 _FUNCTION = (callable, "a function, which only Python can give")
 _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
-    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "bool": (_is_any(bool), "true or false"),
     "int": (_is_int, "a whole number, of up to 15 digits"),
-    "float": (lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
-    "str": (lambda value: isinstance(value, str), "text"),
+    "float": (_is_any(Real), "a number"),
+    "str": (_is_any(str), "text"),
     "seed": (lambda value: _is_int(value) and value >= 0, "a whole number, 0 or more"),
-    "str | Path": (lambda value: isinstance(value, str | Path), "text"),
-    "str | int | Path": (
-        lambda value: isinstance(value, str | Path) or _is_int(value),
-        "text or a whole number",
-    ),
+    "str | Path": (_is_any(str, Path), "text"),
+    "str | int | Path": (_is_any(str, Path, Integral), "text or a whole number"),
     "Sequence[str]": (_are_names, "a list of names"),
     "Variables": (_are_variables, "a list of names"),
     "Groups": (_are_groups, 'an object of names, such as {"at": ["at_*"]}'),
@@ -260,40 +258,34 @@ def _set_hand(env: Any, state: tuple) -> None:
 
 _CARDS = {**dict.fromkeys(range(1, 10), 1 / 13), 10: 4 / 13}
 """Cards by their value, the ace as 1, with their probabilities: they are drawn with replacement."""
-_STICK = 0
-_LIMIT = 21
 
 
 def _total(points: int, ace: bool) -> tuple[int, int]:
     """Return a hand's sum and whether an ace counts as 11 in it, from the sum with aces as 1."""
-    usable = ace and points + 10 <= _LIMIT
+    usable = ace and points + 10 <= 21
     return points + 10 * usable, int(usable)
 
 
-def _play_hand(state: Values, action: int) -> list[ModelOutcome]:
+def _play_hand(state: Any, action: int) -> list[ModelOutcome]:
     """Return what follows in Blackjack: the dealer's other cards are seen by nobody.
 
     An ace that counts as 1 never becomes usable again, so it need not be known.
     """
     player, dealer, ace = state
-    if action == _STICK:
+    if action == 0:  # stick
         return [ModelOutcome(1.0, state, ended=True)]
     outcomes = []
     for card, probability in _CARDS.items():
-        points = player - 10 * ace + card  # pyright: ignore[reportOperatorIssue]
-        total, usable = _total(points, bool(ace) or card == 1)
-        outcomes.append(ModelOutcome(probability, (total, dealer, usable), ended=total > _LIMIT))
+        total, usable = _total(player - 10 * ace + card, bool(ace) or card == 1)
+        outcomes.append(ModelOutcome(probability, (total, dealer, usable), ended=total > 21))
     return outcomes
 
 
 _HANDS = tuple(
-    dict.fromkeys(
-        (player, dealer, usable)
-        for first in _CARDS
-        for second in _CARDS
-        for player, usable in [_total(first + second, 1 in (first, second))]
-        for dealer in _CARDS
-    )
+    (total, dealer, usable)
+    for first, second in itertools.product(_CARDS, repeat=2)
+    for total, usable in [_total(first + second, 1 in (first, second))]
+    for dealer in _CARDS
 )
 """The first hands: two cards, and one of the dealer's."""
 
@@ -351,17 +343,17 @@ def list_actions(space: Any, world_id: str) -> tuple[list[Any], list[str]]:
     if isinstance(space, Discrete):
         codes = [int(space.start) + a for a in range(int(space.n))]
         return codes, [str(code) for code in codes]
-    if isinstance(space, MultiBinary):
-        sizes = [2] * int(np.prod(space.shape))
-    elif isinstance(space, MultiDiscrete):
-        sizes = [int(n) for n in space.nvec.ravel()]
-    else:
+    if not isinstance(space, MultiBinary | MultiDiscrete):
         raise UserError(f"{world_id} has actions {space}; only a finite number can be explored")
-    if np.prod(sizes, dtype=float) > MAX_ACTION_COMBINATIONS:
+    sizes = [2] * math.prod(space.shape) if isinstance(space, MultiBinary) else space.nvec.ravel()
+    if math.prod(map(int, sizes)) > MAX_ACTION_COMBINATIONS:
         raise UserError(
             f"{world_id} has more than {MAX_ACTION_COMBINATIONS:,} actions; wrap it to offer fewer"
         )
-    combined = [np.array(c).reshape(space.shape) for c in itertools.product(*map(range, sizes))]
+    first = getattr(space, "start", 0)
+    combined = [
+        first + np.array(c).reshape(space.shape) for c in itertools.product(*map(range, sizes))
+    ]
     return combined, [",".join(map(str, code.ravel())) for code in combined]
 
 
@@ -414,13 +406,9 @@ def state_reader(
 
 def to_python(value: Any) -> Hashable:
     """Return NumPy numbers as Python numbers, arrays and lists as tuples."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return to_python(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return tuple(map(to_python, value))
-    return value
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    return tuple(map(to_python, value)) if isinstance(value, list | tuple) else value
 
 
 # -------------------- Validate an explored world against the environment it was explored in
@@ -436,9 +424,7 @@ N_WALKS, WALK_LENGTH = 20, 30
 N_REPEATED_PAIRS, N_REPEATS = 20, 300
 """State-action pairs with several outcomes whose frequencies are compared, and steps for each."""
 MIN_P_VALUE = 1e-8
-"""Frequencies less likely than this are taken to be wrong."""
-MIN_EXPECTED_COUNT = 5
-"""Rarer outcomes are pooled for the chi-square test."""
+"""Frequencies further from their probability than this likely are taken to be wrong."""
 MAX_MISSED_SHARE = 0.05
 """The share of steps that may lead elsewhere in a world explored by sampling."""
 
@@ -482,26 +468,6 @@ def validate(
         )
 
 
-def pool_rare_outcomes(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pool outcomes too rare for a chi-square test.
-
-    Args:
-        counts: Observed counts, [n_outcomes].
-        expected: Expected counts, [n_outcomes].
-
-    Returns:
-        Counts and expected counts, with all outcomes expected fewer than five times as one,
-        together with the next rarest if that is needed to reach five.
-    """
-    order = np.argsort(expected)
-    counts, expected = counts[order].astype(float), expected[order]
-    n_rare = max(int((expected < MIN_EXPECTED_COUNT).sum()), 1)
-    while n_rare < len(expected) and expected[:n_rare].sum() < MIN_EXPECTED_COUNT:
-        n_rare += 1
-    pooled = [np.append(part[:n_rare].sum(), part[n_rare:]) for part in (counts, expected)]
-    return pooled[0], pooled[1]
-
-
 class _Comparison:
     """A world beside its simulator, stepped together."""
 
@@ -542,17 +508,20 @@ class _Comparison:
         return after
 
     def compare_frequencies(self, state: State, action: int) -> None:
-        """Compare the probabilities of an action's outcomes with their frequencies."""
-        from scipy.stats import chisquare
+        """Compare the probabilities of an action's outcomes with their frequencies.
+
+        Of `N_REPEATS` steps, the number that lead to an outcome of probability p is binomial.
+        """
+        from scipy.stats import binom
 
         outcomes = {o.state: o.probability for o in self.world.transition(state, action)}
-        counts = Counter(self.follow(state, [action]) for _ in range(N_REPEATS))
-        observed, expected = pool_rare_outcomes(
-            np.array([counts[after] for after in outcomes]),
-            np.array(list(outcomes.values())) * N_REPEATS,
+        seen = Counter(self.follow(state, [action]) for _ in range(N_REPEATS))
+        counts, right = np.array([seen[after] for after in outcomes]), [*outcomes.values()]
+        tails = np.minimum(
+            binom.cdf(counts, N_REPEATS, right), binom.sf(counts - 1, N_REPEATS, right)
         )
-        if len(observed) > 1 and chisquare(observed, expected).pvalue < MIN_P_VALUE:
-            shares, right = ((n / N_REPEATS).round(3).tolist() for n in (observed, expected))
+        if tails.min() < MIN_P_VALUE:
+            shares, right = (np.round(p, 3).tolist() for p in (counts / N_REPEATS, right))
             self.fail(state, action, f"leads to its outcomes {shares} of the time, not {right}")
 
     def fail(self, state: State, action: int, problem: str) -> NoReturn:
