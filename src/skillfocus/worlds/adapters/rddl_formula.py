@@ -226,13 +226,11 @@ class OutcomeEnumerator:
             self.weight = self.weight * weight
             return np.where(weight > 0, chosen, probabilities.argmax(axis=-1))
         options = [np.flatnonzero(row > 0) for row in rows]
-        uncertain = [i for i, possible in enumerate(options) if len(possible) > 1]
-        sizes = [len(options[i]) for i in uncertain]
-        combination = self._next_outcome(math.prod(sizes))
-        drawn = np.array([possible[0] for possible in options])
-        for i, size in zip(uncertain, sizes, strict=True):
-            combination, place = divmod(combination, size)
-            drawn[i] = options[i][place]
+        combination = self._next_outcome(math.prod(map(len, options)))
+        drawn = np.zeros(len(rows), int)
+        for i, possible in enumerate(options):
+            combination, place = divmod(combination, len(possible))
+            drawn[i] = possible[place]
         self.weight = self.weight * rows[np.arange(len(rows)), drawn].prod()
         return drawn.reshape(shape)
 
