@@ -40,9 +40,10 @@ def check_declared(world: object) -> None:
         raise UserError(f"{world.__name__} is a class: pass a world, such as {world.__name__}()")
     if not isinstance(world, World):
         named = "; sf.make makes one from a name" if isinstance(world, str) else ""
+        adapter = "from_gymnasium" if hasattr(world, "action_space") else "from_object"
         raise UserError(
             f"{short_repr(world)} is not a World{named}: subclass skillfocus.World, or use "
-            f"skillfocus.adapters.from_object"
+            f"skillfocus.adapters.{adapter}"
         )
     declared = (("id", str, "str"), ("space", Space, "Space"), ("actions", list | tuple, "tuple"))
     for name, kind, article in declared:

@@ -144,6 +144,60 @@ def test_what_does_not_fit_together_is_missing(folder, name, change):
     assert entry.read_bytes() == whole
 
 
+def test_a_forged_world_is_made_again(folder):
+    """An entry that fits together and has a digest, but holds another world or other values."""
+
+    def check(world):
+        if world.all_states != make(packages=()).all_states:
+            raise UserError("another world")
+        assert world.values_of(world.all_states[0])[0] + 1  # fails for other kinds of values
+
+    _, world = calls(check=check)
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    header, arrays = unseal(whole, exploration_cache.Header)
+    states = json.loads(arrays["states"].tobytes())
+    texts = [[str(x), *rest] for x, *rest in states]
+    for forged in ([[9 - x, *rest] for x, *rest in states], texts, [[None, *x[1:]] for x in texts]):
+        entry.write_bytes(seal(header, {**arrays, "states": json_array(forged)}))
+        count, again = calls(check=check)
+        assert count > 0
+        assert sf.tabulate(again).fingerprint == sf.tabulate(world).fingerprint
+        assert entry.read_bytes() == whole
+
+
+def test_a_world_that_fails_its_check_is_not_kept(folder):
+    def check(world):
+        raise UserError("no")
+
+    for _ in range(2):
+        with pytest.raises(UserError, match="no"):
+            make(check=check)
+    assert not folder.exists()
+
+
+def test_an_entry_that_is_a_folder_does_not_block_its_world(folder):
+    _, world = calls()
+    (entry,) = folder.iterdir()
+    entry.unlink()
+    entry.mkdir()
+    count, again = calls()
+    assert count > 0
+    assert again.all_states == world.all_states
+
+
+def test_without_a_home_and_a_name_the_cache_is_off(monkeypatch):
+    def nobody(uid):
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    for variable in ("SKILLFOCUS_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    assert exploration_cache.cache_folder() is None
+    assert exploration_cache.describe_cache() == "off (no home; see SKILLFOCUS_CACHE)"
+    assert calls()[0] > 0
+
+
 def test_values_that_json_changes_are_not_stored(folder):
     def strange(values, action):
         del action

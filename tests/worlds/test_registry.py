@@ -171,6 +171,25 @@ def test_worlds_by_name(file):
     assert make(f"{file}:Proper").id == "Proper-v0"
 
 
+def test_functions_that_return_worlds_take_settings(file):
+    file.write_text(
+        f"{FILE}\n"
+        "def lake(slippery: bool = True):\n"
+        "    return sf.make('gymnasium:FrozenLake-v1', is_slippery=slippery)\n"
+        "def rooms(**settings):\n"
+        "    return sf.make('four-rooms', **settings)\n"
+        "def lamps():\n"
+        "    return Lamps()\n"
+    )
+    assert make(f"{file}:lake", slippery=False).settings == {"is_slippery": False}
+    assert make(f"{file}:rooms", slip=0.0, step_limit=9).step_limit == 9
+    assert make(f"{file}:lamps", step_limit=9).step_limit == 9
+    with pytest.raises(sf.UserError, match="does not take these settings"):
+        make(f"{file}:rooms", slips=0.0)
+    with pytest.raises(sf.UserError, match="lake takes no step_limit"):
+        make(f"{file}:lake", step_limit=9)
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "sentence"),
     [

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -110,7 +110,7 @@ def explore(
         ((values, False) for values in starts),
         expand,
         limit=limit,
-        limit_advice="use a smaller one, leave out variables, or raise the limit with limit=…",
+        limit_advice="use a smaller one, or raise the limit with limit=…",
         progress=exploration_progress.get(),
     )
 
@@ -127,10 +127,9 @@ OFF = ("off", "0", "")
 MAX_BYTES = 500_000_000
 """The most that all entries may take; the least recently used go first."""
 SUFFIX = ".world"
-DTYPES = {
-    "states": "|u1", "ended": "|b1", "begins": "<i8", "probabilities": "<f8", "successors": "<i4",
-}  # fmt: skip
-"""The arrays of an entry; `states` is JSON."""
+_Plain = bool | int | float | str | None
+_States = list[tuple[_Plain | tuple[_Plain, ...], ...]]
+"""States that JSON gives back as they were."""
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
@@ -151,7 +150,7 @@ def cache_folder() -> Path | None:
             base = Path.home() / "Library" / "Caches"
         else:
             base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:  # a container's user without a home
+    except (RuntimeError, KeyError):  # a container's user without a home, or without a name
         return None
     return Path(base) / "skillfocus"
 
@@ -160,7 +159,7 @@ def describe_cache() -> str:
     """Return where explored worlds are kept, and how many there are, for people."""
     folder = cache_folder()
     if folder is None:
-        return f"off ({VARIABLE})"
+        return f"off ({VARIABLE})" if VARIABLE in os.environ else f"off (no home; see {VARIABLE})"
     sizes = [size for _, size, _ in _entries(folder)]
     total = sum(sizes) / 1e6
     return f"{folder}: {len(sizes)} explored worlds, {total:.1f} MB; {VARIABLE} moves it, or off"
@@ -174,103 +173,65 @@ def _entries(folder: Path) -> list[tuple[float, int, Path]]:
     return []
 
 
-def cached_exploration(
-    decides: Sequence[Any],
-    packages: Sequence[str],
-    n_variables: int,
-    n_actions: int,
-    explore: Callable[[], StateGraph[Key]],
-) -> StateGraph[Key]:
-    """Return what exploring finds, from the cache if it is there; else explore and store it.
+def cache_entry(decides: Sequence[Any], packages: Sequence[str]) -> Path | None:
+    """Return where the cache keeps what exploring finds; None if it keeps nothing.
 
     Args:
         decides: Everything that decides what exploring finds, as JSON holds it, besides code.
         packages: The packages whose code does.
-        n_variables: How many variables the model has.
-        n_actions: How many actions the world has.
-        explore: Explores the world.
     """
     folder = cache_folder()
     if folder is None:
-        return explore()
-    code = code_version(), [version(name) for name in packages]
-    path = folder / f"{digest(json.dumps([decides, packages, code]).encode())}{SUFFIX}"
-    with contextlib.suppress(OSError, ValueError, TypeError, IndexError, RecursionError):
-        graph = _unpack(path.read_bytes(), n_variables, n_actions)
+        return None
+    try:
+        code = code_version(), [version(name) for name in packages]
+    except PackageNotFoundError:  # its code may be of any version
+        return None
+    return folder / f"{digest(json.dumps([decides, packages, code]).encode())}{SUFFIX}"
+
+
+def read_entry(path: Path, n_actions: int) -> StateGraph[Key] | None:
+    """Return what exploring has found; None if it is not there, or does not fit together."""
+    try:
+        header, arrays = unseal(path.read_bytes(), Header)
+        moves = Transitions(
+            n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"]
+        )
+        values = msgspec.json.decode(arrays["states"].tobytes(), type=_States)
+        states: list[Key] = list(zip(values, arrays["ended"].tolist(), strict=True))
+        fits = len(moves) == len(set(states)) == len(states) >= header.n_starts >= 1
+        fits = fits and not len(moves.wrong_sums(1e-9))
         os.utime(path)
-        return graph
-    graph = explore()
-    with contextlib.suppress(OSError, TypeError, ValueError):
-        content = _pack(graph)
+    except Exception:  # anything about an entry may be wrong
+        return None
+    return StateGraph(states, moves, header.n_starts) if fits else None
+
+
+def write_entry(path: Path, graph: StateGraph[Key]) -> None:
+    """Store what exploring found, unless JSON cannot hold it or its probabilities are wrong."""
+    states, moves = [values for values, _ in graph.states], graph.transitions
+    with contextlib.suppress(Exception):  # a world that cannot be stored is one all the same
+        plain = msgspec.json.encode(states)
+        if msgspec.json.decode(plain, type=_States) != states or len(moves.wrong_sums(1e-9)):
+            return
+        arrays = {
+            "states": np.frombuffer(plain, np.uint8),
+            "ended": np.array([ended for _, ended in graph.states]),
+            "begins": moves.begins,
+            "probabilities": moves.probabilities,
+            "successors": moves.successors,
+        }
+        content = seal(Header(graph.n_starts), arrays, compress=1)
         if len(content) > MAX_BYTES:
-            return graph
-        make_folder(folder)
+            return
+        make_folder(path.parent)
         write_atomically(path, content)
-        entries = _entries(folder)
+        entries = _entries(path.parent)
         total = sum(size for _, size, _ in entries)
         for _, size, old in entries[:-1]:
             if total > MAX_BYTES:
                 old.unlink(missing_ok=True)
                 total -= size
-    return graph
-
-
-def _pack(graph: StateGraph[Key]) -> bytes:
-    """Return the contents of an entry.
-
-    Raises:
-        TypeError: If JSON cannot hold the states' values.
-        ValueError: If probabilities are wrong; whoever tabulates the world says so.
-    """
-    states = [values for values, _ in graph.states]
-    for column in zip(*states, strict=True):
-        _require_plain(set(column))
-    moves = _require_sums(graph.transitions)
-    arrays = {
-        "states": np.frombuffer(json.dumps(states).encode(), np.uint8),
-        "ended": np.array([ended for _, ended in graph.states]),
-        "begins": moves.begins,
-        "probabilities": moves.probabilities,
-        "successors": moves.successors,
-    }
-    return seal(Header(graph.n_starts), arrays, compress=1)
-
-
-def _unpack(content: bytes, n_variables: int, n_actions: int) -> StateGraph[Key]:
-    """Return the graph of an entry; anything about it may be wrong."""
-    header, arrays = unseal(content, Header)
-    if {name: array.dtype.str for name, array in arrays.items()} != DTYPES:
-        raise ValueError(sorted(arrays))
-    moves = _require_sums(
-        Transitions(n_actions, arrays["begins"], arrays["probabilities"], arrays["successors"])
-    )
-    values = map(_as_hashable, json.loads(arrays["states"].tobytes()))
-    states = list(zip(values, arrays["ended"].tolist(), strict=True))
-    if not len(moves) == len(set(states)) == len(states) >= header.n_starts >= 1:
-        raise ValueError(header.n_starts)
-    if any(len(values) != n_variables for values, _ in states):
-        raise ValueError(n_variables)
-    return StateGraph(states, moves, header.n_starts)
-
-
-def _require_sums(transitions: Transitions) -> Transitions:
-    """Return transitions; raise `ValueError` unless the probabilities of each action sum to 1."""
-    if len(wrong := transitions.wrong_sums(1e-9)):
-        raise ValueError(wrong)
-    return transitions
-
-
-def _require_plain(values: Iterable[Hashable]) -> None:
-    """Raise `TypeError` unless JSON gives values back as they were, tuples as lists."""
-    for value in values:
-        if type(value) is tuple:
-            _require_plain(value)
-        elif value is not None and type(value) not in (bool, int, float, str):
-            raise TypeError(value)
-
-
-def _as_hashable(value: Any) -> Any:
-    return tuple(map(_as_hashable, value)) if isinstance(value, list) else value
 
 
 # --------------------
@@ -307,17 +268,18 @@ def value_columns(
         columns["ended"] = [ended for _, ended in states]
     for group, wanted in groups.items():
         patterns = [wanted] if isinstance(wanted, str) else list(wanted)
-        members = [n for n in columns if any(fnmatchcase(n, pattern) for pattern in patterns)]
         for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for name in members):
+            if not any(fnmatchcase(name, pattern) for name in columns):
                 raise unknown(f"variable in the group {group!r}", pattern, columns)
+        members = [n for n in columns if any(fnmatchcase(n, pattern) for pattern in patterns)]
         if group in columns and group not in members:
             raise UserError(f"the group {group!r} has the name of a variable; choose another")
-        place = list(columns).index(members[0])
-        rows = list(zip(*(columns.pop(name) for name in members), strict=True))
-        others = list(columns.items())
-        joined = (group, _join_values(members, rows))
-        columns = dict([*others[:place], joined, *others[place:]])
+        joined = _join_values(members, list(zip(*map(columns.get, members), strict=True)))
+        columns = {
+            group if name == members[0] else name: joined if name == members[0] else column
+            for name, column in columns.items()
+            if name not in members[1:]
+        }
     return columns
 
 
@@ -350,12 +312,12 @@ def distinguishing_parts(names: list[str]) -> list[str]:
     """
     words = [re.split(r"([\W_]+)", name) for name in names]
 
-    def shared(lists: Iterable[Sequence[str]]) -> int:
-        return len(list(takewhile(lambda each: len(set(each)) == 1, zip(*lists, strict=False))))
+    def shared(columns: Iterable[Sequence[str]]) -> int:
+        return len(list(takewhile(lambda column: len(set(column)) == 1, columns)))
 
-    n_prefix = shared(words)
-    n_suffix = shared(w[n_prefix:][::-1] for w in words)
-    parts = ["".join(w[n_prefix : len(w) - n_suffix]).strip("(),_") for w in words]
+    n_prefix = shared(zip(*words, strict=False))
+    n_suffix = shared(zip(*(each[n_prefix:][::-1] for each in words), strict=False))
+    parts = ["".join(each[n_prefix : len(each) - n_suffix]).strip("(),_") for each in words]
     return parts if all(parts) and len(set(parts)) == len(parts) else names
 
 
@@ -420,6 +382,7 @@ class ExploredWorld(World):
         notes: Iterable[str] = (),
         packages: Sequence[str] = (),
         files: Sequence[str | Path] = (),
+        check: Callable[[ExploredWorld], None] | None = None,
     ) -> None:
         """Explore a model.
 
@@ -438,13 +401,14 @@ class ExploredWorld(World):
             exact: Whether the model's probabilities are exact.
             notes: What a user should know, in sentences.
             packages: The packages whose code steps the model. If there are any, what exploring
-                finds is kept on disk (`cached_exploration`); so leave them out where other
-                code, which may change without notice, has a part in it.
+                finds is kept on disk; so leave them out where other code, which may change without
+                notice, has a part in it.
             files: Files that decide what exploring finds.
+            check: Raises an error if the world is not what it should be.
 
         Raises:
             UserError: If there are no starts or too many states, if a group is wrong, or if a
-                declared variable takes an undeclared value.
+                declared variable takes an undeclared value; and what `check` raises.
         """
         check_step_limit(step_limit)
         self.actions, self.step_limit, self.limit = tuple(actions), step_limit, limit
@@ -453,32 +417,63 @@ class ExploredWorld(World):
             self.id, self._settings = world_id, json.loads(json.dumps(settings or {}))
         except TypeError:  # a file cannot store them
             self.id, self._settings = LOCAL_PREFIX + world_id.partition(":")[2], {}
+        notes = tuple(notes)
 
-        def exploring() -> StateGraph[Key]:
-            return explore(world_id, len(self.actions), starts, model, limit)
+        def use(graph: StateGraph[Key]) -> None:
+            self._encode(world_id, graph, groups, declared or {})
+            self.notes = (*notes, *self._exploration_notes())
+            if check is not None:
+                check(self)
 
+        entry = None
         if packages and self.id == world_id:
             digests = [digest(Path(file).read_bytes()) for file in files]
-            decides = [world_id, self._settings, names, actions, limit, digests]
-            graph = cached_exploration(decides, packages, len(names), len(self.actions), exploring)
-        else:
-            graph = exploring()
+            entry = cache_entry(
+                [world_id, self._settings, names, actions, limit, digests], packages
+            )
+        if entry and (graph := read_entry(entry, len(self.actions))):
+            # What does not fit, or holds another world under a digest of its own, fails here.
+            with contextlib.suppress(Exception):
+                use(graph)
+                return
+        graph = explore(world_id, len(self.actions), starts, model, limit)
+        use(graph)
+        if entry:
+            write_entry(entry, graph)
+
+    def _encode(
+        self,
+        world_id: str,
+        graph: StateGraph[Key],
+        groups: Groups | Callable[[list[Values]], Groups] | None,
+        declared: Mapping[str, Variable],
+    ) -> None:
+        """Set the variables, and every state as value indices."""
         self._keys = graph.states
         if callable(groups):
             groups = groups([values for values, _ in self._keys])
         self.groups = groups or {}
         columns = value_columns(self.model_variables, self._keys, self.groups)
-        self.constant_variables = constant_variables(columns, declared or {})
+        self.constant_variables = constant_variables(columns, declared)
         for name in self.constant_variables:
             del columns[name]
-        given = {n: v for n, v in (declared or {}).items() if n not in self.groups}
+        given = {n: v for n, v in declared.items() if n not in self.groups}
         self.space = Space(
             tuple(
                 given.get(name) or Variable(name, sort_values(set(column)))
                 for name, column in columns.items()
             )
         )
-        self.all_states = _encode(world_id, self.space, columns)
+        indices = []
+        for variable, column in zip(self.space.variables, columns.values(), strict=True):
+            index = {value: i for i, value in enumerate(variable.values)}
+            if undeclared := set(column) - index.keys():
+                raise UserError(
+                    f"{world_id}: {variable.name} takes the value {min(undeclared, key=repr)!r}, "
+                    f"which is not among its values {variable.values}"
+                )
+            indices.append([index[value] for value in column])
+        self.all_states = list(zip(*indices, strict=True))
         self._numbers = {state: number for number, state in enumerate(self.all_states)}
         self._state_by_key = dict(zip(self._keys, self.all_states, strict=True))
         self.state_graph = StateGraph(self.all_states, graph.transitions, graph.n_starts)
@@ -492,7 +487,6 @@ class ExploredWorld(World):
             for name, column in zip(self.space.names, values.T, strict=True)
             if (column[before] == column[moves.successors]).all()
         )
-        self.notes = (*notes, *self._exploration_notes())
 
     @property
     def settings(self) -> dict[str, object]:
@@ -547,56 +541,34 @@ class ExploredWorld(World):
         if self.simulator is None:
             raise UserError(f"{self.id} was not explored in an environment that can be played")
         self.simulator.reset(self.values_of(start), seed)
-        state = tuple(start)
+        state: State | None = tuple(start)
         yield state
         for _ in range(max_steps):
             action = policy(state)
             if action is None or state in self.final_states:
                 return
             _, values, ended = self.simulator.step(action)
-            successor = self.state_of(values, ended)
-            if successor is None:
+            state = self.state_of(values, ended)
+            if state is None:
                 labels = dict(zip(self.model_variables, values, strict=True))
                 raise UserError(
                     f"{self.id}: playing led to {labels}, which exploring never reached"
                 )
-            state = successor
             yield state
 
     def _exploration_notes(self) -> Iterator[str]:
-        if self.final_states:
-            count, total = len(self.final_states), len(self.all_states)
+        if count := len(self.final_states):
             verb = "is" if count == 1 else "are"
             yield (
-                f"{count:,} of {total:,} states {verb} final: an episode ends there, and no skill "
-                f"leaves them"
+                f"{count:,} of {len(self.all_states):,} states {verb} final: an episode ends "
+                f"there, and no skill leaves them"
             )
-        if self.constant_variables:
-            count, examples = len(self.constant_variables), ", ".join(self.constant_variables[:3])
-            more = ", …" if count > 3 else ""
-            yield f"left out, as they never have another value: {examples}{more} ({count} in all)"
+        if count := len(self.constant_variables):
+            examples = ", ".join([*self.constant_variables[:3], *(["…"] if count > 3 else [])])
+            yield f"left out, as they never have another value: {examples} ({count} in all)"
         if "ended" in self.space.names and "ended" not in self.model_variables:
             yield "the variable ended was added: the same values occur with the episode over or not"
 
     def _repr_details(self) -> Iterable[str]:
         final = f" ({len(self.final_states):,} final)" if self.final_states else ""
         yield f"{len(self.all_states):,} states{final}"
-
-
-def _encode(world_id: str, space: Space, columns: Mapping[str, Sequence[Hashable]]) -> list[State]:
-    """Return every state as value indices.
-
-    Raises:
-        UserError: If a value is not among those of its variable.
-    """
-    encoded: list[list[int]] = []
-    for variable, column in zip(space.variables, columns.values(), strict=True):
-        undeclared = set(column) - set(variable.values)
-        if undeclared:
-            raise UserError(
-                f"{world_id}: {variable.name} takes the value {min(undeclared, key=repr)!r}, which "
-                f"is not among its values {variable.values}"
-            )
-        index = {value: i for i, value in enumerate(variable.values)}
-        encoded.append([index[value] for value in column])
-    return list(zip(*encoded, strict=True))

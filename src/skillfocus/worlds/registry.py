@@ -182,7 +182,8 @@ def _make_from_file(name: str, settings: dict[str, Any]) -> World:
         thing, own = definition, {}
         if callable(definition):
             known = signature(definition).parameters
-            own = {key: value for key, value in settings.items() if key in known}
+            takes_all = any(p.kind is p.VAR_KEYWORD for p in known.values())
+            own = {key: value for key, value in settings.items() if takes_all or key in known}
             thing = _call(name, definition, own)
         rest = {key: value for key, value in settings.items() if key not in own}
         if not isinstance(thing, World):

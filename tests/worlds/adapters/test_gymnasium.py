@@ -277,6 +277,13 @@ def test_mistakes(arguments, sentence):
         from_gymnasium(*arguments)
 
 
+def test_who_types_a_name_is_not_advised_to_write_a_lambda():
+    with pytest.raises(sf.UserError) as error:
+        sf.make("gymnasium:CartPole-v1")
+    assert "lambda" not in str(error.value)
+    assert "name a function of a file that does so, FILE.py:NAME" in str(error.value)
+
+
 def test_more_mistakes():
     with pytest.raises(sf.UserError, match="give both"):
         from_gymnasium(Counting(), get_state=get)

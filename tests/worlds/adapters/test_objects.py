@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -133,6 +134,34 @@ def test_what_transition_must_return(given):
 def test_a_class_is_not_an_object():
     with pytest.raises(sf.UserError, match=r"Lamps is a class: pass an object, Lamps\(\)"):
         from_object(Lamps)
+
+
+def test_what_an_object_raises_names_state_and_action():
+    def fail(self, *_):
+        raise ZeroDivisionError("boom")
+
+    for kind, method in ((Chances, "transition"), (Lamps, "step")):
+        place = (
+            r"fails in \{'hand': 0, .*\} for 'move': ZeroDivisionError: boom \(test_objects.py, "
+        )
+        with pytest.raises(sf.UserError, match=rf"object:Failing: {method} {place}"):
+            from_object(type("Failing", (kind,), {method: fail})())
+
+    def late(self, state, action):
+        yield 1.0, state
+        fail(self)
+
+    with pytest.raises(sf.UserError, match=r"transition fails in .* for 'move': ZeroDivisionError"):
+        from_object(type("Failing", (Chances,), {"transition": late})())
+
+
+def test_an_environment_of_gymnasium_is_told_its_adapter():
+    with pytest.raises(
+        sf.UserError, match=r"a Gymnasium environment: use from_gymnasium, .*FILE.py"
+    ):
+        from_object(gymnasium.make("Taxi-v4"))
+    with pytest.raises(sf.UserError, match=r"is not a World: .*adapters.from_gymnasium$"):
+        sf.tabulate(gymnasium.make("Taxi-v4"))  # pyright: ignore[reportArgumentType]
 
 
 def test_playing():

@@ -32,6 +32,8 @@ def test_actions_of_composite_spaces_are_all_combinations():
     codes, names = list_actions(MultiDiscrete([2, 3]), "w")
     assert names == ["0,0", "0,1", "0,2", "1,0", "1,1", "1,2"]
     assert codes[5].tolist() == [1, 2]
+    codes, names = list_actions(MultiDiscrete([2, 2], start=[5, -1]), "w")
+    assert names == ["5,-1", "5,0", "6,-1", "6,0"]
     codes, names = list_actions(MultiBinary((1, 2)), "w")
     assert names == ["0,0", "0,1", "1,0", "1,1"]
     assert codes[1].tolist() == [[0, 1]]

@@ -6,9 +6,8 @@ import pytest
 from skillfocus.errors import UserError
 from skillfocus.worlds.adapters.stepping import (
     changed_settings,
-    sampling_note,
+    environment_notes,
     stepped_model,
-    truncation_note,
 )
 from skillfocus.worlds.explored import ModelOutcome
 
@@ -69,17 +68,23 @@ def test_no_samples_are_refused():
         stepped_model(Counting(), samples=0)
 
 
-def test_notes_and_settings():
-    assert sampling_note(1) == ()
-    assert sampling_note(2000) == (
+def test_notes():
+    assert list(environment_notes(1, None)) == []
+    assert list(environment_notes(2000, None)) == [
         "probabilities are frequencies of 2,000 samples of each action, not exact",
-    )
-    assert "after 1,000 steps (truncation, not termination)" in truncation_note(1000)
+    ]
+    (note,) = environment_notes(1, 1000)
+    assert "after 1,000 steps (truncation, not termination)" in note
 
-    def factory(seed=0, samples=1):
+
+def test_settings_that_are_stored():
+    def factory(env, *, seed=0, samples=1, check=True, get_state=None, variables=None, **settings):
         pass
 
-    assert changed_settings(factory, {"slippery": False}, seed=0, samples=9) == {
-        "slippery": False,
-        "samples": 9,
-    }
+    called = {
+        "env": "Lake", "seed": 0, "samples": 9, "check": False, "settings": {"slippery": False},
+        "get_state": len, "variables": {"x": len},
+    }  # fmt: skip
+    stored = {"slippery": False, "samples": 9, "check": False}
+    assert changed_settings(factory, called) == stored
+    assert changed_settings(factory, {**called, "variables": ["x"]})["variables"] == ["x"]

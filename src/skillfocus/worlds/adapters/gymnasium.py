@@ -16,6 +16,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,16 +26,16 @@ from skillfocus.spaces import Space, Variable
 from skillfocus.world import STATE_LIMIT, check_seed, check_step_limit
 from skillfocus.worlds.adapters.minigrid import from_minigrid, is_minigrid, register_minigrid
 from skillfocus.worlds.adapters.stepping import (
+    IN_A_FILE,
     TOY_TEXT,
     Variables,
     changed_settings,
     check_settings,
+    environment_notes,
     find_env,
     list_actions,
-    sampling_note,
     state_reader,
     stepped_model,
-    truncation_note,
     validate,
 )
 from skillfocus.worlds.explored import (
@@ -53,7 +54,12 @@ from skillfocus.worlds.host import HostStep, HostWorld
 class SteppedEnv:
     """A Gymnasium environment as a `Simulator`, which knows the state behind every tuple of values.
 
-    Without `get` and `set` it uses the attribute `s` of toy-text environments.
+    Args:
+        env: The environment, with its wrappers.
+        codes: The actions to pass to `step`.
+        read: Reads the values of the variables from a state.
+        get: Returns the state of the unwrapped environment.
+        set_: Sets the state of the unwrapped environment.
     """
 
     def __init__(
@@ -61,24 +67,10 @@ class SteppedEnv:
         env: Any,
         codes: list[Any],
         read: Callable[[Any], Values],
-        get: Callable[[Any], Any] | None,
-        set_: Callable[[Any, Any], None] | None,
+        get: Callable[[Any], Any],
+        set_: Callable[[Any, Any], None],
     ) -> None:
-        """Wrap an environment.
-
-        Args:
-            env: The environment, with its wrappers.
-            codes: The actions to pass to `step`.
-            read: Reads the values of the variables from a state.
-            get: Returns the state of the unwrapped environment.
-            set_: Sets the state of the unwrapped environment.
-        """
-        self.env, self.codes, self.read = env, codes, read
-        self.get_state = get or (lambda inner: inner.s)
-        self.set_state = set_ or (lambda inner, state: setattr(inner, "s", state))
-        if get is None and not hasattr(env.unwrapped, "s"):
-            env.reset(seed=0)  # which sets it
-        self.settable = get is not None or hasattr(env.unwrapped, "s")
+        self.env, self.codes, self.read, self.get, self.set = env, codes, read, get, set_
         self.state_by_values: dict[Values, Any] = {}
 
     def values_of(self, state: Any) -> Values:
@@ -96,7 +88,7 @@ class SteppedEnv:
 
     def state(self) -> Values:
         """Return the current values of the variables."""
-        return self.values_of(self.get_state(self.env.unwrapped))
+        return self.values_of(self.get(self.env.unwrapped))
 
     def reset(self, values: Values, seed: int | None = None) -> None:
         """Go to a state; a seed resets the environment first."""
@@ -104,46 +96,12 @@ class SteppedEnv:
             self.env.reset(seed=seed)
         # Where a model gave the values, they are the state.
         state = self.state_by_values.get(values, values)
-        self.set_state(self.env.unwrapped, deepcopy(state))
+        self.set(self.env.unwrapped, deepcopy(state))
 
     def step(self, action: int) -> ModelOutcome:
         """Take an action and return what happened."""
         _, _, terminated, _, _ = self.env.step(self.codes[action])
         return ModelOutcome(1.0, self.state(), bool(terminated))
-
-    def first_state(self, seed: int) -> Values:
-        """Return the state after a reset."""
-        self.env.reset(seed=seed)
-        return self.state()
-
-    def table_starts(self, table: Mapping[Any, Any]) -> list[Values]:
-        """Remember the table's states, and return where episodes begin.
-
-        Without a distribution of the environment's own, these are all states that do not end an
-        episode.
-        """
-        values_by_state = {state: self.values_of(state) for state in table}
-        distribution = getattr(self.env.unwrapped, "initial_state_distrib", None)
-        if distribution is not None and len(distribution) == len(table):
-            return [values for state, values in values_by_state.items() if distribution[state] > 0]
-        final = {
-            self.read(after)
-            for actions in table.values()
-            for outcomes in (actions.values() if isinstance(actions, Mapping) else actions)
-            for _, after, _, ended in outcomes
-            if ended
-        }
-        return [values for values in values_by_state.values() if values not in final]
-
-    def table_model(self, table: Mapping[Any, Any]) -> Model:
-        """Return the model that the environment's table `P` describes."""
-        keys = [tuple(c.ravel()) if isinstance(c, np.ndarray) else c for c in self.codes]
-
-        def model(values: Values, action: int) -> Iterable[ModelOutcome]:
-            for probability, after, _, ended in table[self.state_by_values[values]][keys[action]]:
-                yield ModelOutcome(float(probability), self.values_of(after), bool(ended))
-
-        return model
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -153,6 +111,45 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
+
+
+def _stepped_dynamics(
+    stepped: SteppedEnv, seed: int, resets: int, samples: int
+) -> tuple[list[Values], Model]:
+    """Return the states after resets, and the model that steps the environment."""
+    starts = []
+    for offset in range(resets):
+        stepped.env.reset(seed=seed + offset)
+        starts.append(stepped.state())
+    return starts, stepped_model(stepped, samples)
+
+
+def _table_dynamics(stepped: SteppedEnv, table: Mapping[Any, Any]) -> tuple[list[Values], Model]:
+    """Return where episodes begin and what can follow, by the environment's table `P`.
+
+    Without a distribution of the environment's own, episodes begin in all states that do not end
+    one.
+    """
+    values_by_state = {state: stepped.values_of(state) for state in table}
+    keys = [tuple(c.ravel()) if isinstance(c, np.ndarray) else c for c in stepped.codes]
+    distribution = getattr(stepped.env.unwrapped, "initial_state_distrib", None)
+    if distribution is not None and len(distribution) == len(table):
+        starts = [values for state, values in values_by_state.items() if distribution[state] > 0]
+    else:
+        final = {
+            stepped.read(after)
+            for actions in table.values()
+            for outcomes in (actions.values() if isinstance(actions, Mapping) else actions)
+            for _, after, _, ended in outcomes
+            if ended
+        }
+        starts = [values for values in values_by_state.values() if values not in final]
+
+    def model(values: Values, action: int) -> Iterable[ModelOutcome]:
+        for probability, after, _, ended in table[stepped.state_by_values[values]][keys[action]]:
+            yield ModelOutcome(float(probability), stepped.values_of(after), bool(ended))
+
+    return starts, model
 
 
 _MODEL_ADVICE = (
@@ -208,6 +205,7 @@ def from_gymnasium(
     """
     check_seed(seed)
     seed = int(seed)
+    changed = changed_settings(from_gymnasium, locals())
     if is_minigrid(env):
         register_minigrid()
         if get_state is None:
@@ -221,56 +219,45 @@ def from_gymnasium(
                 limit=limit, check=check, **settings,
             )  # fmt: skip
     made, world_id = find_env(env, settings)
-    if is_continuous(made) and get_state is None:
-        raise unnamed_variables(made, world_id)
     inner = made.unwrapped
-    if get_state is not None or isinstance(variables, Mapping):
-        world_id = LOCAL_PREFIX + world_id.partition(":")[2]  # files cannot store functions
     if (get_state is None) != (set_state is None):
         raise UserError("give both get_state and set_state, or neither")
+    if get_state is None and is_continuous(made):
+        raise unnamed_variables(made, world_id)
+    if get_state is not None or isinstance(variables, Mapping):
+        world_id = LOCAL_PREFIX + world_id.partition(":")[2]  # files cannot store functions
+    codes, action_names = list_actions(made.action_space, world_id)
     toy_text = TOY_TEXT.get(type(inner).__name__)
-    rules = None  # a model of ours and its starts, unless samples are asked for
+    made.reset(seed=seed)
+    table = rules = None
     if get_state is None and toy_text is not None and toy_text.get is not None:
         get_state, set_state = toy_text.get, toy_text.set
         rules = toy_text.rules if variables is None and samples == 1 else None
-    table = None if get_state is not None else getattr(inner, "P", None)
-    if isinstance(table, Sequence):
-        table = dict(enumerate(table))
-    codes, action_names = list_actions(made.action_space, world_id)
-    # Functions are not stored.
-    stored = None if variables is None or isinstance(variables, Mapping) else list(variables)
-    named = None if actions is None else list(actions)
-    changed = changed_settings(
-        from_gymnasium, settings, variables=stored, actions=named, groups=groups,
-        seed=seed, resets=resets, samples=samples, step_limit=step_limit, limit=limit, check=check,
-    )  # fmt: skip
+    elif get_state is None:
+        table = getattr(inner, "P", None)
+        if table is None:
+            raise UserError(
+                f"{world_id} offers no model (env.unwrapped.P), so its state must be read and set: "
+                f"give from_gymnasium the functions get_state and set_state, {IN_A_FILE}"
+            )
+        table = dict(enumerate(table)) if isinstance(table, Sequence) else table
+        get_state, set_state = attrgetter("s"), lambda inner, state: setattr(inner, "s", state)
+    assert get_state is not None
+    assert set_state is not None
+    example = get_state(inner) if table is None else next(iter(table))
+    names, read = state_reader(inner, example, variables, world_id)
+    stepped = SteppedEnv(made, codes, read, get_state, set_state)
+    if table is not None:
+        starts, model = _table_dynamics(stepped, table)
+    else:
+        starts, model = rules or _stepped_dynamics(stepped, seed, resets, samples)
     if actions is None and toy_text is not None:
         actions = toy_text.actions
     if actions is not None and len(actions) != len(codes):
         raise UserError(f"{world_id} has {len(codes)} actions, but {len(actions)} names are given")
-    if table is not None:
-        example = next(iter(table))
-    elif get_state is not None:
-        made.reset(seed=seed)
-        example = get_state(inner)
-    else:
-        raise UserError(
-            f"{world_id} offers no model (env.unwrapped.P), so its state must be read and set: "
-            f"give get_state=lambda env: … and set_state=lambda env, state: …"
-        )
-    names, read = state_reader(inner, example, variables, world_id)
-    stepped = SteppedEnv(made, codes, read, get_state, set_state)
-    notes = list(sampling_note(samples)) if table is None else []
-    if made.spec is not None and made.spec.max_episode_steps:
-        notes.append(truncation_note(made.spec.max_episode_steps))
-    if table is not None:
-        starts, model = stepped.table_starts(table), stepped.table_model(table)
-    elif rules is not None:
-        starts, model = rules
-    else:
-        starts = [stepped.first_state(seed + offset) for offset in range(resets)]
-        model = stepped_model(stepped, samples)
-    world = ExploredWorld(
+    episode_steps = made.spec.max_episode_steps if made.spec else None
+    advice = _STEP_ADVICE if table is None else _MODEL_ADVICE
+    return ExploredWorld(
         world_id,
         names=names,
         actions=actions or action_names,
@@ -280,13 +267,11 @@ def from_gymnasium(
         settings=changed,
         groups=groups,
         step_limit=step_limit,
-        simulator=stepped if stepped.settable else None,
+        simulator=stepped if table is None or hasattr(inner, "s") else None,
         exact=table is not None or samples == 1,
-        notes=notes,
+        notes=environment_notes(samples if table is None else 1, episode_steps),
+        check=partial(validate, seed=seed, advice=advice) if check else None,
     )
-    if check:
-        validate(world, seed, advice=_STEP_ADVICE if table is None else _MODEL_ADVICE)
-    return world
 
 
 # -------------------- Continuous environments: variables are slices of the observation
@@ -312,22 +297,19 @@ class GymnasiumWorld(HostWorld):
         settings: Mapping[str, object],
     ) -> None:
         """Make a world; `from_continuous_gymnasium` checks its arguments."""
+        check_step_limit(step_limit)
         example = make_env()
-        observations, actions = example.observation_space, example.action_space
-        self.id = world_id
-        self._make_env = make_env
+        observations, bounds = example.observation_space, example.action_space
+        self.id, self._make_env, self.step_limit = world_id, make_env, step_limit
         self.space, self._columns = _space(world_id, variables, observations)
         self._size = int(observations.shape[0])
-        self.action_low = tuple(float(x) for x in actions.low)
-        self.action_high = tuple(float(x) for x in actions.high)
+        self.action_low, self.action_high = tuple(bounds.low.tolist()), tuple(bounds.high.tolist())
         if not np.isfinite([*self.action_low, *self.action_high]).all():
             raise UserError(
                 f"{world_id} has actions without bounds: wrap it in "
                 f"gymnasium.wrappers.RescaleAction or ClipAction"
             )
         self.actions = tuple(f"action_{i}" for i in range(len(self.action_low)))
-        check_step_limit(step_limit)
-        self.step_limit = step_limit
         spec = example.spec
         self.episode_steps = (spec.max_episode_steps if spec else None) or EPISODE_STEPS
         stored = json.loads(json.dumps({str(n): at for n, at in variables.items()}, default=int))
@@ -459,9 +441,8 @@ def _space(world_id: str, variables: Slices, observations: Any) -> tuple[Space, 
     n = int(observations.shape[0])
     made, columns = [], []
     for name, given in variables.items():
-        at, scale = given, None
-        if isinstance(given, Mapping):
-            at, scale = given.get("at"), given.get("scale")
+        spec = given if isinstance(given, Mapping) else {"at": given}
+        at, scale = spec.get("at"), spec.get("scale")
         pair = (at, at + 1) if isinstance(at, int) else at
         if not (
             isinstance(pair, list | tuple)
@@ -474,21 +455,19 @@ def _space(world_id: str, variables: Slices, observations: Any) -> tuple[Space, 
                 f"{n - 1}, or a pair such as [0, {n}]: the first index and the one after the last"
             )
         indices = list(range(*pair))
-        taken = sorted(set(indices) & set(columns))
-        if taken:
+        if taken := set(indices) & set(columns):
             raise UserError(
-                f"two variables of {world_id} have number {taken[0]} of the observation"
+                f"two variables of {world_id} have number {min(taken)} of the observation"
             )
         columns += indices
-        low = tuple(float(observations.low[i]) for i in indices)
-        high = tuple(float(observations.high[i]) for i in indices)
+        low, high = observations.low[indices].tolist(), observations.high[indices].tolist()
         if scale is None and not np.isfinite([*low, *high]).all():
             raise UserError(
                 f"variable {name!r} of {world_id} has no bounds to take its scale from: write "
                 f'{{"{name}": {{"at": {json.dumps(at)}, "scale": …}}}} with the largest change '
                 f"that matters"
             )
-        made.append(Variable(str(name), scale=scale, low=low, high=high))
+        made.append(Variable(str(name), scale=scale, low=tuple(low), high=tuple(high)))
     return Space(tuple(made)), np.array(columns)
 
 

@@ -15,6 +15,7 @@ its instructions, is not a variable; validation reveals it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,9 @@ from skillfocus.errors import UserError, unknown
 from skillfocus.world import STATE_LIMIT, check_seed
 from skillfocus.worlds.adapters.stepping import (
     changed_settings,
+    environment_notes,
     find_env,
-    make_env,
-    sampling_note,
     stepped_model,
-    truncation_note,
     validate,
 )
 from skillfocus.worlds.explored import ExploredWorld, Groups, ModelOutcome, Values
@@ -79,35 +78,27 @@ def from_minigrid(
     seed = int(seed)
     if not isinstance(env, str) and not is_minigrid(env):
         raise UserError(f"from_minigrid takes a MiniGrid environment or its id, not {env!r}")
-    if isinstance(env, str):
-        env_id = _full_id(env)
-        arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-        world_id, env = f"minigrid:{env_id}", make_env("MiniGrid", env_id, arguments)
-    else:
-        env, world_id = find_env(env, settings)
+    changed = changed_settings(from_minigrid, locals())
+    arguments = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+    env, world_id = find_env(_full_id(env) if isinstance(env, str) else env, arguments, "MiniGrid")
     grid = _SteppedGrid(env, seed)
     is_bundled = type(grid.inner).__module__.startswith("minigrid.")
-    world = ExploredWorld(
+    return ExploredWorld(
         world_id,
         names=grid.names,
         actions=[ACTIONS[a] if a < len(ACTIONS) else str(a) for a in range(env.action_space.n)],
         starts=[grid.state()],
         model=stepped_model(grid, samples),
         limit=limit,
-        settings=changed_settings(
-            from_minigrid, settings, groups=groups, seed=seed, samples=samples,
-            step_limit=step_limit, limit=limit, check=check,
-        ),
+        settings=changed,
         groups=groups,
         step_limit=step_limit,
         simulator=grid,
         exact=samples == 1,
-        notes=(*sampling_note(samples), truncation_note(grid.inner.max_steps)),
+        notes=environment_notes(samples, grid.inner.max_steps),
         packages=("minigrid", "gymnasium") if is_bundled else (),
-    )  # fmt: skip
-    if check:
-        validate(world, seed, advice=_ADVICE)
-    return world
+        check=partial(validate, seed=seed, advice=_ADVICE) if check else None,
+    )
 
 
 def is_minigrid(env: object) -> bool:
@@ -168,66 +159,59 @@ class _SteppedGrid:
             kind if kinds.count(kind) == 1 else f"{kind}_{kinds[: i + 1].count(kind)}"
             for i, kind in enumerate(kinds)
         ]
-        named = list(zip(things, labels, strict=True))
-        self.doors = [(thing, label) for thing, label in named if thing.type == "door"]
-        self.items = [(thing, label) for thing, label in named if thing.type != "door"]
-        self.label_by_id = {id(thing): label for thing, label in named}
+        self.label_by_id = dict(zip(map(id, things), labels, strict=True))
+        self.doors = [thing for thing in things if thing.type == "door"]
+        self.items = [thing for thing in things if thing.type != "door"]
         self.contents = [id(thing.contains) for thing in things if thing.contains is not None]
-        movable = {id(thing) for thing, _ in self.items}
+        movable = set(map(id, self.items))
         self.empty_grid = [None if id(cell) in movable else cell for cell in env.grid.grid]
         self.names = (
             "x", "y", "direction", *(["carrying"] if self.items else []),
-            *(label for _, label in self.items), *(label for _, label in self.doors),
+            *(self.label_by_id[id(thing)] for thing in (*self.items, *self.doors)),
         )  # fmt: skip
 
     def state(self) -> Values:
         """Return the current values of the variables."""
         env = self.inner
-        place: dict[int, Any] = {
-            id(cell): (i % env.grid.width, i // env.grid.width)
-            for i, cell in enumerate(env.grid.grid)
-            if cell is not None
-        }
+        place: dict[int, Any] = dict.fromkeys(self.contents, "inside")
+        for i, cell in enumerate(env.grid.grid):
+            if cell is not None:
+                place[id(cell)] = (i % env.grid.width, i // env.grid.width)
+        held = "nothing"
         if env.carrying is not None:
             place[id(env.carrying)] = "carried"
-        for content in self.contents:
-            place.setdefault(content, "inside")
-        held = "nothing" if env.carrying is None else self.label_by_id.get(id(env.carrying))
-        if held is None:
-            raise UserError(
-                "this MiniGrid environment creates new objects, which have no variables"
-            )
+            held = self.label_by_id.get(id(env.carrying))
+            if held is None:
+                raise UserError(
+                    "this MiniGrid environment creates new objects, which have no variables"
+                )
         return (
             int(env.agent_pos[0]), int(env.agent_pos[1]), DIRECTIONS[env.agent_dir],
             *([held] if self.items else []),
-            *(place.get(id(thing), "gone") for thing, _ in self.items),
+            *(place.get(id(thing), "gone") for thing in self.items),
             *(
                 "open" if door.is_open else "locked" if door.is_locked else "closed"
-                for door, _ in self.doors
+                for door in self.doors
             ),
         )  # fmt: skip
 
     def reset(self, values: Values, seed: int | None = None) -> None:
         """Place the agent and all objects; a seed resets the random number generator."""
-        env, parts = self.inner, iter(values)
+        env = self.inner
         if seed is not None:
             env.np_random = np.random.default_rng(seed)
-        x, y, direction = next(parts), next(parts), next(parts)
+        x, y, direction, *rest = values
         env.agent_pos, env.agent_dir = (x, y), DIRECTIONS.index(str(direction))
         env.carrying = None
         env.grid.grid = list(self.empty_grid)
-        if self.items:
-            next(parts)
-        for thing, _ in self.items:
-            where = next(parts)
+        for thing, where in zip(self.items, rest[1:], strict=False):  # after what is carried
             thing.cur_pos = np.array((-1, -1))
             if isinstance(where, tuple):
                 thing.cur_pos = where
                 env.grid.set(*where, thing)
             elif where == "carried":
                 env.carrying = thing
-        for door, _ in self.doors:
-            state = next(parts)
+        for door, state in zip(self.doors, rest[len(rest) - len(self.doors) :], strict=True):
             door.is_locked, door.is_open = state == "locked", state == "open"
 
     def step(self, action: int) -> ModelOutcome:

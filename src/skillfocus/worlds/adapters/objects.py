@@ -17,7 +17,10 @@ The world is explored from the starts. An object needs `variables`, `actions`, a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,8 @@ from skillfocus.errors import UserError, short_repr
 from skillfocus.spaces import Variable
 from skillfocus.world import STATE_LIMIT
 from skillfocus.worlds.adapters.stepping import (
-    sampling_note,
+    IN_A_FILE,
+    environment_notes,
     stepped_model,
     validate,
 )
@@ -60,10 +64,14 @@ def from_object(
     """
     if isinstance(thing, type):
         raise UserError(f"{thing.__name__} is a class: pass an object, {thing.__name__}()")
+    if hasattr(thing, "action_space"):
+        raise UserError(
+            f"{type(thing).__name__} is a Gymnasium environment: use from_gymnasium, {IN_A_FILE}"
+        )
     wrapped = _Object(thing)
     wrapped.seed(seed)
-    exact = samples == 1 or not wrapped.is_stepped
-    world = ExploredWorld(
+    advice = "if step is random, raise samples=… or give transition"
+    return ExploredWorld(
         wrapped.world_id,
         names=tuple(wrapped.variables),
         actions=wrapped.actions,
@@ -74,12 +82,10 @@ def from_object(
         declared=wrapped.variables,
         step_limit=step_limit,
         simulator=None if wrapped.missing else wrapped,
-        exact=exact,
-        notes=sampling_note(samples) if wrapped.is_stepped else (),
+        exact=samples == 1 or not wrapped.is_stepped,
+        notes=environment_notes(samples if wrapped.is_stepped else 1, None),
+        check=partial(validate, advice=advice) if check else None,
     )
-    if check:
-        validate(world, advice="if step is random, raise samples=… or give transition")
-    return world
 
 
 class _Object:
@@ -111,6 +117,21 @@ class _Object:
     def _has(self, name: str) -> bool:
         return callable(getattr(self.thing, name, None))
 
+    def _call(self, method: str, state: Mapping[str, Any], *arguments: Any) -> Any:
+        """Call a method of the object; what it raises names the state and the action, the last
+        argument."""
+        try:
+            given = getattr(self.thing, method)(*arguments)
+            return list(given) if isinstance(given, Iterator) else given
+        except UserError:
+            raise
+        except Exception as error:  # the object may fail in any way
+            line = traceback.extract_tb(error.__traceback__)[-1]
+            raise UserError(
+                f"{self.world_id}: {method} fails in {state} for {arguments[-1]!r}: "
+                f"{type(error).__name__}: {error} ({Path(line.filename).name}, line {line.lineno})"
+            ) from error
+
     def _values(self, state: Any) -> Values:
         """Return a state's values in the order of the variables, if they are declared."""
         if not isinstance(state, Mapping) or set(state) != set(self.variables):
@@ -126,6 +147,9 @@ class _Object:
                 )
         return tuple(state[name] for name in self.variables)
 
+    def _labels(self, values: Values) -> dict[str, Any]:
+        return dict(zip(self.variables, values, strict=True))
+
     def starts(self) -> Iterable[Values]:
         """Return the object's starts, its current state, or every combination of values."""
         if self._has("starts"):
@@ -136,8 +160,8 @@ class _Object:
 
     def outcomes(self, values: Values, action: int) -> Iterable[ModelOutcome]:
         """Return what the object's `transition` says can follow."""
-        state = dict(zip(self.variables, values, strict=True))
-        given = self.thing.transition(state, self.actions[action])
+        state = self._labels(values)
+        given = self._call("transition", state, dict(state), self.actions[action])
         try:
             listed = None if isinstance(given, Mapping) else given  # a state on its own
             outcomes = [(float(p), after, any(ended)) for p, after, *ended in listed]  # pyright: ignore[reportOptionalIterable]
@@ -161,14 +185,17 @@ class _Object:
         """Set the object's state; a seed goes to its `seed` method first."""
         if seed is not None:
             self.seed(seed)
-        self.thing.set(dict(zip(self.variables, values, strict=True)))
+        self.before = self._labels(values)
+        self.thing.set(dict(self.before))
 
     def step(self, action: int) -> ModelOutcome:
         """Take an action and return what happened."""
-        ended = self.thing.step(self.actions[action])
+        ended = self._call("step", self.before, self.actions[action])
         if ended is not None and not isinstance(ended, (bool, np.bool_)):
             raise UserError(
                 f"{self.world_id}: step returned {ended!r}; it must return whether the episode has "
                 f"ended, true or false, or nothing"
             )
-        return ModelOutcome(1.0, self.state(), bool(ended))
+        after = self.state()
+        self.before = self._labels(after)
+        return ModelOutcome(1.0, after, bool(ended))

@@ -10,7 +10,6 @@ Final       states in which the domain's termination holds or a state invariant 
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 import os
@@ -167,15 +166,29 @@ def list_actions(
     choices: list[list[tuple[str, str, int, Any]]] = []  # label, fluent, entry, value
     for name in model.actions:
         fluent = model.fluents[name]
-        for place, entry in enumerate(fluent.entries):
-            default = defaults[name][place]
+        for place, (entry, default) in enumerate(zip(fluent.entries, defaults[name], strict=True)):
             if fluent.kind is bool:
-                choices.append([(entry, name, place, not default)])
-                continue
-            values = fluent.objects or _integer_range(world_id, entry, place, name, rddl, simulator)
-            choices.append([(f"{entry}={v}", name, place, v) for v in values if v != default])
+                options = {entry: not default}
+            else:
+                values = fluent.objects or _integer_range(
+                    world_id, entry, place, name, rddl, simulator
+                )
+                options = {f"{entry}={v}": v for v in values if v != default}
+            choices.append([(label, name, place, value) for label, value in options.items()])
     max_changes = min(rddl.max_allowed_actions, len(choices))
-    _check_count(world_id, [len(options) for options in choices], max_changes)
+    counts = [1]  # counts[k] actions change k entries
+    for options in choices:
+        more = [len(options) * count for count in counts]
+        counts = [a + b for a, b in zip([*counts, 0], [0, *more], strict=True)]
+    totals = list(itertools.accumulate(counts))
+    if totals[max_changes] > MAX_ACTIONS:
+        possible = sum(total <= MAX_ACTIONS for total in totals) - 1
+        advice = f"give an instance file with max-nondef-actions = {possible}"
+        raise UserError(
+            f"{world_id} has {totals[max_changes]:,} actions, counting up to {max_changes} at a "
+            f"time, but at most {MAX_ACTIONS} are possible: "
+            f"{advice if possible else 'use a smaller instance'}"
+        )
     noop = "default" if "noop" in model.actions else "noop"
     actions: dict[str, Assignment] = {}
     for n_changes in range(max_changes + 1):
@@ -187,25 +200,6 @@ def list_actions(
                 label = "+".join(label for label, *_ in changes) or noop
                 actions[label] = {name: tuple(entries) for name, entries in values.items()}
     return actions
-
-
-def _check_count(world_id: str, n_options: list[int], max_changes: int) -> None:
-    """Refuse too many actions without listing them."""
-    counts = [1]  # counts[k] actions change k entries
-    for n in n_options:
-        counts = [a + n * b for a, b in zip([*counts, 0], [0, *counts], strict=True)]
-    totals = list(itertools.accumulate(counts))
-    if totals[max_changes] > MAX_ACTIONS:
-        possible = sum(total <= MAX_ACTIONS for total in totals) - 1
-        advice = (
-            f"give an instance file with max-nondef-actions = {possible}"
-            if possible
-            else "use a smaller instance"
-        )
-        raise UserError(
-            f"{world_id} has {totals[max_changes]:,} actions, counting up to {max_changes} at a "
-            f"time, but at most {MAX_ACTIONS} are possible: {advice}"
-        )
 
 
 def _integer_range(
@@ -299,7 +293,8 @@ def from_rddl(
     Raises:
         UserError: If the files cannot be read, or the domain cannot be enumerated exactly.
     """
-    name, domain_file, instance_file, arguments = _find_problem(domain, instance)
+    name, domain_file, instance_file, settings = _find_problem(domain, instance)
+    changed = changed_settings(from_rddl, locals())
     world_id = f"rddl:{name}"
     rddl, enumerated, simulated = _load(domain_file, instance_file)
     model = ExactModel(world_id, rddl, enumerated)
@@ -308,7 +303,7 @@ def from_rddl(
     start = model.state(simulated.init_values)
     if model.ended(start):
         raise UserError(f"{world_id} is over in its first state: choose another instance")
-    stored_groups = groups and {k: v if isinstance(v, str) else list(v) for k, v in groups.items()}
+    advice = "check=False takes the world as it is"
     world = ExploredWorld(
         world_id,
         names=[entry for name in model.next for entry in model.fluents[name].entries],
@@ -316,24 +311,20 @@ def from_rddl(
         starts=[start],
         model=lambda values, action: model.outcomes(values, assignments[action]),
         limit=limit,
-        settings=changed_settings(
-            from_rddl, arguments, groups=stored_groups, step_limit=step_limit, limit=limit,
-            check=check,
-        ),
+        settings=changed,
         groups=partial(position_groups, model) if groups is None else groups,
         step_limit=step_limit,
         simulator=_RDDLSimulator(simulated, model, assignments),
         notes=_notes(rddl),
         packages=("pyRDDLGym", "rddlrepository"),
         files=(domain_file, instance_file),
-    )  # fmt: skip
+        check=partial(validate, frequencies=False, advice=advice) if check else None,
+    )
     if groups is None and world.groups:
         world.notes += (
             f"joined, as one at most or always equally many of their flags are up: "
             f"{', '.join(world.groups)}; groups={{}} keeps them apart",
         )
-    if check:
-        validate(world, frequencies=False, advice="check=False takes the world as it is")
     return world
 
 
@@ -344,10 +335,6 @@ def make_by_name(name: str, **settings: Any) -> ExploredWorld:
         name: `DOMAIN/INSTANCE`, or the paths of two files joined by `+`.
         **settings: Arguments of `from_rddl`; `domain` and `instance` win over the name.
     """
-    parameters = inspect.signature(from_rddl).parameters
-    for setting in settings:
-        if setting not in parameters:
-            raise unknown("setting of an RDDL world", setting, parameters)
     check_settings(f"rddl:{name}", from_rddl, {"domain": "", **settings})
     if "domain" in settings:
         return from_rddl(**settings)

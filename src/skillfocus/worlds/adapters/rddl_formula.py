@@ -112,19 +112,17 @@ def _walk(expression: Any) -> Iterator[Any]:
         yield from _walk(part)
 
 
-def _is_random(expression: Any) -> bool:
-    kind, name = expression.etype
-    return kind == "randomvector" or (kind == "randomvar" and not name.endswith("Delta"))
-
-
 def _is_entrywise(expression: Any) -> bool:
     """Return whether every entry depends only on draws of its own: nothing mixes entries."""
-    parts = list(_subexpressions(expression.args))
-    if not any(_is_random(inner) for part in parts for inner in _walk(part)):
+    below = [each.etype for each in _walk(expression) if each is not expression]
+    if not any(
+        kind == "randomvector" or (kind == "randomvar" and not name.endswith("Delta"))
+        for kind, name in below
+    ):
         return True
     kind, name = expression.etype
     mixing = kind in ("aggregation", "matrix", "pyfunc", "pvar") or name.endswith("(p)")
-    return not mixing and all(_is_entrywise(part) for part in parts)
+    return not mixing and all(map(_is_entrywise, _subexpressions(expression.args)))
 
 
 class OutcomeEnumerator:
@@ -138,6 +136,7 @@ class OutcomeEnumerator:
     def __init__(self, world_id: str, simulator: Any) -> None:
         self.world_id, self.simulator = world_id, simulator
         simulator._sample_random = simulator._sample_random_vector = self._sample
+        simulator._sample_discrete_helper = self._sample_discrete
 
     def outcomes(self, formula: Formula, arrays: dict[str, Any]) -> list[Factor]:
         """Return the distribution of a formula, given the arrays that it reads.
@@ -175,19 +174,12 @@ class OutcomeEnumerator:
     def _sample(self, expression: Any, subs: dict[str, Any]) -> Any:
         """Stand in for the simulator's own sampling of a random expression."""
         simulator, name, args = self.simulator, expression.etype[1], expression.args
-        if name.endswith("Delta"):
+        if name.removesuffix("(p)") in ("KronDelta", "DiracDelta", "Discrete", "UnnormDiscrete"):
             return type(simulator)._sample_random(simulator, expression, subs)
         if name == "Bernoulli":
             p = np.asarray(simulator._sample(args[0], subs), dtype=float)
             simulator._check_range(p, 0, 1, "Bernoulli p", expression)
             return self._draw(np.stack([1 - p, p], axis=-1)) == 1
-        if name in ("Discrete", "UnnormDiscrete"):
-            cases = simulator.traced.cached_sim_info(expression)
-            probabilities = np.stack([simulator._sample(case, subs) for case in cases], axis=-1)
-            return self._draw(self._normalize(probabilities, name, expression))
-        if name in ("Discrete(p)", "UnnormDiscrete(p)"):
-            probabilities = simulator._sample(args[1][0], subs)
-            return self._draw(self._normalize(probabilities, name, expression))
         if name == "Binomial":
             n, p = (np.asarray(simulator._sample(arg, subs)) for arg in args)
             simulator._check_positive(n, False, "Binomial count", expression)
@@ -198,21 +190,22 @@ class OutcomeEnumerator:
             f"exactly: use a domain that draws from Bernoulli, Discrete or Binomial"
         )
 
-    def _normalize(self, probabilities: np.ndarray, name: str, expression: Any) -> np.ndarray:
-        """Return the probabilities that the simulator uses: the first gets what is missing to 1."""
-        self.simulator._check_positive(probabilities, False, f"{name} probabilities", expression)
-        total = probabilities.sum(axis=-1, keepdims=True)
-        valid = total > 0 if name.startswith("Unnorm") else np.isclose(total, 1)
+    def _sample_discrete(self, weights: np.ndarray, unnorm: bool, expression: Any) -> np.ndarray:
+        """Stand in for the simulator's draw from Discrete, where the first gets what is missing to
+        1, or UnnormDiscrete."""
+        self.simulator._check_positive(weights, False, "Discrete probabilities", expression)
+        total = weights.sum(axis=-1, keepdims=True)
+        valid = total > 0 if unnorm else np.isclose(total, 1)
         if not valid.all():
             raise UserError(
                 f"{self.world_id}: the probabilities of {self.formula.name} sum to "
                 f"{float(total[~valid][0]):.6g}: correct its formula"
             )
-        if name.startswith("Unnorm") or np.allclose(total, 1, rtol=0, atol=1e-9):
-            return probabilities / total
-        clipped = np.diff(np.minimum(np.cumsum(probabilities, axis=-1), 1), axis=-1, prepend=0)
+        if unnorm or np.allclose(total, 1, rtol=0, atol=1e-9):
+            return self._draw(weights / total)
+        clipped = np.diff(np.minimum(np.cumsum(weights, axis=-1), 1), axis=-1, prepend=0)
         clipped[..., 0] += 1 - clipped.sum(axis=-1)
-        return clipped
+        return self._draw(clipped)
 
     def _draw(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the outcome of each entry in this evaluation, and weigh the evaluation by it.
@@ -233,13 +226,11 @@ class OutcomeEnumerator:
             self.weight = self.weight * weight
             return np.where(weight > 0, chosen, probabilities.argmax(axis=-1))
         options = [np.flatnonzero(row > 0) for row in rows]
-        uncertain = [i for i, possible in enumerate(options) if len(possible) > 1]
-        sizes = [len(options[i]) for i in uncertain]
-        combination = self._next_outcome(math.prod(sizes))
-        drawn = np.array([possible[0] for possible in options])
-        for i, size in zip(uncertain, sizes, strict=True):
-            combination, place = divmod(combination, size)
-            drawn[i] = options[i][place]
+        combination = self._next_outcome(math.prod(map(len, options)))
+        drawn = np.zeros(len(rows), int)
+        for i, possible in enumerate(options):
+            combination, place = divmod(combination, len(possible))
+            drawn[i] = possible[place]
         self.weight = self.weight * rows[np.arange(len(rows)), drawn].prod()
         return drawn.reshape(shape)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -66,34 +68,36 @@ def stepped_model(env: Simulator, samples: int) -> Model:
     return model
 
 
-def sampling_note(samples: int) -> tuple[str, ...]:
-    """Return a note for worlds whose probabilities are frequencies; none for a single sample."""
-    if samples == 1:
-        return ()
-    return (f"probabilities are frequencies of {samples:,} samples of each action, not exact",)
-
-
-def truncation_note(max_episode_steps: int) -> str:
-    """Return a note on the environment's own limit of steps, which worlds do not have."""
-    return (
-        f"the environment cuts episodes after {max_episode_steps:,} steps (truncation, not "
-        f"termination); skills and tasks have limits of their own"
-    )
+def environment_notes(samples: int, max_episode_steps: int | None) -> Iterator[str]:
+    """Yield what users should know of samples, and of a limit of steps that worlds do not have."""
+    if samples > 1:
+        yield f"probabilities are frequencies of {samples:,} samples of each action, not exact"
+    if max_episode_steps:
+        yield (
+            f"the environment cuts episodes after {max_episode_steps:,} steps (truncation, not "
+            f"termination); skills and tasks have limits of their own"
+        )
 
 
 def changed_settings(
-    factory: Callable[..., Any], settings: Mapping[str, object], **own: object
+    factory: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> dict[str, object]:
-    """Return an environment's settings and those of the adapter's that are not its defaults.
+    """Return a call's settings of the environment, and its arguments that are not defaults.
+
+    Functions are left out: files cannot store them.
 
     Args:
         factory: The adapter, whose signature has the defaults.
-        settings: Settings of the environment, all of which are included.
-        **own: Settings of the adapter.
+        arguments: What it was called with; `settings` are the environment's.
     """
-    defaults = inspect.signature(factory).parameters
-    changed = {name: value for name, value in own.items() if value != defaults[name].default}
-    return {**settings, **changed}
+    changed = dict(arguments.get("settings", {}))
+    for name, parameter in inspect.signature(factory).parameters.items():
+        value = arguments[name]
+        if parameter.kind is parameter.KEYWORD_ONLY and value != parameter.default:
+            parts = value.values() if isinstance(value, Mapping) else [value]
+            if not any(map(callable, parts)):
+                changed[name] = value
+    return changed
 
 
 # -------------------- Check a world's settings before it is made: they come from JSON
@@ -118,25 +122,22 @@ def check_settings(
     Raises:
         UserError: Names a setting that is missing, unknown or of another type.
     """
-    signature = inspect.signature(factory)
+    parameters = inspect.signature(factory).parameters
     try:
-        signature.bind(*args, **settings)
+        inspect.signature(factory).bind(*args, **settings)
     except TypeError as error:
-        known = ", ".join(
-            parameter.name
-            for parameter in signature.parameters.values()
-            if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        )
+        known = [
+            p.name for p in parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        ]
         raise UserError(
-            f"{name} does not take these settings: {error} (it takes: {known or 'none'})"
+            f"{name} does not take these settings: {error} (it takes: {', '.join(known) or 'none'})"
         ) from None
     for setting, value in settings.items():
-        parameter = signature.parameters.get(setting)
-        declared = None if parameter is None else parameter.annotation
+        declared = parameters[setting].annotation if setting in parameters else None
         kind = "seed" if setting == "seed" else str(getattr(declared, "__name__", declared))
-        optional = kind.endswith(" | None")
         fits, meaning = _KINDS.get(kind.removesuffix(" | None"), (None, ""))
-        if fits and not (optional and value is None) and not fits(value):
+        optional = kind.endswith(" | None") and value is None
+        if fits and not optional and not fits(value):
             raise UserError(f"{setting} of {name} is {value!r}; it must be {meaning}")
 
 
@@ -160,24 +161,25 @@ def _are_groups(value: object) -> bool:
     )
 
 
-_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "bool": (lambda value: isinstance(value, bool), "true or false"),
+def _is_any(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+
+
+_FUNCTION = (callable, "a function, which only Python can give")
+_KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "bool": (_is_any(bool), "true or false"),
     "int": (_is_int, "a whole number, of up to 15 digits"),
-    "float": (
-        lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"
-    ),
-    "str": (lambda value: isinstance(value, str), "text"),
+    "float": (_is_any(Real), "a number"),
+    "str": (_is_any(str), "text"),
     "seed": (lambda value: _is_int(value) and value >= 0, "a whole number, 0 or more"),
-    "str | Path": (lambda value: isinstance(value, str | Path), "text"),
-    "str | int | Path": (
-        lambda value: isinstance(value, str | Path) or _is_int(value), "text or a whole number"
-    ),
+    "str | Path": (_is_any(str, Path), "text"),
+    "str | int | Path": (_is_any(str, Path, Integral), "text or a whole number"),
     "Sequence[str]": (_are_names, "a list of names"),
     "Variables": (_are_variables, "a list of names"),
     "Groups": (_are_groups, 'an object of names, such as {"at": ["at_*"]}'),
-    "Callable[[Any], Any]": (callable, "a function, which only Python can give"),
-    "Callable[[Any, Any], None]": (callable, "a function, which only Python can give"),
-}  # fmt: skip
+    "Callable[[Any], Any]": _FUNCTION,
+    "Callable[[Any, Any], None]": _FUNCTION,
+}
 """How the parameters of worlds are annotated: what a value must be, and how to say it. With
 ` | None`, a value may be missing too."""
 
@@ -185,43 +187,35 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 # -------------------- Gymnasium environments, by their ids or already made
 
 
-def make_env(library: str, env_id: str, settings: Mapping[str, Any]) -> Any:
-    """Make a Gymnasium environment and reset it.
+def find_env(env: Any, settings: Mapping[str, Any], library: str = "Gymnasium") -> tuple[Any, str]:
+    """Return an environment, made and reset if its id is given, and the id of its world.
 
     Args:
-        library: Where it comes from, for errors.
-        env_id: Its id.
+        env: The environment or its id.
         settings: Arguments for `gymnasium.make`.
+        library: Where an id comes from.
 
     Raises:
         UserError: If there is no such environment, or it cannot be made.
     """
     import gymnasium
 
+    if isinstance(env, gymnasium.Env):
+        if settings:
+            raise UserError(f"an environment that is already made takes no {', '.join(settings)}")
+        name = env.spec.id if env.spec else type(env.unwrapped).__name__
+        return env, f"{LOCAL_PREFIX}{name}"
+    if not isinstance(env, str):
+        raise UserError(f"from_gymnasium takes an environment or an id, not {env!r}")
     try:
-        made = gymnasium.make(env_id, disable_env_checker=True, **settings)
+        made = gymnasium.make(env, disable_env_checker=True, **settings)
         made.reset(seed=0)
     except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound):
-        raise unknown("Gymnasium environment", env_id, sorted(gymnasium.registry)) from None
+        raise unknown("Gymnasium environment", env, sorted(gymnasium.registry)) from None
     except Exception as error:  # an environment may fail in any way
         reason = f"{type(error).__name__}: {error}"
-        raise UserError(
-            f"{library} cannot make {env_id} with {dict(settings)}: {reason}"
-        ) from error
-    return made
-
-
-def find_env(env: Any, settings: Mapping[str, object]) -> tuple[Any, str]:
-    """Return an environment, made if its id is given, and the id of its world."""
-    import gymnasium
-
-    if isinstance(env, str):
-        return make_env("Gymnasium", env, settings), f"gymnasium:{env}"
-    if not isinstance(env, gymnasium.Env):
-        raise UserError(f"from_gymnasium takes an environment or an id, not {env!r}")
-    if settings:
-        raise UserError(f"an environment that is already made takes no {', '.join(settings)}")
-    return env, f"{LOCAL_PREFIX}{env.spec.id if env.spec else type(env.unwrapped).__name__}"
+        raise UserError(f"{library} cannot make {env} with {dict(settings)}: {reason}") from error
+    return made, f"{library.lower()}:{env}"
 
 
 # -------------------- What the states and actions of Gymnasium's toy-text environments mean
@@ -264,40 +258,34 @@ def _set_hand(env: Any, state: tuple) -> None:
 
 _CARDS = {**dict.fromkeys(range(1, 10), 1 / 13), 10: 4 / 13}
 """Cards by their value, the ace as 1, with their probabilities: they are drawn with replacement."""
-_STICK = 0
-_LIMIT = 21
 
 
 def _total(points: int, ace: bool) -> tuple[int, int]:
     """Return a hand's sum and whether an ace counts as 11 in it, from the sum with aces as 1."""
-    usable = ace and points + 10 <= _LIMIT
+    usable = ace and points + 10 <= 21
     return points + 10 * usable, int(usable)
 
 
-def _play_hand(state: Values, action: int) -> list[ModelOutcome]:
+def _play_hand(state: Any, action: int) -> list[ModelOutcome]:
     """Return what follows in Blackjack: the dealer's other cards are seen by nobody.
 
     An ace that counts as 1 never becomes usable again, so it need not be known.
     """
     player, dealer, ace = state
-    if action == _STICK:
+    if action == 0:  # stick
         return [ModelOutcome(1.0, state, ended=True)]
     outcomes = []
     for card, probability in _CARDS.items():
-        points = player - 10 * ace + card  # pyright: ignore[reportOperatorIssue]
-        total, usable = _total(points, bool(ace) or card == 1)
-        outcomes.append(ModelOutcome(probability, (total, dealer, usable), ended=total > _LIMIT))
+        total, usable = _total(player - 10 * ace + card, bool(ace) or card == 1)
+        outcomes.append(ModelOutcome(probability, (total, dealer, usable), ended=total > 21))
     return outcomes
 
 
 _HANDS = tuple(
-    dict.fromkeys(
-        (player, dealer, usable)
-        for first in _CARDS
-        for second in _CARDS
-        for player, usable in [_total(first + second, 1 in (first, second))]
-        for dealer in _CARDS
-    )
+    (total, dealer, usable)
+    for first, second in itertools.product(_CARDS, repeat=2)
+    for total, usable in [_total(first + second, 1 in (first, second))]
+    for dealer in _CARDS
 )
 """The first hands: two cards, and one of the dealer's."""
 
@@ -333,6 +321,8 @@ TOY_TEXT = {
 
 Variables = Sequence[str] | Mapping[str, Callable[[Any], Hashable]]
 """Names for the parts of a state, or {name: function that reads it from a state}."""
+IN_A_FILE = "or, on the command line, name a function of a file that does so, FILE.py:NAME"
+"""What an error adds that asks for functions, which names of worlds and JSON cannot hold."""
 MAX_ACTION_COMBINATIONS = 10_000
 """The most combinations of a composite action space; a world has a lower limit still."""
 
@@ -353,17 +343,17 @@ def list_actions(space: Any, world_id: str) -> tuple[list[Any], list[str]]:
     if isinstance(space, Discrete):
         codes = [int(space.start) + a for a in range(int(space.n))]
         return codes, [str(code) for code in codes]
-    if isinstance(space, MultiBinary):
-        sizes = [2] * int(np.prod(space.shape))
-    elif isinstance(space, MultiDiscrete):
-        sizes = [int(n) for n in space.nvec.ravel()]
-    else:
+    if not isinstance(space, MultiBinary | MultiDiscrete):
         raise UserError(f"{world_id} has actions {space}; only a finite number can be explored")
-    if np.prod(sizes, dtype=float) > MAX_ACTION_COMBINATIONS:
+    sizes = [2] * math.prod(space.shape) if isinstance(space, MultiBinary) else space.nvec.ravel()
+    if math.prod(map(int, sizes)) > MAX_ACTION_COMBINATIONS:
         raise UserError(
             f"{world_id} has more than {MAX_ACTION_COMBINATIONS:,} actions; wrap it to offer fewer"
         )
-    combined = [np.array(c).reshape(space.shape) for c in itertools.product(*map(range, sizes))]
+    first = getattr(space, "start", 0)
+    combined = [
+        first + np.array(c).reshape(space.shape) for c in itertools.product(*map(range, sizes))
+    ]
     return combined, [",".join(map(str, code.ravel())) for code in combined]
 
 
@@ -381,48 +371,44 @@ def state_reader(
     Raises:
         UserError: If states have no parts, or not as many as there are names.
     """
-    if isinstance(variables, Mapping):
-        functions = list(variables.values())
-        return tuple(variables), lambda state: tuple(to_python(f(state)) for f in functions)
     toy_text = TOY_TEXT.get(type(inner).__name__)
-    if toy_text is not None:
-        names, read = toy_text.names, lambda state: toy_text.read(inner, state)
+    names: Iterable[Any] = ()  # those of the parts, if they have names
+    if isinstance(variables, Mapping):
+        functions = variables.values()
+        names, split = variables, lambda state: [function(state) for function in functions]
+    elif toy_text is not None:
+        names, split = toy_text.names, partial(toy_text.read, inner)
     elif isinstance(example, Mapping):
-        keys = list(example)
-        names = tuple(map(str, keys))
-        read = lambda state: tuple(to_python(state[key]) for key in keys)  # noqa: E731
+        names, split = list(example), lambda state: [state[key] for key in names]
+    elif callable(getattr(inner, "decode", None)):
+        split = inner.decode
+    elif isinstance(example, np.ndarray):
+        split = np.ravel
+    elif isinstance(example, (tuple, list)):
+        names, split = getattr(example, "_fields", ()), tuple
     else:
-        if callable(getattr(inner, "decode", None)):
-            split = inner.decode
-        elif isinstance(example, (tuple, list, np.ndarray)):
-            split = np.ravel if isinstance(example, np.ndarray) else tuple
-        else:
-            raise UserError(
-                f"the states of {world_id} are single values such as {example!r}: say what they "
-                f"mean, as in variables={{'row': lambda s: s // 4, 'column': lambda s: s % 4}}"
-            )
-        numbered = tuple(f"part_{i + 1}" for i in range(len(split(example))))
-        names = getattr(example, "_fields", numbered)
-        read = lambda state: tuple(to_python(part) for part in split(state))  # noqa: E731
-    if variables is None:
-        return names, read
-    if len(variables) != len(names):
         raise UserError(
-            f"the states of {world_id} have {len(names)} parts, but {len(variables)} names are "
+            f"the states of {world_id} are single values such as {example!r}: say what they mean "
+            f"by functions, from_gymnasium(…, variables={{name: function}}), {IN_A_FILE}"
+        )
+
+    def read(state: Any) -> Values:
+        return tuple(map(to_python, split(state)))
+
+    parts = tuple(map(str, names)) or tuple(f"part_{i + 1}" for i in range(len(read(example))))
+    if variables is not None and len(variables) != len(parts):
+        raise UserError(
+            f"the states of {world_id} have {len(parts)} parts, but {len(variables)} names are "
             f"given"
         )
-    return tuple(variables), read
+    return tuple(variables or parts), read
 
 
 def to_python(value: Any) -> Hashable:
     """Return NumPy numbers as Python numbers, arrays and lists as tuples."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return to_python(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return tuple(map(to_python, value))
-    return value
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    return tuple(map(to_python, value)) if isinstance(value, list | tuple) else value
 
 
 # -------------------- Validate an explored world against the environment it was explored in
@@ -438,9 +424,7 @@ N_WALKS, WALK_LENGTH = 20, 30
 N_REPEATED_PAIRS, N_REPEATS = 20, 300
 """State-action pairs with several outcomes whose frequencies are compared, and steps for each."""
 MIN_P_VALUE = 1e-8
-"""Frequencies less likely than this are taken to be wrong."""
-MIN_EXPECTED_COUNT = 5
-"""Rarer outcomes are pooled for the chi-square test."""
+"""Frequencies further from their probability than this likely are taken to be wrong."""
 MAX_MISSED_SHARE = 0.05
 """The share of steps that may lead elsewhere in a world explored by sampling."""
 
@@ -464,38 +448,24 @@ def validate(
     """
     if world.simulator is None or len(world.final_states) == len(world.all_states):
         return
-    comparison = _Comparison(world, world.simulator, np.random.default_rng(seed), advice)
+    beside = _Comparison(world, world.simulator, np.random.default_rng(seed), advice)
     for _ in range(N_STEPS):
-        comparison.step_from(*comparison.random_pair())
-    comparison.try_walks([s for s in world.states() if s not in world.final_states])
+        state, action = beside.random_pair()
+        beside.follow(state, [action])
+    starts = [state for state in world.states() if state not in world.final_states]
+    for _ in range(N_WALKS if starts else 0):
+        actions = beside.rng.integers(len(world.actions), size=WALK_LENGTH)
+        beside.follow(starts[beside.rng.integers(len(starts))], actions.tolist())
     if world.exact and frequencies:
-        comparison.try_frequencies()
-    if comparison.n_missed > MAX_MISSED_SHARE * comparison.n_steps:
-        share = comparison.n_missed / comparison.n_steps
+        pairs = dict.fromkeys(beside.random_pair() for _ in range(N_STEPS))
+        random_pairs = [pair for pair in pairs if len(world.transition(*pair)) > 1]
+        for state, action in random_pairs[:N_REPEATED_PAIRS]:
+            beside.compare_frequencies(state, action)
+    if beside.n_missed > MAX_MISSED_SHARE * beside.n_steps:
         raise UserError(
-            f"{world.id}: {share:.0%} of the environment's steps lead where no sample did; raise "
-            f"samples=…"
+            f"{world.id}: {beside.n_missed / beside.n_steps:.0%} of the environment's steps lead "
+            f"where no sample did; raise samples=…"
         )
-
-
-def pool_rare_outcomes(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pool outcomes too rare for a chi-square test.
-
-    Args:
-        counts: Observed counts, [n_outcomes].
-        expected: Expected counts, [n_outcomes].
-
-    Returns:
-        Counts and expected counts, with all outcomes expected fewer than five times as one,
-        together with the next rarest if that is needed to reach five.
-    """
-    order = np.argsort(expected)
-    counts, expected = counts[order].astype(float), expected[order]
-    n_rare = max(int((expected < MIN_EXPECTED_COUNT).sum()), 1)
-    while n_rare < len(expected) and expected[:n_rare].sum() < MIN_EXPECTED_COUNT:
-        n_rare += 1
-    pooled = [np.append(part[:n_rare].sum(), part[n_rare:]) for part in (counts, expected)]
-    return pooled[0], pooled[1]
 
 
 class _Comparison:
@@ -508,64 +478,53 @@ class _Comparison:
         self.live_states = [s for s in world.all_states if s not in world.final_states]
         self.n_steps = self.n_missed = 0
 
-    def try_walks(self, starts: list[State]) -> None:
-        """Try random walks from starts that are not final."""
-        for _ in range(N_WALKS if starts else 0):
-            state: State | None = starts[self.rng.integers(len(starts))]
-            self.reset(state)
-            for _ in range(WALK_LENGTH):
-                state = self.step(state, int(self.rng.integers(len(self.world.actions))))
-                if state is None or state in self.world.final_states:
-                    break
-
-    def try_frequencies(self) -> None:
-        """Compare probabilities with the frequencies of repeated steps."""
-        from scipy.stats import chisquare
-
-        pairs = dict.fromkeys(self.random_pair() for _ in range(N_STEPS))
-        random_pairs = [pair for pair in pairs if len(self.world.transition(*pair)) > 1]
-        for state, action in random_pairs[:N_REPEATED_PAIRS]:
-            outcomes = {o.state: o.probability for o in self.world.transition(state, action)}
-            counts = Counter(self.step_from(state, action) for _ in range(N_REPEATS))
-            observed, expected = pool_rare_outcomes(
-                np.array([counts[after] for after in outcomes]),
-                np.array(list(outcomes.values())) * N_REPEATS,
-            )
-            if len(observed) > 1 and chisquare(observed, expected).pvalue < MIN_P_VALUE:
-                shares, right = ((n / N_REPEATS).round(3).tolist() for n in (observed, expected))
-                self.fail(state, action, f"leads to its outcomes {shares} of the time, not {right}")
-
     def random_pair(self) -> tuple[State, int]:
         """Return a random state that is not final, and a random action."""
         state = self.live_states[self.rng.integers(len(self.live_states))]
         return state, int(self.rng.integers(len(self.world.actions)))
 
-    def reset(self, state: State) -> None:
-        """Set the simulator to a state, with a random seed."""
+    def follow(self, state: State, actions: Iterable[int]) -> State | None:
+        """Step the simulator from a state until the actions or the episode end.
+
+        Returns:
+            The last state, `None` if the world lacks it.
+        """
         self.simulator.reset(self.world.values_of(state), int(self.rng.integers(2**31)))
-
-    def step_from(self, state: State, action: int) -> State | None:
-        """Reset to a state and step from there."""
-        self.reset(state)
-        return self.step(state, action)
-
-    def step(self, state: State, action: int) -> State | None:
-        """Step the simulator and return the next state, or `None` if the world lacks it."""
-        _, values, ended = self.simulator.step(action)
-        self.n_steps += 1
-        after = self.world.state_of(values, ended)
-        if after is not None and after in (o.state for o in self.world.transition(state, action)):
-            return after
-        if self.world.exact:
-            labels = dict(zip(self.world.model_variables, values, strict=True))
-            problem = "which was never reached" if after is None else "which has probability 0"
-            ending = " and ended" if ended else ""
-            self.fail(state, action, f"led to {labels}{ending}, {problem}")
-        self.n_missed += 1
+        after: State | None = state
+        for action in actions:
+            _, values, ended = self.simulator.step(action)
+            after = self.world.state_of(values, ended)
+            self.n_steps += 1
+            if after not in [outcome.state for outcome in self.world.transition(state, action)]:
+                self.n_missed += 1
+                if self.world.exact:
+                    labels = dict(zip(self.world.model_variables, values, strict=True))
+                    why = "which was never reached" if after is None else "which has probability 0"
+                    ending = " and ended" if ended else ""
+                    self.fail(state, action, f"led to {labels}{ending}, {why}")
+            if after is None or after in self.world.final_states:
+                break
+            state = after
         return after
 
+    def compare_frequencies(self, state: State, action: int) -> None:
+        """Compare the probabilities of an action's outcomes with their frequencies.
+
+        Of `N_REPEATS` steps, the number that lead to an outcome of probability p is binomial.
+        """
+        from scipy.stats import binom
+
+        outcomes = {o.state: o.probability for o in self.world.transition(state, action)}
+        seen = Counter(self.follow(state, [action]) for _ in range(N_REPEATS))
+        counts, right = np.array([seen[after] for after in outcomes]), [*outcomes.values()]
+        tails = np.minimum(
+            binom.cdf(counts, N_REPEATS, right), binom.sf(counts - 1, N_REPEATS, right)
+        )
+        if tails.min() < MIN_P_VALUE:
+            shares, right = (np.round(p, 3).tolist() for p in (counts / N_REPEATS, right))
+            self.fail(state, action, f"leads to its outcomes {shares} of the time, not {right}")
+
     def fail(self, state: State, action: int, problem: str) -> NoReturn:
-        """Raise an error about a state and an action."""
         labels, name = self.world.space.labels(state), self.world.actions[action]
         advice = f"; {self.advice}" if self.advice else ""
         raise UserError(
