@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.maps import SourceText, Word, split_words
+from skillfocus.worlds.maps import SourceText, Word
 
 SOURCE = SourceText("m.txt", "one \r\ntwo\rthree\n")
 
 
 def match(form, text):
-    words, affirmative = SOURCE.match_form(form, split_words(text, 3, 5))
+    words, affirmative = SOURCE.match_form(form, Word(text, 3, 5).split())
     return [word.text for word in words], affirmative
 
 
@@ -18,7 +18,7 @@ def test_lines_end_in_any_way_and_without_spaces():
 
 
 def test_words_know_where_they_begin():
-    assert split_words("  up  to 12", 3, 5) == [
+    assert Word("  up  to 12", 3, 5).split() == [
         Word("up", 3, 7),
         Word("to", 3, 11),
         Word("12", 3, 14),
@@ -26,10 +26,10 @@ def test_words_know_where_they_begin():
 
 
 def test_phrases_are_split_at_commas_with_their_columns():
-    phrases = SOURCE.split_phrases("a b, c", 2, 4)
+    phrases = SOURCE.split_phrases(Word("a b, c", 2, 4))
     assert phrases == [[Word("a", 2, 4), Word("b", 2, 6)], [Word("c", 2, 9)]]
     with pytest.raises(UserError, match=r"^m\.txt, line 2, column 6: a word is missing here$"):
-        SOURCE.split_phrases("a,", 2, 4)
+        SOURCE.split_phrases(Word("a,", 2, 4))
 
 
 def test_forms_return_names_and_numbers():
