@@ -1,9 +1,8 @@
-"""Conformance checks for worlds without a table; `skillfocus.testing.check_world` calls them."""
+"""Conformance checks of worlds in JAX in random rollouts; `testing.check_world` calls them."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from typing import Any
 
 import jax
@@ -12,9 +11,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import Variable
-from skillfocus.world import World
 from skillfocus.worlds.jax.world import JaxWorld
-from skillfocus.worlds.registry import can_remake, make
 
 ENVIRONMENTS = 128
 """Number of parallel environments."""
@@ -22,42 +19,6 @@ STEPS = 64
 """Random actions per environment."""
 ROUNDING = 1e-5
 """Tolerance of bounds, relative to the variable's scale."""
-
-# -------------------- What a world declares
-
-
-def check_declarations(world: World) -> None:
-    """Check declared names and bounds, and that the settings recreate the world.
-
-    Raises:
-        UserError: If a check fails.
-    """
-    n = len(world.actions)
-    if world.has_real_actions and (len(world.action_low), len(world.action_high)) != (n, n):
-        raise UserError(f"{world.id}: action_low and action_high need {n} numbers, one per action")
-    bounds = zip(world.action_low, world.action_high, strict=True)
-    for name, (low, high) in zip(world.actions, bounds, strict=False):
-        if not low < high or not np.isfinite([low, high]).all():
-            raise UserError(f"{world.id}: action {name} ranges from {low} to {high}")
-    declared = {
-        "goals": world.goals, "default_target": (world.default_target,),
-        "one_way": world.one_way, "fixed": world.fixed,
-    }  # fmt: skip
-    for attribute, names in declared.items():
-        for name in names:
-            if name not in world.space.names:
-                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
-    try:
-        json.dumps(world.settings)
-    except TypeError as error:
-        raise UserError(f"{world.id}: its settings cannot be stored as JSON: {error}") from None
-    if can_remake(world.id):
-        remade = make(world.id, **world.settings)
-        if (remade.space, remade.settings) != (world.space, world.settings):
-            raise UserError(f"{world.id}: its settings recreate another world")
-
-
-# -------------------- What a world does in random rollouts
 
 
 def check_rollouts(world: JaxWorld, seed: int = 0, steps: int = STEPS) -> np.ndarray:
