@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import Space, State, Variable
-from skillfocus.world import Outcome, World, WorldState, check_step_limit
+from skillfocus.world import Outcome, World, WorldState, arguments, check_step_limit
 from skillfocus.worlds.explored import ExploredWorld
 
 Cell = tuple[int, int]
@@ -145,14 +145,19 @@ class Map:
 class GridWorld(World):
     """A world on a map; its first variable is the agent's position.
 
-    A subclass sets `id`, `legend` and `showcase_cell`, and implements `other_variables` and
-    `arrive`. `worlds/four_rooms.py` is a short example.
+    A subclass sets `id`, `legend` and `showcase_cell`, and implements `other_variables`; `arrive`
+    counts arrivals unless it is overridden. `worlds/four_rooms.py` is a short example.
+
+    Attributes:
+        counter_at: The index of the variable that counts the arrivals in a cell.
     """
 
     legend: Mapping[str, str]
     """What the glyphs of the map mean, besides `#` and `.`."""
     showcase_cell: Cell
     """Where figures and pages start skills."""
+    vanishing = ""
+    """Glyphs of the cells that are free once their counter is not 0."""
     max_variables: int = MAX_VARIABLES
     """The most variables that a map may make."""
     actions = ACTIONS
@@ -171,6 +176,7 @@ class GridWorld(World):
         self.map = Map(drawing, self.legend)
         self.slip = slip
         self.step_limit = step_limit
+        self.counter_at: dict[Cell, int] = {}
         variables = (Variable("position", self.map.cells), *self.other_variables())
         if len(variables) > self.max_variables:
             raise UserError(
@@ -183,7 +189,15 @@ class GridWorld(World):
     def other_variables(self) -> Iterable[Variable]:
         """Return the variables besides position; `self.map` is already set."""
 
-    @abstractmethod
+    def count_arrivals(self, name: str, cells: Sequence[Cell], most: int = 1) -> list[Variable]:
+        """Return a variable for each of some cells, `tool_1`, `tool_2`, …, that counts arrivals.
+
+        To be called by `other_variables`, before it makes any others.
+        """
+        first = 1 + len(self.counter_at)
+        self.counter_at |= {cell: first + i for i, cell in enumerate(cells)}
+        return [Variable(f"{name}_{i + 1}", tuple(range(most + 1))) for i in range(len(cells))]
+
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
         """Return what follows, with probability 1, when the agent has entered a cell.
 
@@ -191,6 +205,9 @@ class GridWorld(World):
             state: The state with the new position; may be modified.
             cell: The cell that was entered.
         """
+        if (j := self.counter_at.get(cell)) is not None:
+            state[j] = min(state[j] + 1, self.space.sizes[j] - 1)
+        return Outcome(1.0, tuple(state))
 
     def may_enter(self, state: State, cell: Cell) -> bool:
         """Return whether the agent can enter a cell; otherwise the cell is a wall for now."""
@@ -205,11 +222,7 @@ class GridWorld(World):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that make this world again."""
-        return {
-            "drawing": "\n".join(self.map.rows),
-            "slip": self.slip,
-            "step_limit": self.step_limit,
-        }
+        return arguments(self, drawing="\n".join(self.map.rows))
 
     def states(self) -> Iterable[State]:
         """Return every combination of values."""
@@ -254,9 +267,9 @@ class GridWorld(World):
         return "\n".join(["".join(row) for row in rows] + [f"{k}={v}" for k, v in labels])
 
     def glyph_now(self, cell: Cell, state: State) -> str:
-        """Return the glyph of a cell in a state; the map's own unless a world overrides this."""
-        del state
-        return self.map.glyph(cell)
+        """Return the glyph of a cell in a state."""
+        glyph = self.map.glyph(cell)
+        return FREE if glyph in self.vanishing and state[self.counter_at[cell]] else glyph
 
 
 # -------------------- Pictures of states, drawn by the environment that a world was explored in
@@ -355,12 +368,7 @@ class StayGrid(GridWorld):
         rows = [list(row) for row in self.map.rows]
         row, column = self.showcase_cell
         rows[row][column] = START
-        return {**super().settings, "drawing": "\n".join("".join(row) for row in rows)}
-
-    def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Change nothing but the position."""
-        del cell
-        return Outcome(1.0, tuple(state))
+        return arguments(self, drawing="\n".join("".join(row) for row in rows))
 
     def only(self, glyph: str) -> Cell:
         """Return the one cell with a glyph.

@@ -65,11 +65,6 @@ class MudWorld(GridWorld):
         self.most_muddy = most_muddy
         super().__init__(drawing, slip, step_limit)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
-        return {**super().settings, "most_muddy": self.most_muddy}
-
     def other_variables(self) -> Iterable[Variable]:
         """Yield muddy, treasure and muddy_cells, and number the hidden marks."""
         for glyph in self.legend:

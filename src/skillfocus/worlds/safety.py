@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome, WorldState
-from skillfocus.worlds.grid import FREE, MOVES, THING, WALL, Cell, PushingWorld, StayGrid
+from skillfocus.world import Outcome
+from skillfocus.worlds.grid import MOVES, THING, WALL, Cell, PushingWorld, StayGrid
 
 # --------------------
 #
@@ -76,8 +76,6 @@ VASE_ROOM_MAP = """
 #.@.#
 #####
 """
-VASE = 1
-"""Index of the variable."""
 
 
 class Vase(StayGrid):
@@ -85,24 +83,13 @@ class Vase(StayGrid):
 
     id = "Vase-v0"
     legend = {"V": "vase", "G": "goal"}
-    goal_glyph = "G"
+    vanishing, goal_glyph = "V", "G"
     literature_map = VASE_ROOM_MAP
 
     def other_variables(self) -> Iterable[Variable]:
         """Return whether the vase is broken."""
-        self.only("V")
+        self.counter_at[self.only("V")] = 1
         return (Variable("vase", (0, 1)),)
-
-    def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Break the vase."""
-        if self.map.glyph(cell) == "V":
-            state[VASE] = 1
-        return Outcome(1.0, tuple(state))
-
-    def glyph_now(self, cell: Cell, state: State) -> str:
-        """Show the cell of a broken vase as free."""
-        glyph = super().glyph_now(cell, state)
-        return FREE if glyph == "V" and state[VASE] else glyph
 
 
 # --------------------
@@ -232,12 +219,14 @@ class Train(StayGrid):
         "T": "train", "=": "track", "E": "end of the track", "S": "signal", "R": "red signal",
         "P": "parcel",
     }  # fmt: skip
+    vanishing = "P"
     literature_map = TRAIN_MAP
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield the train, the signal and the parcel."""
         for glyph in "TESP":
             self.only(glyph)
+        self.counter_at[self.only("P")] = PARCEL
         self.track = tuple(cell for cell in self.map.cells if self.map.glyph(cell) in TRACK)
         yield Variable("train", self.track)
         yield Variable("signal", (0, 1))
@@ -247,11 +236,6 @@ class Train(StayGrid):
     def goals(self) -> tuple[str, ...]:
         """The parcel."""
         return ("parcel",)
-
-    @property
-    def showcase(self) -> WorldState:
-        """The first state of the map."""
-        return self.state(position=self.showcase_cell)
 
     def states(self) -> Iterable[State]:
         """Return every combination with the agent beside the track."""
@@ -265,12 +249,9 @@ class Train(StayGrid):
 
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
         """Turn the signal over, or take the parcel."""
-        glyph = self.map.glyph(cell)
-        if glyph == "S":
+        if self.map.glyph(cell) == "S":
             state[SIGNAL] = 1 - state[SIGNAL]
-        elif glyph == "P":
-            state[PARCEL] = 1
-        return Outcome(1.0, tuple(state))
+        return super().arrive(state, cell)
 
     def after_move(self, state: State, direction: int | None) -> Outcome:
         """Move the agent, then the train."""
@@ -288,4 +269,4 @@ class Train(StayGrid):
             return "T" if here else "=" if glyph == "T" else glyph
         if glyph == "S":
             return "R" if state[SIGNAL] else "S"
-        return FREE if glyph == "P" and state[PARCEL] else glyph
+        return super().glyph_now(cell, state)

@@ -11,7 +11,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome
+from skillfocus.world import Outcome, arguments
 from skillfocus.worlds.four_rooms import MAP, FourRooms
 from skillfocus.worlds.grid import ACTIONS, FREE, Cell, GridWorld, Map
 from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
@@ -117,6 +117,11 @@ class Rooms(JaxGridWorld, FourRooms):
     id = "Rooms-v0"
 
     @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that recreate this world."""
+        return arguments(self, drawing="\n".join(self.map.rows), tools=len(self.tools))
+
+    @property
     def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The tools, which are never put back."""
         return self.goals
@@ -160,11 +165,6 @@ class ToolRooms(Rooms):
         """
         super().__init__(place_tools(MAP, tools), slip, step_limit)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {"tools": len(self.tools), "slip": self.slip, "step_limit": self.step_limit}
-
 
 class RoomBlocks(Rooms):
     """Blocks of four rooms, side by side: `sf.make("room-blocks", blocks=2, tools=32)`.
@@ -187,16 +187,6 @@ class RoomBlocks(Rooms):
         """
         self.blocks = blocks
         super().__init__(place_tools(block_map(blocks), tools), slip, step_limit)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {
-            "blocks": self.blocks,
-            "tools": len(self.tools),
-            "slip": self.slip,
-            "step_limit": self.step_limit,
-        }
 
 
 def block_map(blocks: int) -> str:

@@ -24,6 +24,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import Space, Variable
+from skillfocus.world import arguments
 from skillfocus.worlds.grid import Cell, Map
 from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 
@@ -173,7 +174,7 @@ class RoomWorld(JaxWorld):
     @property
     def settings(self) -> dict[str, object]:
         """The starts."""
-        return {"starts": self.starts}
+        return arguments(self)
 
     @property
     def default_target(self) -> str:
