@@ -238,10 +238,14 @@ class GridWorld(World):
         """Return the outcomes of the intended move and of the slips, equal ones merged."""
         if action == len(MOVES):
             return [self.after_move(state, None)]
+        return self.with_slips(action, lambda direction: self.after_move(state, direction))
+
+    def with_slips(self, action: int, follow: Callable[[int], Outcome]) -> list[Outcome]:
+        """Return the outcomes of a move that may slip, from that of each direction."""
         merged: dict[tuple[State, int, State | None], float] = {}
         for direction in range(4):
             probability = 1 - self.slip if direction == action else self.slip / 3
-            outcome = self.after_move(state, direction)
+            outcome = follow(direction)
             key = (outcome.state, outcome.mark, outcome.again)
             merged[key] = merged.get(key, 0.0) + probability
         return [Outcome(p, *key) for key, p in merged.items() if p > 0]
@@ -352,23 +356,20 @@ class StayGrid(GridWorld):
             slip: Probability that a move goes in one of the other three directions.
             step_limit: The most steps a skill may take.
         """
-        drawing = drawing or self.literature_map
-        rows = drawing.strip("\n").splitlines()
+        self._drawing = (drawing or self.literature_map).strip("\n")
+        rows = self._drawing.splitlines()
         starts = [(r, c) for r, row in enumerate(rows) for c, g in enumerate(row) if g == START]
         if len(starts) != 1:
             raise UserError(f"the map has {len(starts)} cells {START!r}; it needs exactly one")
         self.showcase_cell = starts[0]
-        super().__init__(drawing.replace(START, FREE), slip, step_limit)
+        super().__init__(self._drawing.replace(START, FREE), slip, step_limit)
         if self.goal_glyph:
             self.only(self.goal_glyph)
 
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that make this world again."""
-        rows = [list(row) for row in self.map.rows]
-        row, column = self.showcase_cell
-        rows[row][column] = START
-        return arguments(self, drawing="\n".join("".join(row) for row in rows))
+        return arguments(self, drawing=self._drawing)
 
     def only(self, glyph: str) -> Cell:
         """Return the one cell with a glyph.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ import numpy as np
 
 from skillfocus.mdp import TabularMDP
 from skillfocus.spaces import State
-from skillfocus.world import Outcome, World
+from skillfocus.world import World
 from skillfocus.worlds.jax.world import JaxWorld
 
 WORD = 2**31
@@ -43,28 +43,9 @@ class TableWorld(JaxWorld):
         self._marks_in = jnp.asarray(mdp.marks_in, jnp.int32)
         self._numbers = StateNumbers(mdp.space.sizes, mdp.values)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """As in the finite world."""
-        return self.world.settings
-
-    @property
-    def default_target(self) -> str:
-        """As in the finite world."""
-        return self.world.default_target
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """As in the finite world."""
-        return self.world.goals
-
-    def states(self) -> Iterable[State]:
-        """As in the finite world: unlike other JAX worlds, this one can be tabulated."""
-        return self.world.states()
-
-    def transition(self, state: State, action: int) -> list[Outcome]:
-        """As in the finite world."""
-        return self.world.transition(state, action)
+    settings = property(lambda self: self.world.settings)
+    default_target = property(lambda self: self.world.default_target)
+    goals = property(lambda self: self.world.goals)
 
     def draw(self, state: State) -> str:
         """As in the finite world."""
