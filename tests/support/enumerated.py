@@ -18,7 +18,7 @@ from skillfocus.worlds.jax.world import JaxWorld
 class EnumeratedWorld(World):
     """A deterministic JAX world, whose states are its values, as a finite one."""
 
-    mdp: TabularMDP
+    mdp: TabularMDP  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, world: JaxWorld, starts: Iterable[State]) -> None:
         self.id, self.space, self.actions = world.id, world.space, world.actions

@@ -143,7 +143,8 @@ class Rooms(JaxGridWorld, FourRooms):
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a cell, the share of tools that are picked up, and which ones."""
-        return jnp.concatenate(self.sample_start(*jax.random.split(key, 3), len(self.tools)))
+        at_cell, share, at_tools = jax.random.split(key, 3)
+        return jnp.concatenate(self.sample_start(at_cell, share, at_tools, len(self.tools)))
 
     def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
         """Pick up a tool."""

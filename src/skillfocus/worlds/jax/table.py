@@ -43,9 +43,20 @@ class TableWorld(JaxWorld):
         self._marks_in = jnp.asarray(mdp.marks_in, jnp.int32)
         self._numbers = StateNumbers(mdp.space.sizes, mdp.values)
 
-    settings = property(lambda self: self.world.settings)
-    default_target = property(lambda self: self.world.default_target)
-    goals = property(lambda self: self.world.goals)
+    @property
+    def settings(self) -> dict[str, object]:
+        """As in the finite world."""
+        return self.world.settings
+
+    @property
+    def default_target(self) -> str:
+        """As in the finite world."""
+        return self.world.default_target
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """As in the finite world."""
+        return self.world.goals
 
     def draw(self, state: State) -> str:
         """As in the finite world."""
