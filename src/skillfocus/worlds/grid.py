@@ -72,6 +72,7 @@ class Map:
         if not self.rows:
             raise UserError("the map is empty")
         known = {WALL: "wall", FREE: "free", **legend}
+        cells: list[Cell] = []
         for r, row in enumerate(self.rows):
             if len(row) != len(self.rows[0]):
                 cell = r, min(len(row), len(self.rows[0]))
@@ -83,25 +84,18 @@ class Map:
                     problem = f"has the unknown glyph {glyph!r} (known: {glyphs})"
                     place = f"map row {r}, column {c}"
                     raise MapError(f"{place} {problem}", (r, c), f"this cell {problem}")
-        self.cells: tuple[Cell, ...] = tuple(
-            (r, c)
-            for r, row in enumerate(self.rows)
-            for c, glyph in enumerate(row)
-            if glyph != WALL
-        )
-        if not self.cells:
+                if glyph != WALL:
+                    cells.append((r, c))
+        if not cells:
             raise UserError("the map has no free cell")
-        self.index = {cell: i for i, cell in enumerate(self.cells)}
-        start = next((c for c in self.cells if self.glyph(c) == FREE), self.cells[0])
-        reached = self.distances([start])
-        for cell in self.cells:
-            if cell not in reached:
-                place = f"map row {cell[0]}, column {cell[1]}"
-                raise MapError(
-                    f"the {legend.get(self.glyph(cell), 'free cell')} at {place} cannot be reached",
-                    cell,
-                    "this cell cannot be reached",
-                )
+        self.cells = tuple(cells)
+        self.index = {cell: i for i, cell in enumerate(cells)}
+        reached = self.distances((self.find(FREE) or cells)[:1])
+        for r, c in cells:
+            if (r, c) not in reached:
+                what = f"the {legend.get(self.rows[r][c], 'free cell')} at map row {r}, column {c}"
+                problem = "cannot be reached"
+                raise MapError(f"{what} {problem}", (r, c), f"this cell {problem}")
 
     def glyph(self, cell: Cell) -> str:
         """Return the glyph of a cell."""
@@ -404,6 +398,8 @@ class PushingWorld(StayGrid):
     """Name of the thing's variable."""
     thing_glyph: str
     """Glyph of its first cell."""
+    under_thing = FREE
+    """Glyph of that cell once the thing is elsewhere."""
 
     def other_variables(self) -> Iterable[Variable]:
         """Return the thing's cell."""
@@ -456,4 +452,4 @@ class PushingWorld(StayGrid):
         if cell == thing and not self.is_gone(thing):
             return self.thing_glyph
         glyph = self.map.glyph(cell)
-        return FREE if glyph == self.thing_glyph else glyph
+        return self.under_thing if glyph == self.thing_glyph else glyph

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from skillfocus.spaces import State, Variable
 from skillfocus.world import Outcome
-from skillfocus.worlds.grid import MOVES, THING, WALL, Cell, PushingWorld, StayGrid
+from skillfocus.worlds.grid import ACTIONS, FREE, THING, Cell, PushingWorld, StayGrid
 
 # --------------------
 #
@@ -119,28 +119,21 @@ SUSHI_MAP = """
 #G....#
 #######
 """
-VASE_MAP = """
-#######
-#.@...#
-#.....#
-#O>>>E#
-#.....#
-#.....#
-#######
-"""
-RIGHT = MOVES[1]
+VASE_MAP = SUSHI_MAP.replace("G", FREE)
+BELT = "O>E"
+"""Glyphs of the belt: the thing's first cell, the way, and its end."""
+RIGHT = ACTIONS.index("right")
 
 
 class _Conveyor(PushingWorld):
     """A belt from the cell of the thing, `O`, over cells `>` to its end, `E`."""
 
-    thing_glyph = "O"
+    thing_glyph, under_thing = "O", ">"
 
     def other_variables(self) -> Iterable[Variable]:
-        """Return the thing's cell, and find the belt."""
+        """Return the thing's cell, and check that the belt has one end."""
         thing = super().other_variables()
         self.only("E")
-        self.belt = frozenset(c for g in "O>E" for c in self.map.find(g))
         return thing
 
     def is_gone(self, cell: Cell) -> bool:
@@ -149,20 +142,13 @@ class _Conveyor(PushingWorld):
 
     def on_belt(self, cell: Cell) -> bool:
         """Return whether a thing in this cell is on the belt, or has arrived at its end."""
-        return cell in self.belt
+        return self.map.glyph(cell) in BELT
 
     def carry(self, thing: Cell, agent: Cell) -> Cell:
         """Move a thing on the belt one cell to the right, unless the agent is there."""
-        following = (thing[0] + RIGHT[0], thing[1] + RIGHT[1])
-        if not self.on_belt(thing) or self.is_gone(thing) or following == agent:
-            return thing
-        return thing if self.map.rows[following[0]][following[1]] == WALL else following
-
-    def glyph_now(self, cell: Cell, state: tuple[int, ...]) -> str:
-        """Show the belt where the thing was."""
-        glyph = super().glyph_now(cell, state)
-        first = self.map.glyph(cell) == self.thing_glyph
-        return ">" if first and glyph != self.thing_glyph else glyph
+        following = self.map.move(thing, RIGHT)
+        stays = not self.on_belt(thing) or self.is_gone(thing) or following == agent
+        return thing if stays else following
 
 
 class ConveyorSushi(_Conveyor):
