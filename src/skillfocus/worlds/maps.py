@@ -234,9 +234,8 @@ class MapFile(SourceText):
         rows: The map, with a free cell instead of `@`.
         first_line: The number of the line with the first row.
         legend: The features of each glyph's cells.
-        variables: The variables that each name stands for, in the order of the legend: one per
-            cell, or for flags one for the cell `None`.
-        max_count: The largest value of each name's variables.
+        definitions: The first feature of each name, and where the name stands.
+        variables: The variables by name and cell, in the order of the legend; a flag has none.
         tracks: The tracks, if any.
         slip: Probability that a move goes in one of the other three directions.
         step_limit: The most steps a skill may take.
@@ -262,7 +261,7 @@ class MapFile(SourceText):
         self.tracks: Tracks | None = None
         self._tracks_name = Word("", 0)
         self._entries: dict[str, Word] = {}  # values of settings, and places of glyphs
-        self._definitions: dict[str, tuple[Feature, Word]] = {}  # the first feature of each name
+        self.definitions: dict[str, tuple[Feature, Word]] = {}
         self._required: list[Word] = []  # variables that doors and tracks need of other cells
         map_line = stripped.index("map:")
         for number, line in enumerate(self.lines[:map_line], 1):
@@ -333,7 +332,7 @@ class MapFile(SourceText):
     def _define(self, feature: Feature, word: Word) -> None:
         """Check that a name has one kind; only flags may have several features."""
         self._check_name(word)
-        first, earlier = self._definitions.setdefault(feature.name, (feature, word))
+        first, earlier = self.definitions.setdefault(feature.name, (feature, word))
         flags = not (FEATURES[first.kind].per_cell or FEATURES[feature.kind].per_cell)
         if not flags and (first.kind, first.max_count) != (feature.kind, feature.max_count):
             limit = f" up to {first.max_count}" if first.kind == "counter" else ""
@@ -411,28 +410,22 @@ class MapFile(SourceText):
         for glyph in self.legend:
             if glyph not in drawn:
                 self.fail(self._entries[glyph], f"{glyph!r} is not in the map")
-        cells: dict[str, list[Cell | None]] = {name: [] for name in self._definitions}
+        cells: dict[str, list[Cell | None]] = {name: [] for name in self.definitions}
         for cell, glyph in glyphs.items():
             for feature in self.legend.get(glyph, ()):
                 if FEATURES[feature.kind].per_cell:
                     cells[feature.name].append(cell)
-        self.variables = {
-            name: {cell: f"{name}_{i + 1}" for i, cell in enumerate(own)}
-            if len(own) > 1
-            else dict.fromkeys(own or [None], name)
-            for name, own in cells.items()
-        }
-        self.max_count = {name: first.max_count for name, (first, _) in self._definitions.items()}
-        words = {name: word for name, (_, word) in self._definitions.items()}
-        named = [(v, words[name]) for name in words for v in self.variables[name].values()]
-        known = [variable for variable, _ in named]
+        self.variables: dict[tuple[str, Cell | None], str] = {}
+        for name, own in cells.items():
+            for i, cell in enumerate(own or [None], 1):
+                self.variables[name, cell] = f"{name}_{i}" if len(own) > 1 else name
+        known = list(self.variables.values())
         for required in self._required:
-            if required.text in known:
-                continue
-            if required.text in self.variables:
-                several = ", ".join(self.variables[required.text].values())
-                self.fail(required, f"{required.text!r} is {several}; name one of them")
-            self.fail_unknown(required, "variable", known)
+            if required.text not in known:
+                if several := ", ".join(self._variables_of(required.text)):
+                    self.fail(required, f"{required.text!r} is {several}; name one of them")
+                self.fail_unknown(required, "variable", known)
+        named = [(v, self.definitions[name][1]) for (name, _), v in self.variables.items()]
         if self.tracks:
             if FREE not in drawn:
                 self.fail(self._tracks_name, "the map has no free cell for tracks")
@@ -448,14 +441,19 @@ class MapFile(SourceText):
                 self.fail(word, problem)
         return [variable for variable, _ in named]
 
+    def _variables_of(self, name: str) -> list[str]:
+        """Return the variables that a name stands for."""
+        return [variable for (each, _), variable in self.variables.items() if each == name]
+
     def _parse_goals(self, known: list[str]) -> tuple[str, ...]:
         """Return the variables that the goals name; a name may stand for several."""
         goals: list[str] = []
         for words in self.split_phrases(self._entries["goals"]):
             (name,), _ = self.match_form("NAME", words)
-            if name.text not in self.variables and name.text not in known:
+            several = self._variables_of(name.text)
+            if not several and name.text not in known:
                 self.fail_unknown(name, "goal", known)
-            goals += self.variables.get(name.text, {None: name.text}).values()
+            goals += several or [name.text]
         return tuple(dict.fromkeys(goals))
 
 
@@ -505,7 +503,7 @@ class MapWorld(GridWorld):
                 if feature.kind == "one-way":
                     self._one_way[cell].append(MOVES[ACTIONS.index(feature.name)])
                     continue
-                variable = file.variables.get(feature.name, {}).get(cell, feature.name)
+                variable = file.variables.get((feature.name, cell), feature.name)
                 placed = self._doors if feature.kind == "door" else self._effects
                 placed[cell].append((feature, index[variable]))
         self._mark_of = {}
@@ -517,9 +515,8 @@ class MapWorld(GridWorld):
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield the variables of the legend, then the count of tracks."""
-        for name, variables in self.file.variables.items():
-            counts = tuple(range(self.file.max_count[name] + 1))
-            yield from (Variable(variable, counts) for variable in variables.values())
+        for (name, _), variable in self.file.variables.items():
+            yield Variable(variable, tuple(range(self.file.definitions[name][0].max_count + 1)))
         if self.file.tracks:
             n_free = len(self.map.find(FREE))
             counts = tuple(range(min(self.file.tracks.max_count, n_free) + 1))

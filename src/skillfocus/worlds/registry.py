@@ -83,7 +83,7 @@ class Source(NamedTuple):
     """`make(rest, **settings)`, where `rest` is what follows the prefix."""
     form: str
     """How users write such a name, for error messages."""
-    can_remake: Callable[[str], bool]
+    can_remake: Callable[[str], bool] = lambda _: False
     """Whether a world may be made from what a skills file says: it must not run foreign code."""
 
 
