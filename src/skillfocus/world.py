@@ -276,7 +276,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def arguments(world: World, **others: object) -> dict[str, object]:
+def constructor_arguments(world: World, **others: object) -> dict[str, object]:
     """Return the arguments of its class that make a world again.
 
     Args:

@@ -20,7 +20,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import Space, State, Variable
-from skillfocus.world import Outcome, World, WorldState, arguments, check_step_limit
+from skillfocus.world import Outcome, World, WorldState, check_step_limit, constructor_arguments
 from skillfocus.worlds.explored import ExploredWorld
 
 Cell = tuple[int, int]
@@ -216,7 +216,7 @@ class GridWorld(World):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that make this world again."""
-        return arguments(self, drawing="\n".join(self.map.rows))
+        return constructor_arguments(self, drawing="\n".join(self.map.rows))
 
     def states(self) -> Iterable[State]:
         """Return every combination of values."""
@@ -232,14 +232,13 @@ class GridWorld(World):
         """Return the outcomes of the intended move and of the slips, equal ones merged."""
         if action == len(MOVES):
             return [self.after_move(state, None)]
-        return self.with_slips(action, lambda direction: self.after_move(state, direction))
+        return self.with_slips(action, [self.after_move(state, d) for d in range(len(MOVES))])
 
-    def with_slips(self, action: int, follow: Callable[[int], Outcome]) -> list[Outcome]:
-        """Return the outcomes of a move that may slip, from that of each direction."""
+    def with_slips(self, action: int, after: Sequence[Outcome]) -> list[Outcome]:
+        """Return the outcomes of a move that may slip, from what follows in each direction."""
         merged: dict[tuple[State, int, State | None], float] = {}
-        for direction in range(4):
+        for direction, outcome in enumerate(after):
             probability = 1 - self.slip if direction == action else self.slip / 3
-            outcome = follow(direction)
             key = (outcome.state, outcome.mark, outcome.again)
             merged[key] = merged.get(key, 0.0) + probability
         return [Outcome(p, *key) for key, p in merged.items() if p > 0]
@@ -363,7 +362,7 @@ class StayGrid(GridWorld):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that make this world again."""
-        return arguments(self, drawing=self._drawing)
+        return constructor_arguments(self, drawing=self._drawing)
 
     def only(self, glyph: str) -> Cell:
         """Return the one cell with a glyph.

@@ -39,34 +39,8 @@ def test_forms_return_names_and_numbers():
     assert match("door needs [no] NAME", "door needs no") == (["no"], True)  # a name like others
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            "door wants key",
-            "column 10: expected 'needs', got 'wants'; write 'door needs [no] NAME'",
-        ),
-        ("door needs", "column 15: the line is incomplete; write 'door needs [no] NAME'"),
-        ("door needs a b", "column 18: unexpected 'b'; write 'door needs [no] NAME'"),
-    ],
-)
-def test_words_of_another_form_are_refused(text, problem):
-    with pytest.raises(UserError) as caught:
-        match("door needs [no] NAME", text)
-    assert str(caught.value) == f"m.txt, line 3, {problem}"
-
-
 @pytest.mark.parametrize("text", ["0", "11", "-1", "1.0", "ten", "٣", "1" * 5000])
 def test_counts_are_whole_numbers_in_range(text):
     assert SOURCE.parse_count(Word("10", 1, 1), 10) == 10
     with pytest.raises(UserError, match="must be a whole number from 1 to 10"):
         SOURCE.parse_count(Word(text, 1, 1), 10)
-
-
-def test_unknown_words_suggest_the_nearest():
-    with pytest.raises(
-        UserError, match=r"line 1, column 2: unknown goal 'kye': did you mean 'key'"
-    ):
-        SOURCE.fail_unknown(Word("kye", 1, 2), "goal", ["key"])
-    with pytest.raises(UserError, match="unknown goal 'kye': the legend names none"):
-        SOURCE.fail_unknown(Word("kye", 1, 2), "goal", [])

@@ -11,7 +11,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome, arguments
+from skillfocus.world import Outcome, constructor_arguments
 from skillfocus.worlds.four_rooms import MAP, FourRooms
 from skillfocus.worlds.grid import ACTIONS, FREE, Cell, GridWorld, Map
 from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
@@ -62,7 +62,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
         for i, cell in enumerate(self.map.cells):
             reached = [Outcome(1.0, (self.map.index[self.map.move(cell, d)],)) for d in range(4)]
             for action in range(len(ACTIONS)):
-                for slot, outcome in enumerate(self.with_slips(action, reached.__getitem__)):
+                for slot, outcome in enumerate(self.with_slips(action, reached)):
                     (targets[i, action, slot],) = outcome.state
                     probabilities[i, action, slot] = outcome.probability
         sums = np.cumsum(probabilities, axis=2)
@@ -129,7 +129,7 @@ class Rooms(JaxGridWorld, FourRooms):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that recreate this world."""
-        return arguments(self, drawing="\n".join(self.map.rows), tools=len(self.tools))
+        return constructor_arguments(self, drawing="\n".join(self.map.rows), tools=len(self.tools))
 
     @property
     def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]

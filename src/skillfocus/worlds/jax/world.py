@@ -13,7 +13,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from skillfocus.errors import UserError
-from skillfocus.world import World, arguments, check_step_limit
+from skillfocus.world import World, check_step_limit, constructor_arguments
 
 if TYPE_CHECKING:
     import jax
@@ -136,7 +136,7 @@ class EpisodicWorld(JaxWorld):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that recreate this world."""
-        return arguments(self)
+        return constructor_arguments(self)
 
 
 def where(condition: jax.Array, chosen: Any, other: Any) -> Any:

@@ -168,9 +168,7 @@ class ThawingFrozenFood(RoomWorld):
         "olive_position": (3, 3),
         "fish_position": (4, 3),
         "date_position": (3, 4),
-        "olive_frozen": 5,
-        "fish_frozen": 5,
-        "date_frozen": 5,
+        **{f"{food}_frozen": 5 for food in FOODS},
     }
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:

@@ -24,7 +24,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import Variable
-from skillfocus.world import arguments
+from skillfocus.world import constructor_arguments
 from skillfocus.worlds.grid import Cell, Map
 from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 
@@ -177,7 +177,7 @@ class RoomWorld(JaxWorld):
     @property
     def settings(self) -> dict[str, object]:
         """The starts."""
-        return arguments(self)
+        return constructor_arguments(self)
 
     @property
     def default_target(self) -> str:
