@@ -52,8 +52,3 @@ class FourRooms(GridWorld):
         """Return a flag per tool."""
         self.tools = self.map.require("T")
         return self.count_arrivals("tool", self.tools)
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """The tools."""
-        return self.space.names[1:]

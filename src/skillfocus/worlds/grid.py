@@ -406,11 +406,6 @@ class PushingWorld(StayGrid):
         return (Variable(self.thing, self.map.cells),)
 
     @property
-    def goals(self) -> tuple[str, ...]:
-        """The thing."""
-        return (self.thing,)
-
-    @property
     def showcase(self) -> WorldState:
         """The first state of the map: agent and thing where it shows them."""
         return self.state(position=self.showcase_cell, **{self.thing: self.first_cell})

@@ -123,7 +123,11 @@ def make(name: str | Path, **settings: Any) -> World:
         raise UserError(f"{name} may hold several worlds: say which class, as in {name}:NAME")
     if name.endswith(".txt") or os.path.isfile(name):
         return _call(name, parser.read_map, settings, name)
-    raise unknown("world", name, _known_names(name))
+    import gymnasium as library  # it takes a while
+
+    in_library = [f"gymnasium:{name}"] if name in library.registry else []
+    forms = [source.form for source in SOURCES.values()]
+    raise unknown("world", name, in_library or [*BUILT_IN, *forms, "FILE.py:NAME"])
 
 
 def as_world(world: World | str | Path) -> World:
@@ -159,16 +163,6 @@ def _call(name: str, factory: Callable[..., Any], settings: dict[str, Any], *arg
     """Call a factory with settings that fit its signature."""
     check_settings(name, factory, settings, *args)
     return factory(*args, **settings)
-
-
-def _known_names(name: str) -> list[str]:
-    """Return what to suggest for an unknown name: of built-in worlds, the short names."""
-    import gymnasium as library
-
-    if name in library.registry:
-        return [f"gymnasium:{name}"]
-    forms = [source.form for source in SOURCES.values()]
-    return [*BUILT_IN, *forms, "FILE.py:NAME"]
 
 
 def _make_from_file(name: str, settings: dict[str, Any]) -> World:
