@@ -143,6 +143,7 @@ class GridWorld(World):
     counts arrivals unless it is overridden. `worlds/four_rooms.py` is a short example.
 
     Attributes:
+        drawn: The map as it was drawn.
         counter_at: The index of the variable that counts the arrivals in a cell.
     """
 
@@ -168,6 +169,7 @@ class GridWorld(World):
             raise UserError(f"slip is {slip}; it must be at least 0 and less than 1")
         check_step_limit(step_limit)
         self.map = Map(drawing, self.legend)
+        self.drawn = "\n".join(self.map.rows)
         self.slip = slip
         self.step_limit = step_limit
         self.counter_at: dict[Cell, int] = {}
@@ -216,7 +218,7 @@ class GridWorld(World):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that make this world again."""
-        return constructor_arguments(self, drawing="\n".join(self.map.rows))
+        return constructor_arguments(self, drawing=self.drawn)
 
     def states(self) -> Iterable[State]:
         """Return every combination of values."""
@@ -349,20 +351,15 @@ class StayGrid(GridWorld):
             slip: Probability that a move goes in one of the other three directions.
             step_limit: The most steps a skill may take.
         """
-        self._drawing = (drawing or self.literature_map).strip("\n")
-        rows = self._drawing.splitlines()
+        rows = (drawing or self.literature_map).strip("\n").splitlines()
         starts = [(r, c) for r, row in enumerate(rows) for c, g in enumerate(row) if g == START]
         if len(starts) != 1:
             raise UserError(f"the map has {len(starts)} cells {START!r}; it needs exactly one")
         self.showcase_cell = starts[0]
-        super().__init__(self._drawing.replace(START, FREE), slip, step_limit)
+        super().__init__("\n".join(rows).replace(START, FREE), slip, step_limit)
+        self.drawn = "\n".join(rows)
         if self.goal_glyph:
             self.only(self.goal_glyph)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
-        return constructor_arguments(self, drawing=self._drawing)
 
     def only(self, glyph: str) -> Cell:
         """Return the one cell with a glyph.

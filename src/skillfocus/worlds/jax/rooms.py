@@ -129,7 +129,7 @@ class Rooms(JaxGridWorld, FourRooms):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that recreate this world."""
-        return constructor_arguments(self, drawing="\n".join(self.map.rows), tools=len(self.tools))
+        return constructor_arguments(self, drawing=self.drawn, tools=len(self.tools))
 
     @property
     def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
