@@ -205,6 +205,25 @@ class GridWorld(World):
             state[j] = min(state[j] + 1, self.space.sizes[j] - 1)
         return Outcome(1.0, tuple(state))
 
+    def count_tracks(self, name: str, most: int) -> Variable:
+        """Return the last variable of `other_variables`: how many free cells have tracks.
+
+        Which of them is hidden: each has a mark (see `Outcome`), so tracks count once.
+        """
+        free = self.map.find(FREE)
+        self.mark_of, self.n_marks = {cell: i for i, cell in enumerate(free)}, len(free)
+        return Variable(name, tuple(range(min(most, len(free)) + 1)), scale=float(len(free)))
+
+    def leave_tracks(self, state: list[int], cell: Cell) -> Outcome:
+        """Return what follows, with probability 1, tracks in a free cell."""
+        again = tuple(state)
+        state[-1] = min(state[-1] + 1, self.space.sizes[-1] - 1)
+        return Outcome(1.0, tuple(state), self.mark_of[cell], again)
+
+    def marks_in(self, state: State) -> int:
+        """Return how many free cells have tracks."""
+        return state[-1] if self.n_marks else 0
+
     def may_enter(self, state: State, cell: Cell) -> bool:
         """Return whether the agent can enter a cell; otherwise the cell is a wall for now."""
         del state, cell

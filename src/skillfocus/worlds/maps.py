@@ -506,11 +506,8 @@ class MapWorld(GridWorld):
                 variable = file.variables.get((feature.name, cell), feature.name)
                 placed = self._doors if feature.kind == "door" else self._effects
                 placed[cell].append((feature, index[variable]))
-        self._mark_of = {}
         if file.tracks:
-            self._mark_of = {cell: i for i, cell in enumerate(self.map.find(FREE))}
             self._track_condition = index[file.tracks.condition.name]
-        self.n_marks = len(self._mark_of)
         self.fixed = self._find_fixed()
 
     def other_variables(self) -> Iterable[Variable]:
@@ -518,9 +515,7 @@ class MapWorld(GridWorld):
         for (name, _), variable in self.file.variables.items():
             yield Variable(variable, tuple(range(self.file.definitions[name][0].max_count + 1)))
         if self.file.tracks:
-            n_free = len(self.map.find(FREE))
-            counts = tuple(range(min(self.file.tracks.max_count, n_free) + 1))
-            yield Variable(self.file.tracks.name, counts, scale=float(n_free))
+            yield self.count_tracks(self.file.tracks.name, self.file.tracks.max_count)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -553,16 +548,11 @@ class MapWorld(GridWorld):
         """Apply the features of a cell, then count tracks."""
         for feature, variable in self._effects[cell]:
             state[variable] = feature.apply(state[variable])
-        tracks, mark = self.file.tracks, self._mark_of.get(cell)
-        if not tracks or mark is None or not tracks.condition.is_open(state[self._track_condition]):
+        tracks = self.file.tracks
+        if not tracks or cell not in self.mark_of:
             return Outcome(1.0, tuple(state))
-        again = tuple(state)
-        state[-1] = min(state[-1] + 1, self.space.sizes[-1] - 1)
-        return Outcome(1.0, tuple(state), mark, again)
-
-    def marks_in(self, state: State) -> int:
-        """Return how many free cells have tracks."""
-        return state[-1] if self.file.tracks else 0
+        leaves = tracks.condition.is_open(state[self._track_condition])
+        return self.leave_tracks(state, cell) if leaves else Outcome(1.0, tuple(state))
 
     def glyph_now(self, cell: Cell, state: State) -> str:
         """Return the glyph for what is left of a cell once a thing is gone or a door is open.
