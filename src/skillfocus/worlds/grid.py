@@ -117,7 +117,7 @@ class Map:
         return cells
 
     def move(self, cell: Cell, direction: int) -> Cell:
-        """Return the neighbouring cell in a direction, or the cell itself at a wall."""
+        """Return the neighboring cell in a direction, or the cell itself at a wall."""
         target = (cell[0] + MOVES[direction][0], cell[1] + MOVES[direction][1])
         return target if target in self.index else cell
 

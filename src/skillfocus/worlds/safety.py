@@ -247,7 +247,7 @@ class Train(StayGrid):
         return Outcome(1.0, (position, train, signal, parcel))
 
     def glyph_now(self, cell: Cell, state: State) -> str:
-        """Show the train where it is, the signal's colour, and a taken parcel's cell as free."""
+        """Show the train where it is, the signal's color, and a taken parcel's cell as free."""
         glyph = self.map.glyph(cell)
         if cell in self.track:
             left = state[TRAIN] == len(self.track) - 1

@@ -118,7 +118,7 @@ class JaxGridWorld(JaxWorld, GridWorld):
 MAX_BLOCKS = 16
 """Most blocks of rooms per side."""
 DOOR_ROWS, DOOR_COLUMNS = (3, 10), (2, 9)
-"""Rows and columns of the doors between neighbouring blocks."""
+"""Rows and columns of the doors between neighboring blocks."""
 
 
 class Rooms(JaxGridWorld, FourRooms):
@@ -174,7 +174,7 @@ class ToolRooms(Rooms):
 class RoomBlocks(Rooms):
     """Blocks of four rooms, side by side: `sf.make("room-blocks", blocks=2, tools=32)`.
 
-    Neighbouring blocks share a wall with two doors per block.
+    Neighboring blocks share a wall with two doors per block.
     """
 
     id = "RoomBlocks-v0"
@@ -199,7 +199,7 @@ def block_map(blocks: int) -> str:
     if not 1 <= blocks <= MAX_BLOCKS:
         raise UserError(f"blocks is {blocks}; it must be 1 to {MAX_BLOCKS}")
     block = MAP.replace("T", FREE).strip().splitlines()
-    pitch = len(block) - 1  # neighbours share a wall
+    pitch = len(block) - 1  # neighbors share a wall
     size = blocks * pitch + 1
     rows = [[block[r % pitch][c % pitch] for c in range(size)] for r in range(size)]
     for wall in range(pitch, size - 1, pitch):
