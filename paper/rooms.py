@@ -38,7 +38,7 @@ from skillfocus.progress import Progress
 from skillfocus.runs import Result, Row, Run
 from skillfocus.skills.skills import Skills
 from skillfocus.worlds.grid import ACTIONS
-from skillfocus.worlds.jax.rooms import Rooms, distances
+from skillfocus.worlds.jax.rooms import Rooms
 
 STOP = len(ACTIONS)
 """The action with which a skill stops."""
@@ -211,7 +211,7 @@ def fair_starts(
     blocked = {
         cell for i, cell in enumerate(world.tools) if clear and i != tool and i not in picked_up
     }
-    steps = distances(world.map, [world.tools[tool]], blocked)
+    steps = world.map.distances([world.tools[tool]], blocked)
     round_trips = [2 * max(steps.get(cell, np.inf), 1) for cell in world.map.cells]
     return np.flatnonzero(np.array(round_trips) <= FAIR_SHARE * world.step_limit)
 

@@ -52,6 +52,7 @@ def broken(**changes):
         (broken(draw=lambda self, s: None), "draw returns None"),
         (broken(goals=("c",)), "goals names 'c', which is not a variable"),
         (broken(default_target="c"), "default_target names 'c'"),
+        (broken(fixed=("c",)), "fixed names 'c'"),
         (broken(settings={"a": object()}), "cannot be stored as JSON"),
         (broken(transition=lambda self, s, a: [sf.Outcome(1.0, (1 - s[0], s[1]))]),
          "no action changes b"),

@@ -55,7 +55,9 @@ def check_world(world: World) -> TabularMDP | None:
     """
     _check_declared(world)
     if not world.has_table:
-        _check_without_table(world)
+        _check_settings(world, lambda w: (w.space, w.settings) == (world.space, world.settings))
+        if isinstance(world, JaxWorld):
+            _check_in_jax(world)
         return None
     mdp = tabulate(world)
     if tabulate(world).fingerprint != mdp.fingerprint:
@@ -66,31 +68,49 @@ def check_world(world: World) -> TabularMDP | None:
     numbers = np.unique(np.linspace(0, mdp.n_states - 1, SAMPLED_STATES).astype(int))
     states = [mdp.state(s) for s in numbers]
     _check_drawing(world, states)
-    _check_targets(world, mdp)
-    _check_settings(world, mdp)
+    for name in (*world.goals, world.default_target):
+        if name in mdp.fixed and len(mdp.fixed) < len(mdp.space):
+            raise UserError(
+                f"{world.id}: no action changes {name}, so no skill can target it; name it in fixed"
+            )
+    _check_settings(world, lambda w: tabulate(w).fingerprint == mdp.fingerprint)
     if isinstance(world, ExploredWorld):
         _check_simulator(world, states)
     return mdp
 
 
-def _check_without_table(world: World) -> None:
+def _check_in_jax(world: JaxWorld) -> None:
     require_jax("check_world")
-    from skillfocus.worlds.jax.checking import check_declarations, check_rollouts
+    from skillfocus.worlds.jax.checking import check_rollouts
 
-    check_declarations(world)
-    if isinstance(world, JaxWorld):
-        values = check_rollouts(world)
-        finite = world.space.is_finite
-        _check_drawing(world, [tuple(row) if finite else row for row in values[-1].tolist()])
+    values = check_rollouts(world)
+    finite = world.space.is_finite
+    _check_drawing(world, [tuple(row) if finite else row for row in values[-1].tolist()])
 
 
 def _check_declared(world: World) -> None:
+    """Check what a world says of itself: actions and their bounds, and names of variables."""
     check_declared(world)
     if not isinstance(world.actions, tuple):
         raise UserError(f"{type(world).__name__} needs actions, a tuple")
     if len(set(world.actions)) != len(world.actions):
         raise UserError(f"{world.id}: two actions share a name among {', '.join(world.actions)}")
     check_step_limit(world.step_limit)
+    n = len(world.actions)
+    if world.has_real_actions and (len(world.action_low), len(world.action_high)) != (n, n):
+        raise UserError(f"{world.id}: action_low and action_high need {n} numbers, one per action")
+    bounds = zip(world.action_low, world.action_high, strict=True)
+    for name, (low, high) in zip(world.actions, bounds, strict=False):
+        if not low < high or not np.isfinite([low, high]).all():
+            raise UserError(f"{world.id}: action {name} ranges from {low} to {high}")
+    declared = {
+        "goals": world.goals, "default_target": (world.default_target,),
+        "one_way": world.one_way, "fixed": world.fixed,
+    }  # fmt: skip
+    for attribute, names in declared.items():
+        for name in names:
+            if name not in world.space.names:
+                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
 
 
 def _check_drawing(world: World, states: list[Any]) -> None:
@@ -108,31 +128,14 @@ def _check_drawing(world: World, states: list[Any]) -> None:
             )
 
 
-def _check_targets(world: World, mdp: TabularMDP) -> None:
-    """Default targets must be variables that can change, if any can."""
-    for attribute, names in (
-        ("goals", world.goals),
-        ("default_target", (world.default_target,)),
-    ):
-        for name in names:
-            if name not in world.space.names:
-                raise UserError(f"{world.id}: {attribute} names {name!r}, which is not a variable")
-            if name in mdp.fixed and len(mdp.fixed) < len(mdp.space):
-                raise UserError(
-                    f"{world.id}: no action changes {name}, so no skill can target it; name it in "
-                    f"fixed"
-                )
-
-
-def _check_settings(world: World, mdp: TabularMDP) -> None:
+def _check_settings(world: World, is_same: Callable[[World], bool]) -> None:
+    """Check that the settings can be stored, and make the same world again."""
     try:
         json.dumps(world.settings)
     except TypeError as error:
         raise UserError(f"{world.id}: its settings cannot be stored as JSON: {error}") from None
-    if can_remake(world.id):
-        remade = make(world.id, **world.settings)
-        if tabulate(remade).fingerprint != mdp.fingerprint:
-            raise UserError(f"{world.id}: its settings recreate another world")
+    if can_remake(world.id) and not is_same(make(world.id, **world.settings)):
+        raise UserError(f"{world.id}: its settings recreate another world")
 
 
 def _check_simulator(world: ExploredWorld, states: list[State]) -> None:

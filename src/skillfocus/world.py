@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Hashable, Iterable
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -274,6 +275,17 @@ def _text(value: object) -> str:
         rounded = [f"{np.round(x, 3) + 0.0:g}" for x in value]
         return rounded[0] if len(rounded) == 1 else f"({', '.join(rounded)})"
     return str(value)
+
+
+def constructor_arguments(world: World, **others: object) -> dict[str, object]:
+    """Return the arguments of its class that make a world again.
+
+    Args:
+        world: A world with attributes named as the arguments.
+        **others: Arguments without such an attribute.
+    """
+    names = signature(type(world)).parameters
+    return {name: others[name] if name in others else getattr(world, name) for name in names}
 
 
 def can_pickle(world: World) -> bool:

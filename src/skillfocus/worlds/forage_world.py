@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome
-from skillfocus.worlds.grid import FREE, Cell, GridWorld
+from skillfocus.spaces import Variable
+from skillfocus.worlds.grid import GridWorld
 
 MAP = """
 ########
@@ -35,6 +34,7 @@ class ForageWorld(GridWorld):
 
     id = "ForageWorld-v0"
     legend = {"R": "resource", "P": "plant"}
+    vanishing = "P"
     showcase_cell = (6, 2)  # where the trajectories of Figure 1 start
 
     def __init__(
@@ -53,34 +53,12 @@ class ForageWorld(GridWorld):
         self.needed = needed
         super().__init__(drawing, slip, step_limit)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
-        return {**super().settings, "needed": self.needed}
-
     def other_variables(self) -> Iterable[Variable]:
-        """Yield a count per resource and a flag per plant."""
-        self.resources, self.plants = self.map.require("R"), self.map.find("P")
-        counts = tuple(range(self.needed + 1))
-        yield from (Variable(f"resource_{i + 1}", counts) for i in range(len(self.resources)))
-        yield from (Variable(f"plant_{i + 1}", (0, 1)) for i in range(len(self.plants)))
+        """Return a count per resource and a flag per plant."""
+        resources = self.count_arrivals("resource", self.map.require("R"), self.needed)
+        return [*resources, *self.count_arrivals("plant", self.map.find("P"))]
 
     @property
     def goals(self) -> tuple[str, ...]:
         """The resources."""
-        return self.space.names[1 : 1 + len(self.resources)]
-
-    def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Collect a resource, or destroy a plant."""
-        if cell in self.resources:
-            variable = 1 + self.resources.index(cell)
-            state[variable] = min(state[variable] + 1, self.needed)
-        if cell in self.plants:
-            state[1 + len(self.resources) + self.plants.index(cell)] = 1
-        return Outcome(1.0, tuple(state))
-
-    def glyph_now(self, cell: Cell, state: State) -> str:
-        """Show destroyed plants as free cells."""
-        if cell in self.plants and state[1 + len(self.resources) + self.plants.index(cell)] == 1:
-            return FREE
-        return super().glyph_now(cell, state)
+        return self.space.names[1 : 1 + len(self.map.find("R"))]

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome
-from skillfocus.worlds.grid import FREE, Cell, GridWorld
+from skillfocus.spaces import Variable
+from skillfocus.worlds.grid import GridWorld
 
 MAP = """
 #############
@@ -36,6 +35,7 @@ class FourRooms(GridWorld):
 
     id = "FourRooms-v0"
     legend = {"T": "tool"}
+    vanishing = "T"
     showcase_cell = (6, 9)  # where the trajectories of Figure 1 start
 
     def __init__(self, drawing: str = MAP, slip: float = 0.1, step_limit: int = 40) -> None:
@@ -51,20 +51,4 @@ class FourRooms(GridWorld):
     def other_variables(self) -> Iterable[Variable]:
         """Return a flag per tool."""
         self.tools = self.map.require("T")
-        return (Variable(f"tool_{i + 1}", (0, 1)) for i in range(len(self.tools)))
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """The tools."""
-        return self.space.names[1:]
-
-    def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Pick up a tool."""
-        if cell in self.tools:
-            state[1 + self.tools.index(cell)] = 1
-        return Outcome(1.0, tuple(state))
-
-    def glyph_now(self, cell: Cell, state: State) -> str:
-        """Show the cells of tools that were picked up as free."""
-        picked_up = cell in self.tools and state[1 + self.tools.index(cell)] == 1
-        return FREE if picked_up else super().glyph_now(cell, state)
+        return self.count_arrivals("tool", self.tools)

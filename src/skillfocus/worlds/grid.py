@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import Space, State, Variable
-from skillfocus.world import Outcome, World, WorldState, check_step_limit
+from skillfocus.world import Outcome, World, WorldState, check_step_limit, constructor_arguments
 from skillfocus.worlds.explored import ExploredWorld
 
 Cell = tuple[int, int]
@@ -72,6 +72,7 @@ class Map:
         if not self.rows:
             raise UserError("the map is empty")
         known = {WALL: "wall", FREE: "free", **legend}
+        cells: list[Cell] = []
         for r, row in enumerate(self.rows):
             if len(row) != len(self.rows[0]):
                 cell = r, min(len(row), len(self.rows[0]))
@@ -83,25 +84,18 @@ class Map:
                     problem = f"has the unknown glyph {glyph!r} (known: {glyphs})"
                     place = f"map row {r}, column {c}"
                     raise MapError(f"{place} {problem}", (r, c), f"this cell {problem}")
-        self.cells: tuple[Cell, ...] = tuple(
-            (r, c)
-            for r, row in enumerate(self.rows)
-            for c, glyph in enumerate(row)
-            if glyph != WALL
-        )
-        if not self.cells:
+                if glyph != WALL:
+                    cells.append((r, c))
+        if not cells:
             raise UserError("the map has no free cell")
-        self.index = {cell: i for i, cell in enumerate(self.cells)}
-        start = next((c for c in self.cells if self.glyph(c) == FREE), self.cells[0])
-        reached = self.distances([start])
-        for cell in self.cells:
-            if cell not in reached:
-                place = f"map row {cell[0]}, column {cell[1]}"
-                raise MapError(
-                    f"the {legend.get(self.glyph(cell), 'free cell')} at {place} cannot be reached",
-                    cell,
-                    "this cell cannot be reached",
-                )
+        self.cells = tuple(cells)
+        self.index = {cell: i for i, cell in enumerate(cells)}
+        reached = self.distances((self.find(FREE) or cells)[:1])
+        for r, c in cells:
+            if (r, c) not in reached:
+                what = f"the {legend.get(self.rows[r][c], 'free cell')} at map row {r}, column {c}"
+                problem = "cannot be reached"
+                raise MapError(f"{what} {problem}", (r, c), f"this cell {problem}")
 
     def glyph(self, cell: Cell) -> str:
         """Return the glyph of a cell."""
@@ -123,7 +117,7 @@ class Map:
         return cells
 
     def move(self, cell: Cell, direction: int) -> Cell:
-        """Return the neighbouring cell in a direction, or the cell itself at a wall."""
+        """Return the neighboring cell in a direction, or the cell itself at a wall."""
         target = (cell[0] + MOVES[direction][0], cell[1] + MOVES[direction][1])
         return target if target in self.index else cell
 
@@ -145,14 +139,20 @@ class Map:
 class GridWorld(World):
     """A world on a map; its first variable is the agent's position.
 
-    A subclass sets `id`, `legend` and `showcase_cell`, and implements `other_variables` and
-    `arrive`. `worlds/four_rooms.py` is a short example.
+    A subclass sets `id`, `legend` and `showcase_cell`, and implements `other_variables`; `arrive`
+    counts arrivals unless it is overridden. `worlds/four_rooms.py` is a short example.
+
+    Attributes:
+        drawn: The map as it was drawn.
+        counter_at: The index of the variable that counts the arrivals in a cell.
     """
 
     legend: Mapping[str, str]
     """What the glyphs of the map mean, besides `#` and `.`."""
     showcase_cell: Cell
     """Where figures and pages start skills."""
+    vanishing = ""
+    """Glyphs of the cells that are free once their counter is not 0."""
     max_variables: int = MAX_VARIABLES
     """The most variables that a map may make."""
     actions = ACTIONS
@@ -169,8 +169,10 @@ class GridWorld(World):
             raise UserError(f"slip is {slip}; it must be at least 0 and less than 1")
         check_step_limit(step_limit)
         self.map = Map(drawing, self.legend)
+        self.drawn = "\n".join(self.map.rows)
         self.slip = slip
         self.step_limit = step_limit
+        self.counter_at: dict[Cell, int] = {}
         variables = (Variable("position", self.map.cells), *self.other_variables())
         if len(variables) > self.max_variables:
             raise UserError(
@@ -183,7 +185,15 @@ class GridWorld(World):
     def other_variables(self) -> Iterable[Variable]:
         """Return the variables besides position; `self.map` is already set."""
 
-    @abstractmethod
+    def count_arrivals(self, name: str, cells: Sequence[Cell], most: int = 1) -> list[Variable]:
+        """Return a variable for each of some cells, `tool_1`, `tool_2`, …, that counts arrivals.
+
+        To be called by `other_variables`, before it makes any others.
+        """
+        first = 1 + len(self.counter_at)
+        self.counter_at |= {cell: first + i for i, cell in enumerate(cells)}
+        return [Variable(f"{name}_{i + 1}", tuple(range(most + 1))) for i in range(len(cells))]
+
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
         """Return what follows, with probability 1, when the agent has entered a cell.
 
@@ -191,6 +201,28 @@ class GridWorld(World):
             state: The state with the new position; may be modified.
             cell: The cell that was entered.
         """
+        if (j := self.counter_at.get(cell)) is not None:
+            state[j] = min(state[j] + 1, self.space.sizes[j] - 1)
+        return Outcome(1.0, tuple(state))
+
+    def count_tracks(self, name: str, most: int) -> Variable:
+        """Return the last variable of `other_variables`: how many free cells have tracks.
+
+        Which of them is hidden: each has a mark (see `Outcome`), so tracks count once.
+        """
+        free = self.map.find(FREE)
+        self.mark_of, self.n_marks = {cell: i for i, cell in enumerate(free)}, len(free)
+        return Variable(name, tuple(range(min(most, len(free)) + 1)), scale=float(len(free)))
+
+    def leave_tracks(self, state: list[int], cell: Cell) -> Outcome:
+        """Return what follows, with probability 1, tracks in a free cell."""
+        again = tuple(state)
+        state[-1] = min(state[-1] + 1, self.space.sizes[-1] - 1)
+        return Outcome(1.0, tuple(state), self.mark_of[cell], again)
+
+    def marks_in(self, state: State) -> int:
+        """Return how many free cells have tracks."""
+        return state[-1] if self.n_marks else 0
 
     def may_enter(self, state: State, cell: Cell) -> bool:
         """Return whether the agent can enter a cell; otherwise the cell is a wall for now."""
@@ -205,11 +237,7 @@ class GridWorld(World):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that make this world again."""
-        return {
-            "drawing": "\n".join(self.map.rows),
-            "slip": self.slip,
-            "step_limit": self.step_limit,
-        }
+        return constructor_arguments(self, drawing=self.drawn)
 
     def states(self) -> Iterable[State]:
         """Return every combination of values."""
@@ -225,10 +253,13 @@ class GridWorld(World):
         """Return the outcomes of the intended move and of the slips, equal ones merged."""
         if action == len(MOVES):
             return [self.after_move(state, None)]
+        return self.with_slips(action, [self.after_move(state, d) for d in range(len(MOVES))])
+
+    def with_slips(self, action: int, after: Sequence[Outcome]) -> list[Outcome]:
+        """Return the outcomes of a move that may slip, from what follows in each direction."""
         merged: dict[tuple[State, int, State | None], float] = {}
-        for direction in range(4):
+        for direction, outcome in enumerate(after):
             probability = 1 - self.slip if direction == action else self.slip / 3
-            outcome = self.after_move(state, direction)
             key = (outcome.state, outcome.mark, outcome.again)
             merged[key] = merged.get(key, 0.0) + probability
         return [Outcome(p, *key) for key, p in merged.items() if p > 0]
@@ -254,9 +285,9 @@ class GridWorld(World):
         return "\n".join(["".join(row) for row in rows] + [f"{k}={v}" for k, v in labels])
 
     def glyph_now(self, cell: Cell, state: State) -> str:
-        """Return the glyph of a cell in a state; the map's own unless a world overrides this."""
-        del state
-        return self.map.glyph(cell)
+        """Return the glyph of a cell in a state."""
+        glyph = self.map.glyph(cell)
+        return FREE if glyph in self.vanishing and state[self.counter_at[cell]] else glyph
 
 
 # -------------------- Pictures of states, drawn by the environment that a world was explored in
@@ -339,28 +370,15 @@ class StayGrid(GridWorld):
             slip: Probability that a move goes in one of the other three directions.
             step_limit: The most steps a skill may take.
         """
-        drawing = drawing or self.literature_map
-        rows = drawing.strip("\n").splitlines()
+        rows = (drawing or self.literature_map).strip("\n").splitlines()
         starts = [(r, c) for r, row in enumerate(rows) for c, g in enumerate(row) if g == START]
         if len(starts) != 1:
             raise UserError(f"the map has {len(starts)} cells {START!r}; it needs exactly one")
         self.showcase_cell = starts[0]
-        super().__init__(drawing.replace(START, FREE), slip, step_limit)
+        super().__init__("\n".join(rows).replace(START, FREE), slip, step_limit)
+        self.drawn = "\n".join(rows)
         if self.goal_glyph:
             self.only(self.goal_glyph)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
-        rows = [list(row) for row in self.map.rows]
-        row, column = self.showcase_cell
-        rows[row][column] = START
-        return {**super().settings, "drawing": "\n".join("".join(row) for row in rows)}
-
-    def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Change nothing but the position."""
-        del cell
-        return Outcome(1.0, tuple(state))
 
     def only(self, glyph: str) -> Cell:
         """Return the one cell with a glyph.
@@ -395,16 +413,13 @@ class PushingWorld(StayGrid):
     """Name of the thing's variable."""
     thing_glyph: str
     """Glyph of its first cell."""
+    under_thing = FREE
+    """Glyph of that cell once the thing is elsewhere."""
 
     def other_variables(self) -> Iterable[Variable]:
         """Return the thing's cell."""
         self.first_cell = self.only(self.thing_glyph)
         return (Variable(self.thing, self.map.cells),)
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """The thing."""
-        return (self.thing,)
 
     @property
     def showcase(self) -> WorldState:
@@ -447,4 +462,4 @@ class PushingWorld(StayGrid):
         if cell == thing and not self.is_gone(thing):
             return self.thing_glyph
         glyph = self.map.glyph(cell)
-        return FREE if glyph == self.thing_glyph else glyph
+        return self.under_thing if glyph == self.thing_glyph else glyph

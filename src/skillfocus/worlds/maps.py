@@ -5,8 +5,8 @@ settings (`slip = 0.1`), the legend (`V = fragile vase`: a glyph and the feature
 separated by commas), and at most one line `tracks NAME while NAME up to N`. Below it stands the
 map: `#` wall, `.` free, `@` free and the start of figures, and the legend's glyphs.
 
-`FEATURES` and `SETTINGS` are the words there are: how they are written, what they mean, and their
-rows in docs/maps.md. Every error names its line and column, counted from 1.
+`FEATURES` and `SETTINGS` are the words there are; docs/maps.md says what they mean. Every error
+names its line and column, counted from 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -43,13 +43,7 @@ class FeatureKind(NamedTuple):
 
     form: str
     """The words, with capitals for what the user names; `[no]` may be left out."""
-    entering: str
-    """What entering such a cell does, for the documentation."""
-    variable: str
-    """Its variable, for the documentation."""
-    drawn: str
-    """How such a cell is drawn, for the documentation."""
-    apply: Callable[[int, int], int] | None = lambda value, most: min(value + 1, most)
+    apply: Callable[[int, int], int] | None = None
     """The variable's value after an arrival, from that before and the largest; None for what
     decides who may enter."""
     per_cell: bool = False
@@ -60,66 +54,26 @@ class FeatureKind(NamedTuple):
     """Whether its variables are goals if a map names none."""
 
 
+def _add_one(value: int, most: int) -> int:
+    return min(value + 1, most)
+
+
 FEATURES = {
-    "pick-up": FeatureKind(
-        "pick-up NAME", "takes it, once", "0, then 1; one per cell", "`.` once it is taken",
-        per_cell=True, once=True, is_goal=True,
-    ),
-    "counter": FeatureKind(
-        "counter NAME up to N", "takes one unit, each time", "0 to N; one per cell", "its glyph",
-        per_cell=True, is_goal=True,
-    ),
-    "fragile": FeatureKind(
-        "fragile NAME", "breaks it for good", "0, then 1; one per cell", "`.` once it is broken",
-        per_cell=True, once=True,
-    ),
-    "switch": FeatureKind(
-        "switch NAME", "turns the flag over", "0 or 1; one for all cells with this name",
-        "its glyph", lambda value, most: most - value,
-    ),
-    "sets": FeatureKind("sets NAME", "makes the flag 1", "the same", "its glyph"),
-    "clears": FeatureKind(
-        "clears NAME", "makes the flag 0", "the same", "its glyph", lambda *_: 0
-    ),
-    "door": FeatureKind(
-        "door needs [no] NAME",
-        "is possible only while the variable is not 0 (`no`: while it is 0); the cell is a wall "
-        "otherwise",
-        "none", "`.` while it is open", None,
-    ),
-    "one-way": FeatureKind(
-        "one-way DIRECTION",
-        "is possible only with a move `up`, `right`, `down` or `left`; the cell is a wall for the "
-        "other three",
-        "none", "its glyph", None,
-    ),
-}  # fmt: skip
-"""What the cells of a glyph can do, by the first word."""
-
-
-class Setting(NamedTuple):
-    """A setting of the whole map."""
-
-    example: str
-    """A line with it, for the documentation."""
-    meaning: str
-    """What it says, for the documentation."""
-    otherwise: str
-    """Its value if it is left out, or what takes its place."""
-
-
-SETTINGS = {
-    "slip": Setting(
-        "slip = 0.1", "how often a move goes in one of the other three directions", "0.1"
-    ),
-    "step limit": Setting("step limit = 40", "the most steps a skill may take", "40"),
-    "goals": Setting(
-        "goals = key, painting",
-        "the variables that get two skills each; position gets the rest",
-        "pick-ups and counters; without any, all but position",
-    ),
-    "stay": Setting("stay = yes", "a fifth action, `stay`, that does nothing", "no"),
+    kind.form.split()[0]: kind
+    for kind in (
+        FeatureKind("pick-up NAME", _add_one, per_cell=True, once=True, is_goal=True),
+        FeatureKind("counter NAME up to N", _add_one, per_cell=True, is_goal=True),
+        FeatureKind("fragile NAME", _add_one, per_cell=True, once=True),
+        FeatureKind("switch NAME", lambda value, most: most - value),
+        FeatureKind("sets NAME", _add_one),
+        FeatureKind("clears NAME", lambda *_: 0),
+        FeatureKind("door needs [no] NAME"),
+        FeatureKind("one-way DIRECTION"),
+    )
 }
+"""What the cells of a glyph can do, by the first word."""
+SETTINGS = {"slip": "0.1", "step limit": "40", "goals": "", "stay": "no"}
+"""The settings of a map, with their defaults; without goals, `MapWorld.goals` finds some."""
 TRACKS_FORM = "tracks NAME while [no] NAME up to N"
 MAX_UNITS = 1000
 
@@ -147,8 +101,7 @@ class Feature:
         return (value > 0) == self.passable_when_set
 
 
-@dataclass(frozen=True)
-class Tracks:
+class Tracks(NamedTuple):
     """Counts the first arrival in each free cell, while a condition holds."""
 
     name: str
@@ -164,13 +117,18 @@ class Tracks:
 
 
 class Word(NamedTuple):
-    """A piece of a file and where it begins."""
+    """A piece of a line and where it begins."""
 
     text: str
     line: int
     """Counted from 1."""
-    column: int
+    column: int = 1
     """Counted from 1."""
+
+    def split(self) -> list[Word]:
+        """Return its words."""
+        found = re.finditer(r"\S+", self.text)
+        return [Word(m.group(), self.line, self.column + m.start()) for m in found]
 
 
 class SourceText:
@@ -192,38 +150,35 @@ class SourceText:
         self.lines = [line.rstrip(" ") for line in normalized.split("\n")]
         for number, line in enumerate(self.lines, 1):
             for column, character in enumerate(line, 1):
+                place = Word(character, number, column)
                 if character == "\t":
-                    self.fail(number, column, "this is a tab; use spaces")
+                    self.fail(place, "this is a tab; use spaces")
                 if unicodedata.category(character) in ("Cc", "Zl", "Zp"):
-                    self.fail(number, column, f"the character {character!r} is not allowed")
+                    self.fail(place, f"the character {character!r} is not allowed")
 
-    def fail(self, line: int, column: int, problem: str) -> NoReturn:
+    def fail(self, place: Word, problem: str) -> NoReturn:
         """Raise an error about a place."""
-        raise UserError(f"{self.name}, line {line}, column {column}: {problem}")
-
-    def fail_at(self, word: Word, problem: str) -> NoReturn:
-        """Raise an error about a word."""
-        self.fail(word.line, word.column, problem)
+        raise UserError(f"{self.name}, line {place.line}, column {place.column}: {problem}")
 
     def fail_unknown(self, word: Word, kind: str, known: Iterable[str]) -> NoReturn:
         """Raise an error about an unknown word that suggests the nearest known one."""
         known = list(known)
         if not known:
-            self.fail_at(word, f"unknown {kind} {word.text!r}: the legend names none")
-        self.fail_at(word, str(unknown(kind, word.text, known)))
+            self.fail(word, f"unknown {kind} {word.text!r}: the legend names none")
+        self.fail(word, str(unknown(kind, word.text, known)))
 
-    def split_phrases(self, text: str, line: int, column: int) -> list[list[Word]]:
-        """Split a part of a line, which begins at a column, at commas and into words.
+    def split_phrases(self, piece: Word) -> list[list[Word]]:
+        """Split a part of a line at commas and into words.
 
         Raises:
             UserError: If a phrase is empty.
         """
-        phrases = []
-        for part in text.split(","):
-            words = split_words(part, line, column)
-            if not words:
-                self.fail(line, column, "a word is missing here")
-            phrases.append(words)
+        phrases, column = [], piece.column
+        for part in piece.text.split(","):
+            place = Word(part, piece.line, column)
+            if not part.strip():
+                self.fail(place, "a word is missing here")
+            phrases.append(place.split())
             column += len(part) + 1
         return phrases
 
@@ -236,24 +191,24 @@ class SourceText:
         Raises:
             UserError: If the words do not have this form.
         """
-        pattern = form.split()
+        expected = form.replace("[no] ", "").split()
         affirmative = True
-        if "[no]" in pattern:
-            place = pattern.index("[no]")
-            affirmative = len(words) < len(pattern) or words[place].text != "no"
-            pattern.pop(place)
+        if "[no]" in form and len(words) > len(expected):
+            place = form.split().index("[no]")
+            affirmative = words[place].text != "no"
             words = words if affirmative else [*words[:place], *words[place + 1 :]]
-        for word, expected in zip(words, pattern, strict=False):
-            if expected.islower() and word.text != expected:
-                self.fail_at(word, f"expected {expected!r}, got {word.text!r}; write {form!r}")
-        if len(words) > len(pattern):
-            extra = words[len(pattern)]
-            self.fail_at(extra, f"unexpected {extra.text!r}; write {form!r}")
-        if len(words) < len(pattern):
-            last = words[-1]
-            end = last.column + len(last.text)
-            self.fail(last.line, end, f"the line is incomplete; write {form!r}")
-        slots = [word for word, part in zip(words, pattern, strict=True) if part.isupper()]
+        slots = []
+        for word, part in zip_longest(words, expected):
+            if word is None:
+                end = words[-1].column + len(words[-1].text)
+                place = words[-1]._replace(column=end)
+                self.fail(place, f"the line is incomplete; write {form!r}")
+            if part is None:
+                self.fail(word, f"unexpected {word.text!r}; write {form!r}")
+            if part.isupper():
+                slots.append(word)
+            elif word.text != part:
+                self.fail(word, f"expected {part!r}, got {word.text!r}; write {form!r}")
         return slots, affirmative
 
     def parse_count(self, word: Word, maximum: int) -> int:
@@ -264,13 +219,8 @@ class SourceText:
         """
         number = int(word.text) if re.fullmatch("[0-9]{1,9}", word.text) else 0
         if not 1 <= number <= maximum:
-            self.fail_at(word, f"{word.text!r} must be a whole number from 1 to {maximum:,}")
+            self.fail(word, f"{word.text!r} must be a whole number from 1 to {maximum:,}")
         return number
-
-
-def split_words(text: str, line: int, column: int) -> list[Word]:
-    """Split a part of a line that begins at `column` into words."""
-    return [Word(m.group(), line, column + m.start()) for m in re.finditer(r"\S+", text)]
 
 
 # -------------------- What a map file says
@@ -284,11 +234,8 @@ class MapFile(SourceText):
         rows: The map, with a free cell instead of `@`.
         first_line: The number of the line with the first row.
         legend: The features of each glyph's cells.
-        cells: The cells with a variable of their own by its name, in the order of the legend; none
-            for flags.
-        variables: The variables that each of these names stands for.
-        variable_at: The variables that cells have of their own, by name and cell.
-        max_count: The largest value of each name's variables.
+        definitions: The first feature of each name, and where the name stands.
+        variables: The variables by name and cell, in the order of the legend; a flag has none.
         tracks: The tracks, if any.
         slip: Probability that a move goes in one of the other three directions.
         step_limit: The most steps a skill may take.
@@ -312,83 +259,84 @@ class MapFile(SourceText):
             raise UserError(f"{name} has no map; write map: and below it the drawing")
         self.legend: dict[str, tuple[Feature, ...]] = {}
         self.tracks: Tracks | None = None
-        self._tracks_name = Word("", 0, 0)
-        self._settings: dict[str, Word] = {}
-        self._glyphs: dict[str, Word] = {}
-        self._definitions: dict[str, tuple[Feature, Word]] = {}  # the first feature of each name
+        self._tracks_name = Word("", 0)
+        self._entries: dict[str, Word] = {}  # values of settings, and places of glyphs
+        self.definitions: dict[str, tuple[Feature, Word]] = {}
         self._required: list[Word] = []  # variables that doors and tracks need of other cells
         map_line = stripped.index("map:")
         for number, line in enumerate(self.lines[:map_line], 1):
             content = f" {line}".partition(" #")[0][1:]
             if content.strip():
-                self._parse_line(content, number)
+                self._parse_line(Word(content, number))
         self.rows = self._parse_rows(map_line)
         self.slip = self._parse_slip()
         self.step_limit = self.parse_count(self._setting("step limit"), MAX_STEPS)
-        self.start = self._find_start()
-        self.stay = self._parse_stay()
+        glyphs = {(r, c): g for r, row in enumerate(self.rows) for c, g in enumerate(row)}
+        self.start = self._find_start(glyphs)
+        stay = self._setting("stay")
+        if stay.text not in ("yes", "no"):
+            self.fail(stay, f"stay is {stay.text!r}; it must be yes or no")
+        self.stay = stay.text == "yes"
         self.rows = [row.replace(START, FREE) for row in self.rows]
-        self._name_variables()
-        self.goals = self._parse_goals()
+        known = self._name_variables(glyphs)
+        self.goals = self._parse_goals(known) if "goals" in self._entries else None
 
-    def _parse_line(self, line: str, number: int) -> None:
+    def _parse_line(self, line: Word) -> None:
         """Parse one line, without comments and not empty: a setting, a glyph, or tracks."""
-        words = split_words(line, number, 1)
+        words = line.split()
         if words[0].text == "tracks":
             self._parse_tracks(words)
             return
-        left, equals, right = line.partition("=")
-        key = Word(" ".join(left.split()), number, words[0].column)
+        left, equals, right = line.text.partition("=")
+        key = words[0]._replace(text=" ".join(left.split()))
         if not equals:
             known = ["GLYPH = …", *(f"{name} = …" for name in SETTINGS), "tracks …", "map:"]
             self.fail_unknown(key, "line", known)
-        earlier = self._settings.get(key.text) or self._glyphs.get(key.text)
-        if earlier:
-            self.fail_at(key, f"{key.text!r} is already defined in line {earlier.line}")
+        if earlier := self._entries.get(key.text):
+            self.fail(key, f"{key.text!r} is already defined in line {earlier.line}")
+        value = Word(right, line.line, len(left) + 2)
         if len(key.text) == 1:
-            self._parse_glyph(key, right, len(left) + 2)
+            self._entries[key.text] = key
+            self._parse_glyph(key, value)
         elif key.text in SETTINGS:
-            column = len(left) + 2 + len(right) - len(right.lstrip())
-            self._settings[key.text] = Word(right.strip(), number, column)
+            column = value.column + len(right) - len(right.lstrip())
+            self._entries[key.text] = Word(right.strip(), line.line, column)
         else:
             self.fail_unknown(key, "setting", [*SETTINGS, "or a glyph of one character"])
 
-    def _parse_glyph(self, glyph: Word, meaning: str, column: int) -> None:
+    def _parse_glyph(self, glyph: Word, meaning: Word) -> None:
         """Parse the features of a glyph's cells."""
         if glyph.text in (FREE, START):
-            self.fail_at(glyph, f"{glyph.text!r} is a free cell in every map; choose another glyph")
-        self._glyphs[glyph.text] = glyph
+            self.fail(glyph, f"{glyph.text!r} is a free cell in every map; choose another glyph")
         features: dict[tuple[str, str], Feature] = {}
         needed: list[Word] = []
-        for words in self.split_phrases(meaning, glyph.line, column):
+        for words in self.split_phrases(meaning):
             kind = words[0].text
             if kind not in FEATURES:
                 self.fail_unknown(words[0], "word", FEATURES)
             (name, *count), affirmative = self.match_form(FEATURES[kind].form, words)
             max_count = self.parse_count(count[0], MAX_UNITS) if count else 1
-            feature = Feature(kind, name.text, max_count, affirmative)
             key = name.text, "" if FEATURES[kind].apply else kind
             if key in features:
-                self.fail_at(name, f"{glyph.text!r} names {name.text!r} twice")
-            features[key] = feature
-            if kind == "one-way":
-                if name.text not in ACTIONS:
-                    self.fail_unknown(name, "direction", ACTIONS)
-            elif kind == "door":
+                self.fail(name, f"{glyph.text!r} names {name.text!r} twice")
+            features[key] = Feature(kind, name.text, max_count, affirmative)
+            if kind == "door":
                 needed.append(name)
-            else:
-                self._define(feature, name)
+            elif kind != "one-way":
+                self._define(features[key], name)
+            elif name.text not in ACTIONS:
+                self.fail_unknown(name, "direction", ACTIONS)
         self._required += [name for name in needed if (name.text, "") not in features]
         self.legend[glyph.text] = tuple(features.values())
 
     def _define(self, feature: Feature, word: Word) -> None:
         """Check that a name has one kind; only flags may have several features."""
         self._check_name(word)
-        first, earlier = self._definitions.setdefault(feature.name, (feature, word))
+        first, earlier = self.definitions.setdefault(feature.name, (feature, word))
         flags = not (FEATURES[first.kind].per_cell or FEATURES[feature.kind].per_cell)
         if not flags and (first.kind, first.max_count) != (feature.kind, feature.max_count):
             limit = f" up to {first.max_count}" if first.kind == "counter" else ""
-            self.fail_at(
+            self.fail(
                 word,
                 f"{feature.name!r} is already defined in line {earlier.line} "
                 f"({first.kind} {feature.name}{limit}); choose another name",
@@ -396,13 +344,13 @@ class MapFile(SourceText):
 
     def _check_name(self, word: Word) -> None:
         if "=" in word.text or "+" in word.text:
-            self.fail_at(word, f"the name {word.text!r} may not contain '=' or '+'")
+            self.fail(word, f"the name {word.text!r} may not contain '=' or '+'")
 
     def _parse_tracks(self, words: list[Word]) -> None:
         """Parse the line `tracks NAME while NAME up to N`."""
         if self.tracks:
             line = self._tracks_name.line
-            self.fail_at(words[0], f"tracks are already defined in line {line}")
+            self.fail(words[0], f"tracks are already defined in line {line}")
         (name, needed, count), affirmative = self.match_form(TRACKS_FORM, words)
         self._check_name(name)
         self._required.append(needed)
@@ -414,20 +362,18 @@ class MapFile(SourceText):
         """Return the map's rows, and note where they begin."""
         below = self.lines[map_line + 1 :]
         if not any(below):
-            self.fail(map_line + 1, 1, "no map follows; draw it below this line")
+            self.fail(Word("", map_line + 1), "no map follows; draw it below this line")
         first = [bool(row) for row in below].index(True)
         rows = list(takewhile(bool, below[first:]))
-        end = first + len(rows)
-        for number, line in enumerate(below[end:], map_line + 2 + end):
-            if line:
-                self.fail(
-                    number, 1, "the map has already ended; everything else belongs above map:"
-                )
         self.first_line = map_line + 2 + first
+        for number, line in enumerate(below[first + len(rows) :], self.first_line + len(rows)):
+            if line:
+                problem = "the map has already ended; everything else belongs above map:"
+                self.fail(Word(line, number), problem)
         return rows
 
     def _setting(self, name: str) -> Word:
-        return self._settings.get(name, Word(SETTINGS[name].otherwise, 0, 0))
+        return self._entries.get(name, Word(SETTINGS[name], 0))
 
     def _parse_slip(self) -> float:
         word = self._setting("slip")
@@ -436,88 +382,78 @@ class MapFile(SourceText):
         except ValueError:
             slip = -1.0
         if not 0 <= slip < 1:
-            self.fail_at(
-                word, f"slip is {word.text!r}; it must be a number, at least 0 and less than 1"
-            )
+            problem = f"slip is {word.text!r}; it must be a number, at least 0 and less than 1"
+            self.fail(word, problem)
         return slip
 
-    def _parse_stay(self) -> bool:
-        word = self._setting("stay")
-        if word.text not in ("yes", "no"):
-            self.fail_at(word, f"stay is {word.text!r}; it must be yes or no")
-        return word.text == "yes"
-
-    def _find_start(self) -> Cell:
+    def _find_start(self, glyphs: dict[Cell, str]) -> Cell:
         """Return the cell of `@`; without one, the first free cell, or else the first cell."""
-        glyphs = {(r, c): g for r, row in enumerate(self.rows) for c, g in enumerate(row)}
         inside = [cell for cell, glyph in glyphs.items() if glyph != WALL]
         if len(inside) < 2:
-            self.fail(self.first_line, 1, "the map has fewer than two cells to walk on")
+            first = Word("", self.first_line)
+            self.fail(first, "the map has fewer than two cells to walk on")
         starts = [cell for cell in inside if glyphs[cell] == START]
         if len(starts) > 1:
             row, column = starts[1]
-            self.fail(self.first_line + row, column + 1, "there is a second '@'; remove one")
+            second = Word(START, self.first_line + row, column + 1)
+            self.fail(second, "there is a second '@'; remove one")
         free = [cell for cell in inside if glyphs[cell] == FREE]
         return (starts or free or inside)[0]
 
-    def _name_variables(self) -> None:
-        """Name the variables; they must be distinct and include what doors and tracks need."""
+    def _name_variables(self, glyphs: dict[Cell, str]) -> list[str]:
+        """Name the variables; they must be distinct and include what doors and tracks need.
+
+        Returns:
+            The names of all variables but position.
+        """
         drawn = set("".join(self.rows))
-        for glyph, word in self._glyphs.items():
+        for glyph in self.legend:
             if glyph not in drawn:
-                self.fail_at(word, f"{glyph!r} is not in the map")
-        self.max_count = {name: first.max_count for name, (first, _) in self._definitions.items()}
-        self.cells: dict[str, list[Cell]] = {name: [] for name in self._definitions}
-        for r, row in enumerate(self.rows):
-            for c, glyph in enumerate(row):
-                for feature in self.legend.get(glyph, ()):
-                    if FEATURES[feature.kind].per_cell:
-                        self.cells[feature.name].append((r, c))
-        self.variables = {
-            name: [f"{name}_{i + 1}" for i in range(len(cells))] if len(cells) > 1 else [name]
-            for name, cells in self.cells.items()
-        }
-        self.variable_at = {
-            (name, cell): variable
-            for name, cells in self.cells.items()
-            for cell, variable in zip(cells, self.variables[name], strict=False)
-        }
-        named = [(v, word) for n, (_, word) in self._definitions.items() for v in self.variables[n]]
-        known = [variable for variable, _ in named]
+                self.fail(self._entries[glyph], f"{glyph!r} is not in the map")
+        cells: dict[str, list[Cell | None]] = {name: [] for name in self.definitions}
+        for cell, glyph in glyphs.items():
+            for feature in self.legend.get(glyph, ()):
+                if FEATURES[feature.kind].per_cell:
+                    cells[feature.name].append(cell)
+        self.variables: dict[tuple[str, Cell | None], str] = {}
+        for name, own in cells.items():
+            for i, cell in enumerate(own or [None], 1):
+                self.variables[name, cell] = f"{name}_{i}" if len(own) > 1 else name
+        known = list(self.variables.values())
         for required in self._required:
-            if required.text in known:
-                continue
-            if required.text in self.variables:
-                several = ", ".join(self.variables[required.text])
-                self.fail_at(required, f"{required.text!r} is {several}; name one of them")
-            self.fail_unknown(required, "variable", known)
+            if required.text not in known:
+                if several := ", ".join(self._variables_of(required.text)):
+                    self.fail(required, f"{required.text!r} is {several}; name one of them")
+                self.fail_unknown(required, "variable", known)
+        named = [(v, self.definitions[name][1]) for (name, _), v in self.variables.items()]
         if self.tracks:
             if FREE not in drawn:
-                self.fail_at(self._tracks_name, "the map has no free cell for tracks")
+                self.fail(self._tracks_name, "the map has no free cell for tracks")
             named.append((self.tracks.name, self._tracks_name))
         names = {"position"}
         for variable, word in named:
             if variable in names:
-                self.fail_at(
-                    word, f"two variables would be named {variable!r}; choose another name"
-                )
+                problem = f"two variables would be named {variable!r}; choose another name"
+                self.fail(word, problem)
             names.add(variable)
             if len(names) > MAX_VARIABLES:
-                self.fail_at(
-                    word, f"there are more than {MAX_VARIABLES} variables; draw fewer such cells"
-                )
-        self._known = [variable for variable, _ in named]
+                problem = f"there are more than {MAX_VARIABLES} variables; draw fewer such cells"
+                self.fail(word, problem)
+        return [variable for variable, _ in named]
 
-    def _parse_goals(self) -> tuple[str, ...] | None:
+    def _variables_of(self, name: str) -> list[str]:
+        """Return the variables that a name stands for."""
+        return [variable for (each, _), variable in self.variables.items() if each == name]
+
+    def _parse_goals(self, known: list[str]) -> tuple[str, ...]:
         """Return the variables that the goals name; a name may stand for several."""
-        if "goals" not in self._settings:
-            return None
         goals: list[str] = []
-        for words in self.split_phrases(*self._settings["goals"]):
+        for words in self.split_phrases(self._entries["goals"]):
             (name,), _ = self.match_form("NAME", words)
-            if name.text not in self.variables and name.text not in self._known:
-                self.fail_unknown(name, "goal", self._known)
-            goals += self.variables.get(name.text, [name.text])
+            several = self._variables_of(name.text)
+            if not several and name.text not in known:
+                self.fail_unknown(name, "goal", known)
+            goals += several or [name.text]
         return tuple(dict.fromkeys(goals))
 
 
@@ -562,33 +498,24 @@ class MapWorld(GridWorld):
         self._doors: dict[Cell, list[tuple[Feature, int]]] = {}
         self._one_way: dict[Cell, list[Cell]] = {}  # the moves that lead into a one-way door
         for cell in self.map.cells:
-            features = file.legend.get(self.map.glyph(cell), ())
-            placed = [
-                (f, index[file.variable_at.get((f.name, cell), f.name)])
-                for f in features
-                if f.kind != "one-way"
-            ]
-            self._effects[cell] = [(f, j) for f, j in placed if f.kind != "door"]
-            self._doors[cell] = [(f, j) for f, j in placed if f.kind == "door"]
-            self._one_way[cell] = [
-                MOVES[ACTIONS.index(f.name)] for f in features if f.kind == "one-way"
-            ]
-        self._mark_of = {}
+            self._effects[cell], self._doors[cell], self._one_way[cell] = [], [], []
+            for feature in file.legend.get(self.map.glyph(cell), ()):
+                if feature.kind == "one-way":
+                    self._one_way[cell].append(MOVES[ACTIONS.index(feature.name)])
+                    continue
+                variable = file.variables.get((feature.name, cell), feature.name)
+                placed = self._doors if feature.kind == "door" else self._effects
+                placed[cell].append((feature, index[variable]))
         if file.tracks:
-            self._mark_of = {cell: i for i, cell in enumerate(self.map.find(FREE))}
             self._track_condition = index[file.tracks.condition.name]
-        self.n_marks = len(self._mark_of)
         self.fixed = self._find_fixed()
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield the variables of the legend, then the count of tracks."""
-        for name, variables in self.file.variables.items():
-            counts = tuple(range(self.file.max_count[name] + 1))
-            yield from (Variable(variable, counts) for variable in variables)
+        for (name, _), variable in self.file.variables.items():
+            yield Variable(variable, tuple(range(self.file.definitions[name][0].max_count + 1)))
         if self.file.tracks:
-            n_free = len(self.map.find(FREE))
-            counts = tuple(range(min(self.file.tracks.max_count, n_free) + 1))
-            yield Variable(self.file.tracks.name, counts, scale=float(n_free))
+            yield self.count_tracks(self.file.tracks.name, self.file.tracks.max_count)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -622,19 +549,10 @@ class MapWorld(GridWorld):
         for feature, variable in self._effects[cell]:
             state[variable] = feature.apply(state[variable])
         tracks = self.file.tracks
-        if (
-            tracks
-            and cell in self._mark_of
-            and tracks.condition.is_open(state[self._track_condition])
-        ):
-            again = tuple(state)
-            state[-1] = min(state[-1] + 1, self.space.sizes[-1] - 1)
-            return Outcome(1.0, tuple(state), self._mark_of[cell], again)
-        return Outcome(1.0, tuple(state))
-
-    def marks_in(self, state: State) -> int:
-        """Return how many free cells have tracks."""
-        return state[-1] if self.file.tracks else 0
+        if not tracks or cell not in self.mark_of:
+            return Outcome(1.0, tuple(state))
+        leaves = tracks.condition.is_open(state[self._track_condition])
+        return self.leave_tracks(state, cell) if leaves else Outcome(1.0, tuple(state))
 
     def glyph_now(self, cell: Cell, state: State) -> str:
         """Return the glyph for what is left of a cell once a thing is gone or a door is open.
@@ -654,16 +572,16 @@ class MapWorld(GridWorld):
     def _find_fixed(self) -> tuple[str, ...]:
         """Return the variables that no arrival changes, such as a pick-up behind its own door."""
         changing = {len(self.space) - 1} if self.file.tracks else set()
-        for cell, effects in self._effects.items():
-            before = [self.map.move(cell, direction) for direction in range(4)]
-            moves = [(cell[0] - r, cell[1] - c) for r, c in before if (r, c) != cell]
-            if not any(all(move == only for only in self._one_way[cell]) for move in moves):
+        for (row, column), effects in self._effects.items():
+            only, doors = self._one_way[row, column], self._doors[row, column]
+            into = [(r, c) for r, c in MOVES if (row - r, column - c) in self.map.index]
+            if not any(all(move == way for way in only) for move in into):
                 continue
             changing.add(0)
             for feature, variable in effects:
-                doors = [door for door, needed in self._doors[cell] if needed == variable]
+                own = [door for door, needed in doors if needed == variable]
                 if any(
-                    feature.apply(value) != value and all(door.is_open(value) for door in doors)
+                    feature.apply(value) != value and all(door.is_open(value) for door in own)
                     for value in range(self.space.sizes[variable])
                 ):
                     changing.add(variable)
@@ -719,4 +637,4 @@ def _make(name: str, source: str, text: str) -> MapWorld:
         return MapWorld(name, file)
     except MapError as error:
         row, column = error.cell
-        file.fail(file.first_line + row, column + 1, error.problem)
+        file.fail(Word("", file.first_line + row, column + 1), error.problem)

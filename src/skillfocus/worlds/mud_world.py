@@ -65,22 +65,13 @@ class MudWorld(GridWorld):
         self.most_muddy = most_muddy
         super().__init__(drawing, slip, step_limit)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that make this world again."""
-        return {**super().settings, "most_muddy": self.most_muddy}
-
     def other_variables(self) -> Iterable[Variable]:
-        """Yield muddy, treasure and muddy_cells, and number the hidden marks."""
+        """Yield muddy, treasure and muddy_cells."""
         for glyph in self.legend:
             self.map.require(glyph)
-        vacant = self.map.find(FREE)
-        self.n_marks = len(vacant)
-        self.mark_of = {cell: i for i, cell in enumerate(vacant)}
-        counts = tuple(range(min(self.most_muddy, len(vacant)) + 1))
         yield Variable("muddy", (0, 1))
         yield Variable("treasure", (0, 1))
-        yield Variable("muddy_cells", counts, scale=float(len(vacant)))
+        yield self.count_tracks("muddy_cells", self.most_muddy)
 
     @property
     def goals(self) -> tuple[str, ...]:
@@ -97,14 +88,8 @@ class MudWorld(GridWorld):
             if glyph == "X":
                 state[TREASURE] = 1
         elif state[MUDDY]:
-            again = tuple(state)
-            state[MUDDY_CELLS] = min(state[MUDDY_CELLS] + 1, self.space.sizes[MUDDY_CELLS] - 1)
-            return Outcome(1.0, tuple(state), self.mark_of[cell], again)
+            return self.leave_tracks(state, cell)
         return Outcome(1.0, tuple(state))
-
-    def marks_in(self, state: State) -> int:
-        """Return how many vacant cells are muddy."""
-        return state[MUDDY_CELLS]
 
     def glyph_now(self, cell: Cell, state: State) -> str:
         """Show mud where the treasure was collected."""

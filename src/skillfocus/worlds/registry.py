@@ -9,7 +9,7 @@
     rddl:DOMAIN/INSTANCE        an RDDL instance (docs/rddl.md)
     my_world.py:Lights          a class in your own file (docs/own-world.md)
 
-A new built-in world is one file and one entry in `WORLDS`, or in `JAX_WORLDS`; its id also goes
+A new built-in world is one file and one entry in `BUILT_IN`; the id of one with a table also goes
 into `gymnasium_ids.py`, which must not import worlds (a test compares the two). A new adapter is
 one file in `adapters/` and one entry in `SOURCES`.
 """
@@ -49,7 +49,7 @@ from skillfocus.worlds.jax.world import JaxWorld, require_jax
 from skillfocus.worlds.mud_world import MudWorld
 from skillfocus.worlds.safety import Box, ConveyorSushi, ConveyorVase, Train, Vase
 
-WORLDS: dict[str, type[World]] = {
+BUILT_IN: dict[str, type[World]] = {
     "four-rooms": FourRooms,
     "forage-world": ForageWorld,
     "mud-world": MudWorld,
@@ -58,9 +58,6 @@ WORLDS: dict[str, type[World]] = {
     "conveyor-sushi": ConveyorSushi,
     "conveyor-vase": ConveyorVase,
     "train": Train,
-}
-"""Built-in worlds by their short names."""
-JAX_WORLDS: dict[str, type[JaxWorld]] = {
     "tool-rooms": ToolRooms,
     "room-blocks": RoomBlocks,
     "visible-mud": VisibleMud,
@@ -71,9 +68,10 @@ JAX_WORLDS: dict[str, type[JaxWorld]] = {
     "gunner": Gunner,
     "particles": Particles,
 }
-"""Built-in worlds in JAX by their short names. Importing their files does not import JAX."""
-BUILT_IN: dict[str, type[World]] = {**WORLDS, **JAX_WORLDS}
-"""All built-in worlds by their short names."""
+"""Built-in worlds by their short names. Importing the files of those in JAX does not import JAX."""
+JAX_WORLDS = {name: world for name, world in BUILT_IN.items() if issubclass(world, JaxWorld)}
+WORLDS = {name: world for name, world in BUILT_IN.items() if name not in JAX_WORLDS}
+"""Those with a table."""
 WORLD_IDS = {world.id: world for world in BUILT_IN.values()}
 """Built-in worlds by their ids."""
 
@@ -125,7 +123,11 @@ def make(name: str | Path, **settings: Any) -> World:
         raise UserError(f"{name} may hold several worlds: say which class, as in {name}:NAME")
     if name.endswith(".txt") or os.path.isfile(name):
         return _call(name, parser.read_map, settings, name)
-    raise unknown("world", name, _known_names(name))
+    import gymnasium as library  # it takes a while
+
+    in_library = [f"gymnasium:{name}"] if name in library.registry else []
+    forms = [source.form for source in SOURCES.values()]
+    raise unknown("world", name, in_library or [*BUILT_IN, *forms, "FILE.py:NAME"])
 
 
 def as_world(world: World | str | Path) -> World:
@@ -161,16 +163,6 @@ def _call(name: str, factory: Callable[..., Any], settings: dict[str, Any], *arg
     """Call a factory with settings that fit its signature."""
     check_settings(name, factory, settings, *args)
     return factory(*args, **settings)
-
-
-def _known_names(name: str) -> list[str]:
-    """Return what to suggest for an unknown name: of built-in worlds, the short names."""
-    import gymnasium as library
-
-    if name in library.registry:
-        return [f"gymnasium:{name}"]
-    forms = [source.form for source in SOURCES.values()]
-    return [*BUILT_IN, *forms, "FILE.py:NAME"]
 
 
 def _make_from_file(name: str, settings: dict[str, Any]) -> World:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome, WorldState
-from skillfocus.worlds.grid import FREE, MOVES, THING, WALL, Cell, PushingWorld, StayGrid
+from skillfocus.world import Outcome
+from skillfocus.worlds.grid import ACTIONS, FREE, THING, Cell, PushingWorld, StayGrid
 
 # --------------------
 #
@@ -76,8 +76,6 @@ VASE_ROOM_MAP = """
 #.@.#
 #####
 """
-VASE = 1
-"""Index of the variable."""
 
 
 class Vase(StayGrid):
@@ -85,24 +83,13 @@ class Vase(StayGrid):
 
     id = "Vase-v0"
     legend = {"V": "vase", "G": "goal"}
-    goal_glyph = "G"
+    vanishing, goal_glyph = "V", "G"
     literature_map = VASE_ROOM_MAP
 
     def other_variables(self) -> Iterable[Variable]:
         """Return whether the vase is broken."""
-        self.only("V")
+        self.counter_at[self.only("V")] = 1
         return (Variable("vase", (0, 1)),)
-
-    def arrive(self, state: list[int], cell: Cell) -> Outcome:
-        """Break the vase."""
-        if self.map.glyph(cell) == "V":
-            state[VASE] = 1
-        return Outcome(1.0, tuple(state))
-
-    def glyph_now(self, cell: Cell, state: State) -> str:
-        """Show the cell of a broken vase as free."""
-        glyph = super().glyph_now(cell, state)
-        return FREE if glyph == "V" and state[VASE] else glyph
 
 
 # --------------------
@@ -132,28 +119,21 @@ SUSHI_MAP = """
 #G....#
 #######
 """
-VASE_MAP = """
-#######
-#.@...#
-#.....#
-#O>>>E#
-#.....#
-#.....#
-#######
-"""
-RIGHT = MOVES[1]
+VASE_MAP = SUSHI_MAP.replace("G", FREE)
+BELT = "O>E"
+"""Glyphs of the belt: the thing's first cell, the way, and its end."""
+RIGHT = ACTIONS.index("right")
 
 
 class _Conveyor(PushingWorld):
     """A belt from the cell of the thing, `O`, over cells `>` to its end, `E`."""
 
-    thing_glyph = "O"
+    thing_glyph, under_thing = "O", ">"
 
     def other_variables(self) -> Iterable[Variable]:
-        """Return the thing's cell, and find the belt."""
+        """Return the thing's cell, and check that the belt has one end."""
         thing = super().other_variables()
         self.only("E")
-        self.belt = frozenset(c for g in "O>E" for c in self.map.find(g))
         return thing
 
     def is_gone(self, cell: Cell) -> bool:
@@ -162,20 +142,13 @@ class _Conveyor(PushingWorld):
 
     def on_belt(self, cell: Cell) -> bool:
         """Return whether a thing in this cell is on the belt, or has arrived at its end."""
-        return cell in self.belt
+        return self.map.glyph(cell) in BELT
 
     def carry(self, thing: Cell, agent: Cell) -> Cell:
         """Move a thing on the belt one cell to the right, unless the agent is there."""
-        following = (thing[0] + RIGHT[0], thing[1] + RIGHT[1])
-        if not self.on_belt(thing) or self.is_gone(thing) or following == agent:
-            return thing
-        return thing if self.map.rows[following[0]][following[1]] == WALL else following
-
-    def glyph_now(self, cell: Cell, state: tuple[int, ...]) -> str:
-        """Show the belt where the thing was."""
-        glyph = super().glyph_now(cell, state)
-        first = self.map.glyph(cell) == self.thing_glyph
-        return ">" if first and glyph != self.thing_glyph else glyph
+        following = self.map.move(thing, RIGHT)
+        stays = not self.on_belt(thing) or self.is_gone(thing) or following == agent
+        return thing if stays else following
 
 
 class ConveyorSushi(_Conveyor):
@@ -232,12 +205,14 @@ class Train(StayGrid):
         "T": "train", "=": "track", "E": "end of the track", "S": "signal", "R": "red signal",
         "P": "parcel",
     }  # fmt: skip
+    vanishing = "P"
     literature_map = TRAIN_MAP
 
     def other_variables(self) -> Iterable[Variable]:
         """Yield the train, the signal and the parcel."""
         for glyph in "TESP":
             self.only(glyph)
+        self.counter_at[self.only("P")] = PARCEL
         self.track = tuple(cell for cell in self.map.cells if self.map.glyph(cell) in TRACK)
         yield Variable("train", self.track)
         yield Variable("signal", (0, 1))
@@ -247,11 +222,6 @@ class Train(StayGrid):
     def goals(self) -> tuple[str, ...]:
         """The parcel."""
         return ("parcel",)
-
-    @property
-    def showcase(self) -> WorldState:
-        """The first state of the map."""
-        return self.state(position=self.showcase_cell)
 
     def states(self) -> Iterable[State]:
         """Return every combination with the agent beside the track."""
@@ -265,12 +235,9 @@ class Train(StayGrid):
 
     def arrive(self, state: list[int], cell: Cell) -> Outcome:
         """Turn the signal over, or take the parcel."""
-        glyph = self.map.glyph(cell)
-        if glyph == "S":
+        if self.map.glyph(cell) == "S":
             state[SIGNAL] = 1 - state[SIGNAL]
-        elif glyph == "P":
-            state[PARCEL] = 1
-        return Outcome(1.0, tuple(state))
+        return super().arrive(state, cell)
 
     def after_move(self, state: State, direction: int | None) -> Outcome:
         """Move the agent, then the train."""
@@ -280,7 +247,7 @@ class Train(StayGrid):
         return Outcome(1.0, (position, train, signal, parcel))
 
     def glyph_now(self, cell: Cell, state: State) -> str:
-        """Show the train where it is, the signal's colour, and a taken parcel's cell as free."""
+        """Show the train where it is, the signal's color, and a taken parcel's cell as free."""
         glyph = self.map.glyph(cell)
         if cell in self.track:
             left = state[TRAIN] == len(self.track) - 1
@@ -288,4 +255,4 @@ class Train(StayGrid):
             return "T" if here else "=" if glyph == "T" else glyph
         if glyph == "S":
             return "R" if state[SIGNAL] else "S"
-        return FREE if glyph == "P" and state[PARCEL] else glyph
+        return super().glyph_now(cell, state)

@@ -18,7 +18,9 @@ from skillfocus.worlds.jax.table import TableWorld
 
 @pytest.mark.parametrize("name", JAX_WORLDS)
 def test_built_in_worlds_pass(name):
-    check_world(sf.make(name))
+    world = sf.make(name)
+    check_world(world)
+    assert sf.make(world.id).space == world.space
 
 
 def test_finite_worlds_pass():
@@ -41,8 +43,29 @@ class Lamps(JaxWorld):
         return jnp.where(on, jnp.where(action == 0, 1 - state, 1), state)
 
 
-def test_a_complete_world_passes():
+class Point(JaxWorld):
+    """A point on a square, with a clock that nothing stops."""
+
+    id, actions = "Point-v0", ("x", "y")
+    space = sf.Space(
+        (sf.Variable("at", low=(-1, -1), high=(1, 1)), sf.Variable("post", low=(0,), high=(1,)))
+    )
+    action_low, action_high = (-0.1, -0.1), (0.1, 0.1)
+    fixed = ("post",)
+
+    def reset(self, key):
+        return jax.random.uniform(key, (3,))
+
+    def step(self, key, state, action):
+        return jnp.concatenate([jnp.clip(state[:2] + action, -1, 1), state[2:]])
+
+
+def test_complete_worlds_pass():
     check_world(Lamps())
+    check_world(Point())
+    assert Point().goals == ("at",)
+    assert repr(Point()) == "<Point-v0: 2 action dimensions, at (2) × post (1)>"
+    assert Point().draw([0.5, -0.25, 1]) == "at=(0.5, -0.25)\npost=1"
 
 
 RNG = np.random.default_rng(0)
@@ -72,3 +95,35 @@ def off(values):
 def test_what_is_wrong_is_said(changes, sentence):
     with pytest.raises(sf.UserError, match=sentence):
         check_world(type("Broken", (Lamps,), changes)())
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"action_low": (-1.0,)}, "need 2 numbers"),
+        ({"action_low": (0.1, -0.1)}, "x ranges from 0.1 to 0.1"),
+        ({"fixed": ("nothing",)}, "fixed names 'nothing'"),
+        ({"values": lambda self, state: state[:2]}, r"values must be float32 of shape \(3,\)"),
+        ({"step": lambda self, key, state, action: state[:2]}, "the same structure"),
+        ({"step": lambda self, key, state, action: state + 1}, "outside its bounds"),
+        ({"step": lambda self, key, state, action: state * jnp.nan}, "not finite"),
+        ({"step": lambda self, key, state, action: state * 0.5}, "declared fixed, but changes"),
+    ],
+)
+def test_what_is_wrong_with_real_values_is_said(changes, sentence):
+    with pytest.raises(sf.UserError, match=sentence):
+        check_world(type("Broken", (Point,), changes)())
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda world: sf.discover(world, "focused-vic", seed=0, learner="q-learning"),
+        lambda world: sf.tabulate(world),
+    ],
+)
+def test_what_needs_a_table_refuses_real_values(use):
+    with pytest.raises(
+        sf.UserError, match="has no table of its states, because its variables are real-valued"
+    ):
+        use(sf.make("two-rooms"))

@@ -12,7 +12,6 @@ from skillfocus.worlds.jax.rooms import (
     Rooms,
     ToolRooms,
     block_map,
-    distances,
     place_tools,
 )
 
@@ -80,7 +79,7 @@ def test_every_tool_can_be_fetched_past_the_others(world):
     assert len(set(world.tools)) == len(world.goals) == len(world.one_way)
     for tool in world.tools:
         others = [cell for cell in world.tools if cell != tool]
-        assert len(distances(world.map, [tool], others)) == len(world.map.cells) - len(others)
+        assert len(world.map.distances([tool], others)) == len(world.map.cells) - len(others)
 
 
 def test_tools_are_spread_by_the_stated_rule():

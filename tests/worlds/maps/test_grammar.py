@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.maps import SourceText, Word, split_words
+from skillfocus.worlds.maps import SourceText, Word
 
 SOURCE = SourceText("m.txt", "one \r\ntwo\rthree\n")
 
 
 def match(form, text):
-    words, affirmative = SOURCE.match_form(form, split_words(text, 3, 5))
+    words, affirmative = SOURCE.match_form(form, Word(text, 3, 5).split())
     return [word.text for word in words], affirmative
 
 
@@ -18,7 +18,7 @@ def test_lines_end_in_any_way_and_without_spaces():
 
 
 def test_words_know_where_they_begin():
-    assert split_words("  up  to 12", 3, 5) == [
+    assert Word("  up  to 12", 3, 5).split() == [
         Word("up", 3, 7),
         Word("to", 3, 11),
         Word("12", 3, 14),
@@ -26,10 +26,10 @@ def test_words_know_where_they_begin():
 
 
 def test_phrases_are_split_at_commas_with_their_columns():
-    phrases = SOURCE.split_phrases("a b, c", 2, 4)
+    phrases = SOURCE.split_phrases(Word("a b, c", 2, 4))
     assert phrases == [[Word("a", 2, 4), Word("b", 2, 6)], [Word("c", 2, 9)]]
     with pytest.raises(UserError, match=r"^m\.txt, line 2, column 6: a word is missing here$"):
-        SOURCE.split_phrases("a,", 2, 4)
+        SOURCE.split_phrases(Word("a,", 2, 4))
 
 
 def test_forms_return_names_and_numbers():
@@ -39,34 +39,8 @@ def test_forms_return_names_and_numbers():
     assert match("door needs [no] NAME", "door needs no") == (["no"], True)  # a name like others
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            "door wants key",
-            "column 10: expected 'needs', got 'wants'; write 'door needs [no] NAME'",
-        ),
-        ("door needs", "column 15: the line is incomplete; write 'door needs [no] NAME'"),
-        ("door needs a b", "column 18: unexpected 'b'; write 'door needs [no] NAME'"),
-    ],
-)
-def test_words_of_another_form_are_refused(text, problem):
-    with pytest.raises(UserError) as caught:
-        match("door needs [no] NAME", text)
-    assert str(caught.value) == f"m.txt, line 3, {problem}"
-
-
 @pytest.mark.parametrize("text", ["0", "11", "-1", "1.0", "ten", "٣", "1" * 5000])
 def test_counts_are_whole_numbers_in_range(text):
     assert SOURCE.parse_count(Word("10", 1, 1), 10) == 10
     with pytest.raises(UserError, match="must be a whole number from 1 to 10"):
         SOURCE.parse_count(Word(text, 1, 1), 10)
-
-
-def test_unknown_words_suggest_the_nearest():
-    with pytest.raises(
-        UserError, match=r"line 1, column 2: unknown goal 'kye': did you mean 'key'"
-    ):
-        SOURCE.fail_unknown(Word("kye", 1, 2), "goal", ["key"])
-    with pytest.raises(UserError, match="unknown goal 'kye': the legend names none"):
-        SOURCE.fail_unknown(Word("kye", 1, 2), "goal", [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.spaces import State, Variable
-from skillfocus.world import Outcome
+from skillfocus.world import Outcome, constructor_arguments
 from skillfocus.worlds.four_rooms import MAP, FourRooms
 from skillfocus.worlds.grid import ACTIONS, FREE, Cell, GridWorld, Map
 from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
@@ -60,17 +60,27 @@ class JaxGridWorld(JaxWorld, GridWorld):
         targets = np.tile(numbers[:, None, None], (1, len(ACTIONS), 4))
         probabilities = np.zeros(targets.shape)
         for i, cell in enumerate(self.map.cells):
-            reached = [self.map.index[self.map.move(cell, direction)] for direction in range(4)]
+            reached = [Outcome(1.0, (self.map.index[self.map.move(cell, d)],)) for d in range(4)]
             for action in range(len(ACTIONS)):
-                merged: dict[int, float] = {}
-                for direction, target in enumerate(reached):
-                    probability = 1 - self.slip if direction == action else self.slip / 3
-                    merged[target] = merged.get(target, 0.0) + probability
-                possible = {target: p for target, p in merged.items() if p > 0}
-                targets[i, action, : len(possible)] = list(possible)
-                probabilities[i, action, : len(possible)] = list(possible.values())
+                for slot, outcome in enumerate(self.with_slips(action, reached)):
+                    (targets[i, action, slot],) = outcome.state
+                    probabilities[i, action, slot] = outcome.probability
         sums = np.cumsum(probabilities, axis=2)
         return Moves(targets, np.where(sums > 1 - 1e-9, 1, sums).astype(np.float32))
+
+    def index_among(self, cells: Sequence[Cell]) -> np.ndarray:
+        """Return each cell's place among some cells, int32 [n_cells]; -1 for none."""
+        index = np.full(len(self.map.cells), -1, dtype=np.int32)
+        index[[self.map.index[cell] for cell in cells]] = np.arange(len(cells))
+        return index
+
+    def sample_start(
+        self, key_cell: jax.Array, key_share: jax.Array, key_flags: jax.Array, n: int
+    ) -> tuple[jax.Array, jax.Array]:
+        """Sample a cell, int32 [1], and flags, int32 [n]: first which share of them, then which."""
+        cell = jax.random.randint(key_cell, (1,), 0, len(self.map.cells), jnp.int32)
+        share = jax.random.uniform(key_share)
+        return cell, (jax.random.uniform(key_flags, (n,)) < share).astype(jnp.int32)
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
         """Sample a move and enter its cell."""
@@ -108,13 +118,18 @@ class JaxGridWorld(JaxWorld, GridWorld):
 MAX_BLOCKS = 16
 """Most blocks of rooms per side."""
 DOOR_ROWS, DOOR_COLUMNS = (3, 10), (2, 9)
-"""Rows and columns of the doors between neighbouring blocks."""
+"""Rows and columns of the doors between neighboring blocks."""
 
 
 class Rooms(JaxGridWorld, FourRooms):
     """Pick up tools on any map: `Rooms(drawing)` has the dynamics of `FourRooms(drawing)`."""
 
     id = "Rooms-v0"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Arguments that recreate this world."""
+        return constructor_arguments(self, drawing=self.drawn, tools=len(self.tools))
 
     @property
     def one_way(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -124,17 +139,12 @@ class Rooms(JaxGridWorld, FourRooms):
     @cached_property
     def tool_at(self) -> np.ndarray:
         """Index of the tool at each cell, int32 [n_cells]; -1 for none."""
-        tool_at = np.full(len(self.map.cells), -1, dtype=np.int32)
-        tool_at[[self.map.index[cell] for cell in self.tools]] = np.arange(len(self.tools))
-        return tool_at
+        return self.index_among(self.tools)
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a cell, the share of tools that are picked up, and which ones."""
         at_cell, share, at_tools = jax.random.split(key, 3)
-        cell = jax.random.randint(at_cell, (1,), 0, len(self.map.cells), jnp.int32)
-        likely = jax.random.uniform(share)
-        picked_up = jax.random.uniform(at_tools, (len(self.tools),)) < likely
-        return jnp.concatenate([cell, picked_up.astype(jnp.int32)])
+        return jnp.concatenate(self.sample_start(at_cell, share, at_tools, len(self.tools)))
 
     def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
         """Pick up a tool."""
@@ -160,16 +170,11 @@ class ToolRooms(Rooms):
         """
         super().__init__(place_tools(MAP, tools), slip, step_limit)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {"tools": len(self.tools), "slip": self.slip, "step_limit": self.step_limit}
-
 
 class RoomBlocks(Rooms):
     """Blocks of four rooms, side by side: `sf.make("room-blocks", blocks=2, tools=32)`.
 
-    Neighbouring blocks share a wall with two doors per block.
+    Neighboring blocks share a wall with two doors per block.
     """
 
     id = "RoomBlocks-v0"
@@ -188,23 +193,13 @@ class RoomBlocks(Rooms):
         self.blocks = blocks
         super().__init__(place_tools(block_map(blocks), tools), slip, step_limit)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """Arguments that recreate this world."""
-        return {
-            "blocks": self.blocks,
-            "tools": len(self.tools),
-            "slip": self.slip,
-            "step_limit": self.step_limit,
-        }
-
 
 def block_map(blocks: int) -> str:
     """Return the map of `blocks` × `blocks` blocks of the paper's four rooms, without tools."""
     if not 1 <= blocks <= MAX_BLOCKS:
         raise UserError(f"blocks is {blocks}; it must be 1 to {MAX_BLOCKS}")
     block = MAP.replace("T", FREE).strip().splitlines()
-    pitch = len(block) - 1  # neighbours share a wall
+    pitch = len(block) - 1  # neighbors share a wall
     size = blocks * pitch + 1
     rows = [[block[r % pitch][c % pitch] for c in range(size)] for r in range(size)]
     for wall in range(pitch, size - 1, pitch):
@@ -237,7 +232,7 @@ def place_tools(drawing: str, tools: int) -> str:
     chosen = grid.find("T")[:tools]
     while len(chosen) < tools:
         free = [cell for cell in grid.cells if cell not in chosen]
-        away = distances(grid, chosen)
+        away = grid.distances(chosen)
         free.sort(key=lambda cell: -away.get(cell, 0))  # stable: equals stay in reading order
         cell = next((cell for cell in free if _may_hold_tool(grid, chosen, cell)), None)
         if cell is None:
@@ -249,17 +244,13 @@ def place_tools(drawing: str, tools: int) -> str:
     return "\n".join("".join(row) for row in rows)
 
 
-distances = Map.distances
-"""`distances(grid, sources, avoid)`: steps to the nearest source."""
-
-
 def _may_hold_tool(grid: Map, chosen: list[Cell], cell: Cell) -> bool:
     """Return whether cells without tools stay connected, and adjacent to every tool."""
     if {d for d in range(4) if grid.move(cell, d) != cell} in ({0, 2}, {1, 3}):  # a doorway
         return False
     tools = {*chosen, cell}
     without = [other for other in grid.cells if other not in tools]
-    if not without or len(distances(grid, without[:1], tools)) < len(without):
+    if not without or len(grid.distances(without[:1], tools)) < len(without):
         return False
     return all(any(grid.move(tool, d) not in tools for d in range(4)) for tool in tools)
 
@@ -332,18 +323,14 @@ class VisibleMud(JaxGridWorld):
     @cached_property
     def _flag_of(self) -> np.ndarray:
         """Index of each cell's flag, int32 [n_cells]; -1 for none."""
-        flag_of = np.full(len(self.map.cells), -1, dtype=np.int32)
-        flag_of[[self.map.index[cell] for cell in self.vacant]] = np.arange(len(self.vacant))
-        return flag_of
+        return self.index_among(self.vacant)
 
     def reset(self, key: jax.Array) -> jax.Array:
         """Sample a cell, whether the agent is muddy and has the treasure, and the muddy cells."""
         at_cell, at_agent, share, at_flags = jax.random.split(key, 4)
-        cell = jax.random.randint(at_cell, (1,), 0, len(self.map.cells), jnp.int32)
+        cell, muddy = self.sample_start(at_cell, share, at_flags, len(self.vacant))
         agent = jax.random.bernoulli(at_agent, shape=(2,))
-        likely = jax.random.uniform(share)
-        muddy = jax.random.uniform(at_flags, (len(self.vacant),)) < likely
-        return jnp.concatenate([cell, agent.astype(jnp.int32), muddy.astype(jnp.int32)])
+        return jnp.concatenate([cell, agent.astype(jnp.int32), muddy])
 
     def enter(self, cell: jax.Array, others: jax.Array) -> jax.Array:
         """Get muddy or clean, collect the treasure, or leave a track."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ import numpy as np
 
 from skillfocus.mdp import TabularMDP
 from skillfocus.spaces import State
-from skillfocus.world import Outcome, World
+from skillfocus.world import World
 from skillfocus.worlds.jax.world import JaxWorld
 
 WORD = 2**31
@@ -57,14 +57,6 @@ class TableWorld(JaxWorld):
     def goals(self) -> tuple[str, ...]:
         """As in the finite world."""
         return self.world.goals
-
-    def states(self) -> Iterable[State]:
-        """As in the finite world: unlike other JAX worlds, this one can be tabulated."""
-        return self.world.states()
-
-    def transition(self, state: State, action: int) -> list[Outcome]:
-        """As in the finite world."""
-        return self.world.transition(state, action)
 
     def draw(self, state: State) -> str:
         """As in the finite world."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import importlib
 from abc import abstractmethod
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from skillfocus.errors import UserError
-from skillfocus.world import World, check_step_limit
+from skillfocus.world import World, check_step_limit, constructor_arguments
 
 if TYPE_CHECKING:
     import jax
@@ -137,7 +136,7 @@ class EpisodicWorld(JaxWorld):
     @property
     def settings(self) -> dict[str, object]:
         """Arguments that recreate this world."""
-        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+        return constructor_arguments(self)
 
 
 def where(condition: jax.Array, chosen: Any, other: Any) -> Any:

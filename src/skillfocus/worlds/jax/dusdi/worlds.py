@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,17 +55,13 @@ PAST_LIMIT = LIMIT - float(np.float32(LIMIT))
 """How far the corners at `LIMIT` lie beyond the base's last position: the original rounds the base
 to float32, but not the corners. It decides what a base in the very corner sees there."""
 N_ITEMS = 4
-Variables = Literal["items", "numbers"]
-Starts = Literal["centre", "varied"]
-
-
-def _items(name: str) -> Variable:
-    """Return a one-hot variable; two different things are at distance √2."""
-    return Variable(name, low=(0.0,) * N_ITEMS, high=(1.0,) * N_ITEMS, scale=math.sqrt(2))
-
-
-SPACES: dict[Variables, Space] = {
-    "items": Space(tuple(_items(name) for name in ("base", "arm", "view"))),
+SPACES = {
+    "items": Space(
+        tuple(  # one-hot: two different things are at distance √2
+            Variable(name, low=(0.0,) * N_ITEMS, high=(1.0,) * N_ITEMS, scale=math.sqrt(2))
+            for name in ("base", "arm", "view")
+        )
+    ),
     "numbers": Space(
         (
             Variable("base", low=(0.0, 0.0), high=(LIMIT, LIMIT)),

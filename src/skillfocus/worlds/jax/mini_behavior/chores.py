@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skillfocus.spaces import Space, Variable
-from skillfocus.worlds.jax.mini_behavior.room import (
-    ABSENT,
-    WALL,
-    Room,
-    RoomWorld,
-    agent_variables,
-    level_variable,
-    pack,
-    position_variable,
-)
+from skillfocus.worlds.jax.mini_behavior.room import ABSENT, LEVELS, WALL, Room, RoomWorld
 from skillfocus.worlds.jax.world import jax, jnp
 
 # --------------------
@@ -52,8 +43,8 @@ class InstallingAPrinter(RoomWorld):
     room = OFFICE
     space = Space(
         (
-            *agent_variables(OFFICE),
-            position_variable("printer_position", OFFICE),
+            *OFFICE.agent_variables(),
+            OFFICE.position("printer_position"),
             Variable("printer_on", (0, 1)),
             Variable("printer_ready", (0, 1)),
             Variable("table_clean", (0, 1)),
@@ -80,8 +71,7 @@ class InstallingAPrinter(RoomWorld):
             action, printer[None], in_front[None], ("drop",), front != WALL, front
         )
         agent, direction = self.room.walk(agent, direction, action, in_front)
-        return pack(
-            self.space,
+        return self.pack(
             agent=agent,
             direction=direction,
             printer_position=printer,
@@ -101,8 +91,7 @@ class InstallingAPrinter(RoomWorld):
         on = jax.random.randint(keys[3], (), 0, 2)
         progress = jax.random.randint(keys[4], (), 0, 3)  # dirty, clean, clean and ready
         on_table = jnp.asarray(self.room.on("table"))[printer]
-        return pack(
-            self.space,
+        return self.pack(
             agent=self.room.draw_agent(keys[1], printer[None]),
             direction=jax.random.randint(keys[2], (), 0, 4),
             printer_position=printer,
@@ -164,11 +153,11 @@ class ThawingFrozenFood(RoomWorld):
     room = KITCHEN
     space = Space(
         (
-            *agent_variables(KITCHEN),
+            *KITCHEN.agent_variables(),
             Variable("fridge_open", (0, 1)),
             Variable("sink_on", (0, 1)),
-            *(position_variable(f"{food}_position", KITCHEN, ABOVE) for food in FOODS),
-            *(level_variable(f"{food}_frozen") for food in FOODS),
+            *(KITCHEN.position(f"{food}_position", ABOVE) for food in FOODS),
+            *(Variable(f"{food}_frozen", LEVELS) for food in FOODS),
         )
     )
     step_limit = 70
@@ -179,9 +168,7 @@ class ThawingFrozenFood(RoomWorld):
         "olive_position": (3, 3),
         "fish_position": (4, 3),
         "date_position": (3, 4),
-        "olive_frozen": 5,
-        "fish_frozen": 5,
-        "date_frozen": 5,
+        **{f"{food}_frozen": 5 for food in FOODS},
     }
 
     def step(self, key: jax.Array, state: jax.Array, action: jax.Array) -> jax.Array:
@@ -276,11 +263,11 @@ class CleaningACar(RoomWorld):
     room = GARAGE
     space = Space(
         (
-            *agent_variables(GARAGE),
-            position_variable("rag_position", GARAGE),
-            position_variable("soap_position", GARAGE),
-            level_variable("rag_soak"),
-            level_variable("rag_cleanness"),
+            *GARAGE.agent_variables(),
+            GARAGE.position("rag_position"),
+            GARAGE.position("soap_position"),
+            Variable("rag_soak", LEVELS),
+            Variable("rag_cleanness", LEVELS),
             Variable("car_stain", (0, 1)),
             Variable("bucket_soaped", (0, 1)),
             Variable("sink_on", (0, 1)),
@@ -316,8 +303,7 @@ class CleaningACar(RoomWorld):
         rag, soap_after = self.handle(action, things, in_front, drops, can_drop, front)
         toggled = self.takes("toggle", action) & self.room.faces("sink", agent, direction)
         agent, direction = self.room.walk(agent, direction, action, in_front.any())
-        return pack(
-            self.space,
+        return self.pack(
             agent=agent,
             direction=direction,
             rag_position=rag,
@@ -346,8 +332,7 @@ class CleaningACar(RoomWorld):
         in_bucket = jnp.asarray(self.room.on("bucket"))[soap]
         soaped = jnp.where(in_bucket, 1, jax.random.randint(keys[4], (), 0, 2))
         washed = jax.random.randint(keys[6], (), 0, 6) * soaped
-        return pack(
-            self.space,
+        return self.pack(
             agent=self.room.draw_agent(keys[1], jnp.stack([rag, soap])),
             direction=jax.random.randint(keys[2], (), 0, 4),
             rag_position=rag,

@@ -23,7 +23,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.spaces import Space, Variable
+from skillfocus.spaces import Variable
+from skillfocus.world import constructor_arguments
 from skillfocus.worlds.grid import Cell, Map
 from skillfocus.worlds.jax.world import JaxWorld, jax, jnp
 
@@ -38,14 +39,15 @@ CARRIED = "carried"
 """Position of a thing that the agent carries."""
 ABSENT = -2
 """In place of a cell number: the thing is carried."""
+LEVELS = tuple(range(6))
+"""The values of a variable such as how frozen food is."""
 Starts = Literal["task", "varied"]
 
 
-class Room:
+class Room(Map):
     """A room drawn as a map, with furniture; cells are numbered in reading order.
 
     Attributes:
-        cells: All cells except walls, as (row, column).
         free: The cells without furniture, where the agent may stand.
         n_cells: Number of cells; also the number of the position `CARRIED`.
     """
@@ -57,34 +59,37 @@ class Room:
             drawing: `#` is a wall, `.` a free cell, anything else furniture.
             furniture: The name of each glyph.
         """
-        room = Map(drawing, furniture)
-        self.cells: tuple[Cell, ...] = tuple(room.cells)
+        super().__init__(drawing, furniture)
         self.n_cells = len(self.cells)
-        self._furniture = {name: frozenset(room.find(glyph)) for glyph, name in furniture.items()}
-        filled = frozenset().union(*self._furniture.values())
-        self.free: tuple[Cell, ...] = tuple(cell for cell in self.cells if cell not in filled)
+        self.free = self.cells_of("free")
         ahead = [[(r + dr, c + dc) for dr, dc in MOVES] for r, c in self.free]
-        number = {cell: i for i, cell in enumerate(self.cells)}
         stand = {cell: i for i, cell in enumerate(self.free)}
-        self._front = np.array([[number.get(cell, WALL) for cell in row] for row in ahead])
+        self._front = np.array([[self.index.get(cell, WALL) for cell in row] for row in ahead])
         self._next = np.array(
             [[stand.get(cell, i) for cell in row] for i, row in enumerate(ahead)]
         )  # the agent stays where it is in front of walls and furniture
-        self._number_of_free = np.array([number[cell] for cell in self.free])
+
+    def agent_variables(self) -> tuple[Variable, Variable]:
+        """Return the first two variables of every world."""
+        return Variable("agent", self.free), Variable("direction", DIRECTIONS)
+
+    def position(self, name: str, extra: Sequence[str] = ()) -> Variable:
+        """Return the position of a thing: any cell, `CARRIED`, or an `extra` value."""
+        return Variable(name, (*self.cells, CARRIED, *extra))
 
     def cells_of(self, furniture: str) -> tuple[Cell, ...]:
-        """Return the cells of a piece of furniture."""
-        return tuple(cell for cell in self.cells if cell in self._furniture[furniture])
+        """Return the cells of a piece of furniture, or those that are "free"."""
+        return tuple(c for c in self.cells if self.legend.get(self.glyph(c), "free") == furniture)
 
     def on(self, furniture: str, extra: int = 1) -> np.ndarray:
         """Return which positions are cells of a piece of furniture, bool [n_cells + extra].
 
         Args:
-            furniture: Its name.
+            furniture: Its name, or "free".
             extra: Number of further positions, which are False.
         """
-        inside = [cell in self._furniture[furniture] for cell in self.cells]
-        return np.array(inside + [False] * extra)
+        inside = self.cells_of(furniture)
+        return np.array([cell in inside for cell in self.cells] + [False] * extra)
 
     def front(self, agent: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the number of the cell in front of the agent, or `WALL`."""
@@ -120,7 +125,7 @@ class Room:
             key: A random key.
             things: Numbers of the things' cells, int32 [n_things].
         """
-        taken = (jnp.asarray(self._number_of_free)[:, None] == things).any(axis=1)
+        taken = (jnp.asarray(np.flatnonzero(self.on("free")))[:, None] == things).any(axis=1)
         return jax.random.categorical(key, jnp.where(taken, -jnp.inf, 0.0)).astype(jnp.int32)
 
     def log_weights(self, kinds: Sequence[str], extra: int = 1) -> np.ndarray:
@@ -135,9 +140,8 @@ class Room:
         Returns:
             float64 [n_cells + extra].
         """
-        floor = np.append([cell in self.free for cell in self.cells], [False] * extra)
         hand = np.arange(self.n_cells + extra) == self.n_cells
-        masks = np.array([*(self.on(name, extra) for name in kinds), floor, hand])
+        masks = np.array([*(self.on(name, extra) for name in (*kinds, "free")), hand])
         with np.errstate(divide="ignore"):
             return np.log((masks / masks.sum(axis=1, keepdims=True)).sum(axis=0))
 
@@ -173,7 +177,7 @@ class RoomWorld(JaxWorld):
     @property
     def settings(self) -> dict[str, object]:
         """The starts."""
-        return {"starts": self.starts}
+        return constructor_arguments(self)
 
     @property
     def default_target(self) -> str:
@@ -190,6 +194,10 @@ class RoomWorld(JaxWorld):
         if self.starts == "task":
             return jnp.array(self.task_start, jnp.int32)
         return self.draw_start(key)
+
+    def pack(self, **values: jax.Array) -> jax.Array:
+        """Return the state with these values, int32 [n_variables]."""
+        return jnp.stack([jnp.asarray(values[name], jnp.int32) for name in self.space.names])
 
     def takes(self, name: str, action: jax.Array) -> jax.Array:
         """Return whether an action is the one of a name."""
@@ -227,23 +235,3 @@ class RoomWorld(JaxWorld):
     @abstractmethod
     def draw_start(self, key: jax.Array) -> jax.Array:
         """Sample a varied start."""
-
-
-def agent_variables(room: Room) -> tuple[Variable, Variable]:
-    """Return the first two variables of every world."""
-    return Variable("agent", room.free), Variable("direction", DIRECTIONS)
-
-
-def position_variable(name: str, room: Room, extra: Sequence[str] = ()) -> Variable:
-    """Return the position of a thing: any cell, `CARRIED`, or an `extra` value."""
-    return Variable(name, (*room.cells, CARRIED, *extra))
-
-
-def level_variable(name: str) -> Variable:
-    """Return a variable with the levels 0 to 5."""
-    return Variable(name, tuple(range(6)))
-
-
-def pack(space: Space, **values: jax.Array) -> jax.Array:
-    """Return the state with these values, int32 [n_variables]."""
-    return jnp.stack([jnp.asarray(values[name], jnp.int32) for name in space.names])
