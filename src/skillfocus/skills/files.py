@@ -15,7 +15,6 @@ world belong together is checked where they meet.
 
 from __future__ import annotations
 
-import itertools
 import reprlib
 from collections.abc import Mapping
 from itertools import chain
@@ -41,7 +40,8 @@ from skillfocus.objectives.kinds import (
 )
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import from_dict, is_registered
-from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
+from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
+from skillfocus.skills.estimators import SkillEstimates
 from skillfocus.skills.intrinsic_reward import RewardHeader, reward_from_file
 from skillfocus.skills.network import Group, NeuralPolicy, Parameters, SkillModel
 from skillfocus.skills.policy import PackedPolicy, Policy, pack_policy
@@ -480,8 +480,7 @@ def _actor_weights(
         raise UserError("the array 'scale' holds numbers that are not positive")
     first = np.shape(arrays.get("estimators/w0", ()))
     hidden = max(first[2], 1) if len(first) == 3 else 1
-    sizes, n = [estimates.n_inputs, hidden, hidden, estimates.width], estimates.n_copies
-    for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+    for i, (n, fan_in, fan_out) in enumerate(estimates.shapes(hidden)):
         for name, shape in (("w", (n, fan_in, fan_out)), ("b", (n, 1, fan_out))):
             weights["estimators"][f"{name}{i}"] = take(arrays, f"estimators/{name}{i}", shape)
     _require_all_taken(arrays)

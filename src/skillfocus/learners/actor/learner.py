@@ -53,7 +53,7 @@ class Actor(Learner):
         entropy: Weight of the entropy bonus, per action dimension.
         noise_correlation: Correlation of the action noise between consecutive steps.
         credit: How much each action dimension follows the components that it has most influence
-            on, instead of their sum; 0 for the sum (see `acting.py`). Needs a world in JAX.
+            on, instead of their sum; 0 for the sum (see `credit.py`). Needs a world in JAX.
         warmup_fraction: Share of training during which fixed prototypes supply the rewards of
             discriminators.
         penalty_delay: Share of training without a penalty, in which skills find out what they can
@@ -168,9 +168,9 @@ class Actor(Learner):
         """Train the networks; see `Learner.learn`."""
         self.check(problem)
         check_own_world(problem.world)
-        from skillfocus.learners.actor.training import train
+        from skillfocus.learners.actor.training import train_actor
 
-        return Learned(train(self, problem, rng, progress))
+        return Learned(train_actor(self, problem, rng, progress))
 
 
 def check_estimate(problem: Problem) -> None:

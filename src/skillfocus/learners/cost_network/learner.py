@@ -154,9 +154,9 @@ class Neural(Learner):
         """Train the networks; see `Learner.learn`."""
         self.check(problem)
         check_own_world(problem.world)
-        from skillfocus.learners.cost_network.training import train
+        from skillfocus.learners.cost_network.training import train_skills
 
-        return Learned(train(self, problem, rng, progress))
+        return Learned(train_skills(self, problem, rng, progress))
 
 
 def large_neural(**settings: object) -> Neural:

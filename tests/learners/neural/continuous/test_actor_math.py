@@ -15,25 +15,20 @@ from scipy.special import i0, iv
 
 import skillfocus as sf
 from skillfocus.learners.actor.rewards import (
-    EstimatorBatch,
     Fixed,
     RewardRule,
     choose_prototypes,
-    constraint_room,
-    dual_step,
-    estimator_loss,
-    init_vectors,
-    normalize,
     prototype_outputs,
 )
 from skillfocus.learners.ppo import advantages
 from skillfocus.objectives.kinds import Sphere, make_kinds
-from skillfocus.skills.actor import (
+from skillfocus.skills.actor import log_densities, log_squashing, make_code
+from skillfocus.skills.estimators import (
+    EstimatorBatch,
     SkillEstimates,
-    log_densities,
+    divide_by_norms,
+    init_vectors,
     log_density_on_sphere,
-    log_squashing,
-    make_code,
     spectral_norms,
 )
 from sliders import Sliders
@@ -199,10 +194,10 @@ def test_directions_of_discrete_skills_sum_to_zero():
 def test_the_dual_step_by_hand():
     estimates = estimates_of(sf.focused(sf.metra(rate=0.5)), {"a": 2, "c": Sphere(2)})
     change = jnp.array([[[0.6, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]]])
-    room = constraint_room(estimates, change)
+    room = estimates.constraint_room(change)
     assert np.asarray(room) == pytest.approx(np.array([[0.001, -3.0], [0.0, 0.001]]), abs=1e-6)
     log_dual = jnp.log(jnp.array([30.0, 30.0]))
-    found = jnp.exp(dual_step(estimates, log_dual, room.mean(axis=1)))
+    found = jnp.exp(estimates.dual_step(log_dual, room.mean(axis=1)))
     # broken by the first: lambda rises; kept by the second: it falls, slowly
     assert found.tolist() == pytest.approx(
         [30 * math.exp(0.5 * 2.999 / 2), 30 * math.exp(-0.5 * 0.001 / 2)], rel=1e-5
@@ -219,7 +214,7 @@ def test_the_loss_of_metra_by_hand():
     }  # fmt: skip
     before, after = jnp.array([[0.1, 0.1, 0.0]]), jnp.array([[0.5, 0.4, 0.0]])
     seen = EstimatorBatch(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
-    loss, room = estimator_loss(estimates, estimators, seen, jnp.log(jnp.array([30.0])))
+    loss, room = estimates.loss(estimators, jnp.log(jnp.array([30.0])), seen)
     # change (0.8, 0.6), of length 1: along z 0.8, and no room
     assert room.tolist() == pytest.approx([0.0], abs=1e-5)
     assert float(loss) == pytest.approx(-0.8, abs=1e-4)
@@ -231,7 +226,7 @@ def test_layers_of_lsd_have_norm_one():
     vectors = init_vectors(estimators, np.random.default_rng(1))
     assert spectral_norms(estimators).max() > 1.2
     for _ in range(60):
-        estimators, vectors = normalize(estimators, vectors)
+        estimators, vectors = divide_by_norms(estimators, vectors)
     assert spectral_norms(estimators) == pytest.approx(np.ones((1, 3)), abs=0.02)
     x, y = np.random.default_rng(2).uniform(-1, 1, (2, 500, 3)).astype(np.float32)
     phi = [np.asarray(estimates.outputs(estimators, v, v))[0] for v in (x, y)]
