@@ -28,6 +28,7 @@ from skillfocus.skills.network import apply_network
 from skillfocus.skills.policy import Policy, Traced
 from skillfocus.spaces import Space
 from skillfocus.world import World
+from skillfocus.worlds.jax.world import jax, jnp
 
 MIN_LOG_STD, MAX_LOG_STD = -3.0, 2.0
 """Bounds of log sigma; initially it is midway."""
@@ -110,8 +111,10 @@ class SkillCode:
     @cached_property
     def active(self) -> np.ndarray:
         """Which slots each kind has, float32 [n_kinds, n_slots]."""
-        rows = [[float(k in kind) for k in range(len(self.slots))] for kind in self.kinds]
-        return np.array(rows, np.float32).reshape(len(self.kinds), len(self.slots))
+        active = np.zeros((len(self.kinds), len(self.slots)), np.float32)
+        for row, kind in zip(active, self.kinds, strict=True):
+            row[list(kind)] = 1.0
+        return active
 
     @cached_property
     def masks(self) -> np.ndarray:
@@ -256,6 +259,11 @@ class ActorModel:
         high = np.asarray(self.world.action_high, np.float32)
         return low + (high - low) * (xp.tanh(u) + 1) / 2
 
+    def mean_action(self, weights: Any, *seen: Any) -> Any:
+        """Return the actions of mean u, [n, n_action_dims]; see `inputs` for the arguments."""
+        mean, _ = self.distribution(weights["actor"], self.inputs(weights, *seen))
+        return self.action(mean.astype(np.float32))
+
 
 class ActorPolicy(Policy):
     """Skills as an actor. What a skill draws when it starts is its z, [code.width]: its own
@@ -285,8 +293,8 @@ class ActorPolicy(Policy):
         Raises:
             UserError: If there are no such skills.
         """
+        slots = {slot.variable: slot for slot in self.model.code.slots}
         for skill in skills:
-            slots = {slot.variable: slot for slot in self.model.code.slots}
             self.model.code.kind_of(skill)
             for j, component in skill.items():
                 slots[j].encode(component)
@@ -326,19 +334,15 @@ class ActorPolicy(Policy):
     ) -> np.ndarray:
         """Return the actor's mean actions; see `Policy.act`."""
         del draws
-        n, model = len(skills), self.model
         seen = values if observations is None else observations
-        taken = np.zeros(n) if steps is None else steps
-        time = (taken / model.step_limit).astype(np.float32)
-        inputs = model.inputs(self.weights, seen, values, starts, self._masks[skills], modes, time)
-        mean, _ = model.distribution(self.weights["actor"], inputs)
-        return model.action(mean.astype(np.float32))
+        taken = np.zeros(len(skills)) if steps is None else steps
+        time = (taken / self.model.step_limit).astype(np.float32)
+        return self.model.mean_action(
+            self.weights, seen, values, starts, self._masks[skills], modes, time
+        )
 
     def trace(self) -> Traced:
         """Return the policy as a function in JAX; see `Policy.trace`."""
-        import jax
-        import jax.numpy as jnp
-
         model, masks = self.model, jnp.asarray(self._masks)
         names = ("actor", "shift", "scale")
         weights = jax.tree.map(jnp.asarray, {name: self.weights[name] for name in names})
@@ -349,19 +353,12 @@ class ActorPolicy(Policy):
         ) -> Any:  # fmt: skip
             del key
             time = jnp.full(1, step / model.step_limit)
-            inputs = model.inputs(
+            return model.mean_action(
                 weights, observation[None], values[None], start[None], masks[skill][None],
                 mode[None], time,
-            )  # fmt: skip
-            mean, _ = model.distribution(weights["actor"], inputs)
-            return model.action(mean)[0]
+            )[0]  # fmt: skip
 
         return Traced(weights, act)
-
-    @cached_property
-    def estimates(self) -> SkillEstimates:
-        """The discriminators or phi."""
-        return SkillEstimates(self.model.space, self.model.objective, self.model.code)
 
     def phi(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Return the learned representation of values, by target; {"": …} without targets.
@@ -375,17 +372,17 @@ class ActorPolicy(Policy):
         Raises:
             UserError: If the objective learns no representation.
         """
-        objective, names = self.model.objective, self.model.space.names
-        if self.estimates.is_discriminator:
-            raise UserError(f"{objective.name} learns discriminators, not a representation")
+        model, names = self.model, self.model.space.names
+        estimates = SkillEstimates(model.space, model.objective, model.code)
+        if estimates.is_discriminator:
+            raise UserError(f"{model.objective.name} learns discriminators, not a representation")
         values = np.asarray(values, np.float32)
-        outputs = self.estimates.outputs(self.weights["estimators"], values, values)
-        found = {}
-        for copy, k in enumerate(self.estimates.slots):
-            slot = self.model.code.slots[k]
-            name = "" if slot.variable == WHOLE else names[slot.variable]
-            found[name] = outputs[copy, :, : slot.width]
-        return found
+        outputs = estimates.outputs(self.weights["estimators"], values, values)
+        slots = [model.code.slots[k] for k in estimates.slots]
+        return {
+            "" if slot.variable == WHOLE else names[slot.variable]: phi[:, : slot.width]
+            for slot, phi in zip(slots, outputs, strict=True)
+        }
 
 
 def log_densities(u: Any, mean: Any, log_std: Any) -> Any:

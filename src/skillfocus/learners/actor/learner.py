@@ -11,22 +11,25 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus.errors import UserError, check_ranges
-from skillfocus.learners.problem import (
-    Learned,
-    Learner,
-    OnMetrics,
-    Problem,
-    check_own_world,
-)
-from skillfocus.objectives.objective import (
-    Discriminator,
-    Representation,
-    TemporalRepresentation,
-)
+from skillfocus.learners.problem import Learned, Learner, OnMetrics, Problem, check_own_world
+from skillfocus.objectives.objective import Discriminator, Representation, TemporalRepresentation
 from skillfocus.objectives.variants import PathPenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.host import HostWorld
 from skillfocus.worlds.jax.world import require_jax
+
+RANGES = {
+    "at least 1": (
+        "steps", "environments", "hidden", "estimator_hidden", "epochs", "batch", "rounds_per_jit",
+    ),
+    "between 0 and 1": (
+        "gamma", "gae_lambda", "warmup_fraction", "penalty_delay", "penalty_ramp", "grace_fraction",
+        "reset_share",
+    ),
+    "positive and finite": ("learning_rate", "estimator_rate", "clip"),
+    "0 or more and finite": ("entropy", "credit"),
+}  # fmt: skip
+"""What the settings must be; see `errors.RANGES`."""
 
 
 @dataclass(frozen=True)
@@ -96,28 +99,7 @@ class Actor(Learner):
     name: str = "actor"
 
     def __post_init__(self) -> None:
-        counts = (
-            "steps", "environments", "hidden", "estimator_hidden", "epochs", "batch",
-            "rounds_per_jit",
-        )  # fmt: skip
-        shares = (
-            "gamma",
-            "gae_lambda",
-            "warmup_fraction",
-            "penalty_delay",
-            "penalty_ramp",
-            "grace_fraction",
-            "reset_share",
-        )
-        check_ranges(
-            self,
-            {
-                "at least 1": counts,
-                "between 0 and 1": shares,
-                "positive and finite": ("learning_rate", "estimator_rate", "clip"),
-                "0 or more and finite": ("entropy", "credit"),
-            },
-        )
+        check_ranges(self, RANGES)
         if not 0 <= self.noise_correlation < 1:
             raise UserError(
                 f"noise_correlation is {self.noise_correlation}; it must be 0 or more and below 1"
@@ -154,15 +136,14 @@ class Actor(Learner):
             raise UserError(
                 f"actors compare with the start, not with {penalty.baseline}: use baseline='start'"
             )
-        if isinstance(world, HostWorld):
-            for name, why in (
-                ("credit", "the influence of actions cannot be measured"),
-                ("checkpoint", "its state cannot be saved"),
-            ):
-                if getattr(self, name):
-                    raise UserError(
-                        f"{world.id} is stepped outside JAX, so {why}: train without {name}"
-                    )
+        for name, why in (
+            ("credit", "the influence of actions cannot be measured"),
+            ("checkpoint", "its state cannot be saved"),
+        ):
+            if isinstance(world, HostWorld) and getattr(self, name):
+                raise UserError(
+                    f"{world.id} is stepped outside JAX, so {why}: train without {name}"
+                )
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Train the networks; see `Learner.learn`."""

@@ -154,28 +154,22 @@ def choose_prototypes(
     """
     x = np.asarray(scaled_values(estimates.space, reached))
     n, size, width = estimates.n_copies, x.shape[1], estimates.width
-    parameters = {
-        "prototypes": np.zeros((n, width, size), np.float32),
-        "precision": np.ones((n, 1), np.float32),
-        "mean": np.zeros((n, 1, size), np.float32),
-        "rotation": np.zeros((n, size, width), np.float32),
-    }
+    prototypes, precision = np.zeros((n, width, size), np.float32), np.ones((n, 1), np.float32)
+    mean, rotation = np.zeros((n, 1, size), np.float32), np.zeros((n, size, width), np.float32)
     for copy in range(n):
-        seen = estimates.seen[copy, :, :size]
+        seen = estimates.seen[copy, 0, :size]
         mine, used = x * seen, int(estimates.used[copy].sum())
         if estimates.discrete[copy]:
-            chosen, gap = _far_apart(mine, seen[0], used, rng)
-            parameters["prototypes"][copy, :used] = chosen
-            parameters["precision"][copy] = 1 / (2 * (SHARPNESS * gap) ** 2)
+            prototypes[copy, :used], gap = _far_apart(mine, seen, used, rng)
+            precision[copy] = 1 / (2 * (SHARPNESS * gap) ** 2)
             continue
-        mean, spread = mine.mean(axis=0), mine.std(axis=0).max() + 1e-6
-        rows = np.flatnonzero(seen[0])
+        rows, spread = np.flatnonzero(seen), mine.std(axis=0).max() + 1e-6
         square = np.linalg.qr(rng.standard_normal((max(len(rows), used),) * 2))[0]
-        parameters["mean"][copy, 0] = mean
-        parameters["rotation"][copy][np.ix_(rows, np.arange(used))] = (
-            SURE * MOST / spread * square[: len(rows), :used]
-        )
-    return parameters
+        mean[copy, 0] = mine.mean(axis=0)
+        rotation[copy, rows, :used] = SURE * MOST / spread * square[: len(rows), :used]
+    return {
+        "prototypes": prototypes, "precision": precision, "mean": mean, "rotation": rotation
+    }  # fmt: skip
 
 
 def _far_apart(

@@ -23,7 +23,7 @@ from skillfocus.learners.actor.credit import action_influence, credit_weights
 from skillfocus.learners.actor.learner import Actor
 from skillfocus.learners.actor.rewards import Fixed, RewardRule, choose_prototypes
 from skillfocus.learners.checkpoint import Checkpoint, train
-from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
+from skillfocus.learners.ppo import Updates, advantages, surrogate
 from skillfocus.learners.problem import Problem
 from skillfocus.objectives.objective import Objective, TemporalRepresentation
 from skillfocus.progress import Progress
@@ -125,7 +125,7 @@ class Trainer:
         self.timing = estimates.objective.reward.timing
         self.gamma = settings.gamma if self.timing == "step" else 1.0
         self.updates = Updates(
-            Settings(settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT)
+            settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT
         )
         self.estimator_optimizer = optax.adam(settings.estimator_rate)
         self.masks, self.active = jnp.asarray(self.code.masks), jnp.asarray(self.code.active)

@@ -214,11 +214,7 @@ class SkillRewards:
         self.model, self.settings, self.rng = model, settings, rng
         penalty = model.objective.penalty
         self.rewards = make_rewards(model, settings.owned_share, rng)
-        self.on_host = {
-            i: reward
-            for i, reward in enumerate(self.rewards)
-            if not isinstance(reward, NetworkReward)
-        }
+        self.on_host = [each for each in self.rewards if not isinstance(each, NetworkReward)]
         self._groups = [reward.predict() for reward in self.rewards]
         self.fixed = {
             "strength": np.float32(0.0 if penalty is None else penalty.strength),
@@ -235,11 +231,11 @@ class SkillRewards:
     @property
     def params(self) -> list[np.ndarray]:
         """Parameters of the estimators on the host."""
-        return [reward.params for reward in self.on_host.values()]
+        return [reward.params for reward in self.on_host]
 
     @params.setter
     def params(self, params: Sequence[np.ndarray]) -> None:
-        for reward, own in zip(self.on_host.values(), params, strict=True):
+        for reward, own in zip(self.on_host, params, strict=True):
             reward.params = own
 
     def weights(self, share: float) -> dict[str, Any]:
@@ -274,8 +270,8 @@ class SkillRewards:
             for k in range(reward.group.n_components):
                 rows = self.rng.permutation(np.flatnonzero(among & (components == k)))
                 rows = rows[: settings.samples_per_update]
-                if number in self.on_host:
-                    self.on_host[number].update(k, starts[rows], states[rows], rate)
+                if not isinstance(reward, NetworkReward):
+                    reward.update(k, starts[rows], states[rows], rate)
 
 
 def _reward_scale(model: SkillModel, groups: Sequence[dict[str, Any]]) -> np.ndarray:

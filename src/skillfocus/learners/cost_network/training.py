@@ -462,15 +462,13 @@ def train_skills(
         metrics = {} if settings.on_metrics is None else outcomes(problem, *ended)
         return (carry, rewards.params), loss, {"loss": loss, **metrics}
 
-    state = (carry, rewards.params)
     carry, rewards.params = train(
-        settings, checkpoint, progress, state, run, unit="update", n=n, per_call=stretch,
-        unit_steps=settings.environments,
+        settings, checkpoint, progress, (carry, rewards.params), run, unit="update", n=n,
+        per_call=stretch, unit_steps=settings.environments,
     )  # fmt: skip
-    weights = rewards.weights(1.0)
     groups = [
         {name: array for name, array in group.items() if name != "partition"}
-        for group in with_networks(weights["groups"], carry.estimators)
+        for group in with_networks(rewards.weights(1.0)["groups"], carry.estimators)
     ]
     weights = {**rewards.fixed, "q_params": carry.target_params, "groups": groups}
     return NeuralPolicy(model, jax.tree.map(np.asarray, weights), problem.modes, world.mdp)
@@ -489,8 +487,8 @@ def outcomes(
     if not len(skills):
         return {"control": math.nan, "side_effects": math.nan}
     is_target = np.zeros((len(problem.kinds), len(problem.world.space)), dtype=bool)
-    for z in range(len(problem.kinds)):
-        is_target[z, list(problem.kinds.targets(z))] = True
+    for z, row in enumerate(is_target):
+        row[list(problem.kinds.targets(z))] = True
     own, changed = is_target[skills], starts != states
     return {
         "control": float((changed | ~own).all(axis=1).mean()),
