@@ -68,9 +68,7 @@ class Actor(Learner):
         reset_share: Probability that an environment is reset when a skill ends.
         rounds_per_jit: Rounds per compiled scan.
         checkpoint: File to write the training state to and to resume from.
-        on_metrics: Called between compiled scans with `steps`, `loss`, and, of the skills that
-            ended meanwhile, exploring ones included, `control` (the share that changed all of their
-            targets) and `side_effects` (the mean number of other variables that changed).
+        on_metrics: Called between compiled scans; see `Neural.on_metrics`.
         name: Name in files and tables.
     """
 

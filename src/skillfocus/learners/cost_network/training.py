@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -279,11 +279,9 @@ class Trainer:
 
     def run(self, carry: Carry, rewards: Any, n_updates: int) -> tuple[Carry, jax.Array, Ends]:
         """Make updates with fixed rewards; return the state, each loss, and the ends of skills."""
-
-        def body(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, Ends]]:
-            return self._update(carry, rewards)
-
-        carry, (loss, ends) = jax.lax.scan(body, carry, None, length=n_updates)
+        carry, (loss, ends) = jax.lax.scan(
+            lambda carry, _: self._update(carry, rewards), carry, None, length=n_updates
+        )
         return carry, loss, ends
 
     def _update(self, carry: Carry, rewards: Any) -> tuple[Carry, tuple[jax.Array, Ends]]:
@@ -340,9 +338,15 @@ class Trainer:
             taken = _taken(model.costs({**weights, "q_params": q_params}, starts, now), action)
             return optax.losses.huber_loss(taken / unit, targets / unit).mean()
 
-        loss, gradient = jax.value_and_grad(loss_of)(carry.q_params)
-        step, optimizer = self.optimizer.update(gradient, carry.optimizer, carry.q_params)
-        return loss, optax.apply_updates(carry.q_params, step), optimizer
+        return self._descend(loss_of, carry.q_params, carry.optimizer)
+
+    def _descend(
+        self, loss_of: Callable[[Any], jax.Array], params: Any, state: Any
+    ) -> tuple[jax.Array, Any, Any]:
+        """Make a step of Adam; return the loss, the new parameters and the optimizer's state."""
+        loss, gradient = jax.value_and_grad(loss_of)(params)
+        step, state = self.optimizer.update(gradient, state, params)
+        return loss, optax.apply_updates(params, step), state
 
     def _targets(
         self, slow: Any, starts: jax.Array, now: jax.Array, then: jax.Array, action: jax.Array
@@ -393,11 +397,7 @@ class Trainer:
                 total -= jnp.where(fits_partition, by_partition, learned)
             return total
 
-        gradient = jax.grad(loss_of)(carry.estimators)
-        step, optimizer = self.optimizer.update(
-            gradient, carry.estimator_optimizer, carry.estimators
-        )
-        return optax.apply_updates(carry.estimators, step), optimizer
+        return self._descend(loss_of, carry.estimators, carry.estimator_optimizer)[1:]
 
     def _next(
         self, key: jax.Array, env: Environments, after: Any, ended: jax.Array
