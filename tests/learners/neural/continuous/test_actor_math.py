@@ -85,6 +85,16 @@ def fixed(strength=4.0, prototypes=None):
     return Fixed(jnp.zeros(3), jnp.ones(3), prototypes or {}, jnp.float32(strength), jnp.ones(()))
 
 
+def prototypes_of(estimates):
+    """Prototypes among 50 places that were reached."""
+    reached = np.random.default_rng(1).uniform(-1, 1, (50, 3))
+    return choose_prototypes(estimates, reached, np.random.default_rng(2))
+
+
+Z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
+"""The first component of a, and the second of c."""
+
+
 def walk() -> tuple[jnp.ndarray, jnp.ndarray]:
     """Values of two skills, [3 states, 2 skills, 3 sliders], and their kinds: a, then c."""
     first = [[0.0, 0.0, 0.0], [0.4, 0.2, 0.0], [0.8, 0.0, 0.2]]
@@ -97,12 +107,9 @@ def test_rewards_are_the_formula_of_what_discriminators_say():
     estimates = estimates_of(sf.focused(sf.diayn()), targets)
     estimators = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
-    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    prototypes = choose_prototypes(
-        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(estimates)
     found = RewardRule(estimates, n_grace=1).rewards(
-        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
+        estimators, fixed(prototypes=prototypes), values, kind, Z, jnp.float32(1.0)
     )
     flat = np.asarray(values).reshape(6, 3)
     outputs = np.asarray(estimates.outputs(estimators, flat, flat)).reshape(2, 3, 2, 2)
@@ -119,17 +126,14 @@ def test_final_rewards_are_paid_as_they_grow():
     estimates = estimates_of(sf.focused(sf.vic()), {"a": 2, "c": 2})
     estimators = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
-    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    prototypes = choose_prototypes(
-        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(estimates)
     rule = RewardRule(estimates, n_grace=1)
     found = rule.rewards(
-        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
+        estimators, fixed(prototypes=prototypes), values, kind, Z, jnp.float32(1.0)
     )
     start, last = np.asarray(values[0]), np.asarray(values[2])
     paid = [
-        estimates.log_ratios(estimates.outputs(estimators, start, state), np.asarray(z))[0]
+        estimates.log_ratios(estimates.outputs(estimators, start, state), np.asarray(Z))[0]
         for state in (start, last)
     ]
     assert float(found[:, 0, 0].sum()) == pytest.approx(float((paid[1] - paid[0])[0, 0]), abs=1e-5)
@@ -137,25 +141,22 @@ def test_final_rewards_are_paid_as_they_grow():
     assert float(found[:, 0, 2].sum()) == pytest.approx(-4 * 0.1)
     assert float(found[0, 0, 2]) == pytest.approx(-4 * 0.1)  # b had moved
     before = rule.rewards(
-        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(0.0)
+        estimators, fixed(prototypes=prototypes), values, kind, Z, jnp.float32(0.0)
     )
-    by_prototypes = estimates.log_ratios(prototype_outputs(estimates, prototypes, values[2]), z)[0]
-    by_prototypes -= estimates.log_ratios(prototype_outputs(estimates, prototypes, values[0]), z)[0]
+    by_prototypes = estimates.log_ratios(prototype_outputs(estimates, prototypes, values[2]), Z)[0]
+    by_prototypes -= estimates.log_ratios(prototype_outputs(estimates, prototypes, values[0]), Z)[0]
     assert float(before[:, 0, 0].sum()) == pytest.approx(float(by_prototypes[0, 0]), abs=1e-5)
 
 
 def test_no_strength_is_no_penalty_bit_for_bit():
     values, kind = walk()
-    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
     focused = estimates_of(sf.focused(sf.diayn(), strength=0.0), {"a": 2, "c": 2})
     without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.code)
     estimators = focused.init(8, np.random.default_rng(0))
-    prototypes = choose_prototypes(
-        focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(focused)
     one, other = (
         RewardRule(each, 1).rewards(
-            estimators, fixed(0.0, prototypes), values, kind, z, jnp.float32(0.5)
+            estimators, fixed(0.0, prototypes), values, kind, Z, jnp.float32(0.5)
         )
         for each in (focused, without)
     )
@@ -171,9 +172,7 @@ def test_dusdi_pays_for_what_others_tell():
     estimators = both.init(8, np.random.default_rng(0))
     values, _ = walk()
     z = jnp.array([[1.0, 0, 0, 1.0], [0, 1.0, 1.0, 0]])
-    prototypes = choose_prototypes(
-        both, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(both)
     found = RewardRule(both, 0).rewards(
         estimators, fixed(prototypes=prototypes), values, jnp.zeros(2, int), z, jnp.float32(1.0)
     )
