@@ -22,12 +22,7 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.learners.cost_network.learner import Neural, large_neural
-from skillfocus.learners.cost_network.training import (
-    SkillSet,
-    Trainer,
-    jax_world,
-    make_model,
-)
+from skillfocus.learners.cost_network.training import Trainer, jax_world, make_model
 from skillfocus.learners.discovery import make_problem
 
 
@@ -36,8 +31,8 @@ def measure(world: str, settings: Neural, seconds: float) -> dict[str, Any]:
     problem = make_problem(sf.make(world), sf.focused(sf.vic(), strength=2.5))
     model = make_model(problem)
     trainer = Trainer(jax_world(problem), model, settings, problem.step_limit)
-    skills = SkillSet(trainer, np.random.default_rng(0))
-    carry, weights = skills.carry, skills.weights()
+    carry, rewards = trainer.init(np.random.default_rng(0))
+    weights = rewards.weights(0.0)
     run = jax.jit(
         lambda carry, weights: trainer.run(carry, weights, settings.updates_per_jit),
         donate_argnums=0,

@@ -245,7 +245,7 @@ def test_networks_are_rewarded_alike():
 
     problem = make_problem(RandomWorld(0, sizes=(3, 2)), REACH, targets=[{"v0": 0}, {"v0": 2}])
     (reward,) = make_rewards(make_model(problem), 0.5, np.random.default_rng(0))
-    table = reward.parts(held=False)["table"]
+    table = reward.predict()["table"]
     assert table[:, 0].tolist() == np.eye(3).tolist()
 
 

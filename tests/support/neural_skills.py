@@ -6,8 +6,10 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.learners.cost_network.rewards import NetworkReward, make_rewards
+from skillfocus.learners.cost_network.training import with_networks
 from skillfocus.learners.problem import make_problem
-from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
+from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
+from skillfocus.skills.estimators import SkillEstimates
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
 from skillfocus.worlds.jax.rooms import Rooms
 from skillfocus.worlds.jax.table import TableWorld
@@ -48,13 +50,8 @@ def neural_skills(
     model = SkillModel(world.space, jax_world.one_way, len(world.actions), objective, problem.kinds)
     rng = np.random.default_rng(seed)
     rewards = make_rewards(model, 0.98, rng)
-    parts = [
-        {
-            **each.parts(held=False),
-            **({"network": each.network} if isinstance(each, NetworkReward) else {}),
-        }
-        for each in rewards
-    ]
+    networks = {i: r.network for i, r in enumerate(rewards) if isinstance(r, NetworkReward)}
+    parts = with_networks([each.predict() for each in rewards], networks)
     costs = init_network([model.n_inputs, hidden, hidden, model.n_outputs], rng, output_bias=2.0)
     costs["w2"] *= scale
     strength = 0.0 if objective.penalty is None else objective.penalty.strength

@@ -1,4 +1,4 @@
-"""Checkpoints: the full training state, so that training resumes bit for bit.
+"""The training loop of networks, and the checkpoints that it resumes from, bit for bit.
 
 A checkpoint is a sealed file (`files.py`) with the arrays of the training state and the state of
 the generator. Its name ends in a digest of everything that decides the training, so that several
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,10 @@ from skillfocus.files import (
     remove_leftovers,
     seal,
     unseal,
+    write_atomically,
 )
-from skillfocus.files import write_atomically as write_file
 from skillfocus.learners.problem import Problem, learner_settings
+from skillfocus.progress import Progress
 from skillfocus.worlds.explored import MAX_BYTES, cache_folder
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     training: str
     """A digest of everything that decides the training."""
     done: int
-    """How many stretches or rounds are finished."""
+    """How many updates or rounds are finished."""
     generator: dict[str, Any]
     """State of the training's generator."""
 
@@ -85,7 +87,7 @@ class Checkpoint:
         leaves = enumerate(jax.tree.leaves(state))
         arrays = {f"state/{i}": np.asarray(_plain(leaf)) for i, leaf in leaves}
         header = Header(self.training, done, dict(self._rng.bit_generator.state))
-        write_file(self.path, seal(header, arrays))
+        write_atomically(self.path, seal(header, arrays))
         self._written = time.monotonic()
 
     def read(self, state: Any) -> tuple[Any, int]:
@@ -119,40 +121,88 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
+def _is_key(leaf: Any) -> bool:
+    return jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
 def _plain(leaf: Any) -> Any:
     """Return the numbers of a JAX key; other arrays as they are."""
     return jax.random.key_data(leaf) if _is_key(leaf) else leaf
 
 
-def _is_key(leaf: Any) -> bool:
-    return jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _like(array: np.ndarray, leaf: Any) -> jax.Array:
+def _like(array: np.ndarray, leaf: Any) -> Any:
     plain = _plain(leaf)
     if (array.shape, array.dtype) != (plain.shape, plain.dtype):
         raise UserError("an array has another size")
+    if isinstance(leaf, np.ndarray):
+        return array.copy()
     restored = jax.numpy.asarray(array)
     return jax.random.wrap_key_data(restored) if _is_key(leaf) else restored
 
 
-def speed(began: float, steps: int) -> str:
-    """Return the speed since `began`, a time of `time.monotonic`, for a progress message."""
-    if not steps:
-        return ", compiling"
-    return f", {steps / max(time.monotonic() - began, 1e-9):,.0f} steps/s"
+def train(
+    settings: Actor | Neural,
+    checkpoint: Checkpoint,
+    progress: Progress,
+    state: Any,
+    run: Callable[[Any, int], tuple[Any, Any, dict[str, Any]]],
+    *,
+    unit: str,
+    n: int,
+    per_call: int,
+    unit_steps: int,
+) -> Any:
+    """Train from the initial state, or from a checkpoint, to the end.
 
+    Args:
+        settings: The learner's settings.
+        checkpoint: The training's checkpoint.
+        progress: Progress callback.
+        state: The initial training state, a pytree of arrays.
+        run: `run(state, count)` trains for so many units. It returns the state, numbers that must
+            be finite, and metrics for `on_metrics`, which are averaged.
+        unit: What training is counted in, such as "round".
+        n: Number of units.
+        per_call: Units per call of `run`.
+        unit_steps: Environment steps of a unit.
 
-# --------------------
-#
-# JAX's cache of compiled programs on disk: compiling for a GPU takes half a minute, every time
+    Returns:
+        The last training state.
+
+    Raises:
+        UserError: If training diverges, or the checkpoint cannot be used.
+    """
+    keep_compiled_programs()
+    state, first = checkpoint.read(state)
+    began, done = time.monotonic(), first
+    while done < n:
+        steps = (done - first) * unit_steps
+        speed = f"{steps / max(time.monotonic() - began, 1e-9):,.0f} steps/s"
+        progress(done / n, f"{unit} {done:,} of {n:,}, {speed if steps else 'compiling'}")
+        count = min(per_call, n - done)
+        state, losses, metrics = run(state, count)
+        done += count
+        if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(losses)):
+            advice = "set checkpoint to keep earlier states"
+            if checkpoint.path is not None and checkpoint.path.exists():
+                advice = f"the last finite state is in {checkpoint.path}"
+            raise UserError(
+                f"training diverged: a loss is no longer finite after {done:,} {unit}s; lower "
+                f"learning_rate or estimator_rate ({advice})"
+            )
+        if settings.on_metrics is not None:
+            means = {name: float(np.mean(value)) for name, value in metrics.items()}
+            settings.on_metrics({"steps": float(done * unit_steps), **means})
+        checkpoint.write(state, done)
+    checkpoint.delete()
+    return state
 
 
 def keep_compiled_programs() -> None:
-    """Let JAX keep what it compiles for an accelerator, unless it was told where to keep it.
+    """Let JAX keep on disk what it compiles for an accelerator, which takes half a minute each.
 
-    Programs for CPUs are not kept: one compiled on another machine of a shared home folder may use
-    instructions that this one lacks.
+    A folder that JAX was told to keep them in stays. Programs for CPUs are not kept: one compiled
+    on another machine of a shared home folder may use instructions that this one lacks.
     """
     folder = cache_folder()
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]

@@ -20,22 +20,6 @@ Nets = dict[str, Any]
 """Weights of the networks "actor" and "critic"."""
 
 
-class Settings(NamedTuple):
-    """Settings of the updates.
-
-    Attributes:
-        learning_rate: Initial learning rate of Adam; it decays linearly to a tenth.
-        epochs: Epochs over the data of a round.
-        batch: Minibatch size.
-        max_gradient: Norm that the gradient of each network is clipped to.
-    """
-
-    learning_rate: float
-    epochs: int
-    batch: int
-    max_gradient: float
-
-
 def advantages(
     rewards: jax.Array, values: jax.Array, gamma: float, gae_lambda: float
 ) -> tuple[jax.Array, jax.Array]:
@@ -74,20 +58,28 @@ def surrogate(
     return jnp.minimum(ratio * advantage, clipped * advantage)
 
 
-class Updates:
+class Updates(NamedTuple):
     """Minibatch updates of an actor and a critic.
 
     Each network has an optimizer of its own: the critic's gradient must not clip the actor's.
 
-    Args:
-        settings: Settings of the updates.
+    Attributes:
+        learning_rate: Initial learning rate of Adam; it decays linearly to a tenth.
+        epochs: Epochs over the data of a round.
+        batch: Minibatch size.
+        max_gradient: Norm that the gradient of each network is clipped to.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.optimizer = optax.chain(
-            optax.clip_by_global_norm(settings.max_gradient), optax.scale_by_adam(eps=1e-5)
-        )
+    learning_rate: float
+    epochs: int
+    batch: int
+    max_gradient: float
+
+    @property
+    def optimizer(self) -> optax.GradientTransformation:
+        """Adam on clipped gradients, without its learning rate."""
+        clip = optax.clip_by_global_norm(self.max_gradient)
+        return optax.chain(clip, optax.scale_by_adam(eps=1e-5))
 
     def init(self, nets: Nets) -> dict[str, Any]:
         """Return the optimizers' initial states."""
@@ -116,8 +108,8 @@ class Updates:
             Weights, states, and the reported number averaged over the last epoch.
         """
         n = len(jax.tree.leaves(data)[0])
-        batch = min(self.settings.batch, n)
-        rate = self.settings.learning_rate * (1 - (1 - LAST_RATE) * share)
+        batch, optimizer = min(self.batch, n), self.optimizer
+        rate = self.learning_rate * (1 - (1 - LAST_RATE) * share)
 
         def minibatch(carried: Any, at: tuple[jax.Array, jax.Array]) -> Any:
             nets, states = carried
@@ -126,7 +118,7 @@ class Updates:
             (_, reported), gradient = jax.value_and_grad(loss, has_aux=True)(nets, some, key)
             new, after = {}, {}
             for name in nets:
-                step, after[name] = self.optimizer.update(gradient[name], states[name])
+                step, after[name] = optimizer.update(gradient[name], states[name])
                 new[name] = jax.tree.map(lambda w, d: w - rate * d, nets[name], step)
             return (new, after), reported
 
@@ -134,6 +126,6 @@ class Updates:
             order = jax.random.permutation(key, n)[: n // batch * batch].reshape(-1, batch)
             return jax.lax.scan(minibatch, carried, (order, jax.random.split(key, len(order))))
 
-        keys = jax.random.split(key, self.settings.epochs)
+        keys = jax.random.split(key, self.epochs)
         (nets, states), reported = jax.lax.scan(epoch, (nets, states), keys)
         return nets, states, reported[-1].mean()

@@ -1,4 +1,4 @@
-"""Skills as an actor: a tanh-Gaussian policy network for real-valued actions, and its estimators.
+"""Skills as an actor: a tanh-Gaussian policy network for real-valued actions.
 
     u ~ N(mu(x), sigma(x)^2),   a = low + (high - low) (tanh u + 1) / 2
 
@@ -6,13 +6,11 @@ All skills of a set share the network. Its inputs x are the observation, the tar
 where the objective compares with the start, also the variables' first values, their changes since
 then, and the time. `SkillCode` encodes skills as mask and z, `ActorPolicy` acts.
 
-Every copy of the reward has a small discriminator or representation (`SkillEstimates`). All
-functions take NumPy or JAX arrays.
+All functions take NumPy or JAX arrays.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +22,13 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.machine import array_namespace
 from skillfocus.objectives.kinds import WHOLE, Components, Skill, SkillKinds, Sphere
-from skillfocus.objectives.objective import Discriminator, Objective, Representation, Term
-from skillfocus.skills.network import apply_network, log_softmax, normalize
+from skillfocus.objectives.objective import Objective, Term
+from skillfocus.skills.estimators import SkillEstimates, half_widths, scaled_values
+from skillfocus.skills.network import apply_network
 from skillfocus.skills.policy import Policy, Traced
 from skillfocus.spaces import Space
 from skillfocus.world import World
+from skillfocus.worlds.jax.world import jax, jnp
 
 MIN_LOG_STD, MAX_LOG_STD = -3.0, 2.0
 """Bounds of log sigma; initially it is midway."""
@@ -111,8 +111,10 @@ class SkillCode:
     @cached_property
     def active(self) -> np.ndarray:
         """Which slots each kind has, float32 [n_kinds, n_slots]."""
-        rows = [[float(k in kind) for k in range(len(self.slots))] for kind in self.kinds]
-        return np.array(rows, np.float32).reshape(len(self.kinds), len(self.slots))
+        active = np.zeros((len(self.kinds), len(self.slots)), np.float32)
+        for row, kind in zip(active, self.kinds, strict=True):
+            row[list(kind)] = 1.0
+        return active
 
     @cached_property
     def masks(self) -> np.ndarray:
@@ -257,6 +259,11 @@ class ActorModel:
         high = np.asarray(self.world.action_high, np.float32)
         return low + (high - low) * (xp.tanh(u) + 1) / 2
 
+    def mean_action(self, weights: Any, *seen: Any) -> Any:
+        """Return the actions of mean u, [n, n_action_dims]; see `inputs` for the arguments."""
+        mean, _ = self.distribution(weights["actor"], self.inputs(weights, *seen))
+        return self.action(mean.astype(np.float32))
+
 
 class ActorPolicy(Policy):
     """Skills as an actor. What a skill draws when it starts is its z, [code.width]: its own
@@ -286,8 +293,8 @@ class ActorPolicy(Policy):
         Raises:
             UserError: If there are no such skills.
         """
+        slots = {slot.variable: slot for slot in self.model.code.slots}
         for skill in skills:
-            slots = {slot.variable: slot for slot in self.model.code.slots}
             self.model.code.kind_of(skill)
             for j, component in skill.items():
                 slots[j].encode(component)
@@ -323,19 +330,15 @@ class ActorPolicy(Policy):
     ) -> np.ndarray:
         """Return the actor's mean actions; see `Policy.act`."""
         del draws
-        n, model = len(skills), self.model
         seen = values if observations is None else observations
-        taken = np.zeros(n) if steps is None else steps
-        time = (taken / model.step_limit).astype(np.float32)
-        inputs = model.inputs(self.weights, seen, values, starts, self._masks[skills], modes, time)
-        mean, _ = model.distribution(self.weights["actor"], inputs)
-        return model.action(mean.astype(np.float32))
+        taken = np.zeros(len(skills)) if steps is None else steps
+        time = (taken / self.model.step_limit).astype(np.float32)
+        return self.model.mean_action(
+            self.weights, seen, values, starts, self._masks[skills], modes, time
+        )
 
     def trace(self) -> Traced:
         """Return the policy as a function in JAX; see `Policy.trace`."""
-        import jax
-        import jax.numpy as jnp
-
         model, masks = self.model, jnp.asarray(self._masks)
         names = ("actor", "shift", "scale")
         weights = jax.tree.map(jnp.asarray, {name: self.weights[name] for name in names})
@@ -346,19 +349,12 @@ class ActorPolicy(Policy):
         ) -> Any:  # fmt: skip
             del key
             time = jnp.full(1, step / model.step_limit)
-            inputs = model.inputs(
+            return model.mean_action(
                 weights, observation[None], values[None], start[None], masks[skill][None],
                 mode[None], time,
-            )  # fmt: skip
-            mean, _ = model.distribution(weights["actor"], inputs)
-            return model.action(mean)[0]
+            )[0]  # fmt: skip
 
         return Traced(weights, act)
-
-    @cached_property
-    def estimates(self) -> SkillEstimates:
-        """The discriminators or phi."""
-        return SkillEstimates(self.model.space, self.model.objective, self.model.code)
 
     def phi(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Return the learned representation of values, by target; {"": …} without targets.
@@ -372,35 +368,17 @@ class ActorPolicy(Policy):
         Raises:
             UserError: If the objective learns no representation.
         """
-        objective, names = self.model.objective, self.model.space.names
-        if self.estimates.is_discriminator:
-            raise UserError(f"{objective.name} learns discriminators, not a representation")
+        model, names = self.model, self.model.space.names
+        estimates = SkillEstimates(model.space, model.objective, model.code)
+        if estimates.is_discriminator:
+            raise UserError(f"{model.objective.name} learns discriminators, not a representation")
         values = np.asarray(values, np.float32)
-        outputs = self.estimates.outputs(self.weights["estimators"], values, values)
-        found = {}
-        for copy, k in enumerate(self.estimates.slots):
-            slot = self.model.code.slots[k]
-            name = "" if slot.variable == WHOLE else names[slot.variable]
-            found[name] = outputs[copy, :, : slot.width]
-        return found
-
-
-def half_widths(space: Space) -> np.ndarray:
-    """Return the unit of each scaled value, [width]: half its range, or half its scale."""
-    widths = []
-    for variable in space.variables:
-        for low, high in zip(variable.low, variable.high, strict=True):
-            finite = math.isfinite(low) and math.isfinite(high)
-            widths.append((high - low) / 2 if finite else variable.largest_distance / 2)
-    return np.array(widths, np.float32)
-
-
-def scaled_values(space: Space, values: Any) -> Any:
-    """Scale values, [n, width]: bounded ones to -1 to 1, others by `half_widths`."""
-    finite = np.isfinite(space.low) & np.isfinite(space.high)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(finite, (space.low + space.high) / 2, 0).astype(np.float32)
-    return (values - middle) / half_widths(space)
+        outputs = estimates.outputs(self.weights["estimators"], values, values)
+        slots = [model.code.slots[k] for k in estimates.slots]
+        return {
+            "" if slot.variable == WHOLE else names[slot.variable]: phi[:, : slot.width]
+            for slot, phi in zip(slots, outputs, strict=True)
+        }
 
 
 def log_densities(u: Any, mean: Any, log_std: Any) -> Any:
@@ -414,169 +392,3 @@ def log_squashing(u: Any) -> Any:
     """Return log(1 - tanh(u)^2) summed over dimensions, [n], in a stable form."""
     xp = array_namespace(u)
     return (2 * (math.log(2) - u - xp.logaddexp(0.0, -2 * u))).sum(axis=-1)
-
-
-# --------------------
-#
-# Discriminators and representations of continuous skills: a small network per copy of the reward
-#
-# Every copy depends on some variables and belongs to one component
-# of the skill. Its network takes only these variables, scaled to -1 to 1, and outputs
-#
-#     a discriminator   discrete z: logits, log q = log softmax
-#                       z on a sphere: m in R^d with |m| <= MOST, the von Mises-Fisher density
-#                       log q(z) - log nu(z) = <m, z> - log 0F1(d/2; |m|^2 / 4), nu uniform
-#     phi               a vector with the dimension of z; the reward is a projection on z, where a
-#                       discrete z is encoded as 1 for its own value and -1/(K - 1) for the others
-#
-# All networks of a set are evaluated in one batch: parameters have a leading axis of copies.
-
-LOWEST = 1e-3
-"""Lower bound of q for discrete components, so that log q stays finite."""
-MOST = 10.0
-"""Largest concentration of a density on a sphere."""
-_TERMS = 40
-"""Terms of the series of 0F1; it converges within these for concentrations up to `MOST`."""
-
-
-class SkillEstimates:
-    """The discriminators or representations of a set of skills, one per copy of the reward.
-
-    Args:
-        space: The world's variables.
-        objective: The skills' objective.
-        code: How skills are encoded.
-
-    Attributes:
-        n_copies: Number of copies.
-        slots: The slot of each copy, int [n_copies].
-        weights: The weight of each copy, float32 [n_copies].
-        width: Number of outputs, set by the widest component; the others leave some unused.
-        used: Which outputs a copy uses, bool [n_copies, width].
-        discrete: Whether a copy's component is discrete, bool [n_copies].
-        is_discriminator: Whether the networks are discriminators; otherwise they are phi.
-        is_lipschitz: Whether phi's layers have spectral norms of at most 1 (LSD).
-        sees_start: Whether discriminators also take the first values (VIC).
-        n_inputs: Number of inputs of a network.
-        seen: Mask of each copy's inputs, float32 [n_copies, 1, n_inputs].
-        log_prior: log nu of each copy's component, float32 [n_copies]; 0 on spheres.
-    """
-
-    def __init__(self, space: Space, objective: Objective, code: SkillCode) -> None:
-        self.space, self.objective, self.code = space, objective, code
-        terms, reward, estimate = code.terms(objective), objective.reward, objective.reward.estimate
-        slots = [code.slots[k] for k, _ in terms]
-        self.n_copies = len(terms)
-        self.slots = np.array([k for k, _ in terms])
-        self.weights = np.array([term.weight for _, term in terms], np.float32)
-        self.width = max(slot.width for slot in code.slots)
-        self.used = np.arange(self.width) < np.array([slot.width for slot in slots])[:, None]
-        self.discrete = np.array([slot.is_discrete for slot in slots])
-        self.is_discriminator = isinstance(estimate, Discriminator)
-        self.is_lipschitz = isinstance(estimate, Representation)
-        self.sees_start = self.is_discriminator and reward.timing == "final" and reward.uses_start
-        self.n_inputs = space.width * (2 if self.sees_start else 1)
-        seen = np.zeros((self.n_copies, 1, space.width), np.float32)
-        for row, (_, term) in enumerate(terms):
-            for j in term.variables:
-                seen[row, 0, space.slices[j]] = 1.0
-        self.seen = np.tile(seen, 2 if self.sees_start else 1)
-        prior = estimate.prior if isinstance(estimate, Discriminator) else "uniform"
-        uniform = -np.log(self.used.sum(axis=1))
-        logs = np.full(self.n_copies, math.log(prior)) if isinstance(prior, float) else uniform
-        self.log_prior = np.where(self.discrete, logs, 0.0).astype(np.float32)
-
-    # ------------------------------------------------------------------ networks
-
-    def init(self, hidden: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Return initial parameters: two hidden layers, `w0` [n_copies, n_inputs, hidden], …"""
-        sizes = [self.n_inputs, hidden, hidden, self.width]
-        parameters = {}
-        for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
-            shape = (self.n_copies, fan_in, fan_out)
-            # masked inputs are 0 and do not count as fan-in
-            seen = self.seen.sum(axis=2, keepdims=True) if i == 0 else fan_in
-            scale = np.sqrt((0.1 if i == 2 and self.is_discriminator else 2.0) / seen)
-            parameters[f"w{i}"] = (rng.standard_normal(shape) * scale).astype(np.float32)
-            parameters[f"b{i}"] = np.zeros((self.n_copies, 1, fan_out), np.float32)
-        return parameters
-
-    def outputs(self, parameters: Any, start: Any, values: Any) -> Any:
-        """Return the networks' outputs, [n_copies, n, width], for values [n, width]."""
-        xp = array_namespace(values)
-        x = scaled_values(self.space, values)
-        if self.sees_start:
-            x = xp.concatenate([x, scaled_values(self.space, start)], axis=1)
-        x = x[None] * self.seen
-        for i in range(2):
-            x = xp.matmul(x, parameters[f"w{i}"]) + parameters[f"b{i}"]
-            if self.is_discriminator:
-                x = normalize(x)
-            x = xp.maximum(x, 0.0)
-        return xp.matmul(x, parameters["w2"]) + parameters["b2"]
-
-    def components(self, z: Any) -> Any:
-        """Return each copy's part of z [n, code.width], as [n_copies, n, width]."""
-        xp = array_namespace(z)
-        parts = [z[:, self.code.places[k]] for k in self.slots]
-        pads = [self.width - part.shape[1] for part in parts]
-        return xp.stack(
-            [xp.pad(part, ((0, 0), (0, pad))) for part, pad in zip(parts, pads, strict=True)]
-        )
-
-    # ------------------------------------------------------------------ predictions
-
-    def log_ratios(self, outputs: Any, z: Any) -> tuple[Any, Any]:
-        """Return log q and log nu of every copy's component, [n_copies, n] each.
-
-        On spheres, log q is relative to the uniform density, and log nu is 0.
-        """
-        xp = array_namespace(z)
-        parts = self.components(z)
-        logits = xp.where(self.used[:, None], outputs, -1e9)
-        log_q = (log_softmax(logits, LOWEST) * parts).sum(axis=2)
-        if not self.discrete.all():
-            directions = xp.where(self.used[:, None], outputs, 0.0)
-            on_sphere = log_density_on_sphere(directions, parts, self.used.sum(axis=1)[:, None])
-            log_q = xp.where(self.discrete[:, None], log_q, on_sphere)
-        return log_q, xp.zeros_like(log_q) + self.log_prior[:, None]
-
-    def directions(self, z: Any) -> Any:
-        """Return the directions that phi is projected on, [n_copies, n, width].
-
-        On a sphere this is z itself; a discrete z is centred.
-        """
-        xp = array_namespace(z)
-        parts = self.components(z)
-        count = self.used.sum(axis=1)[:, None, None].astype(np.float32)
-        centred = (parts - 1 / count) * (count / np.maximum(count - 1, 1))
-        return xp.where(self.discrete[:, None, None], centred * self.used[:, None], parts)
-
-
-def log_density_on_sphere(m: Any, z: Any, dimensions: Any) -> Any:
-    """Return the von Mises-Fisher log density of z relative to the uniform one.
-
-        log q(z) - log nu(z) = <m', z> - log 0F1(d/2; |m'|^2 / 4)
-
-    where m' is m with its length squashed below `MOST`.
-
-    Args:
-        m: Natural parameters, [..., width]; entries beyond d are 0.
-        z: Directions, [..., width].
-        dimensions: d, broadcast against [...].
-    """
-    xp = array_namespace(z)
-    length = xp.sqrt((m * m).sum(axis=-1) + 1e-12)
-    most = MOST * xp.tanh(length / MOST)
-    along = (m * z).sum(axis=-1) * most / length
-    term = total = xp.ones_like(most)
-    for k in range(_TERMS):
-        term = term * (most**2 / 4) / ((dimensions / 2 + k) * (k + 1))
-        total = total + term
-    return along - xp.log(total)
-
-
-def spectral_norms(parameters: Any) -> np.ndarray:
-    """Return the exact spectral norm of every linear layer, float [n_copies, n_layers]."""
-    layers = [np.asarray(parameters[f"w{i}"], np.float64) for i in range(3)]
-    return np.stack([np.linalg.norm(w, ord=2, axis=(1, 2)) for w in layers], axis=1)

@@ -15,7 +15,6 @@ world belong together is checked where they meet.
 
 from __future__ import annotations
 
-import itertools
 import reprlib
 from collections.abc import Mapping
 from itertools import chain
@@ -41,7 +40,8 @@ from skillfocus.objectives.kinds import (
 )
 from skillfocus.objectives.objective import Objective
 from skillfocus.objectives.registry import from_dict, is_registered
-from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillEstimates, make_code
+from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
+from skillfocus.skills.estimators import SkillEstimates
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, RewardGroup, RewardHeader
 from skillfocus.skills.network import NeuralPolicy, SkillModel
 from skillfocus.skills.policy import Policy, TabularPolicy
@@ -480,9 +480,7 @@ def _actor_shapes(model: ActorModel, arrays: Mapping[str, np.ndarray]) -> Shapes
     estimates = SkillEstimates(model.space, model.objective, model.code)
     shapes: Shapes = {"shift": (size,), "scale": (size,)}
     shapes |= _layer_shapes(arrays, "actor", model.n_inputs, model.n_outputs)
-    n, hidden = estimates.n_copies, _width(arrays, "estimators/w0")
-    sizes = (estimates.n_inputs, hidden, hidden, estimates.width)
-    for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+    for i, (n, fan_in, fan_out) in enumerate(estimates.shapes(_width(arrays, "estimators/w0"))):
         shapes |= {f"estimators/w{i}": (n, fan_in, fan_out), f"estimators/b{i}": (n, 1, fan_out)}
     return shapes
 

@@ -23,6 +23,7 @@ from skillfocus.objectives.kinds import SkillKinds
 from skillfocus.objectives.objective import Objective, Term
 from skillfocus.skills.policy import Policy, TabularPolicy, Traced
 from skillfocus.spaces import Space
+from skillfocus.worlds.jax.world import jax, jnp
 
 # -------------------- A feed-forward network with layer normalization
 #
@@ -95,16 +96,19 @@ class Group:
         start_variables: Indices of those whose first value it depends on as well.
         n_components: Number of components that skills have on the group.
         sign: 1 if the copy is added to the reward, -1 if it is subtracted.
-        sizes: Numbers of values of the variables.
-        start_sizes: The same for the start variables.
+        all_sizes: Numbers of values of all variables of the world.
     """
 
     variables: tuple[int, ...]
     start_variables: tuple[int, ...]
     n_components: int
     sign: int
-    sizes: tuple[int, ...]
-    start_sizes: tuple[int, ...]
+    all_sizes: Sequence[int]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of values of the variables."""
+        return tuple(self.all_sizes[j] for j in self.variables)
 
     @property
     def n_values(self) -> int:
@@ -114,7 +118,7 @@ class Group:
     @property
     def n_starts(self) -> int:
         """Number of combinations of first values."""
-        return math.prod(self.start_sizes)
+        return math.prod(self.all_sizes[j] for j in self.start_variables)
 
     @property
     def is_table(self) -> bool:
@@ -123,18 +127,17 @@ class Group:
 
     def number(self, values: Any) -> Any:
         """Return the index of each state's value combination."""
-        return _number(values, self.variables, self.sizes)
+        return self._number(values, self.variables)
 
     def start_number(self, starts: Any) -> Any:
         """Return the index of each first state's value combination."""
-        return _number(starts, self.start_variables, self.start_sizes)
+        return self._number(starts, self.start_variables)
 
-
-def _number(values: Any, variables: Sequence[int], sizes: Sequence[int]) -> Any:
-    code = values[:, 0] * 0
-    for variable, size in zip(variables, sizes, strict=True):
-        code = code * size + values[:, variable]
-    return code
+    def _number(self, values: Any, variables: Sequence[int]) -> Any:
+        code = values[:, 0] * 0
+        for j in variables:
+            code = code * self.all_sizes[j] + values[:, j]
+        return code
 
 
 # -------------------- A set of skills as a cost-to-go network with a termination rule
@@ -245,20 +248,18 @@ class SkillModel:
         shapes: dict[object, list[int]] = {}
         for number, group in enumerate(self.groups):
             if group.is_table:
-                shape = (group.n_components, group.sizes, group.start_sizes, group.sign)
+                start_sizes = tuple(group.all_sizes[j] for j in group.start_variables)
+                shape = (group.n_components, group.sizes, start_sizes, group.sign)
                 shapes.setdefault(shape, []).append(number)
         self.tables = [tuple(numbers) for numbers in shapes.values()]
 
     def _group(self, term: Term) -> Group:
-        sizes = self.space.sizes
         starts = ()
         if self.objective.reward.uses_start:
             starts = tuple(j for j in term.variables if term.target == j or self.reversible[j])
         n = self.n_skills if term.target is None else self.kinds.n_components(term.target)
-        return Group(
-            term.variables, starts, n, 1 if term.weight > 0 else -1,
-            tuple(sizes[j] for j in term.variables), tuple(sizes[j] for j in starts),
-        )  # fmt: skip
+        sign = 1 if term.weight > 0 else -1
+        return Group(term.variables, starts, n, sign, self.space.sizes)
 
     def component(self, group: int, skills: Any) -> tuple[Any, Any]:
         """Return each skill's component on a group, and whether it has one."""
@@ -333,8 +334,7 @@ class SkillModel:
         """Return C(s, a; s_0, z), [n, n_skills, n_actions]."""
         xp = array_namespace(states)
         out = apply_network(weights["q_params"], self.inputs(starts, states))
-        shape = (len(states), self.n_skills, self.n_cases, self.n_actions)
-        out = out.reshape(shape)
+        out = out.reshape(len(states), self.n_skills, self.n_cases, self.n_actions)
         unit = weights["reward_scale"][:, None]
         if self.n_cases == 1:
             return out[:, :, 0] * unit
@@ -380,8 +380,12 @@ class SkillModel:
         targets = [self.kinds.targets(z) for z in range(self.n_skills)]
         distinct = list(dict.fromkeys(targets))
         watched = np.stack([penalty.watched(each, len(self.space)) for each in distinct]) & among
-        measured = _map_rows(
-            lambda row: penalty.measure(self.space, starts, states, row), watched, xp
+
+        def measure(row: Any) -> Any:
+            return penalty.measure(self.space, starts, states, row)
+
+        measured = (
+            np.stack([measure(row) for row in watched]) if xp is np else jax.vmap(measure)(watched)
         )
         which = np.array([distinct.index(each) for each in targets])
         return weights["strength"] * measured.astype(xp.float32).T[:, which]
@@ -461,15 +465,6 @@ class SkillModel:
         return xp.where(stop, self.n_actions, below[:, :, :-1].sum(axis=2))
 
 
-def _map_rows(function: Callable[[Any], Any], rows: np.ndarray, xp: Any) -> Any:
-    """Map a function over rows; vectorized in JAX."""
-    if xp is np:
-        return np.stack([function(row) for row in rows])
-    import jax
-
-    return jax.vmap(function)(xp.asarray(rows))
-
-
 # -------------------- The policies of a set of skills as one cost-to-go network
 
 SMALL_BATCH = 64
@@ -540,9 +535,6 @@ class NeuralPolicy(Policy):
 
     def trace(self) -> Traced:
         """Return the policy as a function in JAX; see `Policy.trace`."""
-        import jax
-        import jax.numpy as jnp
-
         first, n_draws, choose = jnp.asarray(self._first), self.n_draws, self.model.choose
 
         def act(
@@ -561,7 +553,8 @@ class NeuralPolicy(Policy):
         """Return the action of every skill and mode, int [n, total number of modes]."""
         starts, states = np.asarray(starts, np.int32), np.asarray(states, np.int32)
         compiled = None if len(states) <= SMALL_BATCH else self._compiled
-        parts, size = [], self._batch
+        widest = max(array.shape[-1] for array in self.weights["q_params"].values())
+        parts, size = [], max(1, min(BATCH, MAX_NUMBERS // widest))
         for i in range(0, len(states), size):
             first, now = starts[i : i + size], states[i : i + size]
             some = None if draws is None else np.asarray(draws[i : i + size], np.float32)
@@ -575,20 +568,13 @@ class NeuralPolicy(Policy):
                 parts.append(np.asarray(chosen)[: len(now)])
         return np.concatenate(parts) if parts else np.empty((0, self.model.n_skills), np.int32)
 
-    @property
-    def _batch(self) -> int:
-        """States per call: fewer for networks with very many outputs."""
-        widest = max(array.shape[-1] for array in self.weights["q_params"].values())
-        return max(1, min(BATCH, MAX_NUMBERS // widest))
-
     @cached_property
     def _compiled(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray | None], Any] | None:
         """`model.choose` with these weights, compiled; None without JAX."""
         try:
-            import jax
+            weights, choose = jax.device_put(self.weights), jax.jit(self.model.choose)
         except ImportError:
             return None
-        weights, choose = jax.device_put(self.weights), jax.jit(self.model.choose)
         return lambda starts, states, draws: choose(weights, jax.device_put(starts), states, draws)
 
     def __getstate__(self) -> dict[str, object]:
@@ -597,35 +583,19 @@ class NeuralPolicy(Policy):
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return the greedy policy as a table; skills with equal contexts share evaluations."""
         tables: dict[int, np.ndarray] = {}
-        by_context: dict[tuple[str, ...], list[int]] = {}
-        for skill, names in enumerate(self.context_variables):
-            by_context.setdefault(names, []).append(skill)
-        for names, skills in by_context.items():
-            index = index_values(mdp, sorted(mdp.space.indices(names)))
+        for names in dict.fromkeys(self.context_variables):
+            skills = [z for z, seen in enumerate(self.context_variables) if seen == names]
             columns = [self._first[z] + mode for z in skills for mode in range(self.n_modes[z])]
-            chosen = self._columns(mdp, mdp.values[index.example], np.array(columns))
+            firsts = mdp.values[index_values(mdp, sorted(mdp.space.indices(names))).example]
+            chosen = np.empty((len(firsts), mdp.n_states, len(columns)), np.uint8)
+            width = max(1, BLOCK // mdp.n_states)
+            for i in range(0, len(firsts), width):
+                some = firsts[i : i + width]
+                starts = np.repeat(some, mdp.n_states, axis=0)
+                actions = self.all_actions(starts, np.tile(mdp.values, (len(some), 1)))[:, columns]
+                chosen[i : i + width] = actions.reshape(len(some), mdp.n_states, -1)
             ends = np.cumsum(self.n_modes[skills])
-            for skill, part in zip(skills, np.split(chosen, ends[:-1], axis=2), strict=True):
-                tables[skill] = part.transpose(1, 0, 2).ravel()
-        flat = np.concatenate([tables[skill] for skill in range(len(self.context_variables))])
+            for z, part in zip(skills, np.split(chosen, ends[:-1], axis=2), strict=True):
+                tables[z] = part.transpose(1, 0, 2).ravel()
+        flat = np.concatenate([tables[z] for z in range(len(self.context_variables))])
         return TabularPolicy(mdp, self.context_variables, flat, self.n_modes)
-
-    def _columns(self, mdp: TabularMDP, firsts: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return the actions of some skills for all pairs of first and current state.
-
-        Args:
-            mdp: The MDP.
-            firsts: First states, int [n_firsts, n_variables].
-            columns: The skills or modes, int [n].
-
-        Returns:
-            uint8 [n_firsts, n_states, n].
-        """
-        chosen = np.empty((len(firsts), mdp.n_states, len(columns)), np.uint8)
-        width = max(1, BLOCK // mdp.n_states)
-        for i in range(0, len(firsts), width):
-            some = firsts[i : i + width]
-            starts = np.repeat(some, mdp.n_states, axis=0)
-            actions = self.all_actions(starts, np.tile(mdp.values, (len(some), 1)))[:, columns]
-            chosen[i : i + width] = actions.reshape(len(some), mdp.n_states, -1)
-        return chosen

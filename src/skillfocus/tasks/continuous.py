@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from skillfocus.errors import UserError
-from skillfocus.learners.ppo import Settings, Updates, advantages, surrogate
+from skillfocus.learners.ppo import Updates, advantages, surrogate
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.actor import ActorModel, ActorPolicy, SkillCode
 from skillfocus.skills.network import apply_network, init_network
@@ -203,7 +203,7 @@ class _AgentTrainer:
         self.n_decisions = task.episode_length // task.skill_steps
         self.n_inputs = self.world.observation_size + task.observation_size
         self.updates = Updates(
-            Settings(settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT)
+            settings.learning_rate, settings.epochs, settings.batch, MAX_GRADIENT
         )
 
     def init(self, rng: np.random.Generator) -> _Carry:
@@ -268,10 +268,9 @@ class _AgentTrainer:
             (state, memory, before), (key, number) = carried, at
             values = jax.vmap(world.values)(state)
             time = jnp.full(n, jnp.minimum(number / model.step_limit, 1.0))
-            inputs = model.inputs(skill, before, values, start, mask, z, time)
-            mean, _ = model.distribution(skill["actor"], inputs)
+            action = model.mean_action(skill, before, values, start, mask, z, time)
             key_step, key_task = jax.random.split(key)
-            state = jax.vmap(world.step)(jax.random.split(key_step, n), state, model.action(mean))
+            state = jax.vmap(world.step)(jax.random.split(key_step, n), state, action)
             after = jax.vmap(world.observation)(state)
             done = jax.vmap(task.step)(jax.random.split(key_task, n), memory, before, after)
             return (state, done.state, after), (done.reward, done.true_reward)

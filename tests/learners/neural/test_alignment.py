@@ -19,7 +19,7 @@ def wants_to_stay(objective, targets, seed):
     """Return, per target, which component would rather stay than change, both values 0 at first."""
     problem = make_problem(RandomWorld(0, sizes=(2, 2, 3)), objective, targets=targets)
     rewards = make_rewards(make_model(problem), 0.5, np.random.default_rng(seed))
-    tables = [reward.parts(held=False)["table"] for reward in rewards]
+    tables = [reward.predict()["table"] for reward in rewards]
     return [int((table[:, 0, 0] - table[:, 0, 1]).argmax()) for table in tables]
 
 

@@ -9,7 +9,7 @@ jnp = pytest.importorskip("jax").numpy
 
 import skillfocus as sf
 from probes import corridor
-from skillfocus.learners.cost_network.training import Ends, _outcomes
+from skillfocus.learners.cost_network.training import Ends, finished, outcomes
 from skillfocus.learners.problem import make_problem
 from sliders import Sliders
 
@@ -22,9 +22,9 @@ def test_control_and_side_effects_by_hand():
         jnp.array([True, True, True, True, False]), jnp.array([0, 0, 2, 2, 0]),
         jnp.zeros((5, 2), int), jnp.array([[0, 1], [2, 1], [1, 0], [0, 0], [2, 1]]),
     )  # fmt: skip
-    assert _outcomes(problem, ends) == {"control": 0.75, "side_effects": 0.25}
+    assert outcomes(problem, *finished(ends)) == {"control": 0.75, "side_effects": 0.25}
     none = ends._replace(ended=jnp.zeros(5, bool))
-    assert all(np.isnan(value) for value in _outcomes(problem, none).values())
+    assert all(np.isnan(value) for value in outcomes(problem, *finished(none)).values())
 
 
 @pytest.mark.parametrize("learner", ["neural", "actor"])

@@ -62,7 +62,7 @@ def test_tables_of_rewards_are_those_of_tabular_learners(objective):
         assert reward.params.shape == params[place].shape
         reward.params = params[place]
         found = model.reward(
-            group, reward.parts(held=True), tabular.mdp.values[first], tabular.mdp.values[last]
+            group, reward.predict(), tabular.mdp.values[first], tabular.mdp.values[last]
         )
         for k in range(group.n_components):
             table = group_reward(tabular, params, place, k, np.arange(theirs.starts.size))
@@ -117,7 +117,7 @@ def test_a_discriminator_network_is_a_distribution_with_a_floor():
     steep = {name: 1e3 * array for name, array in reward.network.items()}
     log_q = model.log_q(group, steep, states, states)
     assert log_q.min() == pytest.approx(math.log(LOWEST))
-    parts = {**reward.parts(held=True), "network": reward.network}
+    parts = {**reward.predict(), "network": reward.network}
     reached = model.bound(group, parts) - model.reward(group, parts, states, states)
     assert (reached >= 0).all()
     assert model.bound(group, parts).tolist() == pytest.approx([math.log(3)] * 3)
@@ -134,14 +134,15 @@ def test_a_linear_reward_is_the_table_of_it():
     states = tabulate(world).values
     starts = np.roll(states, 3, axis=0)
     one, two = (
-        model.reward(model.groups[0], reward.parts(held=True), starts, states)
+        model.reward(model.groups[0], reward.predict(), starts, states)
         for reward in (table, linear)
     )
     np.testing.assert_allclose(one, two, atol=1e-5)
     for reward in (table, linear):
-        reward.update([0, 2], starts[:2], states[:2], 0.1)
+        for k, i in ((0, 0), (2, 1)):
+            reward.update(k, starts[i : i + 1], states[i : i + 1], 0.1)
     np.testing.assert_allclose(table.params, linear.params, atol=1e-6)
-    bound = model.bound(model.groups[0], linear.parts(held=True))
+    bound = model.bound(model.groups[0], linear.predict())
     assert (two <= bound + 1e-5).all()
 
 

@@ -11,22 +11,25 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus.errors import UserError, check_ranges
-from skillfocus.learners.problem import (
-    Learned,
-    Learner,
-    OnMetrics,
-    Problem,
-    check_own_world,
-)
-from skillfocus.objectives.objective import (
-    Discriminator,
-    Representation,
-    TemporalRepresentation,
-)
+from skillfocus.learners.problem import Learned, Learner, OnMetrics, Problem, check_own_world
+from skillfocus.objectives.objective import Discriminator, Representation, TemporalRepresentation
 from skillfocus.objectives.variants import PathPenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.host import HostWorld
 from skillfocus.worlds.jax.world import require_jax
+
+RANGES = {
+    "at least 1": (
+        "steps", "environments", "hidden", "estimator_hidden", "epochs", "batch", "rounds_per_jit",
+    ),
+    "between 0 and 1": (
+        "gamma", "gae_lambda", "warmup_fraction", "penalty_delay", "penalty_ramp", "grace_fraction",
+        "reset_share",
+    ),
+    "positive and finite": ("learning_rate", "estimator_rate", "clip"),
+    "0 or more and finite": ("entropy", "credit"),
+}  # fmt: skip
+"""What the settings must be; see `errors.RANGES`."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Actor(Learner):
         entropy: Weight of the entropy bonus, per action dimension.
         noise_correlation: Correlation of the action noise between consecutive steps.
         credit: How much each action dimension follows the components that it has most influence
-            on, instead of their sum; 0 for the sum (see `acting.py`). Needs a world in JAX.
+            on, instead of their sum; 0 for the sum (see `credit.py`). Needs a world in JAX.
         warmup_fraction: Share of training during which fixed prototypes supply the rewards of
             discriminators.
         penalty_delay: Share of training without a penalty, in which skills find out what they can
@@ -65,9 +68,7 @@ class Actor(Learner):
         reset_share: Probability that an environment is reset when a skill ends.
         rounds_per_jit: Rounds per compiled scan.
         checkpoint: File to write the training state to and to resume from.
-        on_metrics: Called between compiled scans with `steps`, `loss`, and, of the skills that
-            ended meanwhile, exploring ones included, `control` (the share that changed all of their
-            targets) and `side_effects` (the mean number of other variables that changed).
+        on_metrics: Called between compiled scans; see `Neural.on_metrics`.
         name: Name in files and tables.
     """
 
@@ -96,28 +97,7 @@ class Actor(Learner):
     name: str = "actor"
 
     def __post_init__(self) -> None:
-        counts = (
-            "steps", "environments", "hidden", "estimator_hidden", "epochs", "batch",
-            "rounds_per_jit",
-        )  # fmt: skip
-        shares = (
-            "gamma",
-            "gae_lambda",
-            "warmup_fraction",
-            "penalty_delay",
-            "penalty_ramp",
-            "grace_fraction",
-            "reset_share",
-        )
-        check_ranges(
-            self,
-            {
-                "at least 1": counts,
-                "between 0 and 1": shares,
-                "positive and finite": ("learning_rate", "estimator_rate", "clip"),
-                "0 or more and finite": ("entropy", "credit"),
-            },
-        )
+        check_ranges(self, RANGES)
         if not 0 <= self.noise_correlation < 1:
             raise UserError(
                 f"noise_correlation is {self.noise_correlation}; it must be 0 or more and below 1"
@@ -154,23 +134,22 @@ class Actor(Learner):
             raise UserError(
                 f"actors compare with the start, not with {penalty.baseline}: use baseline='start'"
             )
-        if isinstance(world, HostWorld):
-            for name, why in (
-                ("credit", "the influence of actions cannot be measured"),
-                ("checkpoint", "its state cannot be saved"),
-            ):
-                if getattr(self, name):
-                    raise UserError(
-                        f"{world.id} is stepped outside JAX, so {why}: train without {name}"
-                    )
+        for name, why in (
+            ("credit", "the influence of actions cannot be measured"),
+            ("checkpoint", "its state cannot be saved"),
+        ):
+            if isinstance(world, HostWorld) and getattr(self, name):
+                raise UserError(
+                    f"{world.id} is stepped outside JAX, so {why}: train without {name}"
+                )
 
     def learn(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
         """Train the networks; see `Learner.learn`."""
         self.check(problem)
         check_own_world(problem.world)
-        from skillfocus.learners.actor.training import train
+        from skillfocus.learners.actor.training import train_actor
 
-        return Learned(train(self, problem, rng, progress))
+        return Learned(train_actor(self, problem, rng, progress))
 
 
 def check_estimate(problem: Problem) -> None:

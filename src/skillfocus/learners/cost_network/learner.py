@@ -11,18 +11,25 @@ from pathlib import Path
 import numpy as np
 
 from skillfocus.errors import UserError, check_ranges, unknown
-from skillfocus.learners.problem import (
-    Learned,
-    Learner,
-    OnMetrics,
-    Problem,
-    check_own_world,
-)
+from skillfocus.learners.problem import Learned, Learner, OnMetrics, Problem, check_own_world
 from skillfocus.objectives.variants import PathPenalty
 from skillfocus.progress import Progress
 from skillfocus.worlds.jax.world import require_jax
 
 PRECISIONS = ("default", "bfloat16")
+RANGES = {
+    "at least 1": (
+        "steps", "environments", "batch", "memory", "hidden", "samples_per_update",
+        "updates_per_jit",
+    ),
+    "between 0 and 1": (
+        "target_rate", "warmup_fraction", "estimator_rate", "owned_share", "reset_share", "gamma",
+        "event_share",
+    ),
+    "0 or more and finite": ("relabel_starts", "temperature"),
+    "positive and finite": ("learning_rate", "last_rate", "step_cost"),
+}  # fmt: skip
+"""What the settings must be; see `errors.RANGES`."""
 
 
 @dataclass(frozen=True)
@@ -97,23 +104,7 @@ class Neural(Learner):
     name: str = "neural"
 
     def __post_init__(self) -> None:
-        counts = (
-            "steps", "environments", "batch", "memory", "hidden", "samples_per_update",
-            "updates_per_jit",
-        )  # fmt: skip
-        shares = (
-            "target_rate", "warmup_fraction", "estimator_rate", "owned_share", "reset_share",
-            "gamma", "event_share",
-        )  # fmt: skip
-        check_ranges(
-            self,
-            {
-                "at least 1": counts,
-                "between 0 and 1": shares,
-                "0 or more and finite": ("relabel_starts", "temperature"),
-                "positive and finite": ("learning_rate", "last_rate", "step_cost"),
-            },
-        )
+        check_ranges(self, RANGES)
         if self.environments < 2:
             raise UserError("environments is 1; half of them explore, so there must be at least 2")
         if self.precision not in PRECISIONS:
@@ -154,9 +145,9 @@ class Neural(Learner):
         """Train the networks; see `Learner.learn`."""
         self.check(problem)
         check_own_world(problem.world)
-        from skillfocus.learners.cost_network.training import train
+        from skillfocus.learners.cost_network.training import train_skills
 
-        return Learned(train(self, problem, rng, progress))
+        return Learned(train_skills(self, problem, rng, progress))
 
 
 def large_neural(**settings: object) -> Neural:

@@ -1,8 +1,8 @@
-"""The reward of a group of variables: a table, a linear map, or a discriminator network.
+"""Rewards of a cost network's groups of variables: a table, a linear map, or a discriminator.
 
 Tables and linear maps use the estimators of the tabular learners, on the host. They are updated
 between two stretches of training, from the states in which skills ended. A group with too many
-values for a table has a discriminator network, which is trained on the device.
+values for a table has a discriminator network, which `training.py` updates on the device.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.learners.planning.estimators import (
     SUM,
     Estimator,
@@ -30,6 +31,8 @@ from skillfocus.skills.network import Group, Parameters, SkillModel, init_networ
 
 ESTIMATOR_WIDTH = 256
 """Width of the hidden layer of a discriminator network."""
+TYPICAL_LOSS = 4.0
+"""Typical loss of a skill in its unit: about a discriminator's -log q, as settings assume."""
 
 
 class TableReward:
@@ -46,24 +49,28 @@ class TableReward:
         self, model: SkillModel, group: Group, estimator: Estimator, rng: np.random.Generator
     ) -> None:
         self.group, self.name = group, model.objective.reward.name
-        self.coordinates = _points(model, group)
+        points = [
+            model.space.variables[j].coordinates[values]
+            for j, values in zip(
+                group.variables,
+                np.unravel_index(np.arange(group.n_values), group.sizes),
+                strict=True,
+            )
+        ]
+        self.coordinates = np.ascontiguousarray(np.concatenate(points, axis=1))
         self.params = np.ascontiguousarray(
             estimator.init(group.n_components, group.n_starts, self.coordinates, rng), np.float32
         )
         self.row = compiled_row(model.objective.reward.formula, estimator.predict)
         self.update_one = compiled_update(estimator.update)
 
-    def parts(self, held: bool) -> dict[str, Any]:
+    def predict(self) -> dict[str, Any]:
         """Return `table`: rewards, float32 [n_components, n_starts, n_values]."""
-        del held
         group = self.group
         table = np.empty((group.n_components, group.n_values, group.n_starts), np.float32)
         starts = np.arange(group.n_starts, dtype=np.uint32)
-        for component in range(group.n_components):
-            for value in range(group.n_values):
-                self.row(
-                    self.params, self.coordinates, component, value, starts, table[component, value]
-                )
+        for k, value in np.ndindex(table.shape[:2]):
+            self.row(self.params, self.coordinates, k, value, starts, table[k, value])
         if not np.isfinite(table).all():
             raise UserError(
                 f"the reward of {self.name} must be a finite number for every component, start and "
@@ -71,11 +78,11 @@ class TableReward:
             )
         return {"table": np.ascontiguousarray(table.transpose(0, 2, 1))}
 
-    def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:
-        """Update the estimate from rollouts: components, first and last value indices."""
+    def update(self, component: int, starts: np.ndarray, values: np.ndarray, rate: float) -> None:
+        """Update the estimate from a component's rollouts: first and last value indices."""
         first, last = self.group.start_number(starts), self.group.number(values)
-        for k, start, value in zip(components, first, last, strict=True):
-            self.update_one(self.params, self.coordinates, int(k), int(start), int(value), rate)
+        for start, value in zip(first.tolist(), last.tolist(), strict=True):
+            self.update_one(self.params, self.coordinates, component, start, value, rate)
 
 
 class LinearReward:
@@ -85,28 +92,23 @@ class LinearReward:
         self, model: SkillModel, group: Group, estimator: LinearMap, rng: np.random.Generator
     ) -> None:
         self.model, self.group = model, group
-        ends = np.zeros((2, len(model.space)), np.int64)
-        ends[1] = np.array(model.space.sizes) - 1
-        coordinates = self._coordinates(ends)
-        self.params = estimator.init(group.n_components, 1, coordinates, rng)
+        ends = np.stack([np.zeros(len(model.space), np.int64), np.array(model.space.sizes) - 1])
+        points = np.ascontiguousarray(model.coordinates(group, ends), np.float64)
+        self.params = estimator.init(group.n_components, 1, points, rng)
         self.update_one = compiled_update(estimator.update)
 
-    def _coordinates(self, values: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self.model.coordinates(self.group, values), np.float64)
-
-    def parts(self, held: bool) -> dict[str, Any]:
+    def predict(self) -> dict[str, Any]:
         """Return `linear`: each component's direction, float32 [n_dimensions, n_components]."""
-        del held
         n = self.group.n_components
         other = -1.0 / (n - 1) if n > 1 else 0.0
         weights = self.params[0, :n] * (1 - other) + other * self.params[0, SUM]
         return {"linear": np.ascontiguousarray(weights.T, np.float32)}
 
-    def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:
-        """Update the estimate from rollouts: components, first and last value indices."""
-        first, last = self._coordinates(starts), self._coordinates(values)
-        for k, start, value in zip(components, first, last, strict=True):
-            self.update_one(self.params, np.stack([start, value]), int(k), 0, 1, rate)
+    def update(self, component: int, starts: np.ndarray, values: np.ndarray, rate: float) -> None:
+        """Update the estimate from a component's rollouts: first and last value indices."""
+        first, last = (self.model.coordinates(self.group, each) for each in (starts, values))
+        for pair in np.stack([first, last], axis=1).astype(np.float64):
+            self.update_one(self.params, pair, component, 0, 1, rate)
 
 
 class NetworkReward:
@@ -117,26 +119,19 @@ class NetworkReward:
     """
 
     def __init__(self, model: SkillModel, group: Group, rng: np.random.Generator) -> None:
-        estimate = model.objective.reward.estimate
+        estimate, n = model.objective.reward.estimate, group.n_components
         assert isinstance(estimate, Discriminator)
         self.group = group
-        prior = estimate.prior if isinstance(estimate.prior, float) else 1 / group.n_components
-        self.log_nu = np.full(group.n_components, math.log(prior), np.float32)
-        none = np.zeros((1, len(model.space)), np.int64)
-        now = model.encode(none, none, group.variables, ()).shape[1]
-        seen = model.encode(none, none, group.variables, group.start_variables).shape[1]
-        self.partition = rng.standard_normal((now, group.n_components)).astype(np.float32)
-        self.network: Parameters = init_network([seen, ESTIMATOR_WIDTH, group.n_components], rng)
+        prior = estimate.prior if isinstance(estimate.prior, float) else 1 / n
+        self.log_nu = np.full(n, math.log(prior), np.float32)
+        now = model.encoded_width(group.variables, ())
+        seen = model.encoded_width(group.variables, group.start_variables)
+        self.partition = rng.standard_normal((now, n)).astype(np.float32)
+        self.network: Parameters = init_network([seen, ESTIMATOR_WIDTH, n], rng)
 
-    def parts(self, held: bool) -> dict[str, Any]:
-        """Return `log_nu`, the random `partition`, and whether the network fits it (`held`)."""
-        fits_partition = held and self.group.sign > 0
-        return {
-            "log_nu": self.log_nu, "partition": self.partition, "held": np.bool_(fits_partition),
-        }  # fmt: skip
-
-    def update(self, components: Any, starts: Any, values: Any, rate: float) -> None:
-        """Do nothing: `Trainer` updates the network."""
+    def predict(self) -> dict[str, Any]:
+        """Return `log_nu` and the random `partition`; training adds the current `network`."""
+        return {"log_nu": self.log_nu, "partition": self.partition}
 
 
 GroupReward = TableReward | LinearReward | NetworkReward
@@ -179,26 +174,22 @@ def _align(model: SkillModel, rewards: Sequence[GroupReward], estimator: Any) ->
     }
 
     def staying(target: int, components: Sequence[int]) -> int:
-        table = tables[target].parts(held=False)["table"][list(components), 0]
+        table = tables[target].predict()["table"][list(components), 0]
         return int(np.argmax(table[:, 0] - table[:, 1:].mean(axis=1)))
 
+    skills = [dict(sorted(each.items())) for each in model.kinds.skills if set(each) <= set(tables)]
     align_components(
-        (
-            dict(sorted(skill.items()))
-            for skill in model.kinds.skills
-            if set(skill) <= tables.keys()
-        ),
-        staying,
+        skills, staying,
         lambda target, one, other: estimator.swap(tables[target].params, one, other),
-    )
+    )  # fmt: skip
 
 
 def check_rewards(model: SkillModel) -> None:
     """Raise `UserError` if a group is too large for an estimate that has to be a table."""
     estimate = model.objective.reward.estimate
+    has_network = isinstance(estimate, Discriminator) and not estimate.learns_prior
+    is_linear = isinstance(estimate, Representation) and estimate.features == "coordinates"
     for group in model.groups:
-        has_network = isinstance(estimate, Discriminator) and not estimate.learns_prior
-        is_linear = isinstance(estimate, Representation) and estimate.features == "coordinates"
         if not (group.is_table or has_network or is_linear):
             names = reprlib.repr([model.space.names[j] for j in group.variables])
             raise UserError(
@@ -207,10 +198,93 @@ def check_rewards(model: SkillModel) -> None:
             )
 
 
-def _points(model: SkillModel, group: Group) -> np.ndarray:
-    """Return the coordinates of a group's value combinations, float64 [n_values, n_dimensions]."""
-    numbers = np.stack(np.unravel_index(np.arange(group.n_values), group.sizes), axis=1)
-    points = [
-        model.space.variables[j].coordinates[numbers[:, i]] for i, j in enumerate(group.variables)
-    ]
-    return np.ascontiguousarray(np.concatenate(points, axis=1))
+class SkillRewards:
+    """The rewards of a set of skills while it is trained.
+
+    Args:
+        model: The skill model.
+        settings: The learner's settings.
+        temperature: The temperature that skills act with.
+        rng: Source of the initial parameters, and of the rollouts that update them.
+    """
+
+    def __init__(
+        self, model: SkillModel, settings: Neural, temperature: float, rng: np.random.Generator
+    ) -> None:
+        self.model, self.settings, self.rng = model, settings, rng
+        penalty = model.objective.penalty
+        self.rewards = make_rewards(model, settings.owned_share, rng)
+        self.on_host = [each for each in self.rewards if not isinstance(each, NetworkReward)]
+        self._groups = [reward.predict() for reward in self.rewards]
+        self.fixed = {
+            "strength": np.float32(0.0 if penalty is None else penalty.strength),
+            "temperature": np.float32(temperature),
+            "reward_scale": _reward_scale(model, self._groups),
+        }
+
+    @property
+    def networks(self) -> dict[int, Parameters]:
+        """Initial parameters of the discriminator networks, by group number."""
+        rewards = enumerate(self.rewards)
+        return {i: each.network for i, each in rewards if isinstance(each, NetworkReward)}
+
+    @property
+    def params(self) -> list[np.ndarray]:
+        """Parameters of the estimators on the host."""
+        return [reward.params for reward in self.on_host]
+
+    @params.setter
+    def params(self, params: Sequence[np.ndarray]) -> None:
+        for reward, own in zip(self.on_host, params, strict=True):
+            reward.params = own
+
+    def weights(self, share: float) -> dict[str, Any]:
+        """Return the weights of `SkillModel` but `q_params`, for the next stretch of training.
+
+        Args:
+            share: Share of the training that is done. At first, rewards are `held` fixed.
+        """
+        held = share <= self.settings.warmup_fraction
+        if not held:
+            self._groups = [reward.predict() for reward in self.rewards]
+        return {**self.fixed, "groups": self._groups, "held": np.bool_(held)}
+
+    def update(
+        self, skills: np.ndarray, starts: np.ndarray, states: np.ndarray, share: float
+    ) -> None:
+        """Update the estimators on the host, once the warm-up is over.
+
+        Args:
+            skills: Skills that ended in the last stretch, [n].
+            starts: Value indices of their first states, [n, n_variables].
+            states: Value indices of their last states, [n, n_variables].
+            share: Share of the training that is done.
+        """
+        settings = self.settings
+        released = share - settings.warmup_fraction
+        if released <= 0:
+            return
+        rate = settings.estimator_rate * min(1.0, 4 * released / (1 - settings.warmup_fraction))
+        for number, reward in enumerate(self.rewards):
+            components, among = self.model.component(number, skills)
+            for k in range(reward.group.n_components):
+                rows = self.rng.permutation(np.flatnonzero(among & (components == k)))
+                rows = rows[: settings.samples_per_update]
+                if not isinstance(reward, NetworkReward):
+                    reward.update(k, starts[rows], states[rows], rate)
+
+
+def _reward_scale(model: SkillModel, groups: Sequence[dict[str, Any]]) -> np.ndarray:
+    """Return each skill's unit: 1 for log probabilities, else its typical loss / `TYPICAL_LOSS`."""
+    units = np.ones(model.n_skills, np.float32)
+    if model.objective.reward.estimate.discriminates:
+        return units
+    lost = np.zeros(model.n_skills, np.float32)
+    for group, part, shares in zip(model.groups, groups, model.shares, strict=True):
+        if "table" in part:
+            regret = part["table"].max(axis=2, keepdims=True) - part["table"]
+            typical = [row[row > 0].mean() if (row > 0).any() else 0.0 for row in regret]
+        else:
+            typical = model.bound(group, part) / 2
+        lost += np.asarray(typical, np.float32) @ shares
+    return np.where(lost > 0, lost / TYPICAL_LOSS, units).astype(np.float32)

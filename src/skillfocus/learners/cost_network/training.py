@@ -1,10 +1,9 @@
-"""Training loop: stretches of updates on the device, estimator updates and checkpoints between."""
+"""Training of a cost network: stretches of updates on the device, estimator updates between."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -13,10 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus.errors import UserError
-from skillfocus.learners.checkpoint import Checkpoint, keep_compiled_programs, speed
+from skillfocus.learners.checkpoint import Checkpoint, train
 from skillfocus.learners.cost_network.learner import Neural
-from skillfocus.learners.cost_network.rewards import GroupReward, NetworkReward, make_rewards
+from skillfocus.learners.cost_network.rewards import SkillRewards
 from skillfocus.learners.problem import Problem
 from skillfocus.progress import Progress
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network
@@ -246,6 +244,8 @@ class Trainer:
         self, world: JaxWorld, model: SkillModel, settings: Neural, step_limit: int
     ) -> None:
         self.world, self.model, self.settings, self.step_limit = world, model, settings, step_limit
+        self.reset, self.step = jax.vmap(world.reset), jax.vmap(world.step)
+        self.values = jax.vmap(world.values)
         schedule = optax.cosine_decay_schedule(
             settings.learning_rate, settings.updates, settings.last_rate / settings.learning_rate
         )
@@ -256,123 +256,97 @@ class Trainer:
         explorers = np.linspace(0, 1, n - n // 2) ** 2
         self.exploration = jnp.asarray(np.append(np.zeros(n // 2), 0.05 + 0.95 * explorers))
 
-    def init(self, key: jax.Array, costs: Any, estimators: Any) -> Carry:
-        """Return the initial training state, from the networks' initial parameters."""
-        key, key_reset, key_skill = jax.random.split(key, 3)
-        n = self.settings.environments
-        state = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
-        values = jax.vmap(self.world.values)(state)
-        skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
-        earlier = jnp.repeat(values[:, None], max(1, self.settings.relabel_starts), axis=1)
-        environments = Environments(
-            state, skill, jnp.copy(values), earlier, jnp.zeros(n, jnp.int32)
-        )
-        costs, estimators = jax.tree.map(jnp.asarray, (costs, estimators))
-        slow = jax.tree.map(jnp.copy, costs)
-        return Carry(
-            key, costs, slow, self.optimizer.init(costs), estimators,
-            self.optimizer.init(estimators), environments, self.replay.init(), jnp.int32(0),
+    def init(self, rng: np.random.Generator) -> tuple[Carry, SkillRewards]:
+        """Return the initial training state, and the rewards."""
+        model, settings, n = self.model, self.settings, self.settings.environments
+        temperature = settings.temperature if is_deterministic(self.world) else 0.0
+        rewards = SkillRewards(model, settings, temperature, rng)
+        sizes = [model.n_inputs, settings.hidden, settings.hidden, model.n_outputs]
+        q_params = init_network(sizes, rng, output_bias=settings.pessimism)
+        q_params, estimators = jax.tree.map(jnp.asarray, (q_params, rewards.networks))
+        key, key_reset, key_skill = jax.random.split(jax.random.key(int(rng.integers(2**31))), 3)
+        state = self.reset(jax.random.split(key_reset, n))
+        start = self.values(state)
+        skill = jax.random.randint(key_skill, (n,), 0, model.n_skills)
+        earlier = jnp.repeat(start[:, None], max(1, settings.relabel_starts), axis=1)
+        environments = Environments(state, skill, jnp.copy(start), earlier, jnp.zeros(n, jnp.int32))
+        carry = Carry(
+            key, q_params, jax.tree.map(jnp.copy, q_params), self.optimizer.init(q_params),
+            estimators, self.optimizer.init(estimators), environments, self.replay.init(),
+            jnp.int32(0),
         )  # fmt: skip
+        return carry, rewards
 
     def run(self, carry: Carry, rewards: Any, n_updates: int) -> tuple[Carry, jax.Array, Ends]:
         """Make updates with fixed rewards; return the state, each loss, and the ends of skills."""
-
-        def body(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, Ends]]:
-            return self._update(carry, rewards)
-
-        carry, (loss, ends) = jax.lax.scan(body, carry, None, length=n_updates)
+        carry, (loss, ends) = jax.lax.scan(
+            lambda carry, _: self._update(carry, rewards), carry, None, length=n_updates
+        )
         return carry, loss, ends
 
     def _update(self, carry: Carry, rewards: Any) -> tuple[Carry, tuple[jax.Array, Ends]]:
-        model, settings, env = self.model, self.settings, carry.environments
-        n = settings.environments
-        rewards = {**rewards, "groups": with_networks(rewards["groups"], carry.estimators)}
+        settings, env, n = self.settings, carry.environments, self.settings.environments
+        weights = {**rewards, "groups": with_networks(rewards["groups"], carry.estimators)}
         key, key_act, key_step, key_next, key_earlier, key_learn = jax.random.split(carry.key, 6)
-        slow = {**rewards, "q_params": carry.target_params}
-        values = jax.vmap(self.world.values)(env.state)
-        rows = jnp.arange(n)
-
-        costs = model.costs(slow, env.start, values)
-        losses = model.losses(slow, env.start, values)
-        mine, stop_loss = costs[rows, env.skill], losses[rows, env.skill]
-        key_explore, key_random = jax.random.split(key_act)
-        explores = jax.random.uniform(key_explore, (n,)) < self.exploration
-        random_action = jax.random.randint(key_random, (n,), 0, model.n_actions)
-        stops = (stop_loss <= mine.min(axis=1)) & ~explores
-        ended = stops | (env.steps >= self.step_limit)
-        action = jnp.where(explores | ended, random_action, mine.argmin(axis=1))
-
-        after = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, action)
-        next_values = jax.vmap(self.world.values)(after)
+        values = self.values(env.state)
+        action, ended = self._act(
+            key_act, {**weights, "q_params": carry.target_params}, env, values
+        )
+        after = self.step(jax.random.split(key_step, n), env.state, action)
 
         which = jax.random.randint(key_earlier, (n,), 0, max(1, settings.relabel_starts))
-        other = env.earlier[rows, which] if settings.relabel_starts else env.start
+        other = env.earlier[jnp.arange(n), which] if settings.relabel_starts else env.start
         starts = jnp.stack([env.start, other], axis=1)
-        new = Transitions(values, action, next_values, starts)
+        new = Transitions(values, action, self.values(after), starts)
         carry = carry._replace(buffer=self.replay.add(carry.buffer, new, carry.updates))
-        loss, fast, optimizer = self._learn(key_learn, carry, rewards)
-        moved = optax.incremental_update(fast, carry.target_params, settings.target_rate)
-        estimators, estimator_optimizer = self._update_estimators(carry, rewards, values, ended)
+        loss, q_params, optimizer = self._learn(key_learn, carry, weights)
+        moved = optax.incremental_update(q_params, carry.target_params, settings.target_rate)
+        estimators, estimator_optimizer = self._update_estimators(carry, weights, values, ended)
         ends = Ends(ended, env.skill, env.start, values)
         ends = jax.tree.map(lambda leaf: leaf[: self.observers], ends)
         env = self._next(key_next, env, after, ended)
         carry = Carry(
-            key, fast, moved, optimizer, estimators, estimator_optimizer, env, carry.buffer,
+            key, q_params, moved, optimizer, estimators, estimator_optimizer, env, carry.buffer,
             carry.updates + 1,
         )  # fmt: skip
         return carry, (loss, ends)
 
-    def _update_estimators(
-        self, carry: Carry, rewards: Any, values: jax.Array, ended: jax.Array
-    ) -> tuple[Any, Any]:
-        """Train discriminator networks on visited states (step rewards), or else on last states.
+    def _act(
+        self, key: jax.Array, weights: Any, env: Environments, values: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Return the environments' actions, and where their skill ended, [n] each."""
+        n = self.settings.environments
+        mine = self.model.costs(weights, env.start, values)[jnp.arange(n), env.skill]
+        stop_loss = self.model.losses(weights, env.start, values)[jnp.arange(n), env.skill]
+        key_explore, key_random = jax.random.split(key)
+        explores = jax.random.uniform(key_explore, (n,)) < self.exploration
+        random_action = jax.random.randint(key_random, (n,), 0, self.model.n_actions)
+        stops = (stop_loss <= mine.min(axis=1)) & ~explores
+        ended = stops | (env.steps >= self.step_limit)
+        return jnp.where(explores | ended, random_action, mine.argmin(axis=1)), ended
 
-        While rewards are held fixed, they fit a random partition of the states instead.
-        """
-        if not carry.estimators:
-            return carry.estimators, carry.estimator_optimizer
-        model, env, half = self.model, carry.environments, self.settings.environments // 2
-        states, starts, skills = values[:half], env.start[:half], env.skill[:half]
-        weight = jnp.ones(half) if model.objective.reward.timing == "step" else ended[:half]
-
-        def loss_of(estimators: Any) -> jax.Array:
-            total = jnp.float32(0)
-            for number, estimator in estimators.items():
-                group, parts = model.groups[int(number)], rewards["groups"][int(number)]
-                component, among = model.component(int(number), skills)
-                log_q = model.log_q(group, estimator, starts, states)
-                own = jnp.take_along_axis(log_q, component[:, None], axis=1)[:, 0]
-                counted = weight * among
-                learned = (own * counted).sum() / (counted.sum() + 1e-6)
-                scores = model.encode(starts, states, group.variables, ()) @ parts["partition"]
-                owner = scores.argmax(axis=1)
-                by_partition = jnp.take_along_axis(log_q, owner[:, None], axis=1).mean()
-                total -= jnp.where(parts["held"], by_partition, learned)
-            return total
-
-        gradient = jax.grad(loss_of)(carry.estimators)
-        step, optimizer = self.optimizer.update(
-            gradient, carry.estimator_optimizer, carry.estimators
-        )
-        return optax.apply_updates(carry.estimators, step), optimizer
-
-    def _learn(self, key: jax.Array, carry: Carry, rewards: Any) -> tuple[jax.Array, Any, Any]:
+    def _learn(self, key: jax.Array, carry: Carry, weights: Any) -> tuple[jax.Array, Any, Any]:
         """Update the cost network on a batch from the replay buffer."""
-        model, unit = self.model, rewards["reward_scale"]
+        model, unit = self.model, weights["reward_scale"]
         now, action, then, starts = self.replay.sample(key, carry.buffer, carry.updates)
         starts = jnp.concatenate([starts[:, 0], starts[:, 1]])
         now, then, action = (jnp.concatenate([each, each]) for each in (now, then, action))
-        targets = self._targets(
-            {**rewards, "q_params": carry.target_params}, starts, now, then, action
-        )
+        slow = {**weights, "q_params": carry.target_params}
+        targets = self._targets(slow, starts, now, then, action)
 
-        def loss_of(parameters: Any) -> jax.Array:
-            taken = _taken(model.costs({**rewards, "q_params": parameters}, starts, now), action)
+        def loss_of(q_params: Any) -> jax.Array:
+            taken = _taken(model.costs({**weights, "q_params": q_params}, starts, now), action)
             return optax.losses.huber_loss(taken / unit, targets / unit).mean()
 
-        loss, gradient = jax.value_and_grad(loss_of)(carry.q_params)
-        step, optimizer = self.optimizer.update(gradient, carry.optimizer, carry.q_params)
-        return loss, optax.apply_updates(carry.q_params, step), optimizer
+        return self._descend(loss_of, carry.q_params, carry.optimizer)
+
+    def _descend(
+        self, loss_of: Callable[[Any], jax.Array], params: Any, state: Any
+    ) -> tuple[jax.Array, Any, Any]:
+        """Make a step of Adam; return the loss, the new parameters and the optimizer's state."""
+        loss, gradient = jax.value_and_grad(loss_of)(params)
+        step, state = self.optimizer.update(gradient, state, params)
+        return loss, optax.apply_updates(params, step), state
 
     def _targets(
         self, slow: Any, starts: jax.Array, now: jax.Array, then: jax.Array, action: jax.Array
@@ -393,6 +367,38 @@ class Trainer:
         gap = _taken(costs, action) - jnp.minimum(losses, costs.min(axis=2))
         return cost + ahead + settings.advantage * jnp.clip(gap, 0, MAX_GAP * unit)
 
+    def _update_estimators(
+        self, carry: Carry, weights: Any, values: jax.Array, ended: jax.Array
+    ) -> tuple[Any, Any]:
+        """Train discriminator networks on visited states (step rewards), or else on last states.
+
+        While rewards are held fixed, they fit a random partition of the states instead.
+        """
+        if not carry.estimators:
+            return carry.estimators, carry.estimator_optimizer
+        model, env, half = self.model, carry.environments, self.settings.environments // 2
+        states, starts, skills = values[:half], env.start[:half], env.skill[:half]
+        weight = jnp.ones(half) if model.objective.reward.timing == "step" else ended[:half]
+
+        def loss_of(estimators: Any) -> jax.Array:
+            total = jnp.float32(0)
+            for number, network in estimators.items():
+                group, partition = model.groups[number], weights["groups"][number]["partition"]
+                component, among = model.component(number, skills)
+                log_q = model.log_q(group, network, starts, states)
+                own = jnp.take_along_axis(log_q, component[:, None], axis=1)[:, 0]
+                counted = weight * among
+                learned = (own * counted).sum() / (counted.sum() + 1e-6)
+                owner = (model.encode(starts, states, group.variables, ()) @ partition).argmax(
+                    axis=1
+                )
+                by_partition = jnp.take_along_axis(log_q, owner[:, None], axis=1).mean()
+                fits_partition = weights["held"] & (group.sign > 0)
+                total -= jnp.where(fits_partition, by_partition, learned)
+            return total
+
+        return self._descend(loss_of, carry.estimators, carry.estimator_optimizer)[1:]
+
     def _next(
         self, key: jax.Array, env: Environments, after: Any, ended: jax.Array
     ) -> Environments:
@@ -400,21 +406,17 @@ class Trainer:
         n = len(ended)
         key_fresh, key_reset, key_skill = jax.random.split(key, 3)
         fresh = ended & (jax.random.uniform(key_fresh, (n,)) < self.settings.reset_share)
-        drawn = jax.vmap(self.world.reset)(jax.random.split(key_reset, n))
-        kept = where(ended, env.state, after)
-        state = where(fresh, drawn, kept)
-        start = jax.vmap(self.world.values)(state)
+        drawn = self.reset(jax.random.split(key_reset, n))
+        state = where(fresh, drawn, where(ended, env.state, after))
+        start = self.values(state)
         skill = jax.random.randint(key_skill, (n,), 0, self.model.n_skills)
         shifted = jnp.concatenate([start[:, None], env.earlier[:, :-1]], axis=1)
         earlier = where(ended, shifted, env.earlier)
         earlier = where(fresh, jnp.repeat(start[:, None], earlier.shape[1], axis=1), earlier)
         return Environments(
-            state,
-            jnp.where(ended, skill, env.skill),
-            where(ended, start, env.start),
-            earlier,
+            state, jnp.where(ended, skill, env.skill), where(ended, start, env.start), earlier,
             jnp.where(ended, 0, env.steps + 1),
-        )
+        )  # fmt: skip
 
 
 def _taken(costs: jax.Array, action: jax.Array) -> jax.Array:
@@ -422,19 +424,15 @@ def _taken(costs: jax.Array, action: jax.Array) -> jax.Array:
     return jnp.take_along_axis(costs, action[:, None, None], axis=2)[:, :, 0]
 
 
-def with_networks(groups: Any, estimators: Any) -> list[Any]:
+def with_networks(groups: Sequence[Any], networks: Mapping[int, Any]) -> list[Any]:
     """Return the groups' rewards with the current discriminator networks."""
     return [
-        {**parts, "network": estimators[str(number)]} if str(number) in estimators else parts
-        for number, parts in enumerate(groups)
+        {**group, "network": networks[i]} if i in networks else group
+        for i, group in enumerate(groups)
     ]
 
 
-TYPICAL_LOSS = 4.0
-"""Typical loss of a skill in its unit: about a discriminator's -log q, as settings assume."""
-
-
-def train(
+def train_skills(
     settings: Neural, problem: Problem, rng: np.random.Generator, progress: Progress
 ) -> NeuralPolicy:
     """Train a set of skills.
@@ -445,58 +443,53 @@ def train(
         rng: Source of every random draw.
         progress: Progress callback.
     """
-    keep_compiled_programs()
     checkpoint = Checkpoint(settings, problem, rng)
     world, model = jax_world(problem), make_model(problem)
     trainer = Trainer(world, model, settings, problem.step_limit)
-    skills = SkillSet(trainer, rng)
-    (carry, estimates), first = checkpoint.read((skills.carry, skills.estimates))
-    if first:
-        skills.restore(estimates, first)
-    stretches = -(-settings.updates // settings.updates_per_jit)
-    run = jax.jit(trainer.run, static_argnums=2, donate_argnums=0)
+    carry, rewards = trainer.init(rng)
+    compiled = jax.jit(trainer.run, static_argnums=2, donate_argnums=0)
     precision = None if settings.precision == "default" else "BF16_BF16_F32"
-    began = time.monotonic()
-    for number in range(first, stretches):
-        updates = number * settings.updates_per_jit
-        steps = (number - first) * settings.updates_per_jit * settings.environments
-        progress(
-            number / stretches,
-            f"update {updates:,} of {settings.updates:,}{speed(began, steps)}",
-        )
+    stretch = settings.updates_per_jit
+    n = -(-settings.updates // stretch) * stretch
+
+    def run(state: Any, count: int) -> tuple[Any, jax.Array, dict[str, Any]]:
+        carry, rewards.params = state
+        done = int(carry.updates)
         with nullcontext() if precision is None else jax.default_matmul_precision(precision):
-            carry, loss, ends = run(carry, skills.weights(), settings.updates_per_jit)
-        if not np.isfinite(np.asarray(loss)).all():
-            advice = "set checkpoint to keep earlier states"
-            if checkpoint.path is not None and checkpoint.path.exists():
-                advice = f"the last finite state is in {checkpoint.path}"
-            raise UserError(
-                f"training diverged: the loss is no longer finite after {updates:,} updates; "
-                f"lower learning_rate ({advice})"
-            )
-        if settings.on_metrics is not None:
-            done = (number + 1) * settings.updates_per_jit * settings.environments
-            metrics = {"steps": float(done), "loss": float(np.mean(loss))}
-            settings.on_metrics({**metrics, **_outcomes(problem, ends)})
-        skills.observe(ends, (number + 1) / stretches)
-        checkpoint.write((carry, skills.estimates), number + 1)
-    checkpoint.delete()
-    return NeuralPolicy(model, skills.final_weights(carry), problem.modes, world.mdp)
+            carry, loss, ends = compiled(carry, rewards.weights(done / n), count)
+        ended = finished(ends)
+        rewards.update(*ended, (done + count) / n)
+        metrics = {} if settings.on_metrics is None else outcomes(problem, *ended)
+        return (carry, rewards.params), loss, {"loss": loss, **metrics}
+
+    carry, rewards.params = train(
+        settings, checkpoint, progress, (carry, rewards.params), run, unit="update", n=n,
+        per_call=stretch, unit_steps=settings.environments,
+    )  # fmt: skip
+    groups = [
+        {name: array for name, array in group.items() if name != "partition"}
+        for group in with_networks(rewards.weights(1.0)["groups"], carry.estimators)
+    ]
+    weights = {**rewards.fixed, "q_params": carry.target_params, "groups": groups}
+    return NeuralPolicy(model, jax.tree.map(np.asarray, weights), problem.modes, world.mdp)
 
 
-def _outcomes(problem: Problem, ends: Ends) -> dict[str, float]:
+def finished(ends: Ends) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the skills that ended, [n], and their first and last values, [n, n_variables]."""
+    ended, skill, start, state = map(np.asarray, ends)
+    return skill[ended], start[ended], state[ended]
+
+
+def outcomes(
+    problem: Problem, skills: np.ndarray, starts: np.ndarray, states: np.ndarray
+) -> dict[str, float]:
     """Return control and side effects of the skills that ended; NaN if none did."""
-    ended = np.asarray(ends.ended).ravel()
-    if not ended.any():
+    if not len(skills):
         return {"control": math.nan, "side_effects": math.nan}
-    n_variables = len(problem.world.space)
-    starts, states = (
-        np.asarray(each).reshape(-1, n_variables)[ended] for each in (ends.start, ends.state)
-    )
-    is_target = np.zeros((len(problem.kinds), n_variables), dtype=bool)
-    for z in range(len(problem.kinds)):
-        is_target[z, list(problem.kinds.targets(z))] = True
-    own, changed = is_target[np.asarray(ends.skill).ravel()[ended]], starts != states
+    is_target = np.zeros((len(problem.kinds), len(problem.world.space)), dtype=bool)
+    for z, row in enumerate(is_target):
+        row[list(problem.kinds.targets(z))] = True
+    own, changed = is_target[skills], starts != states
     return {
         "control": float((changed | ~own).all(axis=1).mean()),
         "side_effects": float((changed & ~own).sum(axis=1).mean()),
@@ -514,99 +507,3 @@ def make_model(problem: Problem) -> SkillModel:
     world = problem.world
     one_way = problem.mdp.one_way if world.has_table else world.one_way
     return SkillModel(world.space, one_way, len(world.actions), problem.objective, problem.kinds)
-
-
-class SkillSet:
-    """One set of skills in training: its rewards and initial training state."""
-
-    def __init__(self, trainer: Trainer, rng: np.random.Generator) -> None:
-        self.settings, self.model, self.rng = trainer.settings, trainer.model, rng
-        penalty = self.model.objective.penalty
-        self.rewards: list[GroupReward] = make_rewards(self.model, self.settings.owned_share, rng)
-        self.parts = [reward.parts(held=True) for reward in self.rewards]
-        temperature = self.settings.temperature if is_deterministic(trainer.world) else 0.0
-        self.fixed = {
-            "strength": np.float32(0.0 if penalty is None else penalty.strength),
-            "temperature": np.float32(temperature),
-            "reward_scale": _units(self.model, self.parts),
-        }
-        hidden = self.settings.hidden
-        costs = init_network(
-            [self.model.n_inputs, hidden, hidden, self.model.n_outputs], rng,
-            output_bias=self.settings.pessimism,
-        )  # fmt: skip
-        estimators = {
-            str(number): reward.network
-            for number, reward in enumerate(self.rewards)
-            if isinstance(reward, NetworkReward)
-        }
-        self.carry = trainer.init(jax.random.key(int(rng.integers(2**31))), costs, estimators)
-
-    def weights(self) -> dict[str, Any]:
-        """Return the reward parameters of the next stretch."""
-        return {**self.fixed, "groups": self.parts}
-
-    def observe(self, ends: Ends, share: float) -> None:
-        """Update the estimators from the last states of skills, once the warm-up is over.
-
-        Args:
-            ends: Ends of skills in the last stretch.
-            share: Share of the training that is done.
-        """
-        settings, model = self.settings, self.model
-        released = share - settings.warmup_fraction
-        if released <= 0:
-            return
-        rate = settings.estimator_rate * min(1.0, 4 * released / (1 - settings.warmup_fraction))
-        ended = np.asarray(ends.ended).ravel()
-        skills = np.asarray(ends.skill).ravel()[ended]
-        starts, states = (
-            np.asarray(each).reshape(-1, len(model.space))[ended]
-            for each in (ends.start, ends.state)
-        )
-        for number, reward in enumerate(self.rewards):
-            components, among = model.component(number, skills)
-            for component in range(reward.group.n_components):
-                which = np.flatnonzero(among & (components == component))
-                which = self.rng.permutation(which)[: settings.samples_per_update]
-                reward.update(np.full(len(which), component), starts[which], states[which], rate)
-        self.parts = [reward.parts(held=False) for reward in self.rewards]
-
-    @property
-    def estimates(self) -> list[np.ndarray]:
-        """The parameters of the estimates that are on the host."""
-        return [each.params for each in self.rewards if not isinstance(each, NetworkReward)]
-
-    def restore(self, estimates: Sequence[Any], stretches: int) -> None:
-        """Take the parameters of the estimates from a checkpoint after so many stretches."""
-        for own, kept in zip(self.estimates, estimates, strict=True):
-            own[...] = kept
-        share = stretches / -(-self.settings.updates // self.settings.updates_per_jit)
-        held = share <= self.settings.warmup_fraction
-        self.parts = [reward.parts(held=held) for reward in self.rewards]
-
-    def final_weights(self, carry: Carry) -> dict[str, Any]:
-        """Return the weights of the policies, as NumPy arrays."""
-        groups = with_networks(self.parts, carry.estimators)
-        for parts in groups:
-            parts.pop("partition", None)
-            parts.pop("held", None)
-        return jax.tree.map(
-            np.asarray, {**self.fixed, "q_params": carry.target_params, "groups": groups}
-        )
-
-
-def _units(model: SkillModel, parts: list[dict[str, Any]]) -> np.ndarray:
-    """Return each skill's unit: 1 for log probabilities, else its typical loss / `TYPICAL_LOSS`."""
-    units = np.ones(model.n_skills, np.float32)
-    if model.objective.reward.estimate.discriminates:
-        return units
-    lost = np.zeros(model.n_skills, np.float32)
-    for group, part, shares in zip(model.groups, parts, model.shares, strict=True):
-        if "table" in part:
-            regret = part["table"].max(axis=2, keepdims=True) - part["table"]
-            typical = [row[row > 0].mean() if (row > 0).any() else 0.0 for row in regret]
-        else:
-            typical = model.bound(group, part) / 2
-        lost += np.asarray(typical, np.float32) @ shares
-    return np.where(lost > 0, lost / TYPICAL_LOSS, units).astype(np.float32)

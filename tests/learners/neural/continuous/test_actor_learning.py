@@ -13,7 +13,7 @@ import skillfocus as sf
 from neural_skills import skills_of
 from skillfocus.errors import UserError
 from skillfocus.learners import checkpoint
-from skillfocus.learners.actor.training import init_training, make_trainer, train
+from skillfocus.learners.actor.training import init_training, make_trainer, train_actor
 from skillfocus.learners.problem import make_problem
 from skillfocus.metrics.coverage import coverage_by_variable
 from skillfocus.metrics.propagation import representation_fit
@@ -75,7 +75,7 @@ def test_seeds_differ_everywhere():
     one, other = (init_training(trainer, np.random.default_rng(seed), 4.0)[0] for seed in (0, 1))
     for name in ("actor", "critic"):
         assert not np.array_equal(one.nets[name]["w0"], other.nets[name]["w0"])
-    assert not np.array_equal(one.estimators["w0"], other.estimators["w0"])
+    assert not np.array_equal(one.estimators.params["w0"], other.estimators.params["w0"])
     assert not np.array_equal(one.state, other.state)
 
 
@@ -103,7 +103,7 @@ def metra():
     )
     steps = 150 * 64 * problem.step_limit
     actor = sf.Actor(steps=steps, environments=64, batch=384, estimator_hidden=16)
-    trained = train(actor, problem, np.random.default_rng(0), lambda *_: None)
+    trained = train_actor(actor, problem, np.random.default_rng(0), lambda *_: None)
     return problem, trained
 
 

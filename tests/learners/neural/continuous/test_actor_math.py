@@ -15,25 +15,20 @@ from scipy.special import i0, iv
 
 import skillfocus as sf
 from skillfocus.learners.actor.rewards import (
-    EstimatorBatch,
     Fixed,
     RewardRule,
     choose_prototypes,
-    constraint_room,
-    dual_step,
-    estimator_loss,
-    init_vectors,
-    normalize,
     prototype_outputs,
 )
 from skillfocus.learners.ppo import advantages
 from skillfocus.objectives.kinds import Sphere, make_kinds
-from skillfocus.skills.actor import (
+from skillfocus.skills.actor import log_densities, log_squashing, make_code
+from skillfocus.skills.estimators import (
+    EstimatorBatch,
     SkillEstimates,
-    log_densities,
+    divide_by_norms,
+    init_vectors,
     log_density_on_sphere,
-    log_squashing,
-    make_code,
     spectral_norms,
 )
 from sliders import Sliders
@@ -90,6 +85,16 @@ def fixed(strength=4.0, prototypes=None):
     return Fixed(jnp.zeros(3), jnp.ones(3), prototypes or {}, jnp.float32(strength), jnp.ones(()))
 
 
+def prototypes_of(estimates):
+    """Prototypes among 50 places that were reached."""
+    reached = np.random.default_rng(1).uniform(-1, 1, (50, 3))
+    return choose_prototypes(estimates, reached, np.random.default_rng(2))
+
+
+Z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
+"""The first component of a, and the second of c."""
+
+
 def walk() -> tuple[jnp.ndarray, jnp.ndarray]:
     """Values of two skills, [3 states, 2 skills, 3 sliders], and their kinds: a, then c."""
     first = [[0.0, 0.0, 0.0], [0.4, 0.2, 0.0], [0.8, 0.0, 0.2]]
@@ -102,12 +107,9 @@ def test_rewards_are_the_formula_of_what_discriminators_say():
     estimates = estimates_of(sf.focused(sf.diayn()), targets)
     estimators = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
-    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    prototypes = choose_prototypes(
-        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(estimates)
     found = RewardRule(estimates, n_grace=1).rewards(
-        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
+        estimators, fixed(prototypes=prototypes), values, kind, Z, jnp.float32(1.0)
     )
     flat = np.asarray(values).reshape(6, 3)
     outputs = np.asarray(estimates.outputs(estimators, flat, flat)).reshape(2, 3, 2, 2)
@@ -124,17 +126,14 @@ def test_final_rewards_are_paid_as_they_grow():
     estimates = estimates_of(sf.focused(sf.vic()), {"a": 2, "c": 2})
     estimators = estimates.init(8, np.random.default_rng(0))
     values, kind = walk()
-    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    prototypes = choose_prototypes(
-        estimates, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(estimates)
     rule = RewardRule(estimates, n_grace=1)
     found = rule.rewards(
-        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(1.0)
+        estimators, fixed(prototypes=prototypes), values, kind, Z, jnp.float32(1.0)
     )
     start, last = np.asarray(values[0]), np.asarray(values[2])
     paid = [
-        estimates.log_ratios(estimates.outputs(estimators, start, state), np.asarray(z))[0]
+        estimates.log_ratios(estimates.outputs(estimators, start, state), np.asarray(Z))[0]
         for state in (start, last)
     ]
     assert float(found[:, 0, 0].sum()) == pytest.approx(float((paid[1] - paid[0])[0, 0]), abs=1e-5)
@@ -142,25 +141,22 @@ def test_final_rewards_are_paid_as_they_grow():
     assert float(found[:, 0, 2].sum()) == pytest.approx(-4 * 0.1)
     assert float(found[0, 0, 2]) == pytest.approx(-4 * 0.1)  # b had moved
     before = rule.rewards(
-        estimators, fixed(prototypes=prototypes), values, kind, z, jnp.float32(0.0)
+        estimators, fixed(prototypes=prototypes), values, kind, Z, jnp.float32(0.0)
     )
-    by_prototypes = estimates.log_ratios(prototype_outputs(estimates, prototypes, values[2]), z)[0]
-    by_prototypes -= estimates.log_ratios(prototype_outputs(estimates, prototypes, values[0]), z)[0]
+    by_prototypes = estimates.log_ratios(prototype_outputs(estimates, prototypes, values[2]), Z)[0]
+    by_prototypes -= estimates.log_ratios(prototype_outputs(estimates, prototypes, values[0]), Z)[0]
     assert float(before[:, 0, 0].sum()) == pytest.approx(float(by_prototypes[0, 0]), abs=1e-5)
 
 
 def test_no_strength_is_no_penalty_bit_for_bit():
     values, kind = walk()
-    z = jnp.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]])
     focused = estimates_of(sf.focused(sf.diayn(), strength=0.0), {"a": 2, "c": 2})
     without = SkillEstimates(SPACE, replace(focused.objective, penalty=None), focused.code)
     estimators = focused.init(8, np.random.default_rng(0))
-    prototypes = choose_prototypes(
-        focused, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(focused)
     one, other = (
         RewardRule(each, 1).rewards(
-            estimators, fixed(0.0, prototypes), values, kind, z, jnp.float32(0.5)
+            estimators, fixed(0.0, prototypes), values, kind, Z, jnp.float32(0.5)
         )
         for each in (focused, without)
     )
@@ -176,9 +172,7 @@ def test_dusdi_pays_for_what_others_tell():
     estimators = both.init(8, np.random.default_rng(0))
     values, _ = walk()
     z = jnp.array([[1.0, 0, 0, 1.0], [0, 1.0, 1.0, 0]])
-    prototypes = choose_prototypes(
-        both, np.random.default_rng(1).uniform(-1, 1, (50, 3)), np.random.default_rng(2)
-    )
+    prototypes = prototypes_of(both)
     found = RewardRule(both, 0).rewards(
         estimators, fixed(prototypes=prototypes), values, jnp.zeros(2, int), z, jnp.float32(1.0)
     )
@@ -199,10 +193,10 @@ def test_directions_of_discrete_skills_sum_to_zero():
 def test_the_dual_step_by_hand():
     estimates = estimates_of(sf.focused(sf.metra(rate=0.5)), {"a": 2, "c": Sphere(2)})
     change = jnp.array([[[0.6, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]]])
-    room = constraint_room(estimates, change)
+    room = estimates.constraint_room(change)
     assert np.asarray(room) == pytest.approx(np.array([[0.001, -3.0], [0.0, 0.001]]), abs=1e-6)
     log_dual = jnp.log(jnp.array([30.0, 30.0]))
-    found = jnp.exp(dual_step(estimates, log_dual, room.mean(axis=1)))
+    found = jnp.exp(estimates.dual_step(log_dual, room.mean(axis=1)))
     # broken by the first: lambda rises; kept by the second: it falls, slowly
     assert found.tolist() == pytest.approx(
         [30 * math.exp(0.5 * 2.999 / 2), 30 * math.exp(-0.5 * 0.001 / 2)], rel=1e-5
@@ -219,7 +213,7 @@ def test_the_loss_of_metra_by_hand():
     }  # fmt: skip
     before, after = jnp.array([[0.1, 0.1, 0.0]]), jnp.array([[0.5, 0.4, 0.0]])
     seen = EstimatorBatch(before, before, after, jnp.ones((1, 1)), jnp.array([[1.0, 0.0]]))
-    loss, room = estimator_loss(estimates, estimators, seen, jnp.log(jnp.array([30.0])))
+    loss, room = estimates.loss(estimators, jnp.log(jnp.array([30.0])), seen)
     # change (0.8, 0.6), of length 1: along z 0.8, and no room
     assert room.tolist() == pytest.approx([0.0], abs=1e-5)
     assert float(loss) == pytest.approx(-0.8, abs=1e-4)
@@ -231,7 +225,7 @@ def test_layers_of_lsd_have_norm_one():
     vectors = init_vectors(estimators, np.random.default_rng(1))
     assert spectral_norms(estimators).max() > 1.2
     for _ in range(60):
-        estimators, vectors = normalize(estimators, vectors)
+        estimators, vectors = divide_by_norms(estimators, vectors)
     assert spectral_norms(estimators) == pytest.approx(np.ones((1, 3)), abs=0.02)
     x, y = np.random.default_rng(2).uniform(-1, 1, (2, 500, 3)).astype(np.float32)
     phi = [np.asarray(estimates.outputs(estimators, v, v))[0] for v in (x, y)]

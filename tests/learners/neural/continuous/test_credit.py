@@ -12,8 +12,8 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import skillfocus as sf
-from skillfocus.learners.actor.acting import STEPS, action_influence, credit_weights
-from skillfocus.learners.actor.training import init_training, make_trainer, train
+from skillfocus.learners.actor.credit import STEPS, action_influence, credit_weights
+from skillfocus.learners.actor.training import init_training, make_trainer, train_actor
 from skillfocus.learners.problem import make_problem
 from skillfocus.objectives.kinds import make_kinds
 from skillfocus.skills.actor import ActorModel, make_code
@@ -127,7 +127,7 @@ def test_advantages_are_weighted_by_the_kind_of_each_skill():
 def test_training_with_credit_repeats_itself_and_differs():
     problem = problem_of(Sliders(), DUSDI)
     actors = [
-        train(settings, problem, np.random.default_rng(0), lambda *_: None).weights["actor"]
+        train_actor(settings, problem, np.random.default_rng(0), lambda *_: None).weights["actor"]
         for settings in (
             replace(TINY, credit=1.0),
             replace(TINY, credit=1.0),

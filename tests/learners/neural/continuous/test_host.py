@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import skillfocus as sf
 from skillfocus.errors import UserError
 from skillfocus.learners.actor.rewards import Fixed
-from skillfocus.learners.actor.training import HostEnvironments, make_trainer
+from skillfocus.learners.actor.training import HostEnvironments, init_training, make_trainer
 from skillfocus.learners.problem import make_problem
 from skillfocus.skills.network import init_network
 from skillfocus.spaces import Space, Variable
@@ -96,7 +96,11 @@ def test_the_penalty_has_its_strength():
     penalties = []
     for strength in (0.0, 2.0):
         with HostEnvironments(make_trainer(actor, problem), np.random.default_rng(0)) as counters:
-            _, report = counters.run(*counters.init_training(strength), 2)
+            carry, fixed = init_training(
+                counters.trainer, np.random.default_rng(0), strength, counters
+            )
+            carry, _ = counters.run(carry, fixed)
+            _, report = counters.run(carry, fixed)
         penalties.append(-float(report["rewards"][-1]))
     assert penalties[0] == 0
     assert penalties[1] > 0
