@@ -32,9 +32,9 @@ from paper import (
     readings,
     scale,
 )
+from paper import formatting as fmt
 from paper.agents import FURTHER_SETUPS, SETUPS, Case, Pipeline, Setup, first_seeds
 from paper.claims import Experiment
-from paper.formatting import MISSING
 from paper.gallery import make_players, player_runs, write_gallery
 from paper.report import Report, build_report, numbers_page, rows_of, write_docs, write_report
 from paper.results import (
@@ -177,7 +177,7 @@ def print_findings(report: Report, page: Path) -> None:
     titles = [f"{setup.preset}, {setup.learner}" for setup in setups]
     rows = []
     for verdict in report.verdicts:
-        cells = [str(verdict.tallies.get(setup, MISSING)) for setup in setups]
+        cells = [str(verdict.tallies.get(setup, fmt.MISSING)) for setup in setups]
         rows.append([f"{verdict.claim.name} (Figure {verdict.claim.figure})", *cells])
     if rows:
         print_table("Claims of the paper", ["claim", *titles], rows)

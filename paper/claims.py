@@ -16,32 +16,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from paper import formatting as fmt
 from paper.agents import Case, Setup
-from paper.formatting import (
-    Table,
-    agent_name,
-    format_count,
-    format_interval,
-    format_number,
-    join_words,
-)
-from paper.results import (
-    SeedValues,
-    count_pairs,
-    count_successes,
-    mean_difference,
-    mean_over_seeds,
-)
+from paper.results import SeedValues, count_successes, differences, mean_over_seeds
 from paper.settings import PRESETS, WORLD_NAMES, WORLDS
 from skillfocus.metrics.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_DATA = tomllib.loads(Path(__file__).with_name("claims.toml").read_text())
 REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED = (
     "reproduced", "direction only", "not reproduced", "undecided",
 )  # fmt: skip
@@ -51,6 +40,8 @@ TOLERANCE = 0.1
 """An estimate has the paper's size if it is worse by no more than this share of it."""
 COMPARABLE_RATIO = 1.25
 """Two numbers are comparable if neither is more than this many times the other."""
+ROUNDING = 1e-6
+"""By how much an aim may be missed."""
 EDGE = 0.05
 """A share whose interval comes this close to 0 or 1 counts as none or all."""
 
@@ -78,7 +69,12 @@ class Analysis:
     """Claims and tables that an experiment derives from its results."""
 
     claims: list[Claim] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
+    tables: list[fmt.Table] = field(default_factory=list)
+
+    def __add__(self, other: Analysis) -> Analysis:
+        """Return both, without tables that have no rows."""
+        tables = [table for table in (*self.tables, *other.tables) if table.rows]
+        return Analysis(self.claims + other.claims, tables)
 
 
 CAPTION = (
@@ -186,20 +182,16 @@ def judge_majority(share: Interval, succeeds: bool) -> str:
     return REPRODUCED if reaches else DIRECTION_ONLY
 
 
-def at_least(ours: float, paper: float, reading_error: float = 0.0) -> bool:
-    """Return whether an estimate reaches the paper's number, within `TOLERANCE`.
+def reaches(ours: float, paper: float, sign: int = 1, reading_error: float = 0.0) -> bool:
+    """Return whether an estimate is as large as the paper's number, within `TOLERANCE`.
 
     Args:
         ours: Our estimate.
         paper: The paper's number.
+        sign: 1 if more is better; with -1, the estimate must be as small.
         reading_error: Error of reading the paper's number off a figure.
     """
-    return ours >= paper - TOLERANCE * abs(paper) - reading_error
-
-
-def at_most(ours: float, paper: float, reading_error: float = 0.0) -> bool:
-    """Return whether an estimate stays below the paper's number, within `TOLERANCE`."""
-    return ours <= paper + TOLERANCE * abs(paper) + reading_error
+    return sign * (ours - paper) >= -TOLERANCE * abs(paper) - reading_error
 
 
 def comparable(ratio: Interval) -> bool:
@@ -207,88 +199,123 @@ def comparable(ratio: Interval) -> bool:
     return ratio.low >= 1 / COMPARABLE_RATIO and ratio.high <= COMPARABLE_RATIO
 
 
+# -------------------------------------------------------------------- making claims
+
+
+def claim(
+    detail: str,
+    ours: Interval,
+    verdict: str,
+    seeds: int,
+    *,
+    reference: float | None = None,
+    evidence: str = "",
+    source: str = "paper",
+    **names: Any,
+) -> Claim:
+    """Return a detailed claim, with id and statement from its templates in `claims.toml`.
+
+    Args:
+        detail: The name of the templates.
+        ours: See `Claim`, as for the other fields.
+        verdict: The verdict.
+        seeds: Number of seeds.
+        reference: The paper's number, or the aim.
+        evidence: The numbers behind the direction.
+        source: Whose claim it is.
+        **names: What stands in the templates.
+    """
+    template, printed = _DATA["detail"][detail], dict(names)
+    for key in names.keys() & {"world", "agent", "other"}:
+        name = names[key]
+        printed[key] = WORLD_NAMES.get(name, name) if key == "world" else fmt.agent_name(name)
+    statement = template["statement"].format(**printed)
+    identity = template["id"].format(**names)
+    return Claim(identity, statement, reference, ours, verdict, seeds, evidence, source)
+
+
 def difference_claim(
-    name: str,
-    statement: str,
+    detail: str,
     first: SeedValues,
     second: SeedValues,
     sign: int,
     *,
-    reference: float | None = None,
     ours: tuple[float, float] | None = None,
     size: Callable[[float], bool] = lambda _: True,
     paper: float | None = None,
     evidence: str = "{}",
     digits: int = 2,
-    source: str = "paper",
+    **names: Any,
 ) -> list[Claim]:
     """Return the claim that first - second has a sign over common seeds; none without any.
 
     Args:
-        name: The claim's id.
-        statement: What is claimed.
+        detail: See `claim`, as for further arguments.
         first: Values by seed.
         second: Values to compare with.
         sign: 1 if the first are claimed to be larger, -1 if smaller.
-        reference: The number of the paper that stands beside ours.
         ours: The range of possible values if our number is the mean of `first`; by default it is
             the difference.
         size: Whether our number has the claimed size.
         paper: The paper's difference, if known.
         evidence: The numbers behind the direction; `{}` stands for the difference.
         digits: Digits of the difference in the evidence.
-        source: See `Claim`.
+        **names: See `claim`.
     """
-    difference = mean_difference(first, second)
-    if difference is None:
+    by_seed = differences(first, second)
+    if not by_seed:
         return []
+    difference = mean_over_seeds(by_seed)
     number = difference if ours is None else mean_over_seeds(first, *ours)
-    n = count_pairs(first, second)
-    verdict = judge_difference(difference, sign, size(number.estimate), n, paper)
-    words = evidence.format(format_interval(difference, digits))
-    return [Claim(name, statement, reference, number, verdict, n, words, source)]
+    verdict = judge_difference(difference, sign, size(number.estimate), len(by_seed), paper)
+    words = evidence.format(fmt.interval(difference, digits))
+    return [claim(detail, number, verdict, len(by_seed), evidence=words, **names)]
 
 
-def majority_claim(name: str, statement: str, returns: SeedValues, learned: bool) -> list[Claim]:
+def majority_claim(detail: str, returns: SeedValues, learned: bool, **names: Any) -> list[Claim]:
     """Return the claim that most seeds learn a task, or that they do not; none without seeds."""
     if not returns:
         return []
     _, n, share = count_successes(returns)
     verdict = judge_majority(share, learned)
-    evidence = f"learned in {format_count(returns)} seeds"
-    return [Claim(name, statement, float(learned), share, verdict, n, evidence)]
+    evidence = f"learned in {fmt.count(returns)} seeds"
+    return [claim(detail, share, verdict, n, reference=float(learned), evidence=evidence, **names)]
 
 
 def aim_claim(
-    name: str, statement: str, aim: float, ours: Interval, holds: bool, seeds: int
-) -> Claim:
-    """Return an aim of our own, which the mean over seeds reaches or misses."""
-    verdict = UNDECIDED if seeds < 2 else REACHED if holds else MISSED
-    return Claim(name, statement, aim, ours, verdict, seeds, source="aim")
+    detail: str,
+    aim: float,
+    values: SeedValues,
+    sign: int = 1,
+    *,
+    allowed: bool = True,
+    possible: tuple[float, float] = (-np.inf, np.inf),
+    **names: Any,
+) -> list[Claim]:
+    """Return the claim that a mean over seeds reaches an aim of our own; none without seeds.
 
-
-def aim_at_least(
-    name: str, statement: str, aim: float, values: SeedValues, *possible: float
-) -> Claim:
-    """Return the claim that a mean reaches an aim; `possible` is the range of values, if any."""
-    mean = mean_over_seeds(values, *possible)
-    return aim_claim(name, statement, aim, mean, mean.estimate >= aim, len(values))
-
-
-def aim_at_most(
-    name: str, statement: str, aim: float, values: SeedValues, *possible: float
-) -> Claim:
-    """Return the claim that a mean stays within an aim (see `aim_at_least`)."""
-    mean = mean_over_seeds(values, *possible)
-    return aim_claim(name, statement, aim, mean, mean.estimate <= aim, len(values))
-
-
-def aim_at_fewer(name: str, statement: str, values: SeedValues, others: SeedValues) -> list[Claim]:
-    """Return the claim that the interval of a difference is below 0; none without common seeds."""
-    less = mean_difference(values, others)
-    if less is None:
+    Args:
+        detail: See `claim`.
+        aim: The number to reach.
+        values: Values by seed.
+        sign: 1 if the mean should be at least the aim, -1 if at most.
+        allowed: Whether everything else holds that the aim asks for.
+        possible: The range of possible values.
+        **names: See `claim`.
+    """
+    if not values:
         return []
-    return [aim_claim(name, statement, 0.0, less, less.high < 0, count_pairs(values, others))]
+    ours = mean_over_seeds(values, *possible)
+    reached = allowed and sign * (ours.estimate - aim) >= -ROUNDING
+    verdict = UNDECIDED if len(values) < 2 else REACHED if reached else MISSED
+    return [claim(detail, ours, verdict, len(values), reference=aim, source="aim", **names)]
+
+
+def fewer_claim(detail: str, first: SeedValues, second: SeedValues, **names: Any) -> list[Claim]:
+    """Return the aim that the interval of first - second is below 0; none without common seeds."""
+    less = differences(first, second)
+    below = bool(less) and mean_over_seeds(less).high < 0
+    return aim_claim(detail, 0.0, less, -1, allowed=below, **names)
 
 
 # -------------------------------------------------------------------- outcomes, in one sentence
@@ -322,7 +349,7 @@ def count_shown(claims: Sequence[Claim]) -> int:
 
 def objectives_of(claims: Sequence[Claim]) -> str:
     """Return the objectives that the claims' ids end with: `VIC and LSD`."""
-    return join_words([agent_name(claim.id.rpartition("-")[2]) for claim in claims])
+    return fmt.join_words([fmt.agent_name(claim.id.rpartition("-")[2]) for claim in claims])
 
 
 def numbers_by_world(
@@ -347,7 +374,7 @@ def numbers_by_world(
 
 
 def _range(values: Sequence[float], digits: int) -> str:
-    low, high = (format_number(edge, digits) for edge in (min(values), max(values)))
+    low, high = (fmt.number(edge, digits) for edge in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 
@@ -374,8 +401,7 @@ class PaperClaim:
 
 
 PAPER_CLAIMS = tuple(
-    PaperClaim(**{**claim, "patterns": tuple(claim["patterns"])})
-    for claim in tomllib.loads(Path(__file__).with_name("claims.toml").read_text())["claim"]
+    PaperClaim(**{**claim, "patterns": tuple(claim["patterns"])}) for claim in _DATA["claim"]
 )
 """In the order of the paper's figures."""
 

@@ -10,10 +10,8 @@ ended), and T a task:
     from_S/exceeds           how often a non-target variable changes by more than 0.1
     T/return, T/true_return  returns of an agent over the skills, by number of training decisions
 
-Claims are aims of our own:
-
-    continuous-T           focused skills learn T (in Particles, where focus does not help, DUSDi's)
-    continuous-effects-W   in world W, focused skills have fewer side effects than DUSDi's
+Claims are aims of our own: `continuous…` in `claims.toml`. In Particles, where focus does not help,
+the aims are for DUSDi's skills.
 """
 
 from __future__ import annotations
@@ -27,9 +25,9 @@ from itertools import product
 import numpy as np
 import polars as pl
 
+from paper import formatting as fmt
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Experiment, aim_at_fewer, aim_at_least, aims_outcome
-from paper.formatting import MISSING, Table, agent_name, format_mean
+from paper.claims import Analysis, Experiment, aim_claim, aims_outcome, fewer_claim
 from paper.results import values_by_seed
 from skillfocus.discovery import cached_world
 from skillfocus.learners.actor.learner import Actor, large_actor
@@ -260,15 +258,10 @@ def _agents(world: str) -> dict[tuple[str, str], str]:
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Compare side effects and returns of agents in continuous worlds.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
-        Claims (see the module), and a table of side effects and one of returns.
+        Claims, and a table of side effects and one of returns.
     """
-    parts = [_effects(frame), _tasks(frame)]
-    tables = [table for part in parts for table in part.tables if table.rows]
-    return Analysis([claim for part in parts for claim in part.claims], tables)
+    return Analysis() + _effects(frame) + _tasks(frame)
 
 
 def _effects(frame: pl.DataFrame) -> Analysis:
@@ -279,28 +272,25 @@ def _effects(frame: pl.DataFrame) -> Analysis:
             of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
             effects[agent, variant] = values = of("from_random/side_effects")
             if values:
-                cells = [
-                    format_mean(of(f"from_{start}/{name}"), 3, 0, upper)
-                    for start in ("random", "settled")
-                    for name, upper in EFFECTS.items()
-                ]
-                rows.append([world, agent_name(agent), variant, *cells, str(len(values))])
+                row = {"world": world, "agent": fmt.agent_name(agent), "variant": variant}
+                for start, space in (("random", ""), ("settled", " ")):
+                    target, others, above = (
+                        fmt.mean(of(f"from_{start}/{name}"), 3, 0, upper)
+                        for name, upper in EFFECTS.items()
+                    )
+                    row[f"{start} states: target change"] = target
+                    row |= {f"side effects{space}": others, f"share above 0.1{space}": above}
+                rows.append({**row, "seeds": str(len(values))})
         if world in SINGLE_TARGETS:
-            statement = f"{world}: side effects, focused minus DUSDi's skills, one target at a time"
             pair = effects[JUDGED[world], ""], effects[SINGLE_TARGETS[world][0], SINGLE]
-            claims += aim_at_fewer(f"continuous-effects-{world}", statement, *pair)
-    columns = [
-        "world", "agent", "variant", "random states: target change", "side effects",
-        "share above 0.1", "settled states: target change", "side effects", "share above 0.1",
-        "seeds",
-    ]  # fmt: skip
+            claims += fewer_claim("continuous-effects", *pair, world=world)
     note = (
         "Changes relative to each variable's scale; side effects are those of all other variables, "
         "added up. Share above 0.1: rollouts in which another variable changes by more than 0.1 of "
         "its scale. DUSDi's skills on all variables at once are judged by one component at a time: "
         "in settled states the others stay as they were in the skill before."
     )
-    return Analysis(claims, [Table("What skills change", columns, rows, note)])
+    return Analysis(claims, [fmt.Table.of("What skills change", rows, note)])
 
 
 def _tasks(frame: pl.DataFrame) -> Analysis:
@@ -308,27 +298,27 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
     for task, (world, published, aim) in PUBLISHED.items():
         for agent, variant in _agents(world):
             of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
-            told = of(f"{task}/return")
-            if not told:
-                continue
+            returns = of(f"{task}/return")
             known = None if variant else published.get(PEERS.get(agent, ""))
-            rows.append(
-                [
-                    task, agent_name(agent), variant, format_mean(told, 1),
-                    format_mean(of(f"{task}/true_return"), 1),
-                    MISSING if known is None else f"{known:g}", str(len(told)),
-                ]
-            )  # fmt: skip
+            if returns:
+                row = {
+                    "task": task,
+                    "agent": fmt.agent_name(agent),
+                    "variant": variant,
+                    "return": fmt.mean(returns, 1),
+                    "true return": fmt.mean(of(f"{task}/true_return"), 1),
+                    "published": fmt.MISSING if known is None else f"{known:g}",
+                    "seeds": str(len(returns)),
+                }
+                rows.append(row)
             if agent == JUDGED[world] and not variant:
-                statement = f"{task}: return with {agent_name(agent)} skills"
-                claims.append(aim_at_least(f"continuous-{task}", statement, aim, told))
-    columns = ["task", "agent", "variant", "return", "true return", "published", "seeds"]
+                claims += aim_claim("continuous", aim, returns, task=task, agent=agent)
     note = (
         "Returns of an agent that chooses a skill every 50 steps (two-rooms: 60), greedily when "
         "evaluated. True return: counts only while the vase is whole. Published: DUSDi (Hu et al., "
         "NeurIPS 2024), read off its figures."
     )
-    return Analysis(claims, [Table("Tasks over continuous skills", columns, rows, note)])
+    return Analysis(claims, [fmt.Table.of("Tasks over continuous skills", rows, note)])
 
 
 EXPERIMENT = Experiment(

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import skillfocus as sf
+from paper import formatting as fmt
 from paper.agents import Setup
-from paper.formatting import agent_name
 from paper.settings import OBJECTIVES, WORLDS, task_learner
 from skillfocus.errors import UserError
 from skillfocus.progress import Progress, no_progress, part_of
@@ -82,8 +82,8 @@ def gallery_sets(
         settings = task_learner("best", run.world, run.objective)
         sets.append(
             SkillSetView(
-                skills, agent_name(run.objective), record["skills"], record.get("coverage"), task,
-                sf.solve(skills.mdp, task, skills, seed=run.seed, settings=settings),
+                skills, fmt.agent_name(run.objective), record["skills"], record.get("coverage"),
+                task, sf.solve(skills.mdp, task, skills, seed=run.seed, settings=settings),
                 first=run.objective in first,
             )
         )  # fmt: skip

@@ -21,6 +21,7 @@ from typing import Any
 
 import polars as pl
 
+from paper import formatting as fmt
 from paper.agents import FURTHER_SETUPS, SEED_SHARES, SETUPS, Setup
 from paper.claims import (
     COMPARABLE_RATIO,
@@ -39,17 +40,6 @@ from paper.claims import (
     Picture,
     default_outcome,
     judge_paper_claims,
-)
-from paper.formatting import (
-    MISSING,
-    Table,
-    agent_name,
-    capitalize,
-    format_interval,
-    format_number,
-    format_range,
-    setup_name,
-    setup_title,
 )
 from paper.readings import flips, measured_readings, panels
 from paper.results import (
@@ -125,7 +115,7 @@ class Section:
         experiment, setup = self.experiment, self.setup
         if experiment.figure is not None:
             name = f"{setup.preset}-{setup.learner}-{experiment.figure_name or experiment.name}"
-            caption = f"{experiment.title}; {setup_name(setup)}. {experiment.caption}"
+            caption = f"{experiment.title}; {fmt.setup_name(setup)}. {experiment.caption}"
             self.picture = Picture(file_name(name), caption, experiment.figure(self.frame))
 
 
@@ -252,7 +242,8 @@ def _section(section: Section) -> list[str]:
     if setup in SETUPS:
         flags = f"--preset {setup.preset} {flags}"
     parts = [
-        f"### {capitalize(setup_name(setup))}", f"`python -m paper {experiment.name} {flags}`"
+        f"### {fmt.capitalize(fmt.setup_name(setup))}",
+        f"`python -m paper {experiment.name} {flags}`",
     ]  # fmt: skip
     if section.picture is not None:
         parts.append(_image(section.picture))
@@ -274,8 +265,8 @@ def _main_page(
     present = {section.setup for section in report.sections}
     setups = [setup for setup in SETUPS if setup in present]
     columns = ", ".join(
-        f"**{setup_title(s)}** "
-        f"({SETUP_DESCRIPTIONS.get((s.preset, s.learner), setup_name(s))})" for s in setups
+        f"**{fmt.setup_title(s)}** "
+        f"({SETUP_DESCRIPTIONS.get((s.preset, s.learner), fmt.setup_name(s))})" for s in setups
     )  # fmt: skip
     parts = [
         f"# {TITLE}",
@@ -307,15 +298,15 @@ def _figure_section(report: Report, figure: int, sections: Sequence[Section]) ->
     told = [s for s in sections if s.analysis.claims and s.experiment.outcome]
     if told:
         chosen = _preferred(told)
-        parts.append(f"**{capitalize(setup_title(chosen.setup))}:** {chosen.sentence}")
+        parts.append(f"**{fmt.capitalize(fmt.setup_title(chosen.setup))}:** {chosen.sentence}")
     chosen = _preferred([s for s in sections if s.experiment is sections[0].experiment])
     if chosen.picture is not None:
-        caption = f"Figure {figure} with {setup_name(chosen.setup)}."
+        caption = f"Figure {figure} with {fmt.setup_name(chosen.setup)}."
         parts.append(_image(chosen.picture, caption))
     items = []
     for verdict in report.verdicts:
         if verdict.claim.figure == figure:
-            cells = [f"{setup_title(s)} {tally}" for s, tally in verdict.tallies.items()]
+            cells = [f"{fmt.setup_title(s)} {tally}" for s, tally in verdict.tallies.items()]
             cause = f". {verdict.explanation}" if verdict.differs else "."
             items.append(f"- **{verdict.claim.name}**: {', '.join(cells)}{cause}")
     parts += ["\n".join(items)] if items else []
@@ -327,7 +318,7 @@ def _summary(sections: Sequence[Section]) -> str:
     told = [s for s in sections if s.analysis.claims]
     networks = [s for s in told if s.setup in FURTHER_SETUPS]
     if networks:
-        named = [f"{capitalize(setup_name(s.setup))}: {s.sentence}" for s in networks]
+        named = [f"{fmt.capitalize(fmt.setup_name(s.setup))}: {s.sentence}" for s in networks]
         return f": {' '.join(named)}"
     return f": {_preferred(told).sentence}" if told else ""
 
@@ -340,32 +331,32 @@ def _claims_table(
 ) -> str:
     """Return claims of the paper with a column per setup, and elsewhere than on the main page one
     with causes."""
-    columns = ["claim", *map(setup_title, setups)]
+    columns = ["claim", *map(fmt.setup_title, setups)]
     columns += [] if main else ["cause, where it differs"]
     rows = []
     for verdict in verdicts:
         claim, figure = verdict.claim, f"Figure {verdict.claim.figure}"
         figure = f"[{figure}](report/figure-{claim.figure}.md)" if main else figure
-        cells = [str(verdict.tallies.get(setup, MISSING)) for setup in setups]
-        cells += [] if main else [verdict.explanation or MISSING]
+        cells = [str(verdict.tallies.get(setup, fmt.MISSING)) for setup in setups]
+        cells += [] if main else [verdict.explanation or fmt.MISSING]
         rows.append([f"**{claim.name}** ({figure}): {claim.statement}", *cells])
-    return Table(title, columns, rows).markdown()
+    return fmt.Table(title, columns, rows).markdown()
 
 
 def _claim_table(claims: Sequence[Claim]) -> str:
     """Return claims with the paper's number (or the aim), ours, and the verdict."""
     rows = [
         [
-            f"`{c.id}`", c.statement, MISSING if c.reference is None else f"{c.reference:g}",
-            format_interval(c.ours, 1 if abs(c.ours.estimate) >= 10 else 2),
-            c.evidence or MISSING, c.verdict, str(c.seeds),
+            f"`{c.id}`", c.statement, fmt.MISSING if c.reference is None else f"{c.reference:g}",
+            fmt.interval(c.ours, 1 if abs(c.ours.estimate) >= 10 else 2),
+            c.evidence or fmt.MISSING, c.verdict, str(c.seeds),
         ]
         for c in claims
     ]  # fmt: skip
     sources = {c.source for c in claims}
     reference = "aim" if sources == {"aim"} else "paper, or aim" if "aim" in sources else "paper"
     columns = ["name", "claim", reference, "ours", "evidence", "verdict", "seeds"]
-    return Table("Claims", columns, rows).markdown()
+    return fmt.Table("Claims", columns, rows).markdown()
 
 
 def claim_record(setup: Setup, claim: Claim) -> dict[str, object]:
@@ -395,11 +386,11 @@ def _details(summary: str, text: str) -> list[str]:
 def _appendix(report: Report, costs: pl.DataFrame) -> list[str]:
     """Return how verdicts are reached, every claim, deviations, and the runs."""
     rows = [
-        [verdict.claim.name, setup_title(setup), *(str(tally.counts[name]) for name in COUNTED)]
+        [verdict.claim.name, fmt.setup_title(setup), *(str(tally.counts[name]) for name in COUNTED)]
         for verdict in report.verdicts
         for setup, tally in verdict.tallies.items()
     ]
-    counts = Table("Verdicts on detailed claims", ["claim", "setup", *COUNTED], rows)
+    counts = fmt.Table("Verdicts on detailed claims", ["claim", "setup", *COUNTED], rows)
     parts = [
         "## Appendix",
         "### How verdicts are reached",
@@ -429,7 +420,7 @@ def _appendix(report: Report, costs: pl.DataFrame) -> list[str]:
         for setup, members in groupby(report.sections, key=lambda section: section.setup):
             claims = [c for s in members for c in s.analysis.claims if c.source == source]
             if claims:
-                summary = f"{capitalize(setup_name(setup))} ({len(claims)})"
+                summary = f"{fmt.capitalize(fmt.setup_name(setup))} ({len(claims)})"
                 blocks += _details(summary, _claim_table(claims))
         parts += [f"### {title}", *blocks] if blocks else []
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(DEVIATIONS, 1))
@@ -444,9 +435,9 @@ def _costs(sections: Sequence[Section], costs: pl.DataFrame) -> list[str]:
         main = main_rows(frame).filter(pl.col("variant") == "")
         counts = main.group_by("world", "agent").agg(pl.col("seed").n_unique())
         cost = rows_of(costs, [setup])
-        hours = format_number(float(cost["cpu_seconds"].sum()) / 3600, 1)
-        seeds = format_range(counts["seed"].to_list())
-        runs.append([setup_name(setup), str(len(cost)), seeds, f"{hours} h"])
+        hours = fmt.number(float(cost["cpu_seconds"].sum()) / 3600, 1)
+        seeds = fmt.extent(counts["seed"].to_list())
+        runs.append([fmt.setup_name(setup), str(len(cost)), seeds, f"{hours} h"])
     versions = [
         [name, ", ".join(known)]
         for name in VERSIONS
@@ -457,16 +448,16 @@ def _costs(sections: Sequence[Section], costs: pl.DataFrame) -> list[str]:
         pl.len(), pl.col("cpu_seconds").mean(), pl.col("peak_memory_mb").max()
     )
     by_agent = [
-        [*names, str(n), format_number(cpu, 1), MISSING if mb is None else format_number(mb, 0)]
+        [*names, str(n), fmt.number(cpu, 1), fmt.MISSING if mb is None else fmt.number(mb, 0)]
         for *names, n, cpu, mb in cost.sort(*keys).iter_rows()
     ]
     note = "Runs that two settings share are counted for both."
     columns = ["settings", "runs", "seeds per agent and world", "CPU"]
-    table = Table("Cost", [*keys, "runs", "CPU s per run", "peak MB"], by_agent)
+    table = fmt.Table("Cost", [*keys, "runs", "CPU s per run", "peak MB"], by_agent)
     return [
         "### Versions and cost",
-        Table("Runs", columns, runs, note).markdown(),
-        Table("Versions", ["of", "found"], versions).markdown(),
+        fmt.Table("Runs", columns, runs, note).markdown(),
+        fmt.Table("Versions", ["of", "found"], versions).markdown(),
         *_details("Cost by agent", table.markdown()),
     ]
 
@@ -497,16 +488,18 @@ def numbers_page(frame: pl.DataFrame, version: int) -> str:
             values = [values_by_seed(f, metric, world, number.agent) for f in frames]
             if any(values):
                 cells = [
-                    f"{format_number(mean_over_seeds(v).estimate, digits)} ({len(v)})"
+                    f"{fmt.number(mean_over_seeds(v).estimate, digits)} ({len(v)})"
                     if v
-                    else MISSING
+                    else fmt.MISSING
                     for v in values
                 ]
-                rows.append([agent_name(number.agent), format_number(number.value, digits), *cells])
+                rows.append(
+                    [fmt.agent_name(number.agent), fmt.number(number.value, digits), *cells]
+                )
         if rows:
             title = f"Figure {figure}, {WORLD_NAMES[world]}. {NUMBER_TITLES[metric]}"
-            columns = ["agent", "paper", *map(setup_title, SETUPS)]
-            parts.append(Table(title, columns, rows).markdown())
+            columns = ["agent", "paper", *map(fmt.setup_title, SETUPS)]
+            parts.append(fmt.Table(title, columns, rows).markdown())
     return "\n\n".join(parts) + "\n"
 
 

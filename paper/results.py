@@ -332,39 +332,33 @@ def interquartile_mean_over_seeds(values: SeedValues) -> Interval:
     return mean
 
 
-def paired_values(first: SeedValues, second: SeedValues) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of the seeds that both have, in the order of `first`."""
-    seeds = [seed for seed in first if seed in second]
-    return np.array([first[s] for s in seeds]), np.array([second[s] for s in seeds])
-
-
-def count_pairs(first: SeedValues, second: SeedValues) -> int:
-    """Return the number of seeds that both have."""
-    return len(first.keys() & second.keys())
+def differences(first: SeedValues, second: SeedValues) -> SeedValues:
+    """Return first - second by seed, for the seeds that both have."""
+    return {seed: value - second[seed] for seed, value in first.items() if seed in second}
 
 
 def mean_difference(first: SeedValues, second: SeedValues) -> Interval | None:
     """Return the mean of first - second over common seeds; None without any."""
-    a, b = paired_values(first, second)
-    return mean_interval(a - b) if len(a) else None
+    by_seed = differences(first, second)
+    return mean_over_seeds(by_seed) if by_seed else None
 
 
-def mean_log_ratio(first: SeedValues, second: SeedValues) -> Interval | None:
-    """Return the mean of log(first / second) over common seeds.
+def mean_ratio(first: SeedValues, second: SeedValues, *, log: bool = False) -> Interval | None:
+    """Return the geometric mean of first / second over common seeds.
+
+    Args:
+        first: Values by seed.
+        second: Values to divide by.
+        log: Whether to return the mean of log(first / second) instead.
 
     Returns:
         The mean with its interval; None without common seeds, or if a value is not positive.
     """
-    a, b = paired_values(first, second)
-    if not len(a) or min(a.min(), b.min()) <= 0:
+    pairs = np.array([(value, second[seed]) for seed, value in first.items() if seed in second])
+    if not pairs.size or pairs.min() <= 0:
         return None
-    return mean_interval(np.log(a / b))
-
-
-def mean_ratio(first: SeedValues, second: SeedValues) -> Interval | None:
-    """Return the geometric mean of first / second over common seeds (see `mean_log_ratio`)."""
-    logs = mean_log_ratio(first, second)
-    return None if logs is None else Interval(*(float(np.exp(x)) for x in logs))
+    logs = mean_interval(np.log(pairs[:, 0] / pairs[:, 1]))
+    return logs if log else Interval(*(float(np.exp(x)) for x in logs))
 
 
 def count_successes(values: SeedValues, threshold: float = 0.5) -> tuple[int, int, Interval]:

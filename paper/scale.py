@@ -19,15 +19,7 @@ most often:
     first/V/changes    share of rollouts in which V changes
     first/V/also/W     among these, how often the variable W changes as well
 
-Claims are aims of our own:
-
-    scale-changes-A, scale-effects-A   FourRooms: agent A changes tools, as cleanly as planned ones
-    scale-changes-W, scale-effects-W   rooms W: every tool is fetched, nearly as cleanly as possible
-    scale-mud-…                        the treasure is fetched, without mud on agent and floor
-    scale-effects-W                    household W: fewer side effects than with DUSDi's skills
-    scale-first-V                      Mini-BEHAVIOR: V changes from the benchmark's first state
-    scale-T                            Mini-BEHAVIOR: focused skills learn task T
-    …-more                             the same after more steps
+Claims are aims of our own: `scale-…` in `claims.toml`, those after more steps with `-more`.
 """
 
 from __future__ import annotations
@@ -36,24 +28,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from paper import formatting as fmt
 from paper.agents import Case, Setup
-from paper.claims import (
-    Analysis,
-    Claim,
-    Experiment,
-    aim_at_fewer,
-    aim_at_least,
-    aim_at_most,
-    aim_claim,
-    aims_outcome,
-)
-from paper.formatting import MISSING, Table, agent_name, format_interval, format_mean
+from paper.claims import Analysis, Experiment, aim_claim, aims_outcome, fewer_claim
 from paper.results import (
     SeedValues,
+    differences,
     mean_difference,
     mean_over_seeds,
     metric_rows,
@@ -298,28 +283,23 @@ ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
 BLOCK_EFFECTS = 0.15
 """Upper bound for the side effects of skills in blocks of rooms, from clear starts."""
 MUD = {
-    "changes": ("the treasure's best skill fetches it", 0.95, aim_at_least),
-    "muddy": ("it ends with `muddy` changed", 0.05, aim_at_most),
-    "tracked": ("new muddy cells", 3.0, aim_at_most),
+    "changes": ("the treasure's best skill fetches it", 0.95, 1),
+    "muddy": ("it ends with `muddy` changed", 0.05, -1),
+    "tracked": ("new muddy cells", 3.0, -1),
 }
-"""Statement, aim and its direction, by metric."""
+"""Statement, aim and its sign (1: at least, -1: at most), by metric."""
+KINDS = ("all", "fair", "clear")
+EFFECTS = "goal/side_effects"
 
 
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Compare networks' skills with exact ones, and tasks with and without skills.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
-        Claims (see the module), and a table per kind of world; those without results are left out.
+        Claims, and a table per kind of world; those without results are left out.
     """
-    parts = [
-        _four_rooms(frame), _rooms(frame), _mud(frame), household_skills(frame),
-        first_state(frame), household_tasks(frame),
-    ]  # fmt: skip
-    tables = [table for part in parts for table in part.tables if table.rows]
-    return Analysis([claim for part in parts for claim in part.claims], tables)
+    parts = (_four_rooms, _rooms, _mud, _household_skills, _first_state, _household_tasks)
+    return sum((part(frame) for part in parts), Analysis())
 
 
 def _four_rooms(frame: pl.DataFrame) -> Analysis:
@@ -327,33 +307,27 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
     for agent, variant in [(agent, "") for agent in FOCUSED] + [("focused-vic", t) for t in TRICKS]:
         of = partial(values_by_seed, frame, world="four-rooms", agent=agent)
         changes, effects = of("goal/control", variant=variant), of(EFFECTS, variant=variant)
-        planned = of(EFFECTS, variant=PLANNED)
-        if not changes:
-            continue
-        more, name = mean_difference(effects, planned), agent_name(agent)
-        rows.append(
-            [
-                f"{name}, {variant}" if variant else name, format_mean(changes, 3, 0, 1),
-                format_mean(of("goal/control", variant=PLANNED), 3), format_mean(effects, 3),
-                format_mean(planned, 3), format_interval(more, 3), str(len(changes)),
-            ]
-        )  # fmt: skip
-        if not variant:
-            statement = f"FourRooms, {name}: tools change"
-            claims.append(aim_at_least(f"scale-changes-{agent}", statement, 0.99, changes))
-        if not variant and more is not None:
-            statement = f"FourRooms, {name}: side effects of tool skills, networks minus planning"
-            holds, n = more.estimate <= 0.02, len(effects)
-            claims.append(aim_claim(f"scale-effects-{agent}", statement, 0.02, more, holds, n))
-    columns = [
-        "agent", "a tool's best skill changes it", "planned", "side effects of tool skills",
-        "planned", "difference", "seeds",
-    ]  # fmt: skip
+        planned, name = of(EFFECTS, variant=PLANNED), fmt.agent_name(agent)
+        if changes:
+            row = {
+                "agent": f"{name}, {variant}" if variant else name,
+                "a tool's best skill changes it": fmt.mean(changes, 3, 0, 1),
+                "planned": fmt.mean(of("goal/control", variant=PLANNED), 3),
+                "side effects of tool skills": fmt.mean(effects, 3),
+                "planned ": fmt.mean(planned, 3),
+                "difference": fmt.interval(mean_difference(effects, planned), 3),
+                "seeds": str(len(changes)),
+            }
+            rows.append(row)
+        if changes and not variant:
+            claims += aim_claim("scale-changes", 0.99, changes, agent=agent)
+            more = differences(effects, planned)
+            claims += aim_claim("scale-effects", 0.02, more, -1, agent=agent)
     note = (
         "Exact, over fair starts; networks are evaluated in every pair of first and current state. "
         "A row that names a part of training leaves it out, at equal numbers of steps."
     )
-    return Analysis(claims, [Table("FourRooms from its table", columns, rows, note)])
+    return Analysis(claims, [fmt.Table.of("FourRooms from its table", rows, note)])
 
 
 def _rooms(frame: pl.DataFrame) -> Analysis:
@@ -363,39 +337,33 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
         for variant, name in ((BEST, BEST), ("", "networks")):
             of = partial(_over_tools, frame, world, variant)
             effects = found[variant] = {kind: of(f"{kind}/tool_effects") for kind in KINDS}
+            worst = of("fair/changes", least=True)
             if effects["all"]:
-                changes = of("fair/changes"), of("fair/changes", least=True)
-                cells = [format_mean(values, 3, 0, 1) for values in changes]
-                cells += [format_mean(values, 3) for values in effects.values()]
-                rows.append([world, name, *cells, str(len(effects["all"]))])
+                row = {
+                    "world": world,
+                    "skills": name,
+                    "tools change, fair starts: mean": fmt.mean(of("fair/changes"), 3, 0, 1),
+                    "worst tool": fmt.mean(worst, 3, 0, 1),
+                    "side effects: all starts": fmt.mean(effects["all"], 3),
+                    "fair": fmt.mean(effects["fair"], 3),
+                    "clear": fmt.mean(effects["clear"], 3),
+                    "seeds": str(len(effects["all"])),
+                }
+                rows.append(row)
+            if effects["all"] and not variant:
+                claims += aim_claim("scale-rooms", least, worst, world=world)
         best, mine = found[BEST]["all"], found[""]
-        if not mine["all"]:
-            continue
-        statement = f"{world}: the worst tool changes, from fair starts"
-        worst = _over_tools(frame, world, "", "fair/changes", least=True)
-        claims.append(aim_at_least(f"scale-changes-{world}", statement, least, worst))
-        name = f"scale-effects-{world}"
         if margin is None:
-            statement = f"{world}: side effects from clear starts"
-            claims.append(aim_at_most(name, statement, BLOCK_EFFECTS, mine["clear"]))
+            detail, aim = "scale-blocks-effects", BLOCK_EFFECTS
+            claims += aim_claim(detail, aim, mine["clear"], -1, world=world)
         elif best:
-            reference = next(iter(best.values()))
-            more = {seed: value - reference for seed, value in mine["all"].items()}
-            statement = f"{world}: side effects, networks minus the best possible"
-            claims.append(aim_at_most(name, statement, margin, more))
-    columns = [
-        "world", "skills", "tools change, fair starts: mean", "worst tool",
-        "side effects: all starts", "fair", "clear", "seeds",
-    ]  # fmt: skip
+            more = differences(mine["all"], dict.fromkeys(mine["all"], next(iter(best.values()))))
+            claims += aim_claim("scale-rooms-effects", margin, more, -1, world=world)
     note = (
         "Best possible: value iteration with the true dynamics. Fair starts leave a quarter of the "
         "step limit for slips; from clear ones, other tools can be avoided."
     )
-    return Analysis(claims, [Table("Rooms too large for tables", columns, rows, note)])
-
-
-KINDS = ("all", "fair", "clear")
-EFFECTS = "goal/side_effects"
+    return Analysis(claims, [fmt.Table.of("Rooms too large for tables", rows, note)])
 
 
 def _over_tools(
@@ -408,17 +376,13 @@ def _over_tools(
 
 
 def _mud(frame: pl.DataFrame) -> Analysis:
-    claims, cells, seeds = [], [], 0
-    for name, (statement, aim, judged) in MUD.items():
-        values = values_by_seed(frame, f"treasure/{name}", "visible-mud", "focused-vic")
-        if not values:
-            return Analysis()
-        claims.append(judged(f"scale-mud-{name}", f"MudWorld in sight: {statement}", aim, values))
-        cells.append(format_mean(values, 3))
-        seeds = len(values)
-    columns = ["agent", *(statement for statement, _, _ in MUD.values()), "seeds"]
-    rows = [[agent_name("focused-vic"), *cells, str(seeds)]]
-    return Analysis(claims, [Table("MudWorld with its mud in sight", columns, rows)])
+    claims, row, values = [], {"agent": fmt.agent_name("focused-vic")}, {}
+    for metric, (what, aim, sign) in MUD.items():
+        values = values_by_seed(frame, f"treasure/{metric}", "visible-mud", "focused-vic")
+        claims += aim_claim("scale-mud", aim, values, sign, metric=metric, what=what)
+        row[what] = fmt.mean(values, 3)
+    rows = [{**row, "seeds": str(len(values))}] if claims else []
+    return Analysis(claims, [fmt.Table.of("MudWorld with its mud in sight", rows)])
 
 
 # -------------------------------------------------------------------- households
@@ -442,7 +406,7 @@ SHORT_OF_ONE = 0.005
 """Tolerance of aims at a success rate of 1."""
 
 
-def household_skills(frame: pl.DataFrame) -> Analysis:
+def _household_skills(frame: pl.DataFrame) -> Analysis:
     """Compare what skills change from varied starts, and their side effects with DUSDi's."""
     claims, rows = [], []
     for world, variant in HOUSEHOLD_VARIANTS:
@@ -452,36 +416,38 @@ def household_skills(frame: pl.DataFrame) -> Analysis:
             for agent in HOUSEHOLD_AGENTS
         }
         rows += [
-            [
-                world, agent_name(agent), variant,
-                format_mean(of("goal/control", agent=agent), 3, 0, 1), format_mean(values, 3),
-                str(len(values)),
-            ]
+            {
+                "world": world,
+                "skills": fmt.agent_name(agent),
+                "variant": variant,
+                "a variable's best skill changes it": fmt.mean(
+                    of("goal/control", agent=agent), 3, 0, 1
+                ),
+                "side effects": fmt.mean(values, 3),
+                "seeds": str(len(values)),
+            }
             for agent, values in effects.items()
             if values
-        ]  # fmt: skip
-        statement = f"{world}: side effects, focused minus DUSDi's skills"
-        fewer = effects["focused-vic"], effects["dusdi-vic"]
-        claims += _named(aim_at_fewer(f"scale-effects-{world}", statement, *fewer), variant)
-    columns = [
-        "world", "skills", "variant", "a variable's best skill changes it", "side effects", "seeds",
-    ]  # fmt: skip
+        ]
+        pair, names = (effects["focused-vic"], effects["dusdi-vic"]), _longer(variant)
+        claims += fewer_claim("scale-household", *pair, world=world, **names)
     note = (
         "From varied starts, in some of which a variable cannot change; means over all variables "
         "but the agent's position. Side effects: how many other variables change, including "
         "unavoidable ones."
     )
-    return Analysis(claims, [Table("What skills change in Mini-BEHAVIOR", columns, rows, note)])
+    return Analysis(claims, [fmt.Table.of("What skills change in Mini-BEHAVIOR", rows, note)])
 
 
-def first_state(frame: pl.DataFrame) -> Analysis:
+def _first_state(frame: pl.DataFrame) -> Analysis:
     """Tabulate what each variable's best skill changes, from the benchmark's first state."""
     claims, rows = [], []
     for world, variant in HOUSEHOLD_VARIANTS:
-        here = frame.filter((pl.col("world") == world) & (pl.col("variant") == variant))
+        here = frame.filter(world=world, variant=variant)
         metrics = sorted(name for name in here["metric"].unique() if name.startswith("first/"))
         for target in dict.fromkeys(name.split("/")[1] for name in metrics):
-            cells, seeds, prefix = [], 0, f"first/{target}/also/"
+            row = {"world": world, "variant": variant, "variable": f"`{target}`"}
+            seeds, prefix = 0, f"first/{target}/also/"
             for agent in ("focused-vic", "dusdi-vic"):
                 of = partial(values_by_seed, here, world=world, agent=agent, variant=variant)
                 changes = of(f"first/{target}/changes")
@@ -492,63 +458,54 @@ def first_state(frame: pl.DataFrame) -> Analysis:
                     for name, share in shares.items()
                     if share >= LISTED
                 ]
-                cells += [format_mean(changes, 2, 0, 1), ", ".join(listed) or MISSING]
+                space = "" if agent == "focused-vic" else " "
+                row[f"{fmt.agent_name(agent)} changes it"] = fmt.mean(changes, 2, 0, 1)
+                row[f"also changed{space}"] = ", ".join(listed) or fmt.MISSING
                 seeds = max(seeds, len(changes))
-                if agent == "focused-vic" and changes and target in SKILL_AIMS:
-                    statement = f"{world}: `{target}` changes from the first state"
-                    name, aim = f"scale-first-{target}", SKILL_AIMS[target]
-                    claims += _named([aim_at_least(name, statement, aim, changes)], variant)
-            rows.append([world, variant, f"`{target}`", *cells, str(seeds)])
-    columns = [
-        "world", "variant", "variable", "focused VIC changes it", "also changed",
-        "DUSDi VIC changes it", "also changed", "seeds",
-    ]  # fmt: skip
+                if agent == "focused-vic" and target in SKILL_AIMS:
+                    names = {"world": world, "variable": target, **_longer(variant)}
+                    claims += aim_claim("scale-first", SKILL_AIMS[target], changes, **names)
+            rows.append({**row, "seeds": str(seeds)})
     note = (
         "Each variable's best skill, from the first state of the benchmark's episodes. Also "
         "changed: other variables that differ at the end, as shares of the rollouts that change "
         f"the variable; shares below {LISTED:g} are left out."
     )
-    return Analysis(claims, [Table("From Mini-BEHAVIOR's first state", columns, rows, note)])
+    return Analysis(claims, [fmt.Table.of("From Mini-BEHAVIOR's first state", rows, note)])
 
 
-def household_tasks(frame: pl.DataFrame) -> Analysis:
+def _household_tasks(frame: pl.DataFrame) -> Analysis:
     """Compare success in the benchmark's tasks with our aims and SkiLD's success."""
     claims, rows = [], []
     agents = (*HOUSEHOLD_AGENTS, PRIMITIVES)
     for task, (world, variant), agent in product(TASK_AIMS, HOUSEHOLD_VARIANTS, agents):
         of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
         if success := of(f"{task}/success"):
-            rows.append(
-                [
-                    task, agent_name(agent), variant, format_mean(success, 3, 0, 1),
-                    format_mean(of(f"{task}/true_success"), 3, 0, 1),
-                    f"{SKILD[task]:g}" if task in SKILD else MISSING, str(len(success)),
-                ]
-            )  # fmt: skip
-            aim = TASK_AIMS[task]
-            if agent == "focused-vic" and aim is not None:
-                statement = f"Mini-BEHAVIOR, {task}: success with focused skills"
-                least = aim - SHORT_OF_ONE if aim == 1 else aim
-                claims += _named(
-                    [aim_at_least(f"scale-{task}", statement, least, success)], variant
-                )
-    columns = ["task", "agent", "variant", "success", "true success", "SkiLD's success", "seeds"]
+            row = {
+                "task": task,
+                "agent": fmt.agent_name(agent),
+                "variant": variant,
+                "success": fmt.mean(success, 3, 0, 1),
+                "true success": fmt.mean(of(f"{task}/true_success"), 3, 0, 1),
+                "SkiLD's success": f"{SKILD[task]:g}" if task in SKILD else fmt.MISSING,
+                "seeds": str(len(success)),
+            }
+            rows.append(row)
+        aim = TASK_AIMS[task]
+        if agent == "focused-vic" and aim is not None:
+            least = aim - SHORT_OF_ONE if aim == 1 else aim
+            claims += aim_claim("scale-task", least, success, task=task, **_longer(variant))
     note = (
         "The reward pays for success alone: the task's condition holds at some step. True success: "
         "it holds at the end, and so do the task's side conditions, such as a closed fridge. SkiLD "
         "(Wang et al., NeurIPS 2024): read off its figure to about 0.02."
     )
-    return Analysis(claims, [Table("Tasks of Mini-BEHAVIOR", columns, rows, note)])
+    return Analysis(claims, [fmt.Table.of("Tasks of Mini-BEHAVIOR", rows, note)])
 
 
-def _named(claims: list[Claim], variant: str) -> list[Claim]:
-    """Return claims with longer training in their ids and statements, if that is the variant."""
-    if not variant:
-        return claims
-    return [
-        replace(claim, id=f"{claim.id}-more", statement=f"{claim.statement}, {variant}")
-        for claim in claims
-    ]
+def _longer(variant: str) -> dict[str, Any]:
+    """Return what says, in a claim's id and statement, that training took longer."""
+    return {"more": "-more", "variant": f", {variant}"} if variant else {"more": "", "variant": ""}
 
 
 EXPERIMENT = Experiment(
