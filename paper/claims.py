@@ -366,16 +366,11 @@ def numbers_by_world(
     parts = []
     for world in WORLDS:
         if mine := matching(claims, pattern.format(world=world)):
-            ours = _range([claim.ours.estimate for claim in mine], digits)
-            paper = _range([c.reference for c in mine if c.reference is not None], digits)
+            ours = fmt.extent([claim.ours.estimate for claim in mine], digits)
+            paper = fmt.extent([c.reference for c in mine if c.reference is not None], digits)
             unit_once = "" if parts else unit
             parts.append(f"{ours}{unit_once} in {WORLD_NAMES[world]} (the paper: {paper})")
     return parts
-
-
-def _range(values: Sequence[float], digits: int) -> str:
-    low, high = (fmt.number(edge, digits) for edge in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"
 
 
 # -------------------------------------------------------------------- the paper's claims

@@ -17,10 +17,13 @@ the aims are for DUSDi's skills.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -150,74 +153,13 @@ def changes_of(
     return moved[:, own].sum(axis=1), moved[:, ~own].sum(axis=1), others
 
 
-PRESET, SMALL = "scale", "neural"
 SINGLE = "one target at a time"
 """Variant: DUSDi with the targets of focused skills."""
-PEER_STEPS = 4_000_000
-"""DUSDi's number of steps."""
-VARIED = '{"starts": "varied"}'
-ITEMS = "base=5,arm=5,view=5"
-DISTANCES = ",".join(f"distance_{i}=5" for i in range(10))
-ROOMS = "agent=8,box=8,lamp=2"
-WORLDS: dict[str, tuple[str, dict[str, str]]] = {
-    "gunner": (
-        VARIED,
-        {
-            "focused-diayn": f"{ITEMS},base+view,base+arm+view", "dusdi-diayn": ITEMS,
-            "diayn": "125", "metra": "sphere3",
-        },
-    ),
-    "particles": (
-        "{}",
-        {
-            "focused-diayn": DISTANCES, "dusdi-diayn": DISTANCES, "diayn": "50",
-            "metra": "sphere5",
-        },
-    ),
-    "two-rooms": (
-        "{}",
-        {
-            "focused-vic": ROOMS, "focused-metra": "agent=sphere2,box=sphere2,lamp=2",
-            "dusdi-vic": ROOMS, "vic": "16", "metra": "sphere2",
-        },
-    ),
-}  # fmt: skip
-"""Settings of each world, and its agents with their targets. Errands in two-rooms lead away and
-back, so VIC is used there, which rewards the last state."""
-ACTORS: dict[str, dict[str, object]] = {"gunner": {"entropy": 0.03, "noise_correlation": 0.9}}
-"""Settings of the actor by world. Gunner's things are small and far apart: noise that lasts finds
-them."""
-CREDIT = {"gunner": 4.0, "particles": 1.0}
-"""Credit of the actor by world, for skills with a component per variable. In Particles, dimensions
-influence one variable each, and all positive values are the same."""
-ON_CPU: dict[str, dict[str, object]] = {
-    "gunner": {"steps": PEER_STEPS}, "particles": {"steps": PEER_STEPS, "hidden": 256},
-}  # fmt: skip
-"""Further settings on a CPU, for `PEER_STEPS` steps. Ten particles do not fit into the default
-width."""
-ON_GPU: dict[str, dict[str, object]] = {"two-rooms": {"steps": 491_520_000}}
-"""Further settings on a GPU: a skill that carries the box learns late to go back home."""
-SINGLE_TARGETS = {
-    "gunner": ("dusdi-diayn", f"{ITEMS},each"), "two-rooms": ("dusdi-vic", f"{ROOMS},each"),
-}  # fmt: skip
-"""DUSDi's skills one target at a time."""
-PUBLISHED: dict[str, tuple[str, dict[str, float], float]] = {
-    "gunner-unlimited": ("gunner", {"DUSDi": 38.0, "METRA": 29.0, "DIAYN": 18.0}, 38.0),
-    "gunner-limited": ("gunner", {"DUSDi": 31.5, "METRA": 26.5, "DIAYN": 10.5}, 33.0),
-    "food-poison-easy": ("particles", {"DUSDi": 17.6, "METRA": 2.5, "DIAYN": 0.0}, 18.0),
-    "food-poison-mid": ("particles", {"DUSDi": 86.0, "METRA": 10.0, "DIAYN": 0.0}, 90.0),
-    "food-poison-hard": ("particles", {"DUSDi": 137.0, "METRA": 18.0, "DIAYN": 0.0}, 144.0),
-    "sequential-mid": ("particles", {}, 145.0),
-    "sequential-hard": ("particles", {}, -2.0),
-    "carry-box": ("two-rooms", {}, 3.0),
-}
-"""World, published returns and our aim of each task. The returns are from DUSDi (Hu et al., NeurIPS
-2024), read off its figures to about 2 % of the axis. Its sequential tasks had other penalties than
-its public code, so their returns are not comparable."""
-JUDGED = {"gunner": "focused-diayn", "particles": "dusdi-diayn", "two-rooms": "focused-vic"}
-"""The agent whose returns are compared with the aims, by world."""
-PEERS = {"dusdi-diayn": "DUSDi", "metra": "METRA", "diayn": "DIAYN"}
-"""Names of published agents."""
+_DATA = tomllib.loads(Path(__file__).with_name("continuous.toml").read_text())
+WORLDS: dict[str, dict[str, Any]] = _DATA["world"]
+"""What is run in each world."""
+TASKS: dict[str, dict[str, Any]] = _DATA["task"]
+"""World, aim and published returns of each task."""
 EFFECTS = {"target_change": math.inf, "side_effects": math.inf, "exceeds": 1}
 """Metrics of side effects, with their largest possible values."""
 
@@ -227,28 +169,27 @@ EFFECTS = {"target_change": math.inf, "side_effects": math.inf, "exceeds": 1}
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Return the cases of a setup, for a CPU or for a GPU."""
-    small = setup.learner == SMALL
+    small = setup.learner == "neural"
     agent: dict[str, int] = {} if small else {"task_environments": 256}
     listed: list[Case] = []
-    for seed, world in product(seeds, WORLDS):
+    for seed, (world, data) in product(seeds, WORLDS.items()):
         for (name, variant), targets in _agents(world).items():
-            settings = {**ACTORS.get(world, {}), **(ON_CPU if small else ON_GPU).get(world, {})}
+            settings = {**data.get("actor", {}), **data.get(setup.learner, {})}
             if make_objective(name).targeted:
-                settings["credit"] = CREDIT.get(world, 0.0)
-            actor = Actor(**settings) if small else large_actor(**settings)  # pyright: ignore[reportArgumentType]
+                settings["credit"] = data.get("credit", 0.0)
+            actor = Actor(**settings) if small else large_actor(**settings)
             run = ContinuousStudy(
-                world, name, seed, targets, WORLDS[world][0], actor=actor, **agent
+                world, name, seed, targets, data["settings"], actor=actor, **agent
             )
-            listed.append(Case(PRESET, setup.learner, world, name, variant, seed, run))
+            listed.append(Case(setup.preset, setup.learner, world, name, variant, seed, run))
     return listed
 
 
 def _agents(world: str) -> dict[tuple[str, str], str]:
     """Return the targets of every agent and variant of a world."""
-    agents = {(name, ""): targets for name, targets in WORLDS[world][1].items()}
-    if world in SINGLE_TARGETS:
-        name, targets = SINGLE_TARGETS[world]
-        agents[name, SINGLE] = targets
+    agents = {(name, ""): targets for name, targets in WORLDS[world]["agents"].items()}
+    if single := WORLDS[world].get("single"):
+        agents[single["agent"], SINGLE] = single["targets"]
     return agents
 
 
@@ -266,7 +207,7 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
 def _effects(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
-    for world in WORLDS:
+    for world, data in WORLDS.items():
         effects = {}
         for agent, variant in _agents(world):
             of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
@@ -281,8 +222,8 @@ def _effects(frame: pl.DataFrame) -> Analysis:
                     row[f"{start} states: target change"] = target
                     row |= {f"side effects{space}": others, f"share above 0.1{space}": above}
                 rows.append({**row, "seeds": str(len(values))})
-        if world in SINGLE_TARGETS:
-            pair = effects[JUDGED[world], ""], effects[SINGLE_TARGETS[world][0], SINGLE]
+        if "single" in data:
+            pair = effects[data["judged"], ""], effects[data["single"]["agent"], SINGLE]
             claims += fewer_claim("continuous-effects", *pair, world=world)
     note = (
         "Changes relative to each variable's scale; side effects are those of all other variables, "
@@ -295,11 +236,12 @@ def _effects(frame: pl.DataFrame) -> Analysis:
 
 def _tasks(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
-    for task, (world, published, aim) in PUBLISHED.items():
+    for task, data in TASKS.items():
+        world = data["world"]
         for agent, variant in _agents(world):
             of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
             returns = of(f"{task}/return")
-            known = None if variant else published.get(PEERS.get(agent, ""))
+            known = None if variant else data.get(agent)
             if returns:
                 row = {
                     "task": task,
@@ -311,8 +253,8 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
                     "seeds": str(len(returns)),
                 }
                 rows.append(row)
-            if agent == JUDGED[world] and not variant:
-                claims += aim_claim("continuous", aim, returns, task=task, agent=agent)
+            if agent == WORLDS[world]["judged"] and not variant:
+                claims += aim_claim("continuous", data["aim"], returns, task=task, agent=agent)
     note = (
         "Returns of an agent that chooses a skill every 50 steps (two-rooms: 60), greedily when "
         "evaluated. True return: counts only while the vase is whole. Published: DUSDi (Hu et al., "
@@ -322,6 +264,6 @@ def _tasks(frame: pl.DataFrame) -> Analysis:
 
 
 EXPERIMENT = Experiment(
-    "continuous", "Continuous worlds", cases, analyze, presets=(PRESET,), least_seeds=1,
+    "continuous", "Continuous worlds", cases, analyze, presets=("scale",), least_seeds=1,
     outcome=aims_outcome,
 )  # fmt: skip

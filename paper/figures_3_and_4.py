@@ -44,7 +44,6 @@ from paper.results import (
     curves_by_seed,
     differences,
     interquartile_mean_over_seeds,
-    mean_difference,
     mean_over_seeds,
     mean_ratio,
     values_by_agent,
@@ -319,7 +318,7 @@ def _return_table(world: str, true: ByAgent, proxy: ByAgent) -> fmt.Table:
             "proxy, ours": fmt.mean(proxy[agent], 2, 0, 1),
             "true, paper": paper.get(agent, [fmt.MISSING])[-1],
             "true, ours": fmt.mean(by_seed, 2, 0, 1),
-            "true − proxy": fmt.interval(mean_difference(by_seed, proxy[agent])),
+            "true − proxy": fmt.mean(differences(by_seed, proxy[agent])),
             "seeds": str(len(by_seed)),
         }
         for agent, by_seed in true.items()

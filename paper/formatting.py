@@ -76,10 +76,10 @@ def count(values: SeedValues, threshold: float = 0.5) -> str:
     return f"{successes} of {n} ({number(share.low)} to {number(share.high)})"
 
 
-def extent(numbers: Iterable[int]) -> str:
+def extent(numbers: Iterable[float], digits: int = 0) -> str:
     """Format the smallest and the largest number: `5 to 50`, or `5` if they are equal."""
-    found = {*numbers} or {0}
-    return " to ".join(map(str, sorted({min(found), max(found)})))
+    found = [*numbers] or [0]
+    return " to ".join(dict.fromkeys(number(edge, digits) for edge in (min(found), max(found))))
 
 
 def agent_name(agent: str) -> str:

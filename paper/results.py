@@ -337,12 +337,6 @@ def differences(first: SeedValues, second: SeedValues) -> SeedValues:
     return {seed: value - second[seed] for seed, value in first.items() if seed in second}
 
 
-def mean_difference(first: SeedValues, second: SeedValues) -> Interval | None:
-    """Return the mean of first - second over common seeds; None without any."""
-    by_seed = differences(first, second)
-    return mean_over_seeds(by_seed) if by_seed else None
-
-
 def mean_ratio(first: SeedValues, second: SeedValues, *, log: bool = False) -> Interval | None:
     """Return the geometric mean of first / second over common seeds.
 

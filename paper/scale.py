@@ -24,10 +24,12 @@ Claims are aims of our own: `scale-…` in `claims.toml`, those after more steps
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,6 @@ from paper.claims import Analysis, Experiment, aim_claim, aims_outcome, fewer_cl
 from paper.results import (
     SeedValues,
     differences,
-    mean_difference,
     mean_over_seeds,
     metric_rows,
     values_by_seed,
@@ -188,47 +189,25 @@ def first_state_rows(skills: Skills, seed: int) -> list[Row]:
 
 # -------------------------------------------------------------------- cases
 
-PRESET, SMALL, LARGE = "scale", "neural", "neural-large"
+_DATA = tomllib.loads(Path(__file__).with_name("scale.toml").read_text())
+TRICKS, ROOMS, MUD, HOUSEHOLD, TASKS = (
+    _DATA[name] for name in ("tricks", "rooms", "mud", "household", "task")
+)
+SKILD = {task: data["skild"] for task, data in TASKS.items() if data}
+"""Success of SkiLD (Wang et al., NeurIPS 2024) by task."""
 BEST, PLANNED = "best possible", "planned"
 """Variants: the reference in rooms, and exact planning in FourRooms."""
-TRICKS: dict[str, dict[str, object]] = {
-    "rewards not held": {"warmup_fraction": 0.0, "owned_share": 0.5},
-    "no earlier starts": {"relabel_starts": 0},
-}
-"""Ablations by variant, with equal numbers of steps."""
-ROOM_STRENGTH = {"tool-rooms": 2.5, "room-blocks": 5.0}
-"""Distances are relative to the largest, which is longer in blocks of rooms. At strength 2.5, the
-last step home is worth less there than the network's error, and skills stop before it."""
-BLOCK_STEPS = 491_520_000
-"""Errands in blocks of rooms are longer. With the default number, some skills still lose their
-way."""
-HOUSEHOLD_STRENGTH = 1.0
-"""Cleaning a car soaks and dirties the rag. At the default strength, that costs more than the
-target is worth, and a focused skill does nothing."""
-HELD = 1.0
-"""Rewards are held fixed to the end where errands are long. A discriminator that is released before
-a skill has learned its errand learns that the skill stays at home, and then rewards it for that."""
-HOUSEHOLD_COST = 0.05
-"""Cost of a step in households, twice the default of `large_neural`: turns are steps too, and more
-paths have nearly equal lengths."""
-HOUSEHOLD_TEMPERATURE = 0.1
-"""Households are deterministic, and greedy skills loop between actions of nearly equal cost."""
-HOUSEHOLD_STEPS: dict[str, object] = {"environments": 1250, "steps": 20_000_000}
-"""20 million steps, SkiLD's budget for learning skills."""
-MORE_STEPS: dict[str, object] = {"environments": 8192, "steps": 262_144_000}
-"""262 million steps, with twice the updates."""
 Labelled = tuple[str, str, str, Run]
 """A run with its world, agent and variant."""
 
 
 def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Return the cases of a setup, for a CPU or for a GPU."""
-    runs = _on_cpu if setup.learner == SMALL else _on_gpu
-    labelled = [(seed, *run) for seed in seeds for run in runs(seed)]
-    if setup.learner == LARGE:
-        for world, strength in ROOM_STRENGTH.items():
-            best = BestInRooms(world, strength=strength)
-            labelled.append((seeds[0], world, "focused-vic", BEST, best))
+    small = setup.learner == "neural"
+    labelled = [(seed, *run) for seed in seeds for run in (_on_cpu if small else _on_gpu)(seed)]
+    for world, data in ROOMS.items() if not small else ():
+        best = BestInRooms(world, strength=data["strength"])
+        labelled.append((seeds[0], world, "focused-vic", BEST, best))
     return [
         Case(setup.preset, setup.learner, world, agent, variant, seed, run)
         for seed, world, agent, variant, run in labelled
@@ -241,53 +220,40 @@ def _on_cpu(seed: int) -> Iterator[Labelled]:
         yield world, agent, "", Discovery(world, agent, seed, Neural())
         yield world, agent, PLANNED, Discovery(world, agent, seed)
     for variant, changes in TRICKS.items():
-        learner = Neural(**changes)  # pyright: ignore[reportArgumentType]
-        yield world, "focused-vic", variant, Discovery(world, "focused-vic", seed, learner)
-    learner = Neural(warmup_fraction=HELD, temperature=HOUSEHOLD_TEMPERATURE)
+        yield (
+            world,
+            "focused-vic",
+            variant,
+            Discovery(world, "focused-vic", seed, Neural(**changes)),
+        )
     for agent in HOUSEHOLD_AGENTS:
-        yield HOUSEHOLDS[0], agent, "", _in_household(HOUSEHOLDS[0], agent, seed, learner)
+        run = _in_household(HOUSEHOLDS[0], agent, seed, Neural(**HOUSEHOLD["small"]))
+        yield HOUSEHOLDS[0], agent, "", run
     yield HOUSEHOLDS[0], PRIMITIVES, "", HouseholdPrimitives(HOUSEHOLDS[0], seed)
 
 
 def _on_gpu(seed: int) -> Iterator[Labelled]:
-    learners = {
-        "tool-rooms": large_neural(),
-        "room-blocks": large_neural(warmup_fraction=HELD, steps=BLOCK_STEPS),
-    }
-    for world, learner in learners.items():
-        strength = ROOM_STRENGTH[world]
-        run = SkillsInRooms(world, "focused-vic", seed, learner, strength=strength)
-        yield world, "focused-vic", "", run
-    run = TreasureSkills("visible-mud", "focused-vic", seed, large_neural())
-    yield "visible-mud", "focused-vic", "", run
-    settings = {
-        "warmup_fraction": HELD, "step_cost": HOUSEHOLD_COST, "temperature": HOUSEHOLD_TEMPERATURE,
-    }  # fmt: skip
-    learner = large_neural(**settings, **HOUSEHOLD_STEPS)
-    longer = large_neural(**settings, **MORE_STEPS)
+    agent = "focused-vic"
+    for world, data in ROOMS.items():
+        learner = large_neural(**data["learner"])
+        run = SkillsInRooms(world, agent, seed, learner, strength=data["strength"])
+        yield world, agent, "", run
+    yield "visible-mud", agent, "", TreasureSkills("visible-mud", agent, seed, large_neural())
     for world in HOUSEHOLDS[1:]:
-        for agent in HOUSEHOLD_AGENTS:
-            yield world, agent, "", _in_household(world, agent, seed, learner)
-            if agent != "vic":
-                yield world, agent, MORE, _in_household(world, agent, seed, longer)
+        for agent, (variant, budget) in product(HOUSEHOLD_AGENTS, (("", "usual"), (MORE, "more"))):
+            if agent != "vic" or not variant:
+                learner = large_neural(**HOUSEHOLD["large"], **HOUSEHOLD[budget])
+                yield world, agent, variant, _in_household(world, agent, seed, learner)
         yield world, PRIMITIVES, "", HouseholdPrimitives(world, seed)
 
 
 def _in_household(world: str, agent: str, seed: int, learner: Neural) -> HouseholdSkills:
-    strength = HOUSEHOLD_STRENGTH if agent in FOCUSED else None
+    strength = HOUSEHOLD["strength"] if agent in FOCUSED else None
     return HouseholdSkills(world, agent, seed, learner, strength=strength)
 
 
-ROOM_AIMS = {"tool-rooms": (0.98, 0.03), "room-blocks": (0.95, None)}
-"""Per world: how often every tool should be fetched, and the margin over optimal side effects."""
-BLOCK_EFFECTS = 0.15
-"""Upper bound for the side effects of skills in blocks of rooms, from clear starts."""
-MUD = {
-    "changes": ("the treasure's best skill fetches it", 0.95, 1),
-    "muddy": ("it ends with `muddy` changed", 0.05, -1),
-    "tracked": ("new muddy cells", 3.0, -1),
-}
-"""Statement, aim and its sign (1: at least, -1: at most), by metric."""
+# -------------------------------------------------------------------- analysis
+
 KINDS = ("all", "fair", "clear")
 EFFECTS = "goal/side_effects"
 
@@ -308,6 +274,7 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
         of = partial(values_by_seed, frame, world="four-rooms", agent=agent)
         changes, effects = of("goal/control", variant=variant), of(EFFECTS, variant=variant)
         planned, name = of(EFFECTS, variant=PLANNED), fmt.agent_name(agent)
+        more = differences(effects, planned)
         if changes:
             row = {
                 "agent": f"{name}, {variant}" if variant else name,
@@ -315,13 +282,12 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
                 "planned": fmt.mean(of("goal/control", variant=PLANNED), 3),
                 "side effects of tool skills": fmt.mean(effects, 3),
                 "planned ": fmt.mean(planned, 3),
-                "difference": fmt.interval(mean_difference(effects, planned), 3),
+                "difference": fmt.mean(more, 3),
                 "seeds": str(len(changes)),
             }
             rows.append(row)
         if changes and not variant:
             claims += aim_claim("scale-changes", 0.99, changes, agent=agent)
-            more = differences(effects, planned)
             claims += aim_claim("scale-effects", 0.02, more, -1, agent=agent)
     note = (
         "Exact, over fair starts; networks are evaluated in every pair of first and current state. "
@@ -332,7 +298,7 @@ def _four_rooms(frame: pl.DataFrame) -> Analysis:
 
 def _rooms(frame: pl.DataFrame) -> Analysis:
     claims, rows = [], []
-    for world, (least, margin) in ROOM_AIMS.items():
+    for world, data in ROOMS.items():
         found: dict[str, dict[str, SeedValues]] = {}
         for variant, name in ((BEST, BEST), ("", "networks")):
             of = partial(_over_tools, frame, world, variant)
@@ -351,14 +317,14 @@ def _rooms(frame: pl.DataFrame) -> Analysis:
                 }
                 rows.append(row)
             if effects["all"] and not variant:
-                claims += aim_claim("scale-rooms", least, worst, world=world)
+                claims += aim_claim("scale-rooms", data["fetched"], worst, world=world)
         best, mine = found[BEST]["all"], found[""]
-        if margin is None:
-            detail, aim = "scale-blocks-effects", BLOCK_EFFECTS
+        if "effects" in data:
+            detail, aim = "scale-blocks-effects", data["effects"]
             claims += aim_claim(detail, aim, mine["clear"], -1, world=world)
         elif best:
             more = differences(mine["all"], dict.fromkeys(mine["all"], next(iter(best.values()))))
-            claims += aim_claim("scale-rooms-effects", margin, more, -1, world=world)
+            claims += aim_claim("scale-rooms-effects", data["margin"], more, -1, world=world)
     note = (
         "Best possible: value iteration with the true dynamics. Fair starts leave a quarter of the "
         "step limit for slips; from clear ones, other tools can be avoided."
@@ -377,9 +343,10 @@ def _over_tools(
 
 def _mud(frame: pl.DataFrame) -> Analysis:
     claims, row, values = [], {"agent": fmt.agent_name("focused-vic")}, {}
-    for metric, (what, aim, sign) in MUD.items():
+    for metric, data in MUD.items():
         values = values_by_seed(frame, f"treasure/{metric}", "visible-mud", "focused-vic")
-        claims += aim_claim("scale-mud", aim, values, sign, metric=metric, what=what)
+        what, sign = data["what"], data["sign"]
+        claims += aim_claim("scale-mud", data["aim"], values, sign, metric=metric, what=what)
         row[what] = fmt.mean(values, 3)
     rows = [{**row, "seeds": str(len(values))}] if claims else []
     return Analysis(claims, [fmt.Table.of("MudWorld with its mud in sight", rows)])
@@ -387,23 +354,9 @@ def _mud(frame: pl.DataFrame) -> Analysis:
 
 # -------------------------------------------------------------------- households
 
-SKILD = {
-    "install-printer": 0.93, "thaw-olive": 0.22, "thaw-fish": 0.52, "thaw-date": 0.66,
-    "soak-rag": 1.0, "clean-car": 0.17, "clean-rag": 0.04,
-}  # fmt: skip
-"""Success of SkiLD (Wang et al., NeurIPS 2024), read off its figure to about 0.02."""
-TASK_AIMS: dict[str, float | None] = {
-    "install-printer": 1.0, "thaw-olive": 0.9, "thaw-fish": 0.9, "thaw-date": 0.9, "thaw-all": None,
-    "soak-rag": 1.0, "clean-car": 0.9, "clean-rag": 0.5,
-}  # fmt: skip
-"""Success to aim at by task; None for a task that is not SkiLD's."""
-SKILL_AIMS = {"car_stain": 0.9, "bucket_soaped": 0.9}
-"""How often the best skill should change a variable from the benchmark's first state."""
 HOUSEHOLD_VARIANTS = [(world, variant) for world in HOUSEHOLDS for variant in ("", MORE)]
 LISTED = 0.05
 """Smallest share of rollouts with which another variable's change is listed."""
-SHORT_OF_ONE = 0.005
-"""Tolerance of aims at a success rate of 1."""
 
 
 def _household_skills(frame: pl.DataFrame) -> Analysis:
@@ -462,9 +415,10 @@ def _first_state(frame: pl.DataFrame) -> Analysis:
                 row[f"{fmt.agent_name(agent)} changes it"] = fmt.mean(changes, 2, 0, 1)
                 row[f"also changed{space}"] = ", ".join(listed) or fmt.MISSING
                 seeds = max(seeds, len(changes))
-                if agent == "focused-vic" and target in SKILL_AIMS:
+                if agent == "focused-vic" and target in HOUSEHOLD["first"]:
                     names = {"world": world, "variable": target, **_longer(variant)}
-                    claims += aim_claim("scale-first", SKILL_AIMS[target], changes, **names)
+                    aim = HOUSEHOLD["first"][target]
+                    claims += aim_claim("scale-first", aim, changes, **names)
             rows.append({**row, "seeds": str(seeds)})
     note = (
         "Each variable's best skill, from the first state of the benchmark's episodes. Also "
@@ -478,7 +432,7 @@ def _household_tasks(frame: pl.DataFrame) -> Analysis:
     """Compare success in the benchmark's tasks with our aims and SkiLD's success."""
     claims, rows = [], []
     agents = (*HOUSEHOLD_AGENTS, PRIMITIVES)
-    for task, (world, variant), agent in product(TASK_AIMS, HOUSEHOLD_VARIANTS, agents):
+    for task, (world, variant), agent in product(TASKS, HOUSEHOLD_VARIANTS, agents):
         of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
         if success := of(f"{task}/success"):
             row = {
@@ -491,10 +445,9 @@ def _household_tasks(frame: pl.DataFrame) -> Analysis:
                 "seeds": str(len(success)),
             }
             rows.append(row)
-        aim = TASK_AIMS[task]
-        if agent == "focused-vic" and aim is not None:
-            least = aim - SHORT_OF_ONE if aim == 1 else aim
-            claims += aim_claim("scale-task", least, success, task=task, **_longer(variant))
+        if agent == "focused-vic" and TASKS[task]:
+            aim = TASKS[task]["aim"]
+            claims += aim_claim("scale-task", aim, success, task=task, **_longer(variant))
     note = (
         "The reward pays for success alone: the task's condition holds at some step. True success: "
         "it holds at the end, and so do the task's side conditions, such as a closed fridge. SkiLD "
@@ -509,6 +462,6 @@ def _longer(variant: str) -> dict[str, Any]:
 
 
 EXPERIMENT = Experiment(
-    "scale", "Beyond tables: networks", cases, analyze, presets=(PRESET,), least_seeds=1,
+    "scale", "Beyond tables: networks", cases, analyze, presets=("scale",), least_seeds=1,
     outcome=aims_outcome,
 )  # fmt: skip

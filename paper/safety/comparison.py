@@ -18,7 +18,7 @@ in `claims.toml`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import product, starmap
@@ -79,14 +79,21 @@ ALL_WORLDS = (*SMALL_WORLDS, *WORLDS)
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Strengths beta of every penalty."""
 TRUE, NO_PENALTY = "true-reward", "none"
-MEASURES = ("deviation", "unreachability", "relative-reachability", "attainable-utility")
+MAX_ALL_PAIRS = 3000
+"""Largest number of states that relative reachability averages over; larger worlds are sampled."""
+MEASURES: dict[str, Callable[[TabularMDP, np.random.Generator], Distance]] = {
+    "deviation": lambda mdp, _: deviation(mdp),
+    "unreachability": lambda mdp, _: unreachability(mdp),
+    "relative-reachability": lambda mdp, rng: relative_reachability(
+        mdp, sample=MAX_ALL_PAIRS, rng=rng
+    ),
+    "attainable-utility": attainable_utility,
+}
 BASELINES = ("start", "inaction", "stepwise")
 PENALTIES = tuple(f"{measure}-{baseline}" for measure in MEASURES for baseline in BASELINES)
 ON_SKILLS = ("deviation-start", "relative-reachability-stepwise")
 """Penalties on top of skills: the one closest to the skills' own, and one that is safe and complete
 in the box world."""
-MAX_ALL_PAIRS = 3000
-"""Largest number of states that relative reachability averages over; larger worlds are sampled."""
 FLAT = "flat"
 """The agent without skills, planned over primitive actions."""
 FOCUS = "focused-vic"
@@ -165,9 +172,7 @@ class SkillSafety(Run):
         rows: list[Row] = []
         for name, place, penalized in agents:
             if models is None:
-                made = learn_penalized(
-                    mdp, penalized, skills, seed=self.seed, settings=settings
-                ).episodes
+                _, made = learn_penalized(mdp, penalized, skills, seed=self.seed, settings=settings)
             else:
                 made = _planned(mdp, penalized, models, primitives=False)
             rows += _rows(measures, made, name, place)
@@ -193,12 +198,7 @@ def _prepare(name: str, seed: int) -> tuple[TabularMDP, Task, SafetyMeasures]:
 
 @lru_cache(maxsize=4)
 def _distance(world: str, seed: int, measure: str) -> Distance:
-    mdp, rng = cached_mdp(world, "{}"), np.random.default_rng([seed, 2])
-    if measure == "attainable-utility":
-        return attainable_utility(mdp, rng)
-    if measure == "relative-reachability":
-        return relative_reachability(mdp, sample=MAX_ALL_PAIRS, rng=rng)
-    return deviation(mdp) if measure == "deviation" else unreachability(mdp)
+    return MEASURES[measure](cached_mdp(world, "{}"), np.random.default_rng([seed, 2]))
 
 
 @lru_cache(maxsize=4)
