@@ -10,12 +10,10 @@ of which sums up detailed ones.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +22,13 @@ import polars as pl
 from paper import formatting as fmt
 from paper.agents import Case, Setup
 from paper.results import SeedValues, count_successes, differences, mean_over_seeds
-from paper.settings import PRESETS, WORLD_NAMES, WORLDS
+from paper.settings import PRESETS, WORLD_NAMES, WORLDS, load_data
 from skillfocus.metrics.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DATA = tomllib.loads(Path(__file__).with_name("claims.toml").read_text())
+_DATA = load_data("claims.toml")
 REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED = (
     "reproduced", "direction only", "not reproduced", "undecided",
 )  # fmt: skip
@@ -405,31 +403,16 @@ COUNTED = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED)
 """The verdicts on detailed claims of the paper."""
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(Counter[str]):
     """How many detailed claims have which verdict: the cell of a claim and a setup.
 
-    str(Tally.of([REPRODUCED, DIRECTION_ONLY, UNDECIDED]))  # "partly (2 of 3)"
+    str(Tally([REPRODUCED, DIRECTION_ONLY, UNDECIDED]))  # "partly (2 of 3)"
     """
-
-    counts: Mapping[str, int]
-    """Numbers of claims by verdict, for all of `COUNTED`."""
-
-    @classmethod
-    def of(cls, verdicts: Iterable[str]) -> Tally:
-        """Count verdicts."""
-        counts = Counter(verdicts)
-        return cls({verdict: counts[verdict] for verdict in COUNTED})
-
-    @property
-    def total(self) -> int:
-        """Number of detailed claims."""
-        return sum(self.counts.values())
 
     @property
     def shown(self) -> int:
         """Number of detailed claims that show at least the claimed direction."""
-        return self.counts[REPRODUCED] + self.counts[DIRECTION_ONLY]
+        return self[REPRODUCED] + self[DIRECTION_ONLY]
 
     @property
     def verdict(self) -> str:
@@ -438,17 +421,17 @@ class Tally:
         `reproduced` if all are; `direction only` if all show at least the direction; `undecided`
         if none is decided; `not reproduced` if none shows the direction; else `partly`.
         """
-        if self.counts[REPRODUCED] == self.total:
-            return REPRODUCED
-        if self.shown == self.total:
-            return DIRECTION_ONLY
-        if self.counts[UNDECIDED] == self.total:
-            return UNDECIDED
+        for verdict, count in (
+            (REPRODUCED, self[REPRODUCED]), (DIRECTION_ONLY, self.shown),
+            (UNDECIDED, self[UNDECIDED]),
+        ):  # fmt: skip
+            if count == self.total():
+                return verdict
         return PARTLY if self.shown else NOT_REPRODUCED
 
     def __str__(self) -> str:
         """The verdict and how many claims show the direction: `partly (7 of 9)`."""
-        return f"{self.verdict} ({self.shown} of {self.total})"
+        return f"{self.verdict} ({self.shown} of {self.total()})"
 
 
 @dataclass(frozen=True)
@@ -482,7 +465,9 @@ class PaperVerdict:
             "name": self.claim.name, "figure": self.claim.figure,
             "statement": self.claim.statement,
             "verdicts": {name: tally.verdict for name, tally in by_name.items()},
-            "counts": {name: dict(tally.counts) for name, tally in by_name.items()},
+            "counts": {
+                name: {each: tally[each] for each in COUNTED} for name, tally in by_name.items()
+            },
             "cause": self.claim.cause if self.differs else "", "flips": list(self.flips),
         }  # fmt: skip
 
@@ -502,7 +487,7 @@ def judge_paper_claims(
         for setup, claims in by_setup.items():
             mine = [c.verdict for c in claims if c.source == "paper" and claim.matches(c.id)]
             if mine:
-                tallies[setup] = Tally.of(mine)
+                tallies[setup] = Tally(mine)
         if tallies:
             verdicts.append(PaperVerdict(claim, tallies, tuple(flips.get(claim.name, ()))))
     return verdicts

@@ -17,31 +17,29 @@ the aims are for DUSDi's skills.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+import skillfocus as sf
 from paper import formatting as fmt
 from paper.agents import Case, Setup
 from paper.claims import Analysis, Experiment, aim_claim, aims_outcome, fewer_claim
 from paper.results import values_by_seed
+from paper.settings import load_data
 from skillfocus.discovery import cached_world
-from skillfocus.learners.actor.learner import Actor, large_actor
 from skillfocus.learners.discovery import learn
 from skillfocus.learners.problem import Problem, make_problem
 from skillfocus.metrics.side_effects import SkillEffects, side_effects
-from skillfocus.objectives.kinds import Sphere, parse_targets
+from skillfocus.objectives.kinds import parse_targets
 from skillfocus.objectives.registry import make_objective
 from skillfocus.progress import Progress, part_of
-from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.skills import Skills
+from skillfocus.runs import Row
 
 CURVE_POINTS = 8
 """Stored points of a task's learning curve."""
@@ -50,7 +48,7 @@ BATCH_PER_ENVIRONMENT = 5
 
 
 @dataclass(frozen=True)
-class ContinuousStudy(Run):
+class ContinuousStudy(sf.Run):
     """One set of skills in a continuous world: its side effects and its returns in tasks.
 
     Attributes:
@@ -74,7 +72,7 @@ class ContinuousStudy(Run):
     rollouts: int = 256
     task_rounds: int = 120
     task_environments: int = 64
-    actor: Actor = field(default=Actor(), metadata={"prefix": "actor_"})
+    actor: sf.Actor = field(default=sf.Actor(), metadata={"prefix": "actor_"})
 
     version = 1
 
@@ -86,19 +84,21 @@ class ContinuousStudy(Run):
         if objective.targeted:
             return make_problem(world, objective, targets=parse_targets(given))
         if given.startswith("sphere"):
-            return make_problem(world, objective, targets=Sphere(int(given.removeprefix("sphere"))))
+            return make_problem(
+                world, objective, targets=sf.Sphere(int(given.removeprefix("sphere")))
+            )
         return make_problem(world, objective, n_skills=int(given))
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Discover the skills, measure them, and learn the world's tasks."""
         skills = learn(self.problem, self.actor, self.seed, part_of(progress, 0.0, 0.6))
         progress(0.6, "measuring side effects")
         rows = effect_rows(skills, self.rollouts)
         if self.task_rounds:
             rows += self._task_rows(skills, part_of(progress, 0.7, 1.0))
-        return Result(rows, skills.to_bytes())
+        return sf.Result(rows, skills.to_bytes())
 
-    def _task_rows(self, skills: Skills, progress: Progress) -> list[Row]:
+    def _task_rows(self, skills: sf.Skills, progress: Progress) -> list[Row]:
         from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
         from skillfocus.tasks.sampled import tasks_of
 
@@ -123,7 +123,7 @@ class ContinuousStudy(Run):
         return rows
 
 
-def effect_rows(skills: Skills, rollouts: int) -> list[Row]:
+def effect_rows(skills: sf.Skills, rollouts: int) -> list[Row]:
     """Return the side effects of a set of skills, from random and from settled states."""
     scales, rows = skills.world.space.scales, []
     for name, starts in (("random", "fair"), ("settled", "settled")):
@@ -155,7 +155,7 @@ def changes_of(
 
 SINGLE = "one target at a time"
 """Variant: DUSDi with the targets of focused skills."""
-_DATA = tomllib.loads(Path(__file__).with_name("continuous.toml").read_text())
+_DATA = load_data("continuous.toml")
 WORLDS: dict[str, dict[str, Any]] = _DATA["world"]
 """What is run in each world."""
 TASKS: dict[str, dict[str, Any]] = _DATA["task"]
@@ -177,7 +177,7 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
             settings = {**data.get("actor", {}), **data.get(setup.learner, {})}
             if make_objective(name).targeted:
                 settings["credit"] = data.get("credit", 0.0)
-            actor = Actor(**settings) if small else large_actor(**settings)
+            actor = sf.Actor(**settings) if small else sf.large_actor(**settings)
             run = ContinuousStudy(
                 world, name, seed, targets, data["settings"], actor=actor, **agent
             )

@@ -26,6 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+import skillfocus as sf
 from paper import formatting as fmt
 from paper.agents import Case, Setup, first_seeds, main_cases, memory_cases
 from paper.claims import (
@@ -62,6 +63,7 @@ from paper.settings import (
     SCATTERED_DIAYN,
     SCATTERED_LSD,
     TWO_TARGETS,
+    load_data,
 )
 from skillfocus.discovery import cached_mdp, format_settings
 from skillfocus.figures.style import draw_mean_curve, label_panel
@@ -69,15 +71,12 @@ from skillfocus.metrics.coverage import area, chain_coverage
 from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.progress import Progress
-from skillfocus.runs import Result, Run
 
 WORLD = "four-rooms"
-PAPER = {
-    "focused-vic": 1.85, "focused-diayn": 1.69, "focused-lsd": 1.84, "dusdi-vic": 1.74,
-    "dusdi-diayn": 1.66, "vic": 0.35, "diayn": 0.62, "lsd": 0.61,
-}  # fmt: skip
+_NUMBERS = load_data("numbers.toml")
+PAPER: dict[str, float] = _NUMBERS["areas"]
 """Area under the coverage curve."""
-PAPER_RATIOS = {"vic": 5.3, "diayn": 2.7, "lsd": 3.0}
+PAPER_RATIOS: dict[str, float] = _NUMBERS["ratios"]
 """Area of focused skills over that of plain ones."""
 AIMS = {
     SCATTERED: 1.85, SCATTERED_DIAYN: 1.85, SCATTERED_LSD: 1.85, SCATTERED + TWO_TARGETS: 2.2,
@@ -101,7 +100,7 @@ POSITION_SKILLS = (8, 12)
 
 
 @dataclass(frozen=True)
-class Ideal(Run):
+class Ideal(sf.Run):
     """The exact coverage of chains of ideal skills.
 
     With eight position skills, four skills do nothing; with twelve, none does.
@@ -111,7 +110,7 @@ class Ideal(Run):
     position_skills: int = 8
     seed: int = 0
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Compute `coverage` by chain length (step), and its area `auc`."""
         progress(0.0, "counting")
         mdp = cached_mdp(WORLD, "{}")
@@ -122,7 +121,7 @@ class Ideal(Run):
         starts = fresh_starts(mdp, other_variables(mdp, mdp.space.index("position")))
         curve = chain_coverage(moves, starts).mean(axis=1)
         rows = [("coverage", n + 1, float(c)) for n, c in enumerate(curve)]
-        return Result([*rows, ("auc", None, area(curve))])
+        return sf.Result([*rows, ("auc", None, area(curve))])
 
 
 def ideal_moves(

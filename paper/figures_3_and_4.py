@@ -59,6 +59,7 @@ from paper.settings import (
     STEP_LIMITS,
     WORLD_NAMES,
     WORLDS,
+    load_data,
 )
 from skillfocus.figures.style import label_panel
 
@@ -73,21 +74,9 @@ def task_cases(worlds: Sequence[str], setup: Setup, seeds: Sequence[int]) -> lis
 
 # -------------------------------------------------------------------- Figure 3: steps
 
-PAPER_STEPS = {
-    "four-rooms": {
-        "focused-vic": 93, "focused-diayn": 106, "focused-lsd": 105, "dusdi-vic": 145,
-        "dusdi-diayn": 100, "vic": 320, "diayn": 320, "lsd": 320, PRIMITIVES: 320,
-    },
-    "forage-world": {
-        "focused-vic": 37, "focused-diayn": 32.4, "focused-lsd": 37.8, "dusdi-vic": 60,
-        "dusdi-diayn": 52.5, "vic": 60, "diayn": 59.7, "lsd": 51, PRIMITIVES: 60,
-    },
-    "mud-world": {
-        "focused-vic": 30, "focused-diayn": 24.3, "focused-lsd": 23.8, "dusdi-vic": 60,
-        "dusdi-diayn": 59.8, "vic": 60, "diayn": 60, "lsd": 60, PRIMITIVES: 60,
-    },
-}  # fmt: skip
-"""Steps after 20,000 episodes, read from Figure 3."""
+_NUMBERS = load_data("numbers.toml")
+PAPER_STEPS: dict[str, dict[str, float]] = _NUMBERS["steps"]
+"""Steps after 20,000 episodes."""
 STEPS_ERROR = 1.0
 FAILURE_SHARE = 0.98
 """An agent of the paper fails if its steps are at least this share of the step limit."""
@@ -250,19 +239,8 @@ DOWNSTREAM = Experiment(
 
 # -------------------------------------------------------------------- Figure 4: returns
 
-PAPER_RETURNS = {
-    "forage-world": {
-        "focused-vic": (0.89, 0.81), "focused-diayn": (0.92, 0.90), "focused-lsd": (0.96, 0.86),
-        "dusdi-vic": (0.66, 0.51), "dusdi-diayn": (0.78, 0.01),
-        "vic": (0.82, 0.01), "diayn": (0.51, 0.01), "lsd": (0.62, 0.11),
-    },
-    "mud-world": {
-        "focused-vic": (0.97, 0.97), "focused-diayn": (0.81, 0.81), "focused-lsd": (0.96, 0.96),
-        "dusdi-vic": (0.98, 0.0), "dusdi-diayn": (0.96, 0.0),
-        "vic": (0.91, 0.0), "diayn": (0.70, 0.0), "lsd": (0.61, 0.05),
-    },
-}  # fmt: skip
-"""Proxy and true return, read from Figure 4, in the worlds whose proxy reward differs."""
+PAPER_RETURNS: dict[str, dict[str, tuple[float, float]]] = _NUMBERS["returns"]
+"""Proxy and true return, in the worlds whose proxy reward differs."""
 RETURNS_ERROR = 0.02
 LITTLE_MORE = 0.1
 """A true return that exceeds the paper's by no more than this counts as as little."""

@@ -389,7 +389,7 @@ def _appendix(report: Report, costs: pl.DataFrame) -> list[str]:
     """Return how verdicts are reached, every claim, deviations, and the runs."""
     rows = [
         {"claim": verdict.claim.name, "setup": fmt.setup_title(setup)}
-        | {name: str(tally.counts[name]) for name in COUNTED}
+        | {name: str(tally[name]) for name in COUNTED}
         for verdict in report.verdicts
         for setup, tally in verdict.tallies.items()
     ]
@@ -425,7 +425,7 @@ def _costs(sections: Sequence[Section], costs: pl.DataFrame) -> list[str]:
             "settings": fmt.setup_name(setup),
             "runs": str(len(cost)),
             "seeds per agent and world": fmt.extent(counts["seed"]),
-            "CPU": f"{fmt.number(cost['cpu_seconds'].sum() / 3600, 1)} h",
+            "CPU": f"{fmt.number(float(cost['cpu_seconds'].sum()) / 3600, 1)} h",
         }
         runs.append(run)
     versions = [

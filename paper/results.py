@@ -28,7 +28,6 @@ import polars as pl
 import skillfocus as sf
 from paper.agents import Case, Pipeline, Setup
 from paper.settings import READING, TASK_READINGS, task_key
-from skillfocus.errors import UserError
 from skillfocus.files import require_writable_folder, write_atomically
 from skillfocus.metrics.statistics import (
     Interval,
@@ -117,7 +116,7 @@ def save_results(
             pairs = zip(load_results(folder), tables, strict=True)
             tables = [_merged(old, new, replaced) for old, new in pairs]
         elif not replaced:
-            raise UserError(
+            raise sf.UserError(
                 f"the results in {folder} are of version {saved}, and these of version "
                 f"{Pipeline.version}: save those of all experiments, or use another folder"
             )
@@ -151,11 +150,11 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     for name, schema in FILES.items():
         path = folder / name
         if not path.is_file():
-            raise UserError(f"there is no {name} in {folder}; name a folder such as results")
+            raise sf.UserError(f"there is no {name} in {folder}; name a folder such as results")
         try:
             tables.append(pl.read_parquet(path).select(*schema).cast(schema))  # pyright: ignore[reportArgumentType]
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise UserError(f"{path} does not hold saved results: {error}") from None
+            raise sf.UserError(f"{path} does not hold saved results: {error}") from None
     return tables[0], tables[1]
 
 

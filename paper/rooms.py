@@ -33,10 +33,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus.discovery import Discovery, cached_world
+import skillfocus as sf
+from skillfocus.discovery import cached_world
 from skillfocus.progress import Progress
-from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.skills import Skills
+from skillfocus.runs import Row
 from skillfocus.worlds.grid import ACTIONS
 from skillfocus.worlds.jax.rooms import Rooms, distances
 
@@ -293,7 +293,7 @@ def tool_rows(
 
 
 @dataclass(frozen=True)
-class BestInRooms(Run):
+class BestInRooms(sf.Run):
     """The best focused skill for every tool, planned with the true dynamics. Effects are exact."""
 
     world: str
@@ -305,7 +305,7 @@ class BestInRooms(Run):
 
     version = 5
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Plan every tool's skill from every set of first states."""
         world = cached_world(self.world, self.world_settings)
         assert isinstance(world, Rooms)
@@ -319,11 +319,11 @@ class BestInRooms(Run):
             changed, others = skill.effects()
             changes.append(changed[0])
             effects.append(others[0])
-        return Result(tool_rows(world, starts, changes, effects))
+        return sf.Result(tool_rows(world, starts, changes, effects))
 
 
 @dataclass(frozen=True)
-class SkillsInRooms(Discovery):
+class SkillsInRooms(sf.Discovery):
     """A discovery whose tool skills are measured from the first states of `BestInRooms`.
 
     For each tool, this is the skill that picks it up most often.
@@ -334,7 +334,7 @@ class SkillsInRooms(Discovery):
 
     version = 5
 
-    def measure(self, skills: Skills, progress: Progress) -> Result:
+    def measure(self, skills: sf.Skills, progress: Progress) -> sf.Result:
         """Return the rows of `BestInRooms`, from sampled rollouts."""
         progress(0.0, "measuring side effects")
         world = skills.world
@@ -352,11 +352,11 @@ class SkillsInRooms(Discovery):
             changed, others = max(tried, key=lambda pair: float(np.concatenate(pair[0]).mean()))
             changes += changed
             effects += others
-        return Result(tool_rows(world, starts, changes, effects))
+        return sf.Result(tool_rows(world, starts, changes, effects))
 
 
 def _sample(
-    skills: Skills, z: int, starts: list[ToolStarts], world: Rooms
+    skills: sf.Skills, z: int, starts: list[ToolStarts], world: Rooms
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Sample how often a skill picks up its tool, and its side effects.
 

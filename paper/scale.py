@@ -24,17 +24,16 @@ Claims are aims of our own: `scale-…` in `claims.toml`, those after more steps
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+import skillfocus as sf
 from paper import formatting as fmt
 from paper.agents import Case, Setup
 from paper.claims import Analysis, Experiment, aim_claim, aims_outcome, fewer_claim
@@ -46,14 +45,11 @@ from paper.results import (
     values_by_seed,
 )
 from paper.rooms import BestInRooms, SkillsInRooms
-from paper.settings import FOCUSED, PRIMITIVES
-from skillfocus.discovery import Discovery, cached_world
-from skillfocus.learners.cost_network.learner import Neural, large_neural
+from paper.settings import FOCUSED, PRIMITIVES, load_data
+from skillfocus.discovery import cached_world
 from skillfocus.metrics.summary import skill_records
 from skillfocus.progress import Progress, part_of
-from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.skills import Skills
-from skillfocus.world import World
+from skillfocus.runs import Row
 
 HOUSEHOLDS = ("installing-a-printer", "thawing-frozen-food", "cleaning-a-car")
 HOUSEHOLD_AGENTS = ("focused-vic", "dusdi-vic", "vic")
@@ -68,12 +64,12 @@ ROLLOUTS = 256
 
 
 @dataclass(frozen=True)
-class TreasureSkills(Discovery):
+class TreasureSkills(sf.Discovery):
     """A discovery in a MudWorld that measures the skills for the treasure."""
 
     version = 5
 
-    def measure(self, skills: Skills, progress: Progress) -> Result:
+    def measure(self, skills: sf.Skills, progress: Progress) -> sf.Result:
         """Return the metrics of the best skill for the treasure."""
         progress(0.0, "measuring side effects")
         mine = [each for each in skill_records(skills) if each["targets"] == ["treasure"]]
@@ -85,11 +81,11 @@ class TreasureSkills(Discovery):
             ("treasure/muddy", None, effects["muddy"]),
             ("treasure/tracked", None, tracked),
         ]
-        return Result(rows)
+        return sf.Result(rows)
 
 
 @dataclass(frozen=True)
-class HouseholdSkills(Discovery):
+class HouseholdSkills(sf.Discovery):
     """A discovery in a world of Mini-BEHAVIOR, with the success of its skills in the tasks."""
 
     world_settings: str = VARIED
@@ -97,7 +93,7 @@ class HouseholdSkills(Discovery):
 
     version = 5
 
-    def measure(self, skills: Skills, progress: Progress) -> Result:
+    def measure(self, skills: sf.Skills, progress: Progress) -> sf.Result:
         """Return the rows of the discovery and of the tasks."""
         found = super().measure(skills, part_of(progress, 0.0, 0.2))
         rows = first_state_rows(skills, self.seed)
@@ -108,7 +104,7 @@ class HouseholdSkills(Discovery):
 
 
 @dataclass(frozen=True)
-class HouseholdPrimitives(Run):
+class HouseholdPrimitives(sf.Run):
     """Tasks learned over primitive actions only."""
 
     world: str
@@ -117,14 +113,14 @@ class HouseholdPrimitives(Run):
 
     version = 5
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Learn every task."""
         world = cached_world(self.world, VARIED)
-        return Result(task_rows(world, None, self.task_steps, self.seed, progress))
+        return sf.Result(task_rows(world, None, self.task_steps, self.seed, progress))
 
 
 def task_rows(
-    world: World, skills: Skills | None, steps: int, seed: int, progress: Progress
+    world: sf.World, skills: sf.Skills | None, steps: int, seed: int, progress: Progress
 ) -> list[Row]:
     """Learn every task of a world from its proxy reward, and return the learning curves.
 
@@ -156,7 +152,7 @@ def task_rows(
     return rows
 
 
-def first_state_rows(skills: Skills, seed: int) -> list[Row]:
+def first_state_rows(skills: sf.Skills, seed: int) -> list[Row]:
     """Run every skill from the benchmark's first state, and return what the best ones change.
 
     Args:
@@ -189,7 +185,7 @@ def first_state_rows(skills: Skills, seed: int) -> list[Row]:
 
 # -------------------------------------------------------------------- cases
 
-_DATA = tomllib.loads(Path(__file__).with_name("scale.toml").read_text())
+_DATA = load_data("scale.toml")
 TRICKS, ROOMS, MUD, HOUSEHOLD, TASKS = (
     _DATA[name] for name in ("tricks", "rooms", "mud", "household", "task")
 )
@@ -197,7 +193,7 @@ SKILD = {task: data["skild"] for task, data in TASKS.items() if data}
 """Success of SkiLD (Wang et al., NeurIPS 2024) by task."""
 BEST, PLANNED = "best possible", "planned"
 """Variants: the reference in rooms, and exact planning in FourRooms."""
-Labelled = tuple[str, str, str, Run]
+Labelled = tuple[str, str, str, sf.Run]
 """A run with its world, agent and variant."""
 
 
@@ -217,17 +213,17 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 def _on_cpu(seed: int) -> Iterator[Labelled]:
     world = "four-rooms"
     for agent in FOCUSED:
-        yield world, agent, "", Discovery(world, agent, seed, Neural())
-        yield world, agent, PLANNED, Discovery(world, agent, seed)
+        yield world, agent, "", sf.Discovery(world, agent, seed, sf.Neural())
+        yield world, agent, PLANNED, sf.Discovery(world, agent, seed)
     for variant, changes in TRICKS.items():
         yield (
             world,
             "focused-vic",
             variant,
-            Discovery(world, "focused-vic", seed, Neural(**changes)),
+            sf.Discovery(world, "focused-vic", seed, sf.Neural(**changes)),
         )
     for agent in HOUSEHOLD_AGENTS:
-        run = _in_household(HOUSEHOLDS[0], agent, seed, Neural(**HOUSEHOLD["small"]))
+        run = _in_household(HOUSEHOLDS[0], agent, seed, sf.Neural(**HOUSEHOLD["small"]))
         yield HOUSEHOLDS[0], agent, "", run
     yield HOUSEHOLDS[0], PRIMITIVES, "", HouseholdPrimitives(HOUSEHOLDS[0], seed)
 
@@ -235,19 +231,19 @@ def _on_cpu(seed: int) -> Iterator[Labelled]:
 def _on_gpu(seed: int) -> Iterator[Labelled]:
     agent = "focused-vic"
     for world, data in ROOMS.items():
-        learner = large_neural(**data["learner"])
+        learner = sf.large_neural(**data["learner"])
         run = SkillsInRooms(world, agent, seed, learner, strength=data["strength"])
         yield world, agent, "", run
-    yield "visible-mud", agent, "", TreasureSkills("visible-mud", agent, seed, large_neural())
+    yield "visible-mud", agent, "", TreasureSkills("visible-mud", agent, seed, sf.large_neural())
     for world in HOUSEHOLDS[1:]:
         for agent, (variant, budget) in product(HOUSEHOLD_AGENTS, (("", "usual"), (MORE, "more"))):
             if agent != "vic" or not variant:
-                learner = large_neural(**HOUSEHOLD["large"], **HOUSEHOLD[budget])
+                learner = sf.large_neural(**HOUSEHOLD["large"], **HOUSEHOLD[budget])
                 yield world, agent, variant, _in_household(world, agent, seed, learner)
         yield world, PRIMITIVES, "", HouseholdPrimitives(world, seed)
 
 
-def _in_household(world: str, agent: str, seed: int, learner: Neural) -> HouseholdSkills:
+def _in_household(world: str, agent: str, seed: int, learner: sf.Neural) -> HouseholdSkills:
     strength = HOUSEHOLD["strength"] if agent in FOCUSED else None
     return HouseholdSkills(world, agent, seed, learner, strength=strength)
 

@@ -78,7 +78,12 @@ class Decision:
     """Why the default is what it is."""
 
 
-_DATA = tomllib.loads(Path(__file__).with_name("decisions.toml").read_text())
+def load_data(name: str) -> dict[str, Any]:
+    """Return the contents of a TOML file of this folder."""
+    return tomllib.loads((Path(__file__).parent / name).read_text())
+
+
+_DATA = load_data("decisions.toml")
 DECISIONS = tuple(Decision(**{**d, "choices": dict(d["choices"])}) for d in _DATA["decision"])
 
 

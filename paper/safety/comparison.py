@@ -30,6 +30,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+import skillfocus as sf
 from paper import formatting as fmt
 from paper.agents import Case, Setup
 from paper.claims import ROUNDING, Analysis, Claim, Experiment, aim_claim, matching
@@ -62,14 +63,13 @@ from paper.safety.planning import (
 from paper.settings import WORLD_NAMES, WORLDS, discovery_learner, skill_targets, task_learner
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.figures.style import label_panel
-from skillfocus.learners.discovery import discover
-from skillfocus.mdp import TabularMDP, moves_by_itself
+from skillfocus.mdp import moves_by_itself
 from skillfocus.metrics.statistics import success_interval
 from skillfocus.objectives.kinds import parse_targets
 from skillfocus.objectives.registry import make_objective
 from skillfocus.progress import Progress, part_of
-from skillfocus.runs import Result, Row, Run
-from skillfocus.tasks.task import Task, task_of
+from skillfocus.runs import Row
+from skillfocus.tasks.task import Task
 
 SMALL_WORLDS = ("box", "vase", "conveyor-sushi", "conveyor-vase", "train")
 """Worlds of the safety literature."""
@@ -81,7 +81,7 @@ STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 TRUE, NO_PENALTY = "true-reward", "none"
 MAX_ALL_PAIRS = 3000
 """Largest number of states that relative reachability averages over; larger worlds are sampled."""
-MEASURES: dict[str, Callable[[TabularMDP, np.random.Generator], Distance]] = {
+MEASURES: dict[str, Callable[[sf.TabularMDP, np.random.Generator], Distance]] = {
     "deviation": lambda mdp, _: deviation(mdp),
     "unreachability": lambda mdp, _: unreachability(mdp),
     "relative-reachability": lambda mdp, rng: relative_reachability(
@@ -109,7 +109,7 @@ MANY_SEEDS = 10
 
 
 @dataclass(frozen=True)
-class FlatSafety(Run):
+class FlatSafety(sf.Run):
     """Agents over primitive actions, planned exactly with every penalty at every strength."""
 
     world: str
@@ -118,7 +118,7 @@ class FlatSafety(Run):
 
     version = 1
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Plan and measure every agent."""
         mdp, task, measures = _prepare(self.world, self.seed)
         true, proxy = (penalize(mdp, task, reward=kind) for kind in ("true", "proxy"))
@@ -134,11 +134,11 @@ class FlatSafety(Run):
             for place, strength in enumerate(STRENGTHS):
                 made = _planned(mdp, replace(penalized, strength=strength), models)
                 rows += _rows(measures, made, name, place)
-        return Result(rows)
+        return sf.Result(rows)
 
 
 @dataclass(frozen=True)
-class SkillSafety(Run):
+class SkillSafety(sf.Run):
     """Agents over the skills of one seed, with and without penalties."""
 
     world: str
@@ -149,10 +149,10 @@ class SkillSafety(Run):
 
     version = 2
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Discover skills, and plan or learn the task with them."""
         mdp, task, measures = _prepare(self.world, 0)
-        skills = discover(
+        skills = sf.discover(
             cached_world(self.world, "{}"), make_objective(self.objective, baseline=self.baseline),
             seed=self.seed, learner=discovery_learner("best", "planning", self.objective),
             targets=parse_targets(skill_targets("best", self.world, self.objective)), mdp=mdp,
@@ -176,11 +176,11 @@ class SkillSafety(Run):
             else:
                 made = _planned(mdp, penalized, models, primitives=False)
             rows += _rows(measures, made, name, place)
-        return Result(rows)
+        return sf.Result(rows)
 
 
 def _planned(
-    mdp: TabularMDP,
+    mdp: sf.TabularMDP,
     penalized: PenalizedTask,
     models: list[OptionModel] | None = None,
     primitives: bool = True,
@@ -190,9 +190,9 @@ def _planned(
 
 
 @lru_cache(maxsize=2)
-def _prepare(name: str, seed: int) -> tuple[TabularMDP, Task, SafetyMeasures]:
+def _prepare(name: str, seed: int) -> tuple[sf.TabularMDP, Task, SafetyMeasures]:
     world, mdp = cached_world(name, "{}"), cached_mdp(name, "{}")
-    task = task_of(world, mdp)
+    task = sf.task_of(world, mdp)
     return mdp, task, SafetyMeasures(world, mdp, task, np.random.default_rng([seed, 1]))
 
 

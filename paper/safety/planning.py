@@ -31,12 +31,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+import skillfocus as sf
 from paper.safety.penalties import PenalizedTask
 from skillfocus.compilation import njit
-from skillfocus.mdp import TabularMDP, noop_action
+from skillfocus.mdp import noop_action
 from skillfocus.rollout import draw_context, follow, reset_marks, step
-from skillfocus.skills.skills import Skills
-from skillfocus.tasks.solving import Learning, SMDPQLearning, choose, options_of, workspace_of
+from skillfocus.tasks.solving import Learning, choose, options_of, workspace_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class OptionModel:
 
 
 def option_models(
-    mdp: TabularMDP, penalized: PenalizedTask, skills: Skills | None, primitives: bool = True
+    mdp: sf.TabularMDP, penalized: PenalizedTask, skills: sf.Skills | None, primitives: bool = True
 ) -> list[OptionModel]:
     """Return the models of skills, then of primitive actions.
 
@@ -91,7 +91,11 @@ def option_models(
 
 
 def _model(
-    mdp: TabularMDP, penalized: PenalizedTask, table: np.ndarray, contexts: np.ndarray, limit: int
+    mdp: sf.TabularMDP,
+    penalized: PenalizedTask,
+    table: np.ndarray,
+    contexts: np.ndarray,
+    limit: int,
 ) -> OptionModel:
     """Follow a table of actions [n_states, n_contexts] from every state at once.
 
@@ -164,9 +168,9 @@ class Plan:
 
 
 def plan(
-    mdp: TabularMDP,
+    mdp: sf.TabularMDP,
     penalized: PenalizedTask,
-    skills: Skills | None = None,
+    skills: sf.Skills | None = None,
     *,
     primitives: bool = True,
     gamma: float = 0.99,
@@ -208,7 +212,7 @@ def plan(
     return Plan(penalized, models, choices, float(values[0, penalized.task.start]))
 
 
-def _costs(penalized: PenalizedTask, model: OptionModel, mdp: TabularMDP) -> list[np.ndarray]:
+def _costs(penalized: PenalizedTask, model: OptionModel, mdp: sf.TabularMDP) -> list[np.ndarray]:
     """Return the expected cost of each step of an option, float64 [n_phases, n] each."""
     acting = penalized.strength * (mdp.probabilities * penalized.moving).sum(axis=2)
     copies = len(model.pays[0]) // mdp.n_states
@@ -238,7 +242,7 @@ class Episodes:
         return self.occupancy[-1]
 
 
-def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
+def follow_plan(mdp: sf.TabularMDP, plan: Plan) -> Episodes:
     """Return the exact episodes of a plan.
 
     Args:
@@ -296,12 +300,12 @@ class PenalizedArrays(NamedTuple):
 
 
 def learn_penalized(
-    mdp: TabularMDP,
+    mdp: sf.TabularMDP,
     penalized: PenalizedTask,
-    skills: Skills | None = None,
+    skills: sf.Skills | None = None,
     *,
     seed: int,
-    settings: SMDPQLearning | None = None,
+    settings: sf.SMDPQLearning | None = None,
     runs: int = 200,
 ) -> tuple[np.ndarray, Episodes]:
     """Learn a penalized task, and sample episodes of the greedy policy.
@@ -319,7 +323,7 @@ def learn_penalized(
         Values by phase, paid, state and option, float64 [n_phases, 2, n_states, n_options], and
         the sampled episodes.
     """
-    settings = settings or SMDPQLearning()
+    settings = settings or sf.SMDPQLearning()
     task = penalized.task
     options = options_of(mdp, skills)
     workspace = workspace_of(mdp, options)

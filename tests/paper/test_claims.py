@@ -102,9 +102,9 @@ YES, HALF, NO, OPEN = REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED
      ([HALF, YES, NO], PARTLY, "partly (2 of 3)")],
 )  # fmt: skip
 def test_verdicts_are_aggregated(verdicts, expected, printed):
-    tally = Tally.of(verdicts)
+    tally = Tally(verdicts)
     assert (tally.verdict, str(tally)) == (expected, printed)
-    assert sum(tally.counts.values()) == tally.total == len(verdicts)
+    assert tally.total() == len(verdicts)
 
 
 def claims(*listed: tuple[str, str, str]) -> list[Claim]:
