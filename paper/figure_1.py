@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from paper import formatting as fmt
-from paper.agents import Case, Setup, main_cases
+from paper.agents import main_cases
 from paper.claims import (
     Analysis,
     Claim,
@@ -139,11 +139,6 @@ MOSTLY = 0.9
 """How often a skill changes its target that does so mostly."""
 
 
-def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
-    """Return the main cases."""
-    return main_cases(setup, WORLDS, OBJECTIVES, seeds)
-
-
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Compare focused skills with DUSDi's, goals' skills alone, and with plain ones.
 
@@ -258,7 +253,7 @@ def outcome(claims: Sequence[Claim]) -> str:
 SIDE_EFFECTS = Experiment(
     "side-effects",
     "Side effects (Equation 1)",
-    cases,
+    lambda setup, seeds: main_cases(setup, WORLDS, OBJECTIVES, seeds),
     analyze,
     draw_side_effects,
     caption="Bars are means over seeds, points single seeds.",

@@ -60,9 +60,6 @@ from paper.settings import (
     OUR_AGENTS,
     PLAIN,
     SCATTERED,
-    SCATTERED_DIAYN,
-    SCATTERED_LSD,
-    TWO_TARGETS,
     load_data,
 )
 from skillfocus.discovery import cached_mdp, format_settings
@@ -78,10 +75,6 @@ PAPER: dict[str, float] = _NUMBERS["areas"]
 """Area under the coverage curve."""
 PAPER_RATIOS: dict[str, float] = _NUMBERS["ratios"]
 """Area of focused skills over that of plain ones."""
-AIMS = {
-    SCATTERED: 1.85, SCATTERED_DIAYN: 1.85, SCATTERED_LSD: 1.85, SCATTERED + TWO_TARGETS: 2.2,
-}  # fmt: skip
-"""Areas that agents of our own should reach."""
 MAX_SIDE_EFFECTS = 0.05
 """Side effects of the worst skill that an aim allows."""
 FRONTIER = {
@@ -193,11 +186,15 @@ def _our_agents(setup: Setup, seeds: Sequence[int], few: Sequence[int]) -> list[
     seeds, the first of these agents alone."""
     agents = list(OUR_AGENTS)[: None if few else 1]
     return [
-        setup.case(WORLD, agent, seed, **OUR_AGENTS[agent])
+        setup.case(WORLD, agent, seed, **OUR_AGENTS[agent]["settings"])
         for seed, agent in product(first_seeds(seeds, 0.1, 1), agents)
     ] + [
         setup.case(
-            WORLD, SCATTERED, seed, f"strength={x:g}", **{**OUR_AGENTS[SCATTERED], "strength": x}
+            WORLD,
+            SCATTERED,
+            seed,
+            f"strength={x:g}",
+            **{**OUR_AGENTS[SCATTERED]["settings"], "strength": x},
         )
         for seed, x in product(few, (0.0, 10.0))
     ]
@@ -260,9 +257,10 @@ def _dusdi_claim(base: str, *pair: SeedValues) -> list[Claim]:
     if (ratio := mean_ratio(*pair)) is None:
         return []
     paper = round(PAPER[f"focused-{base}"] / PAPER[f"dusdi-{base}"], 2)
-    n, holds = len(differences(*pair)), comparable(ratio)
-    names = {"agent": base, "evidence": _areas(*pair)}
-    return [claim("coverage-dusdi", ratio, judge(holds, holds, n), n, reference=paper, **names)]
+    n, holds, areas = len(differences(*pair)), comparable(ratio), _areas(*pair)
+    verdict = judge(holds, holds, n)
+    names = {"agent": base, "evidence": areas}
+    return [claim("coverage-dusdi", ratio, verdict, n, reference=paper, **names)]
 
 
 def _areas(*pair: SeedValues) -> str:
@@ -272,11 +270,11 @@ def _areas(*pair: SeedValues) -> str:
 def _aims(areas: dict[str, SeedValues], worst: dict[str, SeedValues]) -> list[Claim]:
     """An aim needs the area in the mean, and few side effects of every skill in every seed."""
     claims = []
-    for agent, aim in AIMS.items():
-        if worst[agent]:
+    for agent, data in OUR_AGENTS.items():
+        if "aim" in data and worst[agent]:
             effects = max(worst[agent].values())
             claims += aim_claim(
-                "aim-coverage", aim, areas[agent], allowed=effects <= MAX_SIDE_EFFECTS,
+                "aim-coverage", data["aim"], areas[agent], allowed=effects <= MAX_SIDE_EFFECTS,
                 agent=agent, most=MAX_SIDE_EFFECTS, effects=fmt.number(effects, 3),
             )  # fmt: skip
     return claims
@@ -316,9 +314,9 @@ def _coverage_table(
         if by_seed
     ]
     notes = [
-        f"{fmt.agent_name(agent).capitalize()} has {', '.join(format_settings(settings))}."
-        for agent, settings in OUR_AGENTS.items()
-        if settings and areas[agent]
+        f"{fmt.agent_name(agent).capitalize()} has {', '.join(format_settings(data['settings']))}."
+        for agent, data in OUR_AGENTS.items()
+        if data["settings"] and areas[agent]
     ]
     title = "State coverage in FourRooms, and exact side effects"
     return fmt.Table.of(title, rows, " ".join(notes))

@@ -22,10 +22,8 @@ from paper.results import (
     values_by_seed,
 )
 from paper.settings import (
+    OUR_AGENTS,
     PRIMITIVES,
-    SCATTERED,
-    SCATTERED_DIAYN,
-    SCATTERED_LSD,
     STEP_LIMITS,
     TWO_TARGETS,
     WITH_MEMORY,
@@ -154,13 +152,7 @@ COLOURS = {"vic": "#4393c3", "diayn": "#35978f", "lsd": "#5e4fa2"}
 LINES = {"focused": "-", "dusdi": (0, (5, 1.5)), "": (0, (1, 1.2))}
 """By variant: focused, DUSDi, plain."""
 GREY = "#8c8c8c"
-OUR_COLOURS = {
-    SCATTERED: "#d6604d",
-    SCATTERED_DIAYN: "#bf812d",
-    SCATTERED_LSD: "#c51b7d",
-    SCATTERED + TWO_TARGETS: "#b2182b",
-    "focused-vic" + TWO_TARGETS: "#f4a582",
-}
+OUR_COLOURS = {agent: data["color"] for agent, data in OUR_AGENTS.items()}
 """Of agents that the paper does not have."""
 
 

@@ -158,20 +158,8 @@ MEMORY_AGENTS = ("vic" + WITH_MEMORY, "lsd" + WITH_MEMORY)
 TWO_TARGETS = "-on-two"
 """Suffix of an agent whose skills have two targets each, a tool and the position."""
 SCATTERED = "scattered-focused-vic"
-SCATTERED_DIAYN = "scattered-focused-diayn"
-SCATTERED_LSD = "scattered-focused-lsd"
-OUR_AGENTS: dict[str, dict[str, Any]] = {
-    SCATTERED: {"gamma": 0.995, "strength": 2.0},
-    SCATTERED_DIAYN: {"gamma": 0.995, "warm_start": False, "rounds": 10, "rollouts": 100},
-    SCATTERED_LSD: {
-        "gamma": 0.995, "strength": 6.0, "rate": 0.002, "rounds": 10, "rollouts": 50,
-    },
-    SCATTERED + TWO_TARGETS: {},
-    "focused-vic" + TWO_TARGETS: {},
-}  # fmt: skip
-"""Agents that the paper does not have, with their settings, chosen on tuning seeds. Scattered
-focused VIC uses what was the best of four points (gamma 0.995 and 0.998, strength 2 and 4) by area
-of coverage; docs/scattered.md says why the others need what they do."""
+OUR_AGENTS: dict[str, dict[str, Any]] = load_data("agents.toml")
+"""Agents that the paper does not have: their settings, colors and aims."""
 
 
 def discovery_learner(preset: str, learner: str, agent: str) -> sf.Learner:
