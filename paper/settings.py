@@ -129,7 +129,6 @@ VIC_RATE = 0.7
 """The paper's weight of VIC's discriminator (appendix); the library's default is 0.05."""
 VIC_RATES = {"forage-world": 0.5}
 """By world, where it differs."""
-LEARNERS = ("literal", "q-learning", "planning")
 
 WORLDS = ("four-rooms", "forage-world", "mud-world")
 """The paper's worlds; others may be registered."""
@@ -169,7 +168,7 @@ def discovery_learner(preset: str, learner: str, agent: str) -> sf.Learner:
 
     Args:
         preset: A preset, or one of `readings.READINGS`.
-        learner: One of `LEARNERS`.
+        learner: `planning`, `q-learning` or `literal`.
         agent: Name of an objective.
 
     Raises:
