@@ -32,9 +32,9 @@ from paper import (
     readings,
     scale,
 )
+from paper import formatting as fmt
 from paper.agents import FURTHER_SETUPS, SETUPS, Case, Pipeline, Setup, first_seeds
 from paper.claims import Experiment
-from paper.formatting import MISSING
 from paper.gallery import make_players, player_runs, write_gallery
 from paper.report import Report, build_report, numbers_page, rows_of, write_docs, write_report
 from paper.results import (
@@ -47,10 +47,10 @@ from paper.results import (
 from paper.safety import comparison
 from skillfocus.cli.commands import exit_if_failed, report_job
 from skillfocus.cli.printing import print_table, progress_on_stderr, say
-from skillfocus.errors import UserError, unknown
+from skillfocus.errors import unknown
 from skillfocus.files import require_writable_folder, write_atomically
-from skillfocus.progress import Progress, no_progress, part_of
-from skillfocus.runs import JobStatus, run_all
+from skillfocus.progress import Progress, part_of
+from skillfocus.runs import JobStatus
 from skillfocus.sweep import reporting_seeds
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -104,7 +104,7 @@ def select_setups(
     learners = usual if learner == "all" else [learner]
     chosen = [setup for setup in setups if setup.learner in learners]
     if not chosen:
-        raise UserError(f"preset {preset} is not run with {learner}; try --learner planning")
+        raise sf.UserError(f"preset {preset} is not run with {learner}; try --learner planning")
     return chosen
 
 
@@ -124,7 +124,7 @@ def all_cases(setup: Setup, experiments: Sequence[Experiment], seeds: Sequence[i
 
 
 def reproduce(
-    options: argparse.Namespace, progress: Progress = no_progress
+    options: argparse.Namespace, progress: Progress = sf.no_progress
 ) -> tuple[Report, JobStatus | None]:
     """Run experiments or read their results, and write the report."""
     chosen = select_experiments(options.experiments or ["all"], options.from_ is not None)
@@ -141,7 +141,7 @@ def reproduce(
         cases.sort(key=lambda case: case.seed)
         if not options.finished:
             run = partial(
-                run_all, store=store, cluster=options.cluster, retry_failed=options.retry_failed,
+                sf.run_all, store=store, cluster=options.cluster, retry_failed=options.retry_failed,
                 workers=1 if options.learner == GPU_LEARNER else options.workers,
             )  # fmt: skip
             status = run([case.run for case in cases], progress=part_of(progress, 0.0, RUNS))
@@ -151,7 +151,7 @@ def reproduce(
         frame = reduce_results(collect_results(store, cases), cases)
         costs = collect_costs(store, cases)
     if frame.is_empty():
-        raise UserError(
+        raise sf.UserError(
             f"there are no results with preset {options.preset} and learner {options.learner}, so "
             f"there is nothing to report"
         )
@@ -177,7 +177,7 @@ def print_findings(report: Report, page: Path) -> None:
     titles = [f"{setup.preset}, {setup.learner}" for setup in setups]
     rows = []
     for verdict in report.verdicts:
-        cells = [str(verdict.tallies.get(setup, MISSING)) for setup in setups]
+        cells = [str(verdict.tallies.get(setup, fmt.MISSING)) for setup in setups]
         rows.append([f"{verdict.claim.name} (Figure {verdict.claim.figure})", *cells])
     if rows:
         print_table("Claims of the paper", ["claim", *titles], rows)

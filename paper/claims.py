@@ -10,38 +10,25 @@ of which sums up detailed ones.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from paper import formatting as fmt
 from paper.agents import Case, Setup
-from paper.formatting import (
-    Table,
-    agent_name,
-    format_count,
-    format_interval,
-    format_number,
-    join_words,
-)
-from paper.results import (
-    SeedValues,
-    count_pairs,
-    count_successes,
-    mean_difference,
-    mean_over_seeds,
-)
-from paper.settings import PRESETS, WORLD_NAMES, WORLDS
+from paper.results import SeedValues, count_successes, differences, mean_over_seeds
+from paper.settings import PRESETS, WORLD_NAMES, WORLDS, load_data
 from skillfocus.metrics.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_DATA = load_data("claims.toml")
 REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED = (
     "reproduced", "direction only", "not reproduced", "undecided",
 )  # fmt: skip
@@ -51,6 +38,8 @@ TOLERANCE = 0.1
 """An estimate has the paper's size if it is worse by no more than this share of it."""
 COMPARABLE_RATIO = 1.25
 """Two numbers are comparable if neither is more than this many times the other."""
+ROUNDING = 1e-6
+"""By how much an aim may be missed."""
 EDGE = 0.05
 """A share whose interval comes this close to 0 or 1 counts as none or all."""
 
@@ -78,7 +67,12 @@ class Analysis:
     """Claims and tables that an experiment derives from its results."""
 
     claims: list[Claim] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
+    tables: list[fmt.Table] = field(default_factory=list)
+
+    def __add__(self, other: Analysis) -> Analysis:
+        """Return both, without tables that have no rows."""
+        tables = [table for table in (*self.tables, *other.tables) if table.rows]
+        return Analysis(self.claims + other.claims, tables)
 
 
 CAPTION = (
@@ -186,20 +180,16 @@ def judge_majority(share: Interval, succeeds: bool) -> str:
     return REPRODUCED if reaches else DIRECTION_ONLY
 
 
-def at_least(ours: float, paper: float, reading_error: float = 0.0) -> bool:
-    """Return whether an estimate reaches the paper's number, within `TOLERANCE`.
+def reaches(ours: float, paper: float, sign: int = 1, reading_error: float = 0.0) -> bool:
+    """Return whether an estimate is as large as the paper's number, within `TOLERANCE`.
 
     Args:
         ours: Our estimate.
         paper: The paper's number.
+        sign: 1 if more is better; with -1, the estimate must be as small.
         reading_error: Error of reading the paper's number off a figure.
     """
-    return ours >= paper - TOLERANCE * abs(paper) - reading_error
-
-
-def at_most(ours: float, paper: float, reading_error: float = 0.0) -> bool:
-    """Return whether an estimate stays below the paper's number, within `TOLERANCE`."""
-    return ours <= paper + TOLERANCE * abs(paper) + reading_error
+    return sign * (ours - paper) >= -TOLERANCE * abs(paper) - reading_error
 
 
 def comparable(ratio: Interval) -> bool:
@@ -207,88 +197,123 @@ def comparable(ratio: Interval) -> bool:
     return ratio.low >= 1 / COMPARABLE_RATIO and ratio.high <= COMPARABLE_RATIO
 
 
+# -------------------------------------------------------------------- making claims
+
+
+def claim(
+    detail: str,
+    ours: Interval,
+    verdict: str,
+    seeds: int,
+    *,
+    reference: float | None = None,
+    evidence: str = "",
+    source: str = "paper",
+    **names: Any,
+) -> Claim:
+    """Return a detailed claim, with id and statement from its templates in `claims.toml`.
+
+    Args:
+        detail: The name of the templates.
+        ours: See `Claim`, as for the other fields.
+        verdict: The verdict.
+        seeds: Number of seeds.
+        reference: The paper's number, or the aim.
+        evidence: The numbers behind the direction.
+        source: Whose claim it is.
+        **names: What stands in the templates.
+    """
+    template, printed = _DATA["detail"][detail], dict(names)
+    for key in names.keys() & {"world", "agent", "other"}:
+        name = names[key]
+        printed[key] = WORLD_NAMES.get(name, name) if key == "world" else fmt.agent_name(name)
+    statement = template["statement"].format(**printed)
+    identity = template["id"].format(**names)
+    return Claim(identity, statement, reference, ours, verdict, seeds, evidence, source)
+
+
 def difference_claim(
-    name: str,
-    statement: str,
+    detail: str,
     first: SeedValues,
     second: SeedValues,
     sign: int,
     *,
-    reference: float | None = None,
     ours: tuple[float, float] | None = None,
     size: Callable[[float], bool] = lambda _: True,
     paper: float | None = None,
     evidence: str = "{}",
     digits: int = 2,
-    source: str = "paper",
+    **names: Any,
 ) -> list[Claim]:
     """Return the claim that first - second has a sign over common seeds; none without any.
 
     Args:
-        name: The claim's id.
-        statement: What is claimed.
+        detail: See `claim`, as for further arguments.
         first: Values by seed.
         second: Values to compare with.
         sign: 1 if the first are claimed to be larger, -1 if smaller.
-        reference: The number of the paper that stands beside ours.
         ours: The range of possible values if our number is the mean of `first`; by default it is
             the difference.
         size: Whether our number has the claimed size.
         paper: The paper's difference, if known.
         evidence: The numbers behind the direction; `{}` stands for the difference.
         digits: Digits of the difference in the evidence.
-        source: See `Claim`.
+        **names: See `claim`.
     """
-    difference = mean_difference(first, second)
-    if difference is None:
+    by_seed = differences(first, second)
+    if not by_seed:
         return []
+    difference = mean_over_seeds(by_seed)
     number = difference if ours is None else mean_over_seeds(first, *ours)
-    n = count_pairs(first, second)
-    verdict = judge_difference(difference, sign, size(number.estimate), n, paper)
-    words = evidence.format(format_interval(difference, digits))
-    return [Claim(name, statement, reference, number, verdict, n, words, source)]
+    verdict = judge_difference(difference, sign, size(number.estimate), len(by_seed), paper)
+    words = evidence.format(fmt.interval(difference, digits))
+    return [claim(detail, number, verdict, len(by_seed), evidence=words, **names)]
 
 
-def majority_claim(name: str, statement: str, returns: SeedValues, learned: bool) -> list[Claim]:
+def majority_claim(detail: str, returns: SeedValues, learned: bool, **names: Any) -> list[Claim]:
     """Return the claim that most seeds learn a task, or that they do not; none without seeds."""
     if not returns:
         return []
     _, n, share = count_successes(returns)
     verdict = judge_majority(share, learned)
-    evidence = f"learned in {format_count(returns)} seeds"
-    return [Claim(name, statement, float(learned), share, verdict, n, evidence)]
+    evidence = f"learned in {fmt.count(returns)} seeds"
+    return [claim(detail, share, verdict, n, reference=float(learned), evidence=evidence, **names)]
 
 
 def aim_claim(
-    name: str, statement: str, aim: float, ours: Interval, holds: bool, seeds: int
-) -> Claim:
-    """Return an aim of our own, which the mean over seeds reaches or misses."""
-    verdict = UNDECIDED if seeds < 2 else REACHED if holds else MISSED
-    return Claim(name, statement, aim, ours, verdict, seeds, source="aim")
+    detail: str,
+    aim: float,
+    values: SeedValues,
+    sign: int = 1,
+    *,
+    allowed: bool = True,
+    possible: tuple[float, float] = (-np.inf, np.inf),
+    **names: Any,
+) -> list[Claim]:
+    """Return the claim that a mean over seeds reaches an aim of our own; none without seeds.
 
-
-def aim_at_least(
-    name: str, statement: str, aim: float, values: SeedValues, *possible: float
-) -> Claim:
-    """Return the claim that a mean reaches an aim; `possible` is the range of values, if any."""
-    mean = mean_over_seeds(values, *possible)
-    return aim_claim(name, statement, aim, mean, mean.estimate >= aim, len(values))
-
-
-def aim_at_most(
-    name: str, statement: str, aim: float, values: SeedValues, *possible: float
-) -> Claim:
-    """Return the claim that a mean stays within an aim (see `aim_at_least`)."""
-    mean = mean_over_seeds(values, *possible)
-    return aim_claim(name, statement, aim, mean, mean.estimate <= aim, len(values))
-
-
-def aim_at_fewer(name: str, statement: str, values: SeedValues, others: SeedValues) -> list[Claim]:
-    """Return the claim that the interval of a difference is below 0; none without common seeds."""
-    less = mean_difference(values, others)
-    if less is None:
+    Args:
+        detail: See `claim`.
+        aim: The number to reach.
+        values: Values by seed.
+        sign: 1 if the mean should be at least the aim, -1 if at most.
+        allowed: Whether everything else holds that the aim asks for.
+        possible: The range of possible values.
+        **names: See `claim`.
+    """
+    if not values:
         return []
-    return [aim_claim(name, statement, 0.0, less, less.high < 0, count_pairs(values, others))]
+    ours = mean_over_seeds(values, *possible)
+    reached = allowed and sign * (ours.estimate - aim) >= -ROUNDING
+    verdict = UNDECIDED if len(values) < 2 else REACHED if reached else MISSED
+    return [claim(detail, ours, verdict, len(values), reference=aim, source="aim", **names)]
+
+
+def fewer_claim(detail: str, first: SeedValues, second: SeedValues, **names: Any) -> list[Claim]:
+    """Return the aim that the interval of first - second is below 0; none without common seeds."""
+    less = differences(first, second)
+    below = bool(less) and mean_over_seeds(less).high < 0
+    return aim_claim(detail, 0.0, less, -1, allowed=below, **names)
 
 
 # -------------------------------------------------------------------- outcomes, in one sentence
@@ -322,7 +347,7 @@ def count_shown(claims: Sequence[Claim]) -> int:
 
 def objectives_of(claims: Sequence[Claim]) -> str:
     """Return the objectives that the claims' ids end with: `VIC and LSD`."""
-    return join_words([agent_name(claim.id.rpartition("-")[2]) for claim in claims])
+    return fmt.join_words([fmt.agent_name(claim.id.rpartition("-")[2]) for claim in claims])
 
 
 def numbers_by_world(
@@ -339,16 +364,11 @@ def numbers_by_world(
     parts = []
     for world in WORLDS:
         if mine := matching(claims, pattern.format(world=world)):
-            ours = _range([claim.ours.estimate for claim in mine], digits)
-            paper = _range([c.reference for c in mine if c.reference is not None], digits)
+            ours = fmt.extent([claim.ours.estimate for claim in mine], digits)
+            paper = fmt.extent([c.reference for c in mine if c.reference is not None], digits)
             unit_once = "" if parts else unit
             parts.append(f"{ours}{unit_once} in {WORLD_NAMES[world]} (the paper: {paper})")
     return parts
-
-
-def _range(values: Sequence[float], digits: int) -> str:
-    low, high = (format_number(edge, digits) for edge in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"
 
 
 # -------------------------------------------------------------------- the paper's claims
@@ -374,8 +394,7 @@ class PaperClaim:
 
 
 PAPER_CLAIMS = tuple(
-    PaperClaim(**{**claim, "patterns": tuple(claim["patterns"])})
-    for claim in tomllib.loads(Path(__file__).with_name("claims.toml").read_text())["claim"]
+    PaperClaim(**{**claim, "patterns": tuple(claim["patterns"])}) for claim in _DATA["claim"]
 )
 """In the order of the paper's figures."""
 
@@ -384,31 +403,16 @@ COUNTED = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED)
 """The verdicts on detailed claims of the paper."""
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(Counter[str]):
     """How many detailed claims have which verdict: the cell of a claim and a setup.
 
-    str(Tally.of([REPRODUCED, DIRECTION_ONLY, UNDECIDED]))  # "partly (2 of 3)"
+    str(Tally([REPRODUCED, DIRECTION_ONLY, UNDECIDED]))  # "partly (2 of 3)"
     """
-
-    counts: Mapping[str, int]
-    """Numbers of claims by verdict, for all of `COUNTED`."""
-
-    @classmethod
-    def of(cls, verdicts: Iterable[str]) -> Tally:
-        """Count verdicts."""
-        counts = Counter(verdicts)
-        return cls({verdict: counts[verdict] for verdict in COUNTED})
-
-    @property
-    def total(self) -> int:
-        """Number of detailed claims."""
-        return sum(self.counts.values())
 
     @property
     def shown(self) -> int:
         """Number of detailed claims that show at least the claimed direction."""
-        return self.counts[REPRODUCED] + self.counts[DIRECTION_ONLY]
+        return self[REPRODUCED] + self[DIRECTION_ONLY]
 
     @property
     def verdict(self) -> str:
@@ -417,17 +421,17 @@ class Tally:
         `reproduced` if all are; `direction only` if all show at least the direction; `undecided`
         if none is decided; `not reproduced` if none shows the direction; else `partly`.
         """
-        if self.counts[REPRODUCED] == self.total:
-            return REPRODUCED
-        if self.shown == self.total:
-            return DIRECTION_ONLY
-        if self.counts[UNDECIDED] == self.total:
-            return UNDECIDED
+        for verdict, count in (
+            (REPRODUCED, self[REPRODUCED]), (DIRECTION_ONLY, self.shown),
+            (UNDECIDED, self[UNDECIDED]),
+        ):  # fmt: skip
+            if count == self.total():
+                return verdict
         return PARTLY if self.shown else NOT_REPRODUCED
 
     def __str__(self) -> str:
         """The verdict and how many claims show the direction: `partly (7 of 9)`."""
-        return f"{self.verdict} ({self.shown} of {self.total})"
+        return f"{self.verdict} ({self.shown} of {self.total()})"
 
 
 @dataclass(frozen=True)
@@ -461,7 +465,9 @@ class PaperVerdict:
             "name": self.claim.name, "figure": self.claim.figure,
             "statement": self.claim.statement,
             "verdicts": {name: tally.verdict for name, tally in by_name.items()},
-            "counts": {name: dict(tally.counts) for name, tally in by_name.items()},
+            "counts": {
+                name: {each: tally[each] for each in COUNTED} for name, tally in by_name.items()
+            },
             "cause": self.claim.cause if self.differs else "", "flips": list(self.flips),
         }  # fmt: skip
 
@@ -481,7 +487,7 @@ def judge_paper_claims(
         for setup, claims in by_setup.items():
             mine = [c.verdict for c in claims if c.source == "paper" and claim.matches(c.id)]
             if mine:
-                tallies[setup] = Tally.of(mine)
+                tallies[setup] = Tally(mine)
         if tallies:
             verdicts.append(PaperVerdict(claim, tallies, tuple(flips.get(claim.name, ()))))
     return verdicts

@@ -5,26 +5,23 @@
 - Oracle skills: planned for what they are to do, without discovery.
 - No strength: lambda = 0 must equal a penalty that is zero, bit for bit.
 
-Claims, with W a world:
-
-    control-permuted-W   with permuted targets, no skill changes its goal
-    control-benefit-W    with permuted targets, the task takes more steps
-    control-zero         strength 0 and a penalty of zero give the same policies
+Claims: `control-…` in `claims.toml`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import polars as pl
 
 import skillfocus as sf
+from paper import formatting as fmt
 from paper.agents import Case, Pipeline, Setup
-from paper.claims import Analysis, Claim, Experiment, difference_claim, judge
-from paper.formatting import Table, format_count, format_mean
+from paper.claims import Analysis, Claim, Experiment, claim, difference_claim, judge
 from paper.results import TASK_RETURN, TASK_STEPS, count_successes, values_by_seed
 from paper.settings import FOCUSED, STEP_LIMITS, WORLD_NAMES, WORLDS
 from skillfocus.discovery import cached_mdp, cached_world
@@ -199,35 +196,31 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Check that the benefit vanishes with permuted targets, and that strength 0 is no penalty.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
-        Claims (see the module), and a table of worlds and controls if there are results.
+        Claims, and a table of worlds and controls if there are results.
     """
-    claims, rows = [], []
     control = pl.col("agent").is_in([PERMUTED, ORACLE]) | (pl.col("variant") == CHANCE)
     if frame.filter(control | (pl.col("metric") == "identical")).is_empty():
         return Analysis()
-    for world in WORLDS:
-        for name, (agent, variant) in AGENTS.items():
-            of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
-            if steps := of(TASK_STEPS):
-                rows.append(
-                    [
-                        WORLD_NAMES[world], name, format_mean(of("goal/control"), 3, 0, 1),
-                        format_mean(of("mean_side_effects"), 3), format_mean(of("auc")),
-                        format_mean(steps, 1, 0, STEP_LIMITS[world]),
-                        format_count(of(TASK_RETURN)), str(len(steps)),
-                    ]
-                )  # fmt: skip
-        claims += _permuted_claims(frame, world)
-    columns = [
-        "world", "skills", "a goal's best skill changes it", "side effects per skill",
-        "area of coverage", "steps", "seeds that learn the task", "seeds",
-    ]  # fmt: skip
-    tables = [Table("Controls of focused VIC", columns, rows, NOTE)] if rows else []
-    return Analysis(claims + _identical_claim(frame), tables)
+    claims = [each for world in WORLDS for each in _permuted_claims(frame, world)]
+    table = fmt.Table.of("Controls of focused VIC", _rows(frame), NOTE)
+    return Analysis(claims + _identical_claim(frame), [table] if table.rows else [])
+
+
+def _rows(frame: pl.DataFrame) -> Iterator[dict[str, str]]:
+    for world, (name, (agent, variant)) in product(WORLDS, AGENTS.items()):
+        of = partial(values_by_seed, frame, world=world, agent=agent, variant=variant)
+        if steps := of(TASK_STEPS):
+            yield {
+                "world": WORLD_NAMES[world],
+                "skills": name,
+                "a goal's best skill changes it": fmt.mean(of("goal/control"), 3, 0, 1),
+                "side effects per skill": fmt.mean(of("mean_side_effects"), 3),
+                "area of coverage": fmt.mean(of("auc")),
+                "steps": fmt.mean(steps, 1, 0, STEP_LIMITS[world]),
+                "seeds that learn the task": fmt.count(of(TASK_RETURN)),
+                "seeds": str(len(steps)),
+            }
 
 
 def _permuted_claims(frame: pl.DataFrame, world: str) -> list[Claim]:
@@ -238,32 +231,23 @@ def _permuted_claims(frame: pl.DataFrame, world: str) -> list[Claim]:
         for agent in (PERMUTED, FOCUS)
     )
     return difference_claim(
-        f"control-permuted-{world}",
-        f"{WORLD_NAMES[world]}: with permuted targets, no skill changes its goal: how "
-        f"often a goal's best skill does, less than with focused VIC",
-        permuted, focused, -1, size=lambda _: max(permuted.values()) <= NEGLIGIBLE_CONTROL,
-        evidence=f"{format_mean(permuted, 3)} and {format_mean(focused, 3)}", source="control",
+        "control-permuted", permuted, focused, -1,
+        size=lambda _: max(permuted.values()) <= NEGLIGIBLE_CONTROL, world=world,
+        evidence=f"{fmt.mean(permuted, 3)} and {fmt.mean(focused, 3)}", source="control",
     ) + difference_claim(
-        f"control-benefit-{world}",
-        f"{WORLD_NAMES[world]}: with permuted targets the task takes more steps than with "
-        f"focused VIC: the difference",
-        slow, usual, 1, evidence=f"{format_mean(slow, 1)} and {format_mean(usual, 1)} steps",
-        source="control",
+        "control-benefit", slow, usual, 1, world=world,
+        evidence=f"{fmt.mean(slow, 1)} and {fmt.mean(usual, 1)} steps", source="control",
     )  # fmt: skip
 
 
 def _identical_claim(frame: pl.DataFrame) -> list[Claim]:
     """All pairs of policies must be identical; worlds and objectives count as seeds."""
-    rows = frame.filter(pl.col("metric") == "identical")
+    rows = frame.filter(metric="identical")
     if rows.is_empty():
         return []
     _, n, share = count_successes(dict(enumerate(rows["value"].to_list())))
-    statement = (
-        "Strength 0 is no penalty, bit for bit: the share of worlds and objectives in which "
-        "the policies are the same"
-    )
     verdict, evidence = judge(share.estimate == 1, True, n), f"{n} pairs of policies"
-    return [Claim("control-zero", statement, None, share, verdict, n, evidence, "control")]
+    return [claim("control-zero", share, verdict, n, evidence=evidence, source="control")]
 
 
 EXPERIMENT = Experiment(

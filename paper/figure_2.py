@@ -2,13 +2,8 @@
 
 Coverage is the share of states that chains of 1 to 5 skills end in; its area under the curve over
 the length of the chain (`auc`) is compared by ratios. With the preset `paper`, ideal skills and
-focused skills with other settings are added; with `best`, agents of our own. Claims, with B an
-objective:
-
-    coverage-B               focused B covers more than plain B, as many times as in the paper
-    coverage-dusdi-B         focused B and DUSDi over B cover comparable shares
-    coverage-scattered-vic   scattered focused VIC covers more than VIC (preset `best`)
-    aim-A                    our aim for an agent of our own, with few side effects (preset `best`)
+focused skills with other settings are added; with `best`, agents of our own. Claims: `coverage…`
+and `aim-coverage` in `claims.toml`.
 
 Ideal skills have one target and do not fail. Four of them fetch a tool each and return. Of the
 others, some do nothing and some end in another cell than they began in:
@@ -27,9 +22,12 @@ from itertools import product
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+import skillfocus as sf
+from paper import formatting as fmt
 from paper.agents import Case, Setup, first_seeds, main_cases, memory_cases
 from paper.claims import (
     Analysis,
@@ -37,32 +35,18 @@ from paper.claims import (
     Experiment,
     Picture,
     aim_claim,
-    at_least,
+    claim,
     comparable,
     judge,
     judge_difference,
     matching,
     objectives_of,
-)
-from paper.formatting import (
-    COLOURS,
-    GREY,
-    LINES,
-    MISSING,
-    OUR_COLOURS,
-    Table,
-    agent_name,
-    agent_style,
-    format_mean,
-    format_number,
-    join_words,
+    reaches,
 )
 from paper.results import (
     SeedValues,
-    count_pairs,
     curves_by_seed,
-    mean_log_ratio,
-    mean_over_seeds,
+    differences,
     mean_ratio,
     values_by_agent,
     values_by_seed,
@@ -76,9 +60,7 @@ from paper.settings import (
     OUR_AGENTS,
     PLAIN,
     SCATTERED,
-    SCATTERED_DIAYN,
-    SCATTERED_LSD,
-    TWO_TARGETS,
+    load_data,
 )
 from skillfocus.discovery import cached_mdp, format_settings
 from skillfocus.figures.style import draw_mean_curve, label_panel
@@ -86,20 +68,13 @@ from skillfocus.metrics.coverage import area, chain_coverage
 from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.progress import Progress
-from skillfocus.runs import Result, Run
 
 WORLD = "four-rooms"
-PAPER = {
-    "focused-vic": 1.85, "focused-diayn": 1.69, "focused-lsd": 1.84, "dusdi-vic": 1.74,
-    "dusdi-diayn": 1.66, "vic": 0.35, "diayn": 0.62, "lsd": 0.61,
-}  # fmt: skip
+_NUMBERS = load_data("numbers.toml")
+PAPER: dict[str, float] = _NUMBERS["areas"]
 """Area under the coverage curve."""
-PAPER_RATIOS = {"vic": 5.3, "diayn": 2.7, "lsd": 3.0}
+PAPER_RATIOS: dict[str, float] = _NUMBERS["ratios"]
 """Area of focused skills over that of plain ones."""
-AIMS = {
-    SCATTERED: 1.85, SCATTERED_DIAYN: 1.85, SCATTERED_LSD: 1.85, SCATTERED + TWO_TARGETS: 2.2,
-}  # fmt: skip
-"""Areas that agents of our own should reach."""
 MAX_SIDE_EFFECTS = 0.05
 """Side effects of the worst skill that an aim allows."""
 FRONTIER = {
@@ -118,7 +93,7 @@ POSITION_SKILLS = (8, 12)
 
 
 @dataclass(frozen=True)
-class Ideal(Run):
+class Ideal(sf.Run):
     """The exact coverage of chains of ideal skills.
 
     With eight position skills, four skills do nothing; with twelve, none does.
@@ -128,7 +103,7 @@ class Ideal(Run):
     position_skills: int = 8
     seed: int = 0
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Compute `coverage` by chain length (step), and its area `auc`."""
         progress(0.0, "counting")
         mdp = cached_mdp(WORLD, "{}")
@@ -139,7 +114,7 @@ class Ideal(Run):
         starts = fresh_starts(mdp, other_variables(mdp, mdp.space.index("position")))
         curve = chain_coverage(moves, starts).mean(axis=1)
         rows = [("coverage", n + 1, float(c)) for n, c in enumerate(curve)]
-        return Result([*rows, ("auc", None, area(curve))])
+        return sf.Result([*rows, ("auc", None, area(curve))])
 
 
 def ideal_moves(
@@ -201,29 +176,32 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     """Return the main cases; planned, also ideal and varied skills, or agents of our own."""
     listed = main_cases(setup, [WORLD], OBJECTIVES, seeds) + memory_cases(setup, [WORLD], seeds)
     if setup.learner == "planning":
-        listed += (_ideal_and_varied if setup.preset == "paper" else _our_agents)(setup, seeds)
+        few = seeds[: min(2, len(seeds) // 10)]
+        listed += (_ideal_and_varied if setup.preset == "paper" else _our_agents)(setup, seeds, few)
     return listed
 
 
-def _our_agents(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+def _our_agents(setup: Setup, seeds: Sequence[int], few: Sequence[int]) -> list[Case]:
     """Agents of our own, and scattered skills without a penalty and with a strong one; below ten
     seeds, the first of these agents alone."""
-    few = _first_tenth(seeds)
     agents = list(OUR_AGENTS)[: None if few else 1]
     return [
-        setup.case(WORLD, agent, seed, **OUR_AGENTS[agent])
+        setup.case(WORLD, agent, seed, **OUR_AGENTS[agent]["settings"])
         for seed, agent in product(first_seeds(seeds, 0.1, 1), agents)
     ] + [
         setup.case(
-            WORLD, SCATTERED, seed, f"strength={x:g}", **{**OUR_AGENTS[SCATTERED], "strength": x}
+            WORLD,
+            SCATTERED,
+            seed,
+            f"strength={x:g}",
+            **{**OUR_AGENTS[SCATTERED]["settings"], "strength": x},
         )
         for seed, x in product(few, (0.0, 10.0))
     ]
 
 
-def _ideal_and_varied(setup: Setup, seeds: Sequence[int]) -> list[Case]:
+def _ideal_and_varied(setup: Setup, seeds: Sequence[int], few: Sequence[int]) -> list[Case]:
     """Ideal skills, and focused ones with other settings; focused VIC's for at least one seed."""
-    few = _first_tenth(seeds)
     return [
         Case(setup.preset, setup.learner, WORLD, IDEAL, f"{ends},{n}", 0, Ideal(ends, n))
         for ends, n in product(ENDS, POSITION_SKILLS)
@@ -236,10 +214,6 @@ def _ideal_and_varied(setup: Setup, seeds: Sequence[int]) -> list[Case]:
     ]
 
 
-def _first_tenth(seeds: Sequence[int]) -> Sequence[int]:
-    return seeds[: min(2, len(seeds) // 10)]
-
-
 # -------------------------------------------------------------------- analysis
 
 
@@ -248,9 +222,6 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 
     With the preset `paper`: focused with plain and with DUSDi skills. With `best`: agents of our
     own with VIC and with our aims.
-
-    Args:
-        frame: Reduced results of one setup.
 
     Returns:
         Claims, a table of all agents, and one of ideal skills if they were run.
@@ -272,49 +243,40 @@ def analyze(frame: pl.DataFrame) -> Analysis:
 def _plain_claim(name: str, agent: str, base: str, areas: dict[str, SeedValues]) -> list[Claim]:
     """Direction: more than the plain objective's area. Size: the paper's ratio."""
     pair, paper = (areas[agent], areas[base]), PAPER_RATIOS[base]
-    ratio, logs = mean_ratio(*pair), mean_log_ratio(*pair)
+    ratio, logs = mean_ratio(*pair), mean_ratio(*pair, log=True)
     if ratio is None or logs is None:
         return []
-    statement = (
-        f"Chains of {agent_name(agent)} skills cover more states than those of "
-        f"{agent_name(base)}: the ratio of the areas"
-    )
-    n, size = count_pairs(*pair), at_least(ratio.estimate, paper)
+    n, size = len(differences(*pair)), reaches(ratio.estimate, paper)
     verdict = judge_difference(logs, 1, size, n, float(np.log(paper)))
-    return [Claim(f"coverage-{name}", statement, paper, ratio, verdict, n, _areas(*pair))]
+    names = {"name": name, "agent": agent, "other": base, "evidence": _areas(*pair)}
+    return [claim("coverage", ratio, verdict, n, reference=paper, **names)]
 
 
 def _dusdi_claim(base: str, *pair: SeedValues) -> list[Claim]:
     """Direction and size: a ratio near 1."""
     if (ratio := mean_ratio(*pair)) is None:
         return []
-    name = f"coverage-dusdi-{base}"
-    statement = (
-        f"Focused and DUSDi {agent_name(base)} cover comparable shares: the ratio of their areas"
-    )
     paper = round(PAPER[f"focused-{base}"] / PAPER[f"dusdi-{base}"], 2)
-    n, holds = count_pairs(*pair), comparable(ratio)
+    n, holds, areas = len(differences(*pair)), comparable(ratio), _areas(*pair)
     verdict = judge(holds, holds, n)
-    return [Claim(name, statement, paper, ratio, verdict, n, _areas(*pair))]
+    names = {"agent": base, "evidence": areas}
+    return [claim("coverage-dusdi", ratio, verdict, n, reference=paper, **names)]
 
 
 def _areas(*pair: SeedValues) -> str:
-    return f"areas {' and '.join(map(format_mean, pair))}"
+    return f"areas {' and '.join(map(fmt.mean, pair))}"
 
 
 def _aims(areas: dict[str, SeedValues], worst: dict[str, SeedValues]) -> list[Claim]:
     """An aim needs the area in the mean, and few side effects of every skill in every seed."""
     claims = []
-    for agent, aim in AIMS.items():
-        if areas[agent] and worst[agent]:
-            reached, effects = mean_over_seeds(areas[agent]), max(worst[agent].values())
-            holds = reached.estimate >= aim and effects <= MAX_SIDE_EFFECTS
-            statement = (
-                f"{agent_name(agent)}: the area, with side effects of the worst skill at most "
-                f"{MAX_SIDE_EFFECTS} (they are {format_number(effects, 3)})"
-            )
-            n = len(areas[agent])
-            claims.append(aim_claim(f"aim-{agent}", statement, aim, reached, holds, n))
+    for agent, data in OUR_AGENTS.items():
+        if "aim" in data and worst[agent]:
+            effects = max(worst[agent].values())
+            claims += aim_claim(
+                "aim-coverage", data["aim"], areas[agent], allowed=effects <= MAX_SIDE_EFFECTS,
+                agent=agent, most=MAX_SIDE_EFFECTS, effects=fmt.number(effects, 3),
+            )  # fmt: skip
     return claims
 
 
@@ -326,52 +288,52 @@ def outcome(claims: Sequence[Claim]) -> str:
         (r"coverage-dusdi-.*", "that of DUSDi over"),
     ):
         if mine := matching(claims, pattern):
-            ratios = join_words([format_number(claim.ours.estimate) for claim in mine])
-            paper = join_words(list(dict.fromkeys(f"{claim.reference:g}" for claim in mine)))
+            ratios = fmt.join_words([fmt.number(claim.ours.estimate) for claim in mine])
+            paper = fmt.join_words(list(dict.fromkeys(f"{claim.reference:g}" for claim in mine)))
             parts.append(f"{ratios} times {words} {objectives_of(mine)} (the paper: {paper})")
     return f"Focused skills cover {', and '.join(parts)}." if parts else ""
 
 
 def _coverage_table(
     frame: pl.DataFrame, areas: dict[str, SeedValues], worst: dict[str, SeedValues]
-) -> Table:
-    lengths = range(1, 6)
-    rows = []
-    for agent, by_seed in areas.items():
-        if by_seed:
-            curve = [values_by_seed(frame, "coverage", WORLD, agent, step=n) for n in lengths]
-            means = [format_number(mean_over_seeds(c).estimate, 3) if c else MISSING for c in curve]
-            rows.append(
-                [
-                    agent_name(agent), f"{PAPER[agent]:.2f}" if agent in PAPER else MISSING,
-                    format_mean(by_seed), *means, format_mean(worst[agent], 3), str(len(by_seed)),
-                ]
-            )  # fmt: skip
-    columns = [
-        "agent", "area, paper", "area, ours", *(f"length {n}" for n in lengths),
-        "side effects, worst skill", "seeds",
-    ]  # fmt: skip
+) -> fmt.Table:
+    curves = {
+        agent: [values_by_seed(frame, "coverage", WORLD, agent, step=n) for n in range(1, 6)]
+        for agent in areas
+    }
+    rows = [
+        {
+            "agent": fmt.agent_name(agent),
+            "area, paper": f"{PAPER[agent]:.2f}" if agent in PAPER else fmt.MISSING,
+            "area, ours": fmt.mean(by_seed),
+            **{f"length {n}": fmt.estimate(v, 3) for n, v in enumerate(curves[agent], 1)},
+            "side effects, worst skill": fmt.mean(worst[agent], 3),
+            "seeds": str(len(by_seed)),
+        }
+        for agent, by_seed in areas.items()
+        if by_seed
+    ]
     notes = [
-        f"{agent_name(agent).capitalize()} has {', '.join(format_settings(settings))}."
-        for agent, settings in OUR_AGENTS.items()
-        if settings and areas[agent]
+        f"{fmt.agent_name(agent).capitalize()} has {', '.join(format_settings(data['settings']))}."
+        for agent, data in OUR_AGENTS.items()
+        if data["settings"] and areas[agent]
     ]
     title = "State coverage in FourRooms, and exact side effects"
-    return Table(title, columns, rows, " ".join(notes))
+    return fmt.Table.of(title, rows, " ".join(notes))
 
 
-def _ideal_tables(frame: pl.DataFrame) -> list[Table]:
+def _ideal_tables(frame: pl.DataFrame) -> list[fmt.Table]:
     """The areas of ideal skills by where position skills end; no table without results."""
     rows = []
     for ends, description in ENDS.items():
         areas = [values_by_seed(frame, "auc", WORLD, IDEAL, f"{ends},{n}") for n in POSITION_SKILLS]
         if all(areas):
-            rows.append([description, *(format_number(area[0]) for area in areas)])
+            rows.append([description, *(fmt.number(area[0]) for area in areas)])
     if not rows:
         return []
     columns = ["position skills end", "8 of them, others do nothing", "12 of them"]
     note = "Faultless skills without slips: four fetch a tool each and return."
-    return [Table("What ideal single-target skills could cover (area)", columns, rows, note)]
+    return [fmt.Table("What ideal single-target skills could cover (area)", columns, rows, note)]
 
 
 # -------------------------------------------------------------------- figures
@@ -381,26 +343,25 @@ def coverage_figure(frame: pl.DataFrame) -> Figure:
     """Draw coverage over the length of chains, a panel per objective.
 
     Agents of our own are drawn in the panel of their objective.
-
-    Args:
-        frame: Reduced results of one setup.
     """
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
-    for panel, base in zip(figure.subplots(1, 3, sharey=True), PLAIN, strict=True):
+
+    def draw(panel: Axes, base: str) -> None:
         ours = [agent for agent in OUR_AGENTS if f"focused-{base}" in agent]
         for agent in (f"focused-{base}", f"dusdi-{base}", base, *ours):
             _, lengths, curves = curves_by_seed(frame, "coverage", WORLD, agent)
             if len(curves):
-                reached = mean_over_seeds(values_by_seed(frame, "auc", WORLD, agent)).estimate
-                style = agent_style(agent)
-                style["color"] = OUR_COLOURS.get(agent, style["color"])
-                label = f"{agent_name(agent)} (area {reached:.2f})"
+                reached = fmt.estimate(values_by_seed(frame, "auc", WORLD, agent))
+                style = fmt.agent_style(agent)
+                style["color"] = fmt.OUR_COLOURS.get(agent, style["color"])
+                label = f"{fmt.agent_name(agent)} (area {reached})"
                 draw_mean_curve(panel, lengths, curves, style, label, 1.0, markers=True)
-        label_panel(panel, agent_name(base), "length of the chain", "share of states covered")
+        title = fmt.agent_name(base)
+        label_panel(panel, title, "length of the chain", "share of states covered")
         panel.set(ylim=(0, 1), xlim=(1, 5), xticks=range(1, 6))
         if len(panel.get_lines()):
             panel.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    return figure
+
+    return fmt.draw_grid(PLAIN, draw, (11, 4.2), sharey=True)
 
 
 WHAT_COULD_BE_REACHED = (
@@ -460,43 +421,41 @@ def frontier_figure(frame: pl.DataFrame) -> Figure:
     def explain(label: str, color: str = "black", **style: str) -> None:
         handles.append(Line2D([], [], color=color, label=label, **style))  # pyright: ignore[reportArgumentType]
 
-    for agent, color in (COLOURS | OUR_COLOURS).items():
-        explain(agent_name(agent), color)
+    for agent, color in (fmt.COLOURS | fmt.OUR_COLOURS).items():
+        explain(fmt.agent_name(agent), color)
     for marker, label in MARKERS.values():
         explain(label, ls="", marker=marker)
-    for name, line in zip(("focused", "DUSDi", "plain"), LINES.values(), strict=True):
-        explain(f"the paper's, {name}", GREY, ls=line)
-    for learner, agent, variant, _, reached, effects in _frontier_points(frame).iter_rows():
+    for name, line in zip(("focused", "DUSDi", "plain"), fmt.LINES.values(), strict=True):
+        explain(f"the paper's, {name}", fmt.GREY, ls=line)
+    case = ["learner", "agent", "variant", "seed"]
+    areas, effects = (
+        frame.filter(world=WORLD, metric=metric).select(
+            "preset", *case, pl.col("value").alias(metric)
+        )
+        for metric in ("auc", "mean_side_effects")
+    )
+    # Runs that two presets share are one point.
+    points = areas.join(effects, on=["preset", *case]).drop("preset").unique().sort(case)
+    for learner, agent, variant, _, reached, effect in points.iter_rows():
         setting = variant.partition("=")[0]
         if setting in MARKERS and agent in (*OBJECTIVES, *OUR_AGENTS):
-            color = OUR_COLOURS.get(agent, agent_style(agent)["color"])
-            filled = agent in FOCUSED or agent in OUR_COLOURS
+            color = fmt.OUR_COLOURS.get(agent, fmt.agent_style(agent)["color"])
+            filled = agent in FOCUSED or agent in fmt.OUR_COLOURS
             panel.plot(
-                max(effects, SMALLEST_EFFECTS), reached, MARKERS[setting][0],
+                max(effect, SMALLEST_EFFECTS), reached, MARKERS[setting][0],
                 ms=6 if learner == "planning" else 3.5,
                 mec=color, mfc=color if filled else "none", alpha=0.75,
             )  # fmt: skip
     for agent, reached in PAPER.items():
-        panel.axhline(reached, lw=0.9, alpha=0.7, **agent_style(agent))
+        panel.axhline(reached, lw=0.9, alpha=0.7, **fmt.agent_style(agent))
     for n, line in zip(POSITION_SKILLS, (":", "-."), strict=True):
         if ideal := values_by_seed(frame, "auc", WORLD, IDEAL, f"region,{n}"):
             panel.axhline(ideal[0], color="black", lw=0.9, ls=line)
             explain(f"ideal, {n} position skills", ls=line)
     panel.set_xscale("log")
     label_panel(panel, "FourRooms", "side effects per skill (exact; at least 0.001 drawn)", "area")
-    figure.legend(handles=handles, loc="outside right", fontsize=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    fmt.add_legend(figure, handles, fontsize=7)
     return figure
-
-
-def _frontier_points(frame: pl.DataFrame) -> pl.DataFrame:
-    """Columns learner, agent, variant, seed, auc, mean_side_effects; runs of two presets once."""
-    case = ["preset", "learner", "agent", "variant", "seed"]
-    here = frame.filter(pl.col("world") == WORLD)
-    areas, effects = (
-        here.filter(pl.col("metric") == metric).select(*case, pl.col("value").alias(metric))
-        for metric in ("auc", "mean_side_effects")
-    )
-    return areas.join(effects, on=case).drop("preset").unique().sort(case[1:])
 
 
 EXPERIMENT = Experiment(

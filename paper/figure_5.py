@@ -1,12 +1,7 @@
 """Figure 5: MudWorld learned with focused skills of other penalty strengths, 0 included; and the
 appendix: FourRooms with 8 skills (tools alone) and 24 (16 for the position).
 
-Claims, with A an agent, focused unless N is given, and N a number of skills other than 16:
-
-    ablation-zero-A   without a penalty, the task is not learned in most seeds
-    ablation-more-A   the default strength takes fewer steps than none
-    ablation-much-A   the largest strength takes more steps than the default
-    skills-N-A        A, if focused or DUSDi, learns the task in most seeds; if plain, it does not
+Claims: `ablation-…` and `skills…` in `claims.toml`.
 """
 
 from __future__ import annotations
@@ -18,9 +13,9 @@ from itertools import product
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from paper import formatting as fmt
 from paper.agents import Case, Setup
 from paper.claims import (
     Analysis,
@@ -31,24 +26,7 @@ from paper.claims import (
     matching,
     objectives_of,
 )
-from paper.formatting import (
-    Table,
-    agent_name,
-    agent_style,
-    draw_optimum,
-    format_count,
-    format_mean,
-    format_number,
-    join_words,
-)
-from paper.results import (
-    TASK_RETURN,
-    TASK_STEPS,
-    SeedValues,
-    paired_values,
-    values_by_seed,
-    worst_side_effects,
-)
+from paper.results import TASK_RETURN, TASK_STEPS, SeedValues, values_by_seed, worst_side_effects
 from paper.settings import FOCUSED, OBJECTIVES, PLAIN, STEP_LIMITS, WORLD_NAMES
 from skillfocus.figures.style import draw_mean_curve, label_panel
 from skillfocus.objectives.kinds import N_SKILLS
@@ -85,27 +63,36 @@ class Sweep:
         }
         return {x: by_seed for x, by_seed in kept.items() if by_seed}
 
-    def rows(
-        self, frame: pl.DataFrame, further: Callable[[str, str], SeedValues]
-    ) -> list[list[str]]:
-        """Return a row per agent and value; `further` gives one more metric of a variant."""
-        rows = []
-        for agent in self.agents:
-            returns = self.values(frame, agent, TASK_RETURN)
-            for x, steps in self.values(frame, agent, TASK_STEPS).items():
-                rows.append(
-                    [
-                        agent_name(agent), f"{x:g}",
-                        format_mean(steps, 1, 0, STEP_LIMITS[self.world]),
-                        format_count(returns.get(x, {})),
-                        format_mean(further(agent, self.variants(agent)[x])), str(len(steps)),
-                    ]
-                )  # fmt: skip
-        return rows
+    def table(
+        self,
+        frame: pl.DataFrame,
+        title: str,
+        symbol: str,
+        further: tuple[str, Callable[[str, str], SeedValues]],
+    ) -> fmt.Table:
+        """Return a table with a row per agent and value.
 
-    def draw(
-        self, frame: pl.DataFrame, place: Callable[[float], float] = float
-    ) -> tuple[Figure, Axes]:
+        Args:
+            frame: Reduced results of one setup.
+            title: Title of the table.
+            symbol: Title of the setting's column.
+            further: Title of one more column, and its metric by agent and variant.
+        """
+        rows = [
+            {
+                "agent": fmt.agent_name(agent),
+                symbol: f"{x:g}",
+                "steps": fmt.mean(steps, 1, 0, STEP_LIMITS[self.world]),
+                "seeds that learn it": fmt.count(self.values(frame, agent, TASK_RETURN).get(x, {})),
+                further[0]: fmt.mean(further[1](agent, self.variants(agent)[x])),
+                "seeds": str(len(steps)),
+            }
+            for agent in self.agents
+            for x, steps in self.values(frame, agent, TASK_STEPS).items()
+        ]
+        return fmt.Table.of(title, rows)
+
+    def draw(self, frame: pl.DataFrame, place: Callable[[float], float] = float) -> Figure:
         """Draw steps over the setting, for seeds that all its values have, and the optimum."""
         figure = Figure(figsize=(5.2, 3.2), layout="constrained")
         panel, limit = figure.subplots(), STEP_LIMITS[self.world]
@@ -114,12 +101,12 @@ class Sweep:
             seeds = sorted(set.intersection(*map(set, steps.values()))) if steps else []
             if seeds:
                 curves = np.array([[values[seed] for values in steps.values()] for seed in seeds])
-                x, style = np.array([place(value) for value in steps]), agent_style(agent)
-                draw_mean_curve(panel, x, curves, style, agent_name(agent), limit, markers=True)
+                x, style = np.array([place(value) for value in steps]), fmt.agent_style(agent)
+                draw_mean_curve(panel, x, curves, style, fmt.agent_name(agent), limit, markers=True)
         panel.set_ylim(0, limit * 1.03)
-        draw_optimum(panel, frame, "true/steps", self.world)
+        fmt.draw_optimum(panel, frame, "true/steps", self.world)
         label_panel(panel, WORLD_NAMES[self.world], self.setting, "steps after 20,000 episodes")
-        return figure, panel
+        return figure
 
 
 # -------------------------------------------------------------------- the penalty's strength
@@ -159,56 +146,34 @@ def cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Compare the default strength with none and with the largest.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
-        Claims (see the module), and a table of agents and strengths; both are empty for an agent
-        that has the default strength alone.
+        Claims, and a table of agents and strengths; both are empty for an agent that has the
+        default strength alone. Of differences, directions alone are claimed: no number of the paper
+        is compared with.
     """
     claims: list[Claim] = []
     for agent in FOCUSED:
         returns = STRENGTH.values(frame, agent, TASK_RETURN).get(0.0, {})
-        statement = (
-            f"Without a penalty, MudWorld is not learned with {agent_name(agent)} skills: the "
-            f"share of seeds in which it is"
-        )
-        claims += majority_claim(f"ablation-zero-{agent}", statement, returns, learned=False)
-        claims += _strength_claims(agent, STRENGTH.values(frame, agent, TASK_STEPS))
-    rows = STRENGTH.rows(frame, partial(worst_side_effects, frame, STRENGTH.world))
-    columns = ["agent", "λ", "steps", "seeds that learn it", "side effects, worst skill", "seeds"]
-    return Analysis(claims, [Table("MudWorld over the penalty's strength", columns, rows)])
-
-
-def _strength_claims(agent: str, steps: dict[float, SeedValues]) -> list[Claim]:
-    """Directions alone: no number of the paper is compared with."""
-    name, claims = agent_name(agent), []
-    default, largest = default_strength(agent), STRENGTHS[-1]
-    for kind, x, y, sign, statement in (
-        ("more", default, 0.0, -1, f"A penalty makes {name} skills better in MudWorld"),
-        ("much", largest, default, 1, f"Too strong a penalty makes {name} skills worse"),
-    ):
-        first, second = steps.get(x, {}), steps.get(y, {})
-        means = [
-            format_number(values.mean(), 1)
-            for values in paired_values(first, second)
-            if len(values)
-        ]
-        claims += difference_claim(
-            f"ablation-{kind}-{agent}",
-            f"{statement}: steps at λ = {x:g} less those at λ = {y:g}",
-            first, second, sign, evidence=" steps against ".join(means),
-        )  # fmt: skip
-    return claims
+        claims += majority_claim("ablation-zero", returns, False, agent=agent)
+        steps, default = STRENGTH.values(frame, agent, TASK_STEPS), default_strength(agent)
+        for kind, x, y, sign in (("more", default, 0.0, -1), ("much", STRENGTHS[-1], default, 1)):
+            first, second = steps.get(x, {}), steps.get(y, {})
+            common = [seed for seed in first if seed in second]
+            means = [fmt.estimate({s: v[s] for s in common}, 1) for v in (first, second)]
+            claims += difference_claim(
+                f"ablation-{kind}", first, second, sign, evidence=" steps against ".join(means),
+                agent=agent, x=x, y=y,
+            )  # fmt: skip
+    worst = "side effects, worst skill", partial(worst_side_effects, frame, STRENGTH.world)
+    return Analysis(
+        claims, [STRENGTH.table(frame, "MudWorld over the penalty's strength", "λ", worst)]
+    )
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw steps over the strength, spaced evenly, and the optimum as a line.
-
-    Args:
-        frame: Reduced results of one setup.
-    """
-    drawn, panel = STRENGTH.draw(frame, STRENGTHS.index)
+    """Draw steps over the strength, spaced evenly, and the optimum as a line."""
+    drawn = STRENGTH.draw(frame, STRENGTHS.index)
+    panel = drawn.axes[0]
     panel.set_xticks(range(len(STRENGTHS)), [f"{s:g}" for s in STRENGTHS])
     if panel.get_legend_handles_labels()[0]:
         panel.legend(fontsize=7.5, framealpha=0.8)
@@ -220,7 +185,7 @@ def outcome(claims: Sequence[Claim]) -> str:
     zero = matching(claims, r"ablation-zero-.*")
     if not zero:
         return ""
-    shares = join_words([f"{claim.ours.estimate:.0%}" for claim in zero])
+    shares = fmt.join_words([f"{claim.ours.estimate:.0%}" for claim in zero])
     return (
         f"Without the penalty, the MudWorld task is learned with focused {objectives_of(zero)} in "
         f"{shares} of the seeds (the paper: none)."
@@ -261,35 +226,26 @@ def count_cases(setup: Setup, seeds: Sequence[int]) -> list[Case]:
 def analyze_counts(frame: pl.DataFrame) -> Analysis:
     """Check that focused and DUSDi skills learn the task with 8 and 24 skills, and plain ones fail.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
-        Claims (see the module), and a table of agents and numbers of skills.
+        Claims, and a table of agents and numbers of skills.
     """
     claims: list[Claim] = []
     for agent, n in product(OBJECTIVES, (8, 24)):
-        returns, fails = COUNT.values(frame, agent, TASK_RETURN).get(n, {}), agent in PLAIN
-        statement = (
-            f"With {n} {agent_name(agent)} skills FourRooms is {'not ' if fails else ''}"
-            f"learned: the share of seeds in which it is"
-        )
-        claims += majority_claim(f"skills-{n}-{agent}", statement, returns, not fails)
-    rows = COUNT.rows(frame, partial(values_by_seed, frame, "auc", COUNT.world))
-    columns = ["agent", "skills", "steps", "seeds that learn it", "area of coverage", "seeds"]
-    return Analysis(claims, [Table("FourRooms over the number of skills", columns, rows)])
+        returns = COUNT.values(frame, agent, TASK_RETURN).get(n, {})
+        learned = agent not in PLAIN
+        detail = "skills" if learned else "skills-plain"
+        claims += majority_claim(detail, returns, learned, n=n, agent=agent)
+    area = "area of coverage", partial(values_by_seed, frame, "auc", COUNT.world)
+    return Analysis(
+        claims, [COUNT.table(frame, "FourRooms over the number of skills", "skills", area)]
+    )
 
 
 def draw_counts(frame: pl.DataFrame) -> Figure:
-    """Draw steps over the number of skills, and the optimum as a line.
-
-    Args:
-        frame: Reduced results of one setup.
-    """
-    drawn, panel = COUNT.draw(frame)
-    panel.set_xticks(list(COUNTS))
-    if len(panel.get_lines()):
-        drawn.legend(loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    """Draw steps over the number of skills, and the optimum as a line."""
+    drawn = COUNT.draw(frame)
+    drawn.axes[0].set_xticks(list(COUNTS))
+    fmt.add_legend(drawn)
     return drawn
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from paper.agents import Setup
 from paper.results import (
@@ -20,10 +22,8 @@ from paper.results import (
     values_by_seed,
 )
 from paper.settings import (
+    OUR_AGENTS,
     PRIMITIVES,
-    SCATTERED,
-    SCATTERED_DIAYN,
-    SCATTERED_LSD,
     STEP_LIMITS,
     TWO_TARGETS,
     WITH_MEMORY,
@@ -31,59 +31,53 @@ from paper.settings import (
 from skillfocus.figures.style import draw_mean_curve
 from skillfocus.metrics.statistics import Interval
 
-SETUP_NAMES = {
-    ("paper", "planning"): "the paper's settings, planning",
-    ("best", "planning"): "the best settings, planning",
-    ("paper", "q-learning"): "the paper's settings, Q-learning",
-    ("best", "q-learning"): "the best settings, Q-learning",
-    ("paper", "literal"): "the paper's settings, literal Q-learning",
-    ("scale", "neural"): "networks for a CPU",
-    ("scale", "neural-large"): "networks for a GPU",
-}
-LEARNER_NAMES = {"q-learning": "Q-learning"}
+LEARNER_NAMES = {"q-learning": "Q-learning", "literal": "literal Q-learning"}
 """Printed names of learners; the others print as they are called."""
+SETTINGS_NAMES = {"paper": "the paper's settings", "best": "the best settings"}
+NETWORK_NAMES = {"neural": "networks for a CPU", "neural-large": "networks for a GPU"}
 MISSING = "–"
 """What a table shows where there is no value."""
 
 
-def format_number(value: float, digits: int = 2) -> str:
+def number(value: float, digits: int = 2) -> str:
     """Format a number with fixed digits, a typographic minus (none for zero), and `∞`."""
     if not np.isfinite(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:z.{digits}f}".replace("-", "−")
 
 
-def format_interval(interval: Interval | None, digits: int = 2) -> str:
+def interval(found: Interval | None, digits: int = 2) -> str:
     """Format an interval as `1.85 (1.80 to 1.90)`; one seed has an estimate alone, `1.85`."""
-    if interval is None:
+    if found is None:
         return MISSING
-    if not np.isfinite(interval.low):
-        return format_number(interval.estimate, digits)
-    low, high = format_number(interval.low, digits), format_number(interval.high, digits)
-    return f"{format_number(interval.estimate, digits)} ({low} to {high})"
+    if not np.isfinite(found.low):
+        return number(found.estimate, digits)
+    estimate, low, high = (number(value, digits) for value in found)
+    return f"{estimate} ({low} to {high})"
 
 
-def format_mean(
-    values: SeedValues, digits: int = 2, low: float = -np.inf, high: float = np.inf
-) -> str:
+def mean(values: SeedValues, digits: int = 2, low: float = -np.inf, high: float = np.inf) -> str:
     """Format the mean over seeds with its interval, clipped to `low` and `high`."""
-    return format_interval(mean_over_seeds(values, low, high), digits) if values else MISSING
+    return interval(mean_over_seeds(values, low, high), digits) if values else MISSING
 
 
-def format_count(values: SeedValues, threshold: float = 0.5) -> str:
+def estimate(values: SeedValues, digits: int = 2) -> str:
+    """Format the mean over seeds without its interval."""
+    return number(mean_over_seeds(values).estimate, digits) if values else MISSING
+
+
+def count(values: SeedValues, threshold: float = 0.5) -> str:
     """Format how many seeds exceed a threshold: `50 of 50 (0.94 to 1.00)`."""
     if not values:
         return MISSING
-    count, n, share = count_successes(values, threshold)
-    return f"{count} of {n} ({format_number(share.low)} to {format_number(share.high)})"
+    successes, n, share = count_successes(values, threshold)
+    return f"{successes} of {n} ({number(share.low)} to {number(share.high)})"
 
 
-def format_range(numbers: Iterable[int]) -> str:
-    """Format the range of some numbers: `5`, or `5 to 50` if they differ."""
-    ordered = sorted(numbers)
-    if not ordered or ordered[0] == ordered[-1]:
-        return str(ordered[0] if ordered else 0)
-    return f"{ordered[0]} to {ordered[-1]}"
+def extent(numbers: Iterable[float], digits: int = 0) -> str:
+    """Format the smallest and the largest number: `5 to 50`, or `5` if they are equal."""
+    found = [*numbers] or [0]
+    return " to ".join(dict.fromkeys(number(edge, digits) for edge in (min(found), max(found))))
 
 
 def agent_name(agent: str) -> str:
@@ -99,13 +93,14 @@ def agent_name(agent: str) -> str:
 
 def setup_name(setup: Setup) -> str:
     """Return the printed name of a setup."""
-    default = f"the {setup.preset} settings, {LEARNER_NAMES.get(setup.learner, setup.learner)}"
-    return SETUP_NAMES.get((setup.preset, setup.learner), default)
+    settings = SETTINGS_NAMES.get(setup.preset, f"the {setup.preset} settings")
+    learner = LEARNER_NAMES.get(setup.learner, setup.learner)
+    return NETWORK_NAMES.get(setup.learner, f"{settings}, {learner}")
 
 
 def setup_title(setup: Setup) -> str:
     """Return the title of a setup's column: its learner, or `best` for the best settings."""
-    learner = LEARNER_NAMES.get(setup.learner, setup.learner)
+    learner = "Q-learning" if setup.learner == "q-learning" else setup.learner
     if setup.preset == "paper":
         return learner
     return setup.preset if setup.learner == "planning" else f"{setup.preset}, {learner}"
@@ -130,6 +125,16 @@ class Table:
     rows: list[list[str]]
     note: str = ""
 
+    @classmethod
+    def of(cls, title: str, records: Iterable[Mapping[str, str]], note: str = "") -> Table:
+        """Return the table of these rows, each by column.
+
+        Spaces at the end of a column's name tell it from another one of the same name.
+        """
+        listed = list(records)
+        columns = [name.rstrip() for name in listed[0]] if listed else []
+        return cls(title, columns, [list(record.values()) for record in listed], note)
+
     def markdown(self) -> str:
         """Return the table as Markdown."""
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
@@ -147,13 +152,7 @@ COLOURS = {"vic": "#4393c3", "diayn": "#35978f", "lsd": "#5e4fa2"}
 LINES = {"focused": "-", "dusdi": (0, (5, 1.5)), "": (0, (1, 1.2))}
 """By variant: focused, DUSDi, plain."""
 GREY = "#8c8c8c"
-OUR_COLOURS = {
-    SCATTERED: "#d6604d",
-    SCATTERED_DIAYN: "#bf812d",
-    SCATTERED_LSD: "#c51b7d",
-    SCATTERED + TWO_TARGETS: "#b2182b",
-    "focused-vic" + TWO_TARGETS: "#f4a582",
-}
+OUR_COLOURS = {agent: data["color"] for agent, data in OUR_AGENTS.items()}
 """Of agents that the paper does not have."""
 
 
@@ -167,6 +166,46 @@ def agent_style(agent: str) -> dict[str, Any]:
         return {"color": GREY, "linestyle": "-"}
     line = LINES[variant.removeprefix("scattered-").removeprefix("permuted-")]
     return {"color": COLOURS[base], "linestyle": line}
+
+
+Content = TypeVar("Content")
+
+
+def draw_grid(
+    contents: Sequence[Content],
+    draw: Callable[[Axes, Content], object],
+    size: tuple[float, float],
+    rows: int = 1,
+    **sharing: Any,
+) -> Figure:
+    """Draw a grid of panels, row by row.
+
+    Args:
+        contents: What the panels show.
+        draw: Draws the content of a panel.
+        size: Width and height in inches.
+        rows: Number of rows.
+        **sharing: Whether panels share axes (`sharex`, `sharey`).
+    """
+    figure = Figure(figsize=size, layout="constrained")
+    columns = len(contents) // rows
+    panels = figure.subplots(rows, columns, squeeze=False, **sharing)
+    for panel, content in zip(panels.ravel(), contents, strict=True):
+        draw(panel, content)
+    return figure
+
+
+def add_legend(
+    figure: Figure,
+    handles: Sequence[Artist] = (),
+    loc: str = "outside right",
+    fontsize: float = 7.5,
+    **style: Any,
+) -> None:
+    """Draw a legend beside the panels: of these handles, or of what the first panel labels."""
+    listed = handles or figure.axes[0].get_legend_handles_labels()[0]
+    if listed:
+        figure.legend(handles=listed, loc=loc, fontsize=fontsize, **style)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def draw_task_curve(panel: Axes, frame: pl.DataFrame, metric: str, world: str, agent: str) -> None:

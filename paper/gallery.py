@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import skillfocus as sf
+from paper import formatting as fmt
 from paper.agents import Setup
-from paper.formatting import agent_name
 from paper.settings import OBJECTIVES, WORLDS, task_learner
-from skillfocus.errors import UserError
-from skillfocus.progress import Progress, no_progress, part_of
-from skillfocus.runs import JobStatus, run_all
+from skillfocus.progress import Progress, part_of
+from skillfocus.runs import JobStatus
 from skillfocus.viewer.page import frame_html, write_page
 from skillfocus.viewer.payload import SkillSetView
 
@@ -59,7 +58,7 @@ def gallery_sets(
     store: sf.Store,
     runs: Sequence[sf.Discovery],
     first: Sequence[str],
-    progress: Progress = no_progress,
+    progress: Progress = sf.no_progress,
 ) -> list[SkillSetView]:
     """Return the skill sets of the finished ones of these runs, for a page.
 
@@ -82,8 +81,8 @@ def gallery_sets(
         settings = task_learner("best", run.world, run.objective)
         sets.append(
             SkillSetView(
-                skills, agent_name(run.objective), record["skills"], record.get("coverage"), task,
-                sf.solve(skills.mdp, task, skills, seed=run.seed, settings=settings),
+                skills, fmt.agent_name(run.objective), record["skills"], record.get("coverage"),
+                task, sf.solve(skills.mdp, task, skills, seed=run.seed, settings=settings),
                 first=run.objective in first,
             )
         )  # fmt: skip
@@ -94,18 +93,18 @@ def write_gallery(options: argparse.Namespace, progress: Progress) -> tuple[Path
     """Discover the gallery's skills, and write the page to watch them on."""
     page, store = options.out / "gallery.html", sf.Store(options.out)
     runs = gallery_runs(store)
-    status = run_all(
+    status = sf.run_all(
         runs, store, workers=options.workers, cluster=options.cluster,
         retry_failed=options.retry_failed, progress=part_of(progress, 0.0, 0.6),
     )  # fmt: skip
     sets = gallery_sets(store, runs, FAMILIES[0], part_of(progress, 0.6, 0.7))
     if not sets:
-        raise UserError(f"{store.folder} holds no skills to show")
+        raise sf.UserError(f"{store.folder} holds no skills to show")
     write_page(sets, page, TITLE, part_of(progress, 0.7, 1.0))
     return page, status
 
 
-def make_players(store: sf.Store, progress: Progress = no_progress) -> list[tuple[str, str]]:
+def make_players(store: sf.Store, progress: Progress = sf.no_progress) -> list[tuple[str, str]]:
     """Return caption and frame of a player for every world whose skills the folder holds."""
     players = []
     for number, world in enumerate(WORLDS):

@@ -28,9 +28,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from paper import figure_2, figures_3_and_4
+from paper import formatting as fmt
 from paper.agents import Case, Setup
 from paper.claims import Analysis, Experiment
-from paper.formatting import Table, agent_name, format_number
 from paper.results import PROXY_RETURN, PROXY_TRUE_RETURN, TASK_STEPS, values_by_seed
 from paper.settings import (
     AGENTS,
@@ -213,20 +213,21 @@ def _all_statements(ours: Numbers) -> dict[str, list[bool]]:
     }
 
 
-def claims_table(readings: Mapping[str, Numbers]) -> Table:
+def claims_table(readings: Mapping[str, Numbers]) -> fmt.Table:
     """Return how many statements of each claim hold under each reading."""
-    held = {name: statements(ours) for name, ours in readings.items()}
-    names = list(next(iter(held.values())))
     rows = [
-        [f"`{reading}`", *(f"{sum(of[name])} of {len(of[name])}" for name in names)]
-        for reading, of in held.items()
+        {
+            "reading": f"`{reading}`",
+            **{name: f"{sum(held)} of {len(held)}" for name, held in statements(ours).items()},
+        }
+        for reading, ours in readings.items()
     ]
     note = (
         f"A statement compares means over tuning seeds: an agent fails from {FAILED_SHARE:.0%} of "
         f"the step limit on, covers much more at {MUCH_MORE:g} times as much, and is comparable "
         f"within a factor of {COMPARABLE:g}; a return is earned from 0.5 on."
     )
-    return Table("Statements that hold, by claim and reading", ["reading", *names], rows, note)
+    return fmt.Table.of("Statements that hold, by claim and reading", rows, note)
 
 
 def flips(readings: Mapping[str, Numbers]) -> dict[str, list[str]]:
@@ -264,9 +265,6 @@ FIGURE_COLOURS = {2: "#498fc1", 3: "#3fa291", 4: "#5f569f"}
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Compare all readings.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
         Tables of distances, of claims by reading, of decisions, and of all numbers.
     """
@@ -277,50 +275,56 @@ def analyze(frame: pl.DataFrame) -> Analysis:
     return Analysis([], tables + _number_tables(ours))
 
 
-def _distance_table(ours: Mapping[str, Numbers], frame: pl.DataFrame) -> Table:
-    rows = []
+def _distance_table(ours: Mapping[str, Numbers], frame: pl.DataFrame) -> fmt.Table:
     skills = frame.filter(pl.col("agent") != PRIMITIVES)
-    for name in sorted(ours, key=lambda name: distance(ours[name])):
-        parts = [distance(ours[name]), *distances(ours[name]).values()]
-        seeds = skills.filter(pl.col("variant") == f"{READING}{name}")["seed"].n_unique()
-        rows.append([f"`{name}`", *(format_number(part, 3) for part in parts), str(seeds)])
-    columns = ["reading", "distance", "Figure 2", "Figure 3", "Figure 4", "tuning seeds"]
-    return Table("Distance to the paper's numbers, nearest first", columns, rows, METHOD)
+    rows = [
+        {
+            "reading": f"`{name}`",
+            "distance": fmt.number(distance(ours[name]), 3),
+            **{f"Figure {n}": fmt.number(part, 3) for n, part in distances(ours[name]).items()},
+            "tuning seeds": str(skills.filter(variant=f"{READING}{name}")["seed"].n_unique()),
+        }
+        for name in sorted(ours, key=lambda name: distance(ours[name]))
+    ]
+    return fmt.Table.of("Distance to the paper's numbers, nearest first", rows, METHOD)
 
 
-def decision_table() -> Table:
+def decision_table() -> fmt.Table:
     """Return all decisions, as the report and docs/readings.md show them."""
-    rows = []
-    for decision in DECISIONS:
-        choices = "; ".join(f"`{name}` {text}" for name, text in decision.choices.items())
-        rows.append([f"`{decision.name}`", decision.question, choices, decision.reason])
-    columns = ["setting", "question", "choices, the default first", "why that default"]
-    return Table("What the paper leaves open", columns, rows)
+    rows = [
+        {
+            "setting": f"`{decision.name}`",
+            "question": decision.question,
+            "choices, the default first": "; ".join(
+                f"`{name}` {text}" for name, text in decision.choices.items()
+            ),
+            "why that default": decision.reason,
+        }
+        for decision in DECISIONS
+    ]
+    return fmt.Table.of("What the paper leaves open", rows)
 
 
-def _number_tables(ours: Mapping[str, Numbers]) -> list[Table]:
+def _number_tables(ours: Mapping[str, Numbers]) -> list[fmt.Table]:
     """One table per metric and world: agents in columns, the paper and every reading in rows."""
     titles = {"auc": "area of coverage", TASK_STEPS: "steps", PROXY_RETURN: "proxy return",
               PROXY_TRUE_RETURN: "true return, told the proxy"}  # fmt: skip
     tables = []
     for (figure, world, metric), mine in panels().items():
+        readings = {"the paper": {n: n.value for n in mine}}
+        readings |= {f"`{name}`": values for name, values in ours.items()}
         digits = 1 if metric == TASK_STEPS else 2
-        rows = [["the paper", *(format_number(n.value, digits) for n in mine)]]
-        rows += [
-            [f"`{name}`", *(format_number(values[n], digits) for n in mine)]
-            for name, values in ours.items()
+        rows = [
+            {"reading": name, **{fmt.agent_name(n.agent): fmt.number(of[n], digits) for n in mine}}
+            for name, of in readings.items()
         ]
         title = f"Figure {figure}, {WORLD_NAMES[world]}: {titles[metric]}"
-        tables.append(Table(title, ["reading", *(agent_name(n.agent) for n in mine)], rows))
+        tables.append(fmt.Table.of(title, rows))
     return tables
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw the distances of all readings, nearest first, stacked by figure.
-
-    Args:
-        frame: Reduced results of one setup.
-    """
+    """Draw the distances of all readings, nearest first, stacked by figure."""
     ours = measured_readings(frame)
     order = sorted(ours, key=lambda name: distance(ours[name]), reverse=True)
     drawn = Figure(figsize=(7.2, 0.3 * len(order) + 1.2), layout="constrained")
@@ -335,7 +339,7 @@ def figure(frame: pl.DataFrame) -> Figure:
     panel.set_yticks(range(len(order)), order)
     panel.set_xlabel("distance to the paper's numbers")
     panel.spines[["top", "right"]].set_visible(False)
-    drawn.legend(loc="outside upper right", ncols=3, fontsize=8, frameon=False)  # pyright: ignore[reportCallIssue]
+    fmt.add_legend(drawn, loc="outside upper right", fontsize=8, ncols=3, frameon=False)
     return drawn
 
 

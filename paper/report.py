@@ -17,10 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import polars as pl
 
+from paper import formatting as fmt
 from paper.agents import FURTHER_SETUPS, SEED_SHARES, SETUPS, Setup
 from paper.claims import (
     COMPARABLE_RATIO,
@@ -40,24 +42,12 @@ from paper.claims import (
     default_outcome,
     judge_paper_claims,
 )
-from paper.formatting import (
-    MISSING,
-    Table,
-    agent_name,
-    capitalize,
-    format_interval,
-    format_number,
-    format_range,
-    setup_name,
-    setup_title,
-)
 from paper.readings import flips, measured_readings, panels
 from paper.results import (
     PROXY_RETURN,
     PROXY_TRUE_RETURN,
     TASK_STEPS,
     VERSIONS,
-    mean_over_seeds,
     values_by_seed,
 )
 from paper.settings import BASELINES, DEVIATIONS, OBJECTIVES, WORLD_NAMES
@@ -125,7 +115,7 @@ class Section:
         experiment, setup = self.experiment, self.setup
         if experiment.figure is not None:
             name = f"{setup.preset}-{setup.learner}-{experiment.figure_name or experiment.name}"
-            caption = f"{experiment.title}; {setup_name(setup)}. {experiment.caption}"
+            caption = f"{experiment.title}; {fmt.setup_name(setup)}. {experiment.caption}"
             self.picture = Picture(file_name(name), caption, experiment.figure(self.frame))
 
 
@@ -217,14 +207,17 @@ def _image(picture: Picture, caption: str = "") -> str:
     return f"![{caption}](figures/{picture.name}.png)\n\n*{caption}*"
 
 
+def _title(page: str, sections: Sequence[Section]) -> str:
+    return PAGE_TITLES.get(page, sections[0].experiment.title)
+
+
 def _preferred(sections: Sequence[Section]) -> Section:
     return next((s for s in sections if s.setup == MAIN_SETUP), sections[0])
 
 
 def _page(report: Report, name: str, sections: Sequence[Section], frame: pl.DataFrame) -> str:
     """Return a page: the paper's claims that it bears on, then experiment by experiment."""
-    title = PAGE_TITLES.get(name, sections[0].experiment.title)
-    parts = [f"# {title}", "[The report](../report.md)"]
+    parts = [f"# {_title(name, sections)}", "[The report](../report.md)"]
     verdicts = [v for v in report.verdicts if f"figure-{v.claim.figure}" == name]
     setups = list(dict.fromkeys(s for verdict in verdicts for s in verdict.tallies))
     if verdicts:
@@ -252,7 +245,8 @@ def _section(section: Section) -> list[str]:
     if setup in SETUPS:
         flags = f"--preset {setup.preset} {flags}"
     parts = [
-        f"### {capitalize(setup_name(setup))}", f"`python -m paper {experiment.name} {flags}`"
+        f"### {fmt.capitalize(fmt.setup_name(setup))}",
+        f"`python -m paper {experiment.name} {flags}`",
     ]  # fmt: skip
     if section.picture is not None:
         parts.append(_image(section.picture))
@@ -274,9 +268,9 @@ def _main_page(
     present = {section.setup for section in report.sections}
     setups = [setup for setup in SETUPS if setup in present]
     columns = ", ".join(
-        f"**{setup_title(s)}** "
-        f"({SETUP_DESCRIPTIONS.get((s.preset, s.learner), setup_name(s))})" for s in setups
-    )  # fmt: skip
+        f"**{fmt.setup_title(s)}** ({SETUP_DESCRIPTIONS.get((s.preset, s.learner), '')})"
+        for s in setups
+    )
     parts = [
         f"# {TITLE}",
         "Each claim of the paper is judged by detailed claims, one per world and agent; a cell "
@@ -290,13 +284,11 @@ def _main_page(
         if sections := by_page.get(f"figure-{figure}"):
             parts += _figure_section(report, figure, sections)
     others = [
-        f"- [{PAGE_TITLES.get(name, sections[0].experiment.title)}](report/{name}.md)"
-        f"{_summary(sections)}"
+        f"- [{_title(name, sections)}](report/{name}.md){_summary(sections)}"
         for name, sections in by_page.items()
         if not name.startswith("figure-")
     ]
-    if others:
-        parts += ["## More experiments", "\n".join(others)]
+    parts += ["## More experiments", "\n".join(others)] if others else []
     return "\n\n".join([*parts, *_appendix(report, costs)]) + "\n"
 
 
@@ -304,18 +296,17 @@ def _figure_section(report: Report, figure: int, sections: Sequence[Section]) ->
     """Return what comes out, the figure, verdicts, causes, and a link to the page."""
     name = f"figure-{figure}"
     parts = [f"## {PAGE_TITLES[name]}"]
-    told = [s for s in sections if s.analysis.claims and s.experiment.outcome]
-    if told:
+    if told := [s for s in sections if s.analysis.claims and s.experiment.outcome]:
         chosen = _preferred(told)
-        parts.append(f"**{capitalize(setup_title(chosen.setup))}:** {chosen.sentence}")
+        parts.append(f"**{fmt.capitalize(fmt.setup_title(chosen.setup))}:** {chosen.sentence}")
     chosen = _preferred([s for s in sections if s.experiment is sections[0].experiment])
     if chosen.picture is not None:
-        caption = f"Figure {figure} with {setup_name(chosen.setup)}."
+        caption = f"Figure {figure} with {fmt.setup_name(chosen.setup)}."
         parts.append(_image(chosen.picture, caption))
     items = []
     for verdict in report.verdicts:
         if verdict.claim.figure == figure:
-            cells = [f"{setup_title(s)} {tally}" for s, tally in verdict.tallies.items()]
+            cells = [f"{fmt.setup_title(s)} {tally}" for s, tally in verdict.tallies.items()]
             cause = f". {verdict.explanation}" if verdict.differs else "."
             items.append(f"- **{verdict.claim.name}**: {', '.join(cells)}{cause}")
     parts += ["\n".join(items)] if items else []
@@ -327,7 +318,7 @@ def _summary(sections: Sequence[Section]) -> str:
     told = [s for s in sections if s.analysis.claims]
     networks = [s for s in told if s.setup in FURTHER_SETUPS]
     if networks:
-        named = [f"{capitalize(setup_name(s.setup))}: {s.sentence}" for s in networks]
+        named = [f"{fmt.capitalize(fmt.setup_name(s.setup))}: {s.sentence}" for s in networks]
         return f": {' '.join(named)}"
     return f": {_preferred(told).sentence}" if told else ""
 
@@ -340,32 +331,34 @@ def _claims_table(
 ) -> str:
     """Return claims of the paper with a column per setup, and elsewhere than on the main page one
     with causes."""
-    columns = ["claim", *map(setup_title, setups)]
-    columns += [] if main else ["cause, where it differs"]
     rows = []
     for verdict in verdicts:
         claim, figure = verdict.claim, f"Figure {verdict.claim.figure}"
         figure = f"[{figure}](report/figure-{claim.figure}.md)" if main else figure
-        cells = [str(verdict.tallies.get(setup, MISSING)) for setup in setups]
-        cells += [] if main else [verdict.explanation or MISSING]
-        rows.append([f"**{claim.name}** ({figure}): {claim.statement}", *cells])
-    return Table(title, columns, rows).markdown()
+        row = {"claim": f"**{claim.name}** ({figure}): {claim.statement}"}
+        row |= {fmt.setup_title(s): str(verdict.tallies.get(s, fmt.MISSING)) for s in setups}
+        causes = {} if main else {"cause, where it differs": verdict.explanation or fmt.MISSING}
+        rows.append(row | causes)
+    return fmt.Table.of(title, rows).markdown()
 
 
 def _claim_table(claims: Sequence[Claim]) -> str:
     """Return claims with the paper's number (or the aim), ours, and the verdict."""
-    rows = [
-        [
-            f"`{c.id}`", c.statement, MISSING if c.reference is None else f"{c.reference:g}",
-            format_interval(c.ours, 1 if abs(c.ours.estimate) >= 10 else 2),
-            c.evidence or MISSING, c.verdict, str(c.seeds),
-        ]
-        for c in claims
-    ]  # fmt: skip
     sources = {c.source for c in claims}
     reference = "aim" if sources == {"aim"} else "paper, or aim" if "aim" in sources else "paper"
-    columns = ["name", "claim", reference, "ours", "evidence", "verdict", "seeds"]
-    return Table("Claims", columns, rows).markdown()
+    rows = [
+        {
+            "name": f"`{c.id}`",
+            "claim": c.statement,
+            reference: fmt.MISSING if c.reference is None else f"{c.reference:g}",
+            "ours": fmt.interval(c.ours, 1 if abs(c.ours.estimate) >= 10 else 2),
+            "evidence": c.evidence or fmt.MISSING,
+            "verdict": c.verdict,
+            "seeds": str(c.seeds),
+        }
+        for c in claims
+    ]
+    return fmt.Table.of("Claims", rows).markdown()
 
 
 def claim_record(setup: Setup, claim: Claim) -> dict[str, object]:
@@ -395,32 +388,16 @@ def _details(summary: str, text: str) -> list[str]:
 def _appendix(report: Report, costs: pl.DataFrame) -> list[str]:
     """Return how verdicts are reached, every claim, deviations, and the runs."""
     rows = [
-        [verdict.claim.name, setup_title(setup), *(str(tally.counts[name]) for name in COUNTED)]
+        {"claim": verdict.claim.name, "setup": fmt.setup_title(setup)}
+        | {name: str(tally[name]) for name in COUNTED}
         for verdict in report.verdicts
         for setup, tally in verdict.tallies.items()
     ]
-    counts = Table("Verdicts on detailed claims", ["claim", "setup", *COUNTED], rows)
+    method = Path(__file__).with_name("verdicts.md").read_text().strip()
     parts = [
         "## Appendix",
-        "### How verdicts are reached",
-        "A detailed claim is **reproduced** if our interval shows its direction and our "
-        f"estimate has its size, give or take {TOLERANCE:.0%} of the paper's number and the "
-        "error of reading it off a figure; doing better than the paper counts. **Direction "
-        "only**: the size falls short. **Undecided**: our interval holds both no difference "
-        "and the paper's, or there is one seed. **Not reproduced**: anything else. "
-        f"*Comparable* asks for a ratio within {COMPARABLE_RATIO:g} either way; that seeds "
-        "*fail*, or *learn*, for an interval of their share on one side of a half. An **aim** "
-        "is our own, and reached by the mean.",
-        "A claim of the paper is **reproduced** if all its detailed claims are, **direction "
-        "only** if all show at least the direction, **undecided** if none is decided, **not "
-        "reproduced** if none shows the direction, and otherwise **partly**.",
-        "Every number was computed from the runs' results by the command that wrote this "
-        "page. Intervals are 90 %: Student's for means over seeds, for paired differences and "
-        "for the logarithms of ratios; Clopper and Pearson's for counts; a bootstrap for "
-        "interquartile means. The learners' own defaults were chosen in earlier versions while "
-        "looking at seeds 0 to 4, for what focused skills do in discovery; what the preset "
-        "`best` adds was chosen on tuning seeds, from 1000 up.",
-        counts.markdown(),
+        method.format(tolerance=TOLERANCE, ratio=COMPARABLE_RATIO),
+        fmt.Table.of("Verdicts on detailed claims", rows).markdown(),
     ]
     for title, source in (
         ("Every claim", "paper"), ("Our own aims", "aim"), ("Controls", "control"),
@@ -429,7 +406,7 @@ def _appendix(report: Report, costs: pl.DataFrame) -> list[str]:
         for setup, members in groupby(report.sections, key=lambda section: section.setup):
             claims = [c for s in members for c in s.analysis.claims if c.source == source]
             if claims:
-                summary = f"{capitalize(setup_name(setup))} ({len(claims)})"
+                summary = f"{fmt.capitalize(fmt.setup_name(setup))} ({len(claims)})"
                 blocks += _details(summary, _claim_table(claims))
         parts += [f"### {title}", *blocks] if blocks else []
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(DEVIATIONS, 1))
@@ -441,14 +418,18 @@ def _costs(sections: Sequence[Section], costs: pl.DataFrame) -> list[str]:
     """Return runs by setup, versions, and costs by agent."""
     runs = []
     for setup, frame in {section.setup: section.frame for section in sections}.items():
-        main = main_rows(frame).filter(pl.col("variant") == "")
+        main = main_rows(frame).filter(variant="")
         counts = main.group_by("world", "agent").agg(pl.col("seed").n_unique())
         cost = rows_of(costs, [setup])
-        hours = format_number(float(cost["cpu_seconds"].sum()) / 3600, 1)
-        seeds = format_range(counts["seed"].to_list())
-        runs.append([setup_name(setup), str(len(cost)), seeds, f"{hours} h"])
+        run = {
+            "settings": fmt.setup_name(setup),
+            "runs": str(len(cost)),
+            "seeds per agent and world": fmt.extent(counts["seed"]),
+            "CPU": f"{fmt.number(float(cost['cpu_seconds'].sum()) / 3600, 1)} h",
+        }
+        runs.append(run)
     versions = [
-        [name, ", ".join(known)]
+        {"of": name, "found": ", ".join(known)}
         for name in VERSIONS
         if (known := costs[name].drop_nulls().unique().sort().to_list())
     ]
@@ -457,16 +438,15 @@ def _costs(sections: Sequence[Section], costs: pl.DataFrame) -> list[str]:
         pl.len(), pl.col("cpu_seconds").mean(), pl.col("peak_memory_mb").max()
     )
     by_agent = [
-        [*names, str(n), format_number(cpu, 1), MISSING if mb is None else format_number(mb, 0)]
+        [*names, str(n), fmt.number(cpu, 1), fmt.MISSING if mb is None else fmt.number(mb, 0)]
         for *names, n, cpu, mb in cost.sort(*keys).iter_rows()
     ]
+    table = fmt.Table("Cost", [*keys, "runs", "CPU s per run", "peak MB"], by_agent)
     note = "Runs that two settings share are counted for both."
-    columns = ["settings", "runs", "seeds per agent and world", "CPU"]
-    table = Table("Cost", [*keys, "runs", "CPU s per run", "peak MB"], by_agent)
     return [
         "### Versions and cost",
-        Table("Runs", columns, runs, note).markdown(),
-        Table("Versions", ["of", "found"], versions).markdown(),
+        fmt.Table.of("Runs", runs, note).markdown(),
+        fmt.Table.of("Versions", versions).markdown(),
         *_details("Cost by agent", table.markdown()),
     ]
 
@@ -489,24 +469,21 @@ def numbers_page(frame: pl.DataFrame, version: int) -> str:
         "[report](report.md) has intervals, verdicts and causes, and "
         "[reproduction](reproduction.md) says how to make all of it again. This page is generated.",
     ]
-    frames = [rows_of(frame, [setup]) for setup in SETUPS]
+    frames = {fmt.setup_title(setup): rows_of(frame, [setup]) for setup in SETUPS}
     for (figure, world, metric), numbers in panels().items():
-        digits = 1 if metric == TASK_STEPS else 2
-        rows = []
+        digits, rows = 1 if metric == TASK_STEPS else 2, []
         for number in numbers:
-            values = [values_by_seed(f, metric, world, number.agent) for f in frames]
-            if any(values):
-                cells = [
-                    f"{format_number(mean_over_seeds(v).estimate, digits)} ({len(v)})"
-                    if v
-                    else MISSING
-                    for v in values
-                ]
-                rows.append([agent_name(number.agent), format_number(number.value, digits), *cells])
+            ours = {t: values_by_seed(f, metric, world, number.agent) for t, f in frames.items()}
+            if any(ours.values()):
+                row = {"agent": fmt.agent_name(number.agent)}
+                row["paper"] = fmt.number(number.value, digits)
+                for title, values in ours.items():
+                    cell = f"{fmt.estimate(values, digits)} ({len(values)})"
+                    row[title] = cell if values else fmt.MISSING
+                rows.append(row)
         if rows:
             title = f"Figure {figure}, {WORLD_NAMES[world]}. {NUMBER_TITLES[metric]}"
-            columns = ["agent", "paper", *map(setup_title, SETUPS)]
-            parts.append(Table(title, columns, rows).markdown())
+            parts.append(fmt.Table.of(title, rows).markdown())
     return "\n\n".join(parts) + "\n"
 
 
@@ -605,7 +582,6 @@ def to_html(text: str, images: Mapping[str, str], players: Sequence[tuple[str, s
     )
     # The frames of players inherit the page's policy, so their scripts need its permission.
     scripts = "; script-src 'unsafe-inline'" if players else ""
+    page = Template(Path(__file__).with_name("page.html").read_text())
     title = html.escape(text.partition("\n")[0].removeprefix("# "))
-    page = Path(__file__).with_name("page.html").read_text()
-    page = page.replace("$title", title).replace("$scripts", scripts)
-    return page.replace("$body", body.replace(PLAYERS, frames))
+    return page.safe_substitute(title=title, scripts=scripts, body=body.replace(PLAYERS, frames))

@@ -28,7 +28,6 @@ import polars as pl
 import skillfocus as sf
 from paper.agents import Case, Pipeline, Setup
 from paper.settings import READING, TASK_READINGS, task_key
-from skillfocus.errors import UserError
 from skillfocus.files import require_writable_folder, write_atomically
 from skillfocus.metrics.statistics import (
     Interval,
@@ -117,7 +116,7 @@ def save_results(
             pairs = zip(load_results(folder), tables, strict=True)
             tables = [_merged(old, new, replaced) for old, new in pairs]
         elif not replaced:
-            raise UserError(
+            raise sf.UserError(
                 f"the results in {folder} are of version {saved}, and these of version "
                 f"{Pipeline.version}: save those of all experiments, or use another folder"
             )
@@ -151,11 +150,11 @@ def load_results(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     for name, schema in FILES.items():
         path = folder / name
         if not path.is_file():
-            raise UserError(f"there is no {name} in {folder}; name a folder such as results")
+            raise sf.UserError(f"there is no {name} in {folder}; name a folder such as results")
         try:
             tables.append(pl.read_parquet(path).select(*schema).cast(schema))  # pyright: ignore[reportArgumentType]
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise UserError(f"{path} does not hold saved results: {error}") from None
+            raise sf.UserError(f"{path} does not hold saved results: {error}") from None
     return tables[0], tables[1]
 
 
@@ -332,39 +331,27 @@ def interquartile_mean_over_seeds(values: SeedValues) -> Interval:
     return mean
 
 
-def paired_values(first: SeedValues, second: SeedValues) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of the seeds that both have, in the order of `first`."""
-    seeds = [seed for seed in first if seed in second]
-    return np.array([first[s] for s in seeds]), np.array([second[s] for s in seeds])
+def differences(first: SeedValues, second: SeedValues) -> SeedValues:
+    """Return first - second by seed, for the seeds that both have."""
+    return {seed: value - second[seed] for seed, value in first.items() if seed in second}
 
 
-def count_pairs(first: SeedValues, second: SeedValues) -> int:
-    """Return the number of seeds that both have."""
-    return len(first.keys() & second.keys())
+def mean_ratio(first: SeedValues, second: SeedValues, *, log: bool = False) -> Interval | None:
+    """Return the geometric mean of first / second over common seeds.
 
-
-def mean_difference(first: SeedValues, second: SeedValues) -> Interval | None:
-    """Return the mean of first - second over common seeds; None without any."""
-    a, b = paired_values(first, second)
-    return mean_interval(a - b) if len(a) else None
-
-
-def mean_log_ratio(first: SeedValues, second: SeedValues) -> Interval | None:
-    """Return the mean of log(first / second) over common seeds.
+    Args:
+        first: Values by seed.
+        second: Values to divide by.
+        log: Whether to return the mean of log(first / second) instead.
 
     Returns:
         The mean with its interval; None without common seeds, or if a value is not positive.
     """
-    a, b = paired_values(first, second)
-    if not len(a) or min(a.min(), b.min()) <= 0:
+    pairs = np.array([(value, second[seed]) for seed, value in first.items() if seed in second])
+    if not pairs.size or pairs.min() <= 0:
         return None
-    return mean_interval(np.log(a / b))
-
-
-def mean_ratio(first: SeedValues, second: SeedValues) -> Interval | None:
-    """Return the geometric mean of first / second over common seeds (see `mean_log_ratio`)."""
-    logs = mean_log_ratio(first, second)
-    return None if logs is None else Interval(*(float(np.exp(x)) for x in logs))
+    logs = mean_interval(np.log(pairs[:, 0] / pairs[:, 1]))
+    return logs if log else Interval(*(float(np.exp(x)) for x in logs))
 
 
 def count_successes(values: SeedValues, threshold: float = 0.5) -> tuple[int, int, Interval]:

@@ -33,10 +33,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skillfocus.discovery import Discovery, cached_world
+import skillfocus as sf
+from skillfocus.discovery import cached_world
 from skillfocus.progress import Progress
-from skillfocus.runs import Result, Row, Run
-from skillfocus.skills.skills import Skills
+from skillfocus.runs import Row
 from skillfocus.worlds.grid import ACTIONS
 from skillfocus.worlds.jax.rooms import Rooms
 
@@ -269,31 +269,32 @@ def draw_starts(world: Rooms, draws: int, cells: int) -> list[ToolStarts]:
 
 
 def tool_rows(
-    world: Rooms, starts: list[ToolStarts], changes: list[np.ndarray], effects: list[np.ndarray]
+    world: Rooms, starts: list[ToolStarts], changes: np.ndarray, effects: np.ndarray
 ) -> list[Row]:
     """Average over the first states of every tool.
 
     Args:
         world: The rooms.
-        starts: First states.
-        changes: How often the tool is picked up, float [n_cells] for each entry of `starts`.
-        effects: Side effects, float [n_cells] for each entry of `starts`.
+        starts: First states, n in all.
+        changes: How often the tool is picked up, float [n].
+        effects: Side effects, float [n].
     """
     rows: list[Row] = []
+    tools = np.repeat([each.tool for each in starts], [len(each.cells) for each in starts])
     masks = [each.masks(world) for each in starts]
+    kinds = {kind: np.concatenate([mask[kind] for mask in masks]) for kind in masks[0]}
     for tool in range(len(world.tools)):
-        mine = [i for i, each in enumerate(starts) if each.tool == tool]
-        for kind in ("all", "fair", "clear"):
-            kept = np.concatenate([masks[i][kind] for i in mine])
+        for kind, mask in kinds.items():
+            kept = mask & (tools == tool)
             rows.append((f"{kind}/starts", tool, float(kept.sum())))
             for name, values in (("changes", changes), ("tool_effects", effects)):
-                value = np.concatenate([values[i] for i in mine])[kept]
-                rows.append((f"{kind}/{name}", tool, float(value.mean()) if len(value) else None))
+                mean = float(values[kept].mean()) if kept.any() else None
+                rows.append((f"{kind}/{name}", tool, mean))
     return rows
 
 
 @dataclass(frozen=True)
-class BestInRooms(Run):
+class BestInRooms(sf.Run):
     """The best focused skill for every tool, planned with the true dynamics. Effects are exact."""
 
     world: str
@@ -305,25 +306,23 @@ class BestInRooms(Run):
 
     version = 5
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Plan every tool's skill from every set of first states."""
         world = cached_world(self.world, self.world_settings)
         assert isinstance(world, Rooms)
-        starts, changes, effects = draw_starts(world, self.draws, self.cells), [], []
+        starts, measured = draw_starts(world, self.draws, self.cells), []
         for number, each in enumerate(starts):
             progress(number / len(starts), f"planning for tool {each.tool + 1}")
             skill = plan(
                 world, each.tool, starts=each.cells, picked_up=each.picked_up,
                 strength=self.strength, step_cost=self.step_cost,
             )  # fmt: skip
-            changed, others = skill.effects()
-            changes.append(changed[0])
-            effects.append(others[0])
-        return Result(tool_rows(world, starts, changes, effects))
+            measured.append([values[0] for values in skill.effects()])
+        return sf.Result(tool_rows(world, starts, *np.concatenate(measured, axis=1)))
 
 
 @dataclass(frozen=True)
-class SkillsInRooms(Discovery):
+class SkillsInRooms(sf.Discovery):
     """A discovery whose tool skills are measured from the first states of `BestInRooms`.
 
     For each tool, this is the skill that picks it up most often.
@@ -334,41 +333,25 @@ class SkillsInRooms(Discovery):
 
     version = 5
 
-    def measure(self, skills: Skills, progress: Progress) -> Result:
+    def measure(self, skills: sf.Skills, progress: Progress) -> sf.Result:
         """Return the rows of `BestInRooms`, from sampled rollouts."""
         progress(0.0, "measuring side effects")
         world = skills.world
         assert isinstance(world, Rooms)
         starts = draw_starts(world, self.draws, self.cells)
-        changes: list[np.ndarray] = []
-        effects: list[np.ndarray] = []
+        measured = []
         for tool, name in enumerate(world.goals):
             mine = [each for each in starts if each.tool == tool]
-            tried = [
-                _sample(skills, z, mine, world)
-                for z, targets in enumerate(skills.targets)
-                if targets == (name,)
-            ]
-            changed, others = max(tried, key=lambda pair: float(np.concatenate(pair[0]).mean()))
-            changes += changed
-            effects += others
-        return Result(tool_rows(world, starts, changes, effects))
+            own = [z for z, targets in enumerate(skills.targets) if targets == (name,)]
+            tried = [_sample(skills, z, mine, world) for z in own]
+            measured.append(max(tried, key=lambda values: values[0].mean()))
+        return sf.Result(tool_rows(world, starts, *np.concatenate(measured, axis=1)))
 
 
-def _sample(
-    skills: Skills, z: int, starts: list[ToolStarts], world: Rooms
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Sample how often a skill picks up its tool, and its side effects.
-
-    Returns:
-        float [n_cells] for each entry of `starts`, twice.
-    """
+def _sample(skills: sf.Skills, z: int, starts: list[ToolStarts], world: Rooms) -> np.ndarray:
+    """Sample how often a skill picks up its tool, and its side effects, float [2, n_starts]."""
     first = np.repeat(np.concatenate([each.values(world) for each in starts]), ROLLOUTS, axis=0)
     changed = skills.run(np.full(len(first), z), first, np.random.default_rng(z)).ends != first
     own = 1 + starts[0].tool
-    places = np.cumsum([len(each.cells) for each in starts])[:-1]
-    picked, others = (
-        np.split(values.reshape(-1, ROLLOUTS).mean(axis=1), places)
-        for values in (changed[:, own], np.delete(changed, own, axis=1).sum(axis=1))
-    )
-    return picked, others
+    values = np.stack([changed[:, own], np.delete(changed, own, axis=1).sum(axis=1)])
+    return values.reshape(2, -1, ROLLOUTS).mean(axis=2)

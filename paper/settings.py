@@ -78,7 +78,12 @@ class Decision:
     """Why the default is what it is."""
 
 
-_DATA = tomllib.loads(Path(__file__).with_name("decisions.toml").read_text())
+def load_data(name: str) -> dict[str, Any]:
+    """Return the contents of a TOML file of this folder."""
+    return tomllib.loads((Path(__file__).parent / name).read_text())
+
+
+_DATA = load_data("decisions.toml")
 DECISIONS = tuple(Decision(**{**d, "choices": dict(d["choices"])}) for d in _DATA["decision"])
 
 
@@ -124,11 +129,11 @@ VIC_RATE = 0.7
 """The paper's weight of VIC's discriminator (appendix); the library's default is 0.05."""
 VIC_RATES = {"forage-world": 0.5}
 """By world, where it differs."""
-LEARNERS = ("literal", "q-learning", "planning")
 
 WORLDS = ("four-rooms", "forage-world", "mud-world")
 """The paper's worlds; others may be registered."""
-WORLD_NAMES = {world: registry.WORLDS[world].__name__ for world in WORLDS}
+WORLD_NAMES = {name: world.__name__ for name, world in registry.WORLDS.items()}
+"""Printed names of all worlds with a table."""
 STEP_LIMITS = {world: TASKS[registry.WORLDS[world].id].max_episode_steps for world in WORLDS}
 """Steps after which an episode of a world's task is cut off; a failure counts as this many."""
 FORAGE_WORLD = ("forage-world", "ForageWorld-v0")
@@ -152,20 +157,8 @@ MEMORY_AGENTS = ("vic" + WITH_MEMORY, "lsd" + WITH_MEMORY)
 TWO_TARGETS = "-on-two"
 """Suffix of an agent whose skills have two targets each, a tool and the position."""
 SCATTERED = "scattered-focused-vic"
-SCATTERED_DIAYN = "scattered-focused-diayn"
-SCATTERED_LSD = "scattered-focused-lsd"
-OUR_AGENTS: dict[str, dict[str, Any]] = {
-    SCATTERED: {"gamma": 0.995, "strength": 2.0},
-    SCATTERED_DIAYN: {"gamma": 0.995, "warm_start": False, "rounds": 10, "rollouts": 100},
-    SCATTERED_LSD: {
-        "gamma": 0.995, "strength": 6.0, "rate": 0.002, "rounds": 10, "rollouts": 50,
-    },
-    SCATTERED + TWO_TARGETS: {},
-    "focused-vic" + TWO_TARGETS: {},
-}  # fmt: skip
-"""Agents that the paper does not have, with their settings, chosen on tuning seeds. Scattered
-focused VIC uses what was the best of four points (gamma 0.995 and 0.998, strength 2 and 4) by area
-of coverage; docs/scattered.md says why the others need what they do."""
+OUR_AGENTS: dict[str, dict[str, Any]] = load_data("agents.toml")
+"""Agents that the paper does not have: their settings, colors and aims."""
 
 
 def discovery_learner(preset: str, learner: str, agent: str) -> sf.Learner:
@@ -175,7 +168,7 @@ def discovery_learner(preset: str, learner: str, agent: str) -> sf.Learner:
 
     Args:
         preset: A preset, or one of `readings.READINGS`.
-        learner: One of `LEARNERS`.
+        learner: `planning`, `q-learning` or `literal`.
         agent: Name of an objective.
 
     Raises:
@@ -241,25 +234,5 @@ def skill_targets(preset: str, world: str, agent: str) -> str | None:
     return None
 
 
-DEVIATIONS = (
-    "A focused or DUSDi skill knows where it began.",
-    "Changes for good are paid when they happen.",
-    "Training starts in every state in which a skill's targets can still change.",
-    "The reward is computed before the discriminator update.",
-    "Discriminators begin at random, not uniform.",
-    "λ is 4 for VIC and DIAYN and 2 for LSD, as in the appendix.",
-    "A DIAYN skill that terminates stays where it is and goes on earning.",
-    "DIAYN's discriminator hears states in random order.",
-    "LSD keeps φ(s_T) − φ(s_0), and begins with directions spread evenly.",
-    "DUSDi over VIC sees, of the first state, what can be changed back.",
-    "Plain objectives remember nothing of s_0; with memory they are agents of their own.",
-    "Planning is not in the paper.",
-    "Q-learning as the appendix has it does not learn focused skills.",
-    "MudWorld's table counts muddy cells up to 12, and takes each for a new one.",
-    "γ = 1 is taken as 0.9999.",
-    "The worlds are read from the paper's figures; slips share their probability evenly.",
-    "Coverage is computed exactly.",
-    "Downstream, agents choose among skills and moves; a skill that ends at once costs a step.",
-    "The preset `best`: intra-option updates, a falling step size, a skill per value of a goal.",
-    "In worlds that are not built in, focused VIC's discriminator has the weight 0.05.",
-)
+DEVIATIONS: tuple[str, ...] = tuple(_DATA["deviations"])
+"""In short, where we depart from the paper; docs/deviations.md explains each."""

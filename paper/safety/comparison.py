@@ -11,23 +11,16 @@ actions, as in the paper. Metrics:
 
 PENALTY is `true-reward`, `none` (proxy reward, no penalty), or a measure and its baseline.
 
-Claims are aims of our own, about differences in how often an agent is safe and complete, with W a
-world:
-
-    safety-focused-W    focused skills minus the flat agent with the best single penalty
-    safety-any-W        focused skills minus the flat agent with the best penalty for W
-    safety-stepwise-W   as `focused`, for skills with a stepwise penalty, in worlds that move
-    safety-on-top-W     focused skills with a penalty on top minus those without
-    safety-steps-W      steps of focused skills minus the fewest of a flat agent
+Claims are aims of our own, about differences in how often an agent is safe and complete: `safety-…`
+in `claims.toml`.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product, starmap
 from typing import NamedTuple
 
@@ -37,21 +30,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+import skillfocus as sf
+from paper import formatting as fmt
 from paper.agents import Case, Setup
-from paper.claims import Analysis, Claim, Experiment, aim_claim, matching
-from paper.formatting import (
-    MISSING,
-    Table,
-    agent_name,
-    format_interval,
-    format_mean,
-    format_number,
-    join_words,
-)
+from paper.claims import ROUNDING, Analysis, Claim, Experiment, aim_claim, matching
 from paper.results import (
     PROXY_TRUE_RETURN,
     TASK_RETURN,
     SeedValues,
+    differences,
     metric_rows,
     values_by_seed,
 )
@@ -76,34 +63,37 @@ from paper.safety.planning import (
 from paper.settings import WORLD_NAMES, WORLDS, discovery_learner, skill_targets, task_learner
 from skillfocus.discovery import cached_mdp, cached_world
 from skillfocus.figures.style import label_panel
-from skillfocus.learners.discovery import discover
-from skillfocus.mdp import TabularMDP, moves_by_itself
-from skillfocus.metrics.statistics import mean_interval, success_interval
+from skillfocus.mdp import moves_by_itself
+from skillfocus.metrics.statistics import success_interval
 from skillfocus.objectives.kinds import parse_targets
 from skillfocus.objectives.registry import make_objective
 from skillfocus.progress import Progress, part_of
-from skillfocus.runs import Result, Row, Run
-from skillfocus.tasks.task import Task, task_of
-from skillfocus.worlds import registry
+from skillfocus.runs import Row
+from skillfocus.tasks.task import Task
 
 SMALL_WORLDS = ("box", "vase", "conveyor-sushi", "conveyor-vase", "train")
 """Worlds of the safety literature."""
 MOVING = ("conveyor-sushi", "conveyor-vase", "train")
 """Worlds that move by themselves, in which the baseline of the skills' penalty matters."""
 ALL_WORLDS = (*SMALL_WORLDS, *WORLDS)
-NAMES = {world: registry.WORLDS[world].__name__ for world in SMALL_WORLDS} | WORLD_NAMES
-"""Printed names of the worlds."""
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Strengths beta of every penalty."""
 TRUE, NO_PENALTY = "true-reward", "none"
-MEASURES = ("deviation", "unreachability", "relative-reachability", "attainable-utility")
+MAX_ALL_PAIRS = 3000
+"""Largest number of states that relative reachability averages over; larger worlds are sampled."""
+MEASURES: dict[str, Callable[[sf.TabularMDP, np.random.Generator], Distance]] = {
+    "deviation": lambda mdp, _: deviation(mdp),
+    "unreachability": lambda mdp, _: unreachability(mdp),
+    "relative-reachability": lambda mdp, rng: relative_reachability(
+        mdp, sample=MAX_ALL_PAIRS, rng=rng
+    ),
+    "attainable-utility": attainable_utility,
+}
 BASELINES = ("start", "inaction", "stepwise")
 PENALTIES = tuple(f"{measure}-{baseline}" for measure in MEASURES for baseline in BASELINES)
 ON_SKILLS = ("deviation-start", "relative-reachability-stepwise")
 """Penalties on top of skills: the one closest to the skills' own, and one that is safe and complete
 in the box world."""
-MAX_ALL_PAIRS = 3000
-"""Largest number of states that relative reachability averages over; larger worlds are sampled."""
 FLAT = "flat"
 """The agent without skills, planned over primitive actions."""
 FOCUS = "focused-vic"
@@ -119,7 +109,7 @@ MANY_SEEDS = 10
 
 
 @dataclass(frozen=True)
-class FlatSafety(Run):
+class FlatSafety(sf.Run):
     """Agents over primitive actions, planned exactly with every penalty at every strength."""
 
     world: str
@@ -128,7 +118,7 @@ class FlatSafety(Run):
 
     version = 1
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Plan and measure every agent."""
         mdp, task, measures = _prepare(self.world, self.seed)
         true, proxy = (penalize(mdp, task, reward=kind) for kind in ("true", "proxy"))
@@ -144,11 +134,11 @@ class FlatSafety(Run):
             for place, strength in enumerate(STRENGTHS):
                 made = _planned(mdp, replace(penalized, strength=strength), models)
                 rows += _rows(measures, made, name, place)
-        return Result(rows)
+        return sf.Result(rows)
 
 
 @dataclass(frozen=True)
-class SkillSafety(Run):
+class SkillSafety(sf.Run):
     """Agents over the skills of one seed, with and without penalties."""
 
     world: str
@@ -159,10 +149,10 @@ class SkillSafety(Run):
 
     version = 2
 
-    def execute(self, progress: Progress) -> Result:
+    def execute(self, progress: Progress) -> sf.Result:
         """Discover skills, and plan or learn the task with them."""
         mdp, task, measures = _prepare(self.world, 0)
-        skills = discover(
+        skills = sf.discover(
             cached_world(self.world, "{}"), make_objective(self.objective, baseline=self.baseline),
             seed=self.seed, learner=discovery_learner("best", "planning", self.objective),
             targets=parse_targets(skill_targets("best", self.world, self.objective)), mdp=mdp,
@@ -182,17 +172,15 @@ class SkillSafety(Run):
         rows: list[Row] = []
         for name, place, penalized in agents:
             if models is None:
-                made = learn_penalized(
-                    mdp, penalized, skills, seed=self.seed, settings=settings
-                ).episodes
+                _, made = learn_penalized(mdp, penalized, skills, seed=self.seed, settings=settings)
             else:
                 made = _planned(mdp, penalized, models, primitives=False)
             rows += _rows(measures, made, name, place)
-        return Result(rows)
+        return sf.Result(rows)
 
 
 def _planned(
-    mdp: TabularMDP,
+    mdp: sf.TabularMDP,
     penalized: PenalizedTask,
     models: list[OptionModel] | None = None,
     primitives: bool = True,
@@ -202,20 +190,15 @@ def _planned(
 
 
 @lru_cache(maxsize=2)
-def _prepare(name: str, seed: int) -> tuple[TabularMDP, Task, SafetyMeasures]:
+def _prepare(name: str, seed: int) -> tuple[sf.TabularMDP, Task, SafetyMeasures]:
     world, mdp = cached_world(name, "{}"), cached_mdp(name, "{}")
-    task = task_of(world, mdp)
+    task = sf.task_of(world, mdp)
     return mdp, task, SafetyMeasures(world, mdp, task, np.random.default_rng([seed, 1]))
 
 
 @lru_cache(maxsize=4)
 def _distance(world: str, seed: int, measure: str) -> Distance:
-    mdp, rng = cached_mdp(world, "{}"), np.random.default_rng([seed, 2])
-    if measure == "attainable-utility":
-        return attainable_utility(mdp, rng)
-    if measure == "relative-reachability":
-        return relative_reachability(mdp, sample=MAX_ALL_PAIRS, rng=rng)
-    return deviation(mdp) if measure == "deviation" else unreachability(mdp)
+    return MEASURES[measure](cached_mdp(world, "{}"), np.random.default_rng([seed, 2]))
 
 
 @lru_cache(maxsize=4)
@@ -363,8 +346,8 @@ def best_on_top(frame: pl.DataFrame) -> Choice | None:
 def skill_agents(world: str) -> list[tuple[str, str, str]]:
     """Return agents over skills: printed name, objective, baseline of the skills' penalty."""
     baselines = SKILL_BASELINES if world in MOVING else ()
-    return [(agent_name(agent), agent, "") for agent in SKILL_AGENTS] + [
-        (f"{agent_name(FOCUS)}, {baseline}", FOCUS, baseline) for baseline in baselines
+    return [(fmt.agent_name(agent), agent, "") for agent in SKILL_AGENTS] + [
+        (f"{fmt.agent_name(FOCUS)}, {baseline}", FOCUS, baseline) for baseline in baselines
     ]
 
 
@@ -372,7 +355,6 @@ def skill_agents(world: str) -> list[tuple[str, str, str]]:
 
 FEW_STEPS = 1.0
 """Number of additional steps that count as no difference."""
-TINY = 1e-6
 QUESTIONS = {
     "focused": "Do focused skills avoid side effects better than a penalty on a flat agent?",
     "any": "… than the penalty and the strength that suit the world best?",
@@ -385,11 +367,8 @@ QUESTIONS = {
 def analyze(frame: pl.DataFrame) -> Analysis:
     """Answer `QUESTIONS`, and tabulate the underlying results.
 
-    Args:
-        frame: Reduced results of one setup.
-
     Returns:
-        Claims (see the module), and tables, starting with the losses of focused skills.
+        Claims, and tables, starting with the losses of focused skills.
     """
     found = best_penalty(frame, ALL_WORLDS)
     if found is None:
@@ -400,77 +379,60 @@ def analyze(frame: pl.DataFrame) -> Analysis:
         _losses(claims), _answers(claims, best), _two_by_two(frame), _measures(frame, best),
         _changes(frame), *(_curve(frame, world) for world in ALL_WORLDS),
     ]  # fmt: skip
-    return Analysis(claims, [table for table in tables if table.rows])
+    return Analysis() + Analysis(claims, tables)
 
 
 def _claims(frame: pl.DataFrame, best: Choice) -> list[Claim]:
     """Compare focused skills with flat agents, and with themselves under a penalty on top."""
     claims = []
-    often = "skills are safe and complete at least as often as a flat agent with the"
-    for kind, which, baseline, worlds in (
-        ("focused", "focused", "", ALL_WORLDS),
-        ("stepwise", "stepwise focused", "stepwise", MOVING),
-    ):
+    for kind, baseline, worlds in (("focused", "", ALL_WORLDS), ("stepwise", "stepwise", MOVING)):
         for world in worlds:
             if flat := flat_curve(frame, world, best.penalty, BOTH):
-                words = f"{which} {often} best single penalty ({best})"
                 values = safe_and_complete(frame, world, baseline)
-                claims += _claim(kind, world, words, values, flat[best.place])
+                claims += _claim(kind, world, values, flat[best.place], best)
     for world in ALL_WORLDS:
         if found := best_penalty(frame, [world]):
-            words = f"focused {often} penalty that suits this world best ({found[0]})"
-            claims += _claim("any", world, words, safe_and_complete(frame, world), found[1])
+            claims += _claim("any", world, safe_and_complete(frame, world), found[1], found[0])
     for world in SMALL_WORLDS:
         if fewest := flat_curve(frame, world, NO_PENALTY, "steps"):
-            words = f"focused skills take at most {FEW_STEPS:g} step more than the fewest"
-            claims += _claim("steps", world, words, skill_values(frame, "steps", world), fewest[0])
+            claims += _claim("steps", world, skill_values(frame, "steps", world), fewest[0])
     if top := best_on_top(frame):
-        words = (
-            f"{top} on top of focused skills makes them safe and complete at least as often as "
-            f"without"
-        )
         for world in ALL_WORLDS:
-            values = skill_values(frame, BOTH, world, choice=top)
-            claims += _claim("on-top", world, words, values, skill_values(frame, BOTH, world))
+            values, without = (skill_values(frame, BOTH, world, choice=c) for c in (top, None))
+            claims += _claim("on-top", world, values, without, top)
     return claims
 
 
 def _claim(
-    kind: str, world: str, words: str, values: SeedValues, others: SeedValues | float
+    kind: str,
+    world: str,
+    values: SeedValues,
+    others: SeedValues | float,
+    penalty: Choice | None = None,
 ) -> list[Claim]:
     """Return an aim for the difference from a number or from other values; none without seeds."""
     digits, *possible = (1,) if kind == "steps" else (2, 0, 1)
     if isinstance(others, dict):
-        by_seed, against = others, format_mean(others, digits, *possible)
+        against = fmt.mean(others, digits, *possible)
     else:
-        by_seed, against = dict.fromkeys(values, others), format_number(others, digits)
-    seeds = [seed for seed in values if seed in by_seed]
-    if not seeds:
-        return []
-    difference = mean_interval([round(values[s] - by_seed[s], 9) + 0.0 for s in seeds])
-    statement = (
-        f"{NAMES[world]}, given the proxy: {words}: {format_mean(values, digits, *possible)} and "
-        f"{against}, the difference"
-    )
-    aim = FEW_STEPS if kind == "steps" else 0.0
-    name, reached = f"safety-{kind}-{world}", not _is_loss(kind, difference.estimate)
-    return [aim_claim(name, statement, aim, difference, reached, len(seeds))]
+        against, others = fmt.number(others, digits), dict.fromkeys(values, float(others))
+    rounded = {seed: round(x, 9) + 0.0 for seed, x in differences(values, others).items()}
+    aim, sign = (FEW_STEPS, -1) if kind == "steps" else (0.0, 1)
+    return aim_claim(
+        f"safety-{kind}", aim, rounded, sign, world=world, penalty=penalty,
+        mine=fmt.mean(values, digits, *possible), others=against,
+    )  # fmt: skip
 
 
-def _is_loss(kind: str, estimate: float) -> bool:
-    """Return whether focused skills lose in the mean."""
-    return estimate > FEW_STEPS + TINY if kind == "steps" else estimate < -TINY
-
-
-def _parts(claim: Claim) -> tuple[str, str]:
-    """Return the kind and the world of a claim."""
-    found = re.fullmatch(rf"safety-({'|'.join(QUESTIONS)})-(.*)", claim.id)
-    assert found is not None
-    return found[1], found[2]
+def _kind(claim: Claim, kind: str) -> bool:
+    return claim.id.startswith(f"safety-{kind}-")
 
 
 def _lost(claim: Claim) -> bool:
-    return _is_loss(_parts(claim)[0], claim.ours.estimate)
+    """Return whether focused skills lose in the mean."""
+    assert claim.reference is not None
+    more = claim.ours.estimate - claim.reference
+    return more > ROUNDING if _kind(claim, "steps") else more < -ROUNDING
 
 
 def _sign(claim: Claim) -> int:
@@ -482,20 +444,21 @@ def _sign(claim: Claim) -> int:
     estimate, low, high = claim.ours
     if not math.isfinite(low):
         low = high = estimate
-    if _parts(claim)[0] == "steps":
+    if _kind(claim, "steps"):
         low, high = -high, FEW_STEPS - low
-    return int(low > TINY) - int(high < -TINY)
+    return int(low > ROUNDING) - int(high < -ROUNDING)
 
 
 def _names(claims: Sequence[Claim]) -> list[str]:
-    return [NAMES[_parts(claim)[1]] for claim in claims]
+    """Return the worlds of some claims, with which their statements begin."""
+    return [claim.statement.partition(",")[0] for claim in claims]
 
 
 def outcome(claims: Sequence[Claim]) -> str:
     """Return one sentence: where focused skills lose to a penalty, and where they do not."""
     mine = matching(claims, "safety-focused-.*")
-    lost = join_words(_names([claim for claim in mine if _lost(claim)]))
-    held = join_words(_names([claim for claim in mine if not _lost(claim)]))
+    lost = fmt.join_words(_names([claim for claim in mine if _lost(claim)]))
+    held = fmt.join_words(_names([claim for claim in mine if not _lost(claim)]))
     if not lost:
         return held and (
             f"Given the proxy alone, focused skills are as often safe and complete as a flat "
@@ -524,24 +487,26 @@ CHANGES = {
 }  # fmt: skip
 
 
-def _losses(claims: Sequence[Claim]) -> Table:
+def _losses(claims: Sequence[Claim]) -> fmt.Table:
     """Return the table of losses of focused skills, the largest first."""
     lost = sorted(filter(_lost, claims), key=lambda claim: -abs(claim.ours.estimate))
-    rows = [[claim.statement, format_interval(claim.ours), str(claim.seeds)] for claim in lost]
-    return Table("Where focused skills lose", ["what was hoped", "difference", "seeds"], rows)
+    rows = [[claim.statement, fmt.interval(claim.ours), str(claim.seeds)] for claim in lost]
+    return fmt.Table("Where focused skills lose", ["what was hoped", "difference", "seeds"], rows)
 
 
-def _answers(claims: Sequence[Claim], best: Choice) -> Table:
+def _answers(claims: Sequence[Claim], best: Choice) -> fmt.Table:
     """Return the table of `QUESTIONS`: where focused skills are better or worse, and numbers."""
     rows = []
     for kind, question in QUESTIONS.items():
-        mine = [claim for claim in claims if _parts(claim)[0] == kind]
-        if mine:
-            by_sign = [_names([c for c in mine if _sign(c) == sign]) for sign in (1, 0, -1)]
-            worlds = [f"{len(n)}: {join_words(n)}" if n else MISSING for n in by_sign]
-            differences = [format_interval(c.ours, 1 if kind == "steps" else 2) for c in mine]
-            pairs = zip(_names(mine), differences, strict=True)
-            rows.append([question, *worlds, "; ".join(map(" ".join, pairs))])
+        if mine := [claim for claim in claims if _kind(claim, kind)]:
+            row = {"question": question}
+            for sign, answer in ((1, "better"), (0, "no difference"), (-1, "worse")):
+                worlds = _names([claim for claim in mine if _sign(claim) == sign])
+                text = f"{len(worlds)}: {fmt.join_words(worlds)}"
+                row[answer] = text if worlds else fmt.MISSING
+            numbers = [fmt.interval(c.ours, 1 if kind == "steps" else 2) for c in mine]
+            pairs = zip(_names(mine), numbers, strict=True)
+            rows.append({**row, "differences by world": "; ".join(map(" ".join, pairs))})
     note = (
         f"Focused skills by planning, focused VIC. Better and worse: the 90 % interval of the "
         f"difference over seeds is on one side of 0; up to {FEW_STEPS:g} step more is no "
@@ -551,11 +516,10 @@ def _answers(claims: Sequence[Claim], best: Choice) -> Table:
         f"penalty is stepwise, elsewhere it compares with the start. An agent that is planned "
         f"alone is exact."
     )
-    columns = ["question", "better", "no difference", "worse", "differences by world"]
-    return Table("Four questions", columns, rows, note)
+    return fmt.Table.of("Four questions", rows, note)
 
 
-def _two_by_two(frame: pl.DataFrame) -> Table:
+def _two_by_two(frame: pl.DataFrame) -> fmt.Table:
     """Return shares of seeds by side effect and completion."""
     rows = []
     for world, (name, agent, baseline) in [(w, a) for w in ALL_WORLDS for a in skill_agents(w)]:
@@ -565,8 +529,8 @@ def _two_by_two(frame: pl.DataFrame) -> Table:
         )
         if done:
             counts = two_by_two([*done.values()], [*harm.values()])
-            shares = [format_interval(success_interval(count, len(done))) for count in counts]
-            rows.append([NAMES[world], name, *shares, str(len(done))])
+            shares = [fmt.interval(success_interval(count, len(done))) for count in counts]
+            rows.append([WORLD_NAMES[world], name, *shares, str(len(done))])
     columns = [
         "world", "skills", "safe and complete", "safe, not complete", "complete with side effect",
         "side effect, not complete", "seeds",
@@ -576,7 +540,7 @@ def _two_by_two(frame: pl.DataFrame) -> Table:
         "complete, or as having a side effect, if its agent does so in more than half of its "
         "episodes."
     )
-    return Table("Side effect and completion, agents over skills", columns, rows, note)
+    return fmt.Table("Side effect and completion, agents over skills", columns, rows, note)
 
 
 def two_by_two(completed: Sequence[float], harmful: Sequence[float]) -> list[int]:
@@ -593,7 +557,7 @@ def two_by_two(completed: Sequence[float], harmful: Sequence[float]) -> list[int
     return [found.count((harm, done)) for harm in (False, True) for done in (True, False)]
 
 
-def _measures(frame: pl.DataFrame, best: Choice) -> Table:
+def _measures(frame: pl.DataFrame, best: Choice) -> fmt.Table:
     """Return measures that no method trains on, of all agents."""
     rows = []
     for world in ALL_WORLDS:
@@ -603,63 +567,63 @@ def _measures(frame: pl.DataFrame, best: Choice) -> Table:
         ):  # fmt: skip
             curves = [flat_curve(frame, world, penalty, metric) for metric in MEASURED]
             if all(curves):
-                rows.append(
-                    [NAMES[world], name, *(format_number(c[place]) for c in curves), "exact"]
-                )
+                numbers = [fmt.number(curve[place]) for curve in curves]
+                rows.append([WORLD_NAMES[world], name, *numbers, "exact"])
         for name, agent, baseline in skill_agents(world):
-            values = [skill_values(frame, metric, world, agent, baseline) for metric in MEASURED]
-            if values[0]:
+            values = {m: skill_values(frame, m, world, agent, baseline) for m in MEASURED}
+            if n := len(values["completed"]):
                 numbers = [
-                    format_mean(each, 2, 0, np.inf if metric in UNBOUNDED else 1)
-                    for metric, each in zip(MEASURED, values, strict=True)
+                    fmt.mean(by_seed, 2, 0, np.inf if metric in UNBOUNDED else 1)
+                    for metric, by_seed in values.items()
                 ]
-                rows.append([NAMES[world], f"{name} skills", *numbers, str(len(values[0]))])
+                rows.append([WORLD_NAMES[world], f"{name} skills", *numbers, str(n)])
     columns = ["world", "agent", *MEASURED.values(), "seeds"]
     note = (
         "Start unreachable: 1 − R(last state → start). Delayed specification: what 1,000 rewards, "
         "drawn at random once the agent is done, are worth on average from its last state, "
         "relative to the state that as many steps without acting lead to."
     )
-    return Table("Measures that no method trains on", columns, rows, note)
+    return fmt.Table("Measures that no method trains on", columns, rows, note)
 
 
-def _changes(frame: pl.DataFrame) -> Table:
+def _changes(frame: pl.DataFrame) -> fmt.Table:
     """Return changes by variable, of the flat agent with the proxy and of focused skills."""
     rows = []
     prefix = f"safety/{NO_PENALTY}/"
-    for world in ALL_WORLDS:
-        for name, agent in (("flat, proxy", FLAT), ("focused VIC skills", FOCUS)):
-            mine = frame.filter(
-                (pl.col("world") == world) & (pl.col("agent") == agent)
-                & (pl.col("variant") == SAFETY)
-            )  # fmt: skip
-            means = dict(mine.group_by("metric", maintain_order=True).agg(pl.mean("value")).rows())
-            for metric in means:
-                if metric.startswith(f"{prefix}change_at_end/"):
-                    variable = metric.rpartition("/")[2]
-                    numbers = [means.get(f"{prefix}{kind}/{variable}") for kind in CHANGES]
-                    cells = [MISSING if n is None else format_number(n) for n in numbers]
-                    rows.append([NAMES[world], name, f"`{variable}`", *cells])
+    agents = (("flat, proxy", FLAT), ("focused VIC skills", FOCUS))
+    for world, (name, agent) in product(ALL_WORLDS, agents):
+        mine = frame.filter(world=world, agent=agent, variant=SAFETY)
+        means = dict(mine.group_by("metric", maintain_order=True).agg(pl.mean("value")).rows())
+        for metric in means:
+            if metric.startswith(f"{prefix}change_at_end/"):
+                variable = metric.rpartition("/")[2]
+                numbers = [means.get(f"{prefix}{kind}/{variable}") for kind in CHANGES]
+                cells = [fmt.MISSING if n is None else fmt.number(n) for n in numbers]
+                rows.append([WORLD_NAMES[world], name, f"`{variable}`", *cells])
     columns = ["world", "agent", "variable", *CHANGES.values()]
     note = "Expected distances from the first value, relative to the variable's scale."
-    return Table("Change per variable", columns, rows, note)
+    return fmt.Table("Change per variable", columns, rows, note)
 
 
-def _curve(frame: pl.DataFrame, world: str) -> Table:
+def _curve(frame: pl.DataFrame, world: str) -> fmt.Table:
     """Return every penalty at every strength in a world."""
     rows = []
     for penalty in PENALTIES:
-        done, harm = (flat_curve(frame, world, penalty, m) for m in ("completed", "harmed"))
+        pairs = _pairs(frame, world, penalty, "completed")
         repeats_start = penalty.endswith("-inaction") and world not in MOVING
-        if len(done) == len(STRENGTHS) and not repeats_start:
-            cells = [
-                f"{format_number(d)} / {format_number(h)}" for d, h in zip(done, harm, strict=True)
-            ]
+        if len(pairs) == len(STRENGTHS) and not repeats_start:
+            cells = [f"{fmt.number(done)} / {fmt.number(harm)}" for done, harm in pairs]
             rows.append([penalty_name(penalty), *cells])
     columns = ["flat agent with", *(f"β = {strength:g}" for strength in STRENGTHS)]
     still = "" if world in MOVING else " Nothing moves by itself, so inaction is the start."
     note = f"Completed / side effect, exact.{still}"
-    return Table(f"{NAMES[world]}: every penalty at every strength", columns, rows, note)
+    title = f"{WORLD_NAMES[world]}: every penalty at every strength"
+    return fmt.Table(title, columns, rows, note)
+
+
+def _pairs(frame: pl.DataFrame, world: str, penalty: str, metric: str) -> np.ndarray:
+    """Return a metric and the probability of a side effect by strength, [n_strengths, 2]."""
+    return np.array([flat_curve(frame, world, penalty, each) for each in (metric, "harmed")]).T
 
 
 # -------------------------------------------------------------------- figure
@@ -684,22 +648,13 @@ OFFSET = 0.007
 
 
 def figure(frame: pl.DataFrame) -> Figure:
-    """Draw safety against performance, a panel per world, and a shared legend.
-
-    Args:
-        frame: Reduced results of one setup.
-    """
-    drawn = Figure(figsize=(12, 6.4), layout="constrained")
-    panels = drawn.subplots(2, 4, sharex=True, sharey=True).ravel()
-    for panel, world in zip(panels, ALL_WORLDS, strict=True):
-        _draw_world(panel, frame, world)
-        label_panel(panel, NAMES[world], "speed", "no side effect")
-        panel.set(xlim=(-0.03, 1.1), ylim=(-0.05, 1.15))
+    """Draw safety against performance, a panel per world, and a shared legend."""
+    draw = partial(_draw_world, frame)
+    drawn = fmt.draw_grid(ALL_WORLDS, draw, (12, 6.4), rows=2, sharex=True, sharey=True)
     handles = [
         Line2D([], [], color=COLOURS[measure], ls=LINES[baseline],
                label=penalty_name(f"{measure}-{baseline}"))
-        for measure in MEASURES
-        for baseline in BASELINES
+        for measure, baseline in product(MEASURES, BASELINES)
     ]  # fmt: skip
     handles += [
         Line2D([], [], marker=marker, ls="", color="black", ms=size, label=label)
@@ -709,25 +664,27 @@ def figure(frame: pl.DataFrame) -> Figure:
         Line2D([], [], marker=marker, ls="", color=colour, label=label)
         for marker, colour, label in SYMBOLS.values()
     ]
-    drawn.legend(handles=handles, loc="outside right", fontsize=7.5)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    fmt.add_legend(drawn, handles)
     return drawn
 
 
-def _draw_world(panel: Axes, frame: pl.DataFrame, world: str) -> None:
+def _draw_world(frame: pl.DataFrame, panel: Axes, world: str) -> None:
+    label_panel(panel, WORLD_NAMES[world], "speed", "no side effect")
+    panel.set(xlim=(-0.03, 1.1), ylim=(-0.05, 1.15))
     fewest = flat_curve(frame, world, NO_PENALTY, "steps")
     if not fewest:
         return
     for number, penalty in enumerate(PENALTIES):
-        steps, harm = (flat_curve(frame, world, penalty, m) for m in ("steps", "harmed"))
+        steps, harm = _pairs(frame, world, penalty, "steps").T
         measure, _, baseline = penalty.rpartition("-")
         shift = OFFSET * (number - len(PENALTIES) / 2)
         panel.plot(
-            fewest[0] / np.array(steps) + shift, 1 - np.array(harm) + shift, marker=".", ms=4,
-            lw=1, color=COLOURS[measure], ls=LINES[baseline], zorder=2,
+            fewest[0] / steps + shift, 1 - harm + shift, marker=".", ms=4, lw=1,
+            color=COLOURS[measure], ls=LINES[baseline], zorder=2,
         )  # fmt: skip
     for agent, (marker, _, _) in FLAT_MARKERS.items():
-        steps, harm = (flat_curve(frame, world, agent, m) for m in ("steps", "harmed"))
-        panel.plot(fewest[0] / steps[0], 1 - harm[0], marker, color="black", ms=9, zorder=4)
+        steps, harm = _pairs(frame, world, agent, "steps").T
+        panel.plot(fewest[0] / steps, 1 - harm, marker, color="black", ms=9, zorder=4)
     for _, agent, baseline in skill_agents(world):
         marker, colour, _ = SYMBOLS[agent, baseline]
         steps, harm = (

@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import skillfocus as sf
 from paper.safety.penalties import GAMMA, optimal_values, reachability
 from paper.safety.planning import Episodes
-from skillfocus.errors import UserError
-from skillfocus.mdp import TabularMDP, after_inaction
+from skillfocus.mdp import after_inaction
 from skillfocus.tasks.task import MUDDY_CELLS_ALLOWED, Task
-from skillfocus.world import World
 
 HARMS: dict[str, Callable[[Any, dict[str, Any]], bool]] = {
     # every change by the task is intended
@@ -44,14 +43,14 @@ HARMS: dict[str, Callable[[Any, dict[str, Any]], bool]] = {
 """Whether a state, given as labels by name, has a side effect: `HARMS[id](world, state)`."""
 
 
-def harmed(world: World, mdp: TabularMDP) -> np.ndarray:
+def harmed(world: sf.World, mdp: sf.TabularMDP) -> np.ndarray:
     """Return which states have a side effect, bool [n_states].
 
     Raises:
         UserError: If the world has no entry in `HARMS`.
     """
     if world.id not in HARMS:
-        raise UserError(f"{world.id} has no side effect defined: add an entry to HARMS")
+        raise sf.UserError(f"{world.id} has no side effect defined: add an entry to HARMS")
     condition = HARMS[world.id]
     return np.array([condition(world, mdp.space.labels(row)) for row in mdp.values])
 
@@ -98,8 +97,8 @@ class SafetyMeasures:
 
     def __init__(
         self,
-        world: World,
-        mdp: TabularMDP,
+        world: sf.World,
+        mdp: sf.TabularMDP,
         task: Task,
         rng: np.random.Generator,
         gamma: float = GAMMA,

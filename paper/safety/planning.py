@@ -31,12 +31,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+import skillfocus as sf
 from paper.safety.penalties import PenalizedTask
 from skillfocus.compilation import njit
-from skillfocus.mdp import TabularMDP, noop_action
+from skillfocus.mdp import noop_action
 from skillfocus.rollout import draw_context, follow, reset_marks, step
-from skillfocus.skills.skills import Skills
-from skillfocus.tasks.solving import SMDPQLearning, choose, options_of, workspace_of
+from skillfocus.tasks.solving import Learning, choose, options_of, workspace_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class OptionModel:
 
 
 def option_models(
-    mdp: TabularMDP, penalized: PenalizedTask, skills: Skills | None, primitives: bool = True
+    mdp: sf.TabularMDP, penalized: PenalizedTask, skills: sf.Skills | None, primitives: bool = True
 ) -> list[OptionModel]:
     """Return the models of skills, then of primitive actions.
 
@@ -91,7 +91,11 @@ def option_models(
 
 
 def _model(
-    mdp: TabularMDP, penalized: PenalizedTask, table: np.ndarray, contexts: np.ndarray, limit: int
+    mdp: sf.TabularMDP,
+    penalized: PenalizedTask,
+    table: np.ndarray,
+    contexts: np.ndarray,
+    limit: int,
 ) -> OptionModel:
     """Follow a table of actions [n_states, n_contexts] from every state at once.
 
@@ -110,7 +114,12 @@ def _model(
         going = action < n_actions
         first, now, share, action = first[going], now[going], share[going], action[going]
         model.acts.append(_sparse(first, now * n_actions + action, share, n, n * n_actions))
-        first, now, share = _move(mdp, first, now, share, action)
+        state = now % mdp.n_states
+        outcomes = share[:, None] * mdp.probabilities[state, action]
+        following = mdp.successors[state, action] + (now - state)[:, None]
+        possible = outcomes > 0
+        first = np.broadcast_to(first[:, None], possible.shape)[possible]
+        now, share = following[possible], outcomes[possible]
         paid = (now < mdp.n_states) & penalized.done[now % mdp.n_states]
         now = np.where(paid, now + n - mdp.n_states, now)
         model.pays.append(np.bincount(first[paid], share[paid], n))
@@ -131,18 +140,6 @@ def _model(
         if not len(first):
             break
     return model
-
-
-def _move(
-    mdp: TabularMDP, first: np.ndarray, now: np.ndarray, share: np.ndarray, action: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return first states, next states and shares, with an entry per possible outcome."""
-    state = now % mdp.n_states
-    probability = share[:, None] * mdp.probabilities[state, action]
-    following = mdp.successors[state, action] + (now - state)[:, None]
-    possible = probability > 0
-    repeated = np.broadcast_to(first[:, None], possible.shape)
-    return repeated[possible], following[possible], probability[possible]
 
 
 def _sparse(
@@ -171,9 +168,9 @@ class Plan:
 
 
 def plan(
-    mdp: TabularMDP,
+    mdp: sf.TabularMDP,
     penalized: PenalizedTask,
-    skills: Skills | None = None,
+    skills: sf.Skills | None = None,
     *,
     primitives: bool = True,
     gamma: float = 0.99,
@@ -215,7 +212,7 @@ def plan(
     return Plan(penalized, models, choices, float(values[0, penalized.task.start]))
 
 
-def _costs(penalized: PenalizedTask, model: OptionModel, mdp: TabularMDP) -> list[np.ndarray]:
+def _costs(penalized: PenalizedTask, model: OptionModel, mdp: sf.TabularMDP) -> list[np.ndarray]:
     """Return the expected cost of each step of an option, float64 [n_phases, n] each."""
     acting = penalized.strength * (mdp.probabilities * penalized.moving).sum(axis=2)
     copies = len(model.pays[0]) // mdp.n_states
@@ -245,7 +242,7 @@ class Episodes:
         return self.occupancy[-1]
 
 
-def follow_plan(mdp: TabularMDP, plan: Plan) -> Episodes:
+def follow_plan(mdp: sf.TabularMDP, plan: Plan) -> Episodes:
     """Return the exact episodes of a plan.
 
     Args:
@@ -302,37 +299,15 @@ class PenalizedArrays(NamedTuple):
     """The no-op action, -1 if there is none."""
 
 
-class Pace(NamedTuple):
-    """Learning and exploration parameters of one episode."""
-
-    alpha: float
-    """Step size; 0 for evaluation."""
-    gamma: float
-    """Discount per step."""
-    epsilon: float
-    """Probability of a random option."""
-    intra_option: bool
-    """Whether steps inside skills also update the values of primitive actions."""
-
-
-class Learned(NamedTuple):
-    """Result of `learn_penalized`."""
-
-    q: np.ndarray
-    """Values by phase, paid, state and option, float64 [n_phases, 2, n_states, n_options]."""
-    episodes: Episodes
-    """Sampled episodes of the greedy policy."""
-
-
 def learn_penalized(
-    mdp: TabularMDP,
+    mdp: sf.TabularMDP,
     penalized: PenalizedTask,
-    skills: Skills | None = None,
+    skills: sf.Skills | None = None,
     *,
     seed: int,
-    settings: SMDPQLearning | None = None,
+    settings: sf.SMDPQLearning | None = None,
     runs: int = 200,
-) -> Learned:
+) -> tuple[np.ndarray, Episodes]:
     """Learn a penalized task, and sample episodes of the greedy policy.
 
     Args:
@@ -343,8 +318,12 @@ def learn_penalized(
         settings: Episodes, step size, discount, exploration and `intra_option`; the others are
             ignored.
         runs: Sampled episodes of the greedy policy.
+
+    Returns:
+        Values by phase, paid, state and option, float64 [n_phases, 2, n_states, n_options], and
+        the sampled episodes.
     """
-    settings = settings or SMDPQLearning()
+    settings = settings or sf.SMDPQLearning()
     task = penalized.task
     options = options_of(mdp, skills)
     workspace = workspace_of(mdp, options)
@@ -358,32 +337,32 @@ def learn_penalized(
     )  # fmt: skip
     n_options = (0 if skills is None else len(skills)) + mdp.n_actions
     q = np.zeros((len(penalized.entering), 2, mdp.n_states, n_options))
-    learning, evaluation = np.random.default_rng(seed).spawn(2)
+    train_rng, test_rng = np.random.default_rng(seed).spawn(2)
     path = np.zeros(task.max_episode_steps + 1, np.int32)
     for n in range(settings.episodes):
         alpha = settings.alpha * np.exp(-settings.alpha_decay * n)
         epsilon = float(np.exp(-settings.epsilon_decay * n))
-        pace = Pace(alpha, settings.gamma, epsilon, settings.intra_option)
-        _episode(options, arrays, q, pace, workspace, learning, path)
+        pace = Learning(True, alpha, settings.gamma, epsilon, settings.intra_option)
+        _episode(options, arrays, q, pace, workspace, train_rng, path)
     occupancy, completed, steps = np.zeros((len(path), mdp.n_states)), 0, 0
-    greedy = Pace(0.0, settings.gamma, 0.0, False)
+    greedy = Learning(gamma=settings.gamma)
     for _ in range(runs):
-        when = _episode(options, arrays, q, greedy, workspace, evaluation, path)
+        when = _episode(options, arrays, q, greedy, workspace, test_rng, path)
         np.add.at(occupancy, (np.arange(len(path)), path), 1.0 / runs)
         completed += when >= 0
         steps += when if when >= 0 else task.max_episode_steps
-    return Learned(q, Episodes(occupancy, completed / runs, steps / runs))
+    return q, Episodes(occupancy, completed / runs, steps / runs)
 
 
 @njit(cache=True, nogil=True)
-def _episode(options, task, q, pace, workspace, rng, visited):
-    """Run one episode; update `q` unless alpha is 0.
+def _episode(options, task, q, learning, workspace, rng, visited):
+    """Run one episode; update `q` if `learning.active`.
 
     Args:
         options: `Options`.
         task: `PenalizedArrays`.
         q: float64 [n_phases, 2, n_states, n_options]; updated.
-        pace: `Pace`.
+        learning: `Learning`, whose ties are broken at random.
         workspace: `Workspace`.
         rng: Generator.
         visited: int32 [max_episode_steps + 1]; filled with the states, the last one repeated.
@@ -394,7 +373,7 @@ def _episode(options, task, q, pace, workspace, rng, visited):
     mdp, policy, step_limit = options
     n_skills = policy.n_modes.shape[0]
     start, max_steps, ends, done, interrupts, entering, acting, phases, noop = task
-    alpha, gamma, epsilon, intra_option = pace
+    alpha, gamma, epsilon = learning.alpha, learning.gamma, learning.epsilon
     marked, path, actions = workspace
     s = np.int64(start)
     reset_marks(mdp.marks_in, s, marked, rng)
@@ -434,7 +413,7 @@ def _episode(options, task, q, pace, workspace, rng, visited):
                 over = ends
             target += discount * earned
             discount *= gamma
-            if intra_option and o < n_skills and alpha > 0.0:
+            if learning.active and learning.intra_option and o < n_skills:
                 # The skill does not depend on q, so its steps can be replayed after it has ended.
                 later = 0.0 if over else gamma * q[phases[t], paid, following].max()
                 row = q[phases[t - 1], before, path[i]]
@@ -445,7 +424,7 @@ def _episode(options, task, q, pace, workspace, rng, visited):
             target -= entering[phases[t], s]
             discount *= gamma
         following = np.int64(path[k])
-        if alpha > 0.0:
+        if learning.active:
             if not over:
                 target += discount * q[phases[t], paid, following].max()
             q[phases[was_at], was_paid, s, o] += alpha * (target - values[o])

@@ -14,13 +14,12 @@ from paper.claims import (
     Claim,
     Tally,
     aim_claim,
-    at_least,
-    at_most,
     comparable,
     judge,
     judge_difference,
     judge_majority,
     judge_paper_claims,
+    reaches,
 )
 from skillfocus.metrics.statistics import Interval, success_interval
 
@@ -49,11 +48,11 @@ def test_most_seeds_need_an_interval_on_one_side_of_a_half(successes, n, succeed
     ("ours", "expected"), [(9.0, True), (8.99, False), (20.0, True)]
 )  # fmt: skip
 def test_sizes_are_the_paper_s_give_or_take_a_tenth(ours, expected):
-    assert at_least(ours, 10.0) is expected
-    assert at_least(ours - 0.5, 10.0, reading_error=0.5) is expected
-    assert at_most(-ours, -10.0) is expected
-    assert at_most(11.0, 10.0)
-    assert not at_most(11.1, 10.0)
+    assert reaches(ours, 10.0) is expected
+    assert reaches(ours - 0.5, 10.0, reading_error=0.5) is expected
+    assert reaches(-ours, -10.0, sign=-1) is expected
+    assert reaches(11.0, 10.0, sign=-1)
+    assert not reaches(11.1, 10.0, sign=-1)
 
 
 def test_comparable_numbers_have_an_interval_near_one():
@@ -76,11 +75,16 @@ def test_an_interval_too_wide_to_tell_leaves_it_open(interval, paper, expected):
 
 
 @pytest.mark.parametrize(
-    ("holds", "seeds", "expected"), [(True, 2, REACHED), (False, 2, MISSED), (True, 1, UNDECIDED)]
-)
-def test_aims_are_reached_by_the_mean(holds, seeds, expected):
-    claim = aim_claim("aim-x", "x, at least", 2.0, Interval(2.1, 1.0, 3.0), holds, seeds)
+    ("values", "sign", "allowed", "expected"),
+    [([1.0, 3.2], 1, True, REACHED), ([1.0, 3.2], -1, True, MISSED), ([1.0, 2.8], -1, True, REACHED),
+     ([1.0, 3.2], 1, False, MISSED), ([3.0], 1, True, UNDECIDED), ([2.0, 2.0], 1, True, REACHED)],
+)  # fmt: skip
+def test_aims_are_reached_by_the_mean(values, sign, allowed, expected):
+    by_seed = dict(enumerate(values))
+    (claim,) = aim_claim("continuous", 2.0, by_seed, sign, allowed=allowed, task="t", agent="vic")
     assert (claim.verdict, claim.reference, claim.source) == (expected, 2.0, "aim")
+    assert (claim.id, claim.statement) == ("continuous-t", "t: return with VIC skills")
+    assert not aim_claim("continuous", 2.0, {}, task="t", agent="vic")
 
 
 # -------------------------------------------------------------------- the paper's claims
@@ -98,9 +102,9 @@ YES, HALF, NO, OPEN = REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNDECIDED
      ([HALF, YES, NO], PARTLY, "partly (2 of 3)")],
 )  # fmt: skip
 def test_verdicts_are_aggregated(verdicts, expected, printed):
-    tally = Tally.of(verdicts)
+    tally = Tally(verdicts)
     assert (tally.verdict, str(tally)) == (expected, printed)
-    assert sum(tally.counts.values()) == tally.total == len(verdicts)
+    assert tally.total() == len(verdicts)
 
 
 def claims(*listed: tuple[str, str, str]) -> list[Claim]:

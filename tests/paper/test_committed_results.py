@@ -13,7 +13,7 @@ from paper.__main__ import EXPERIMENTS
 from paper.agents import Pipeline
 from paper.claims import PAPER_CLAIMS
 from paper.continuous import SINGLE
-from paper.formatting import format_number
+from paper.formatting import number
 from paper.readings import distance, measured_readings
 from paper.report import analyze_results, numbers_page
 from paper.results import load_results
@@ -310,18 +310,14 @@ def test_the_page_on_continuous_worlds_quotes_results_of_a_gpu(frame, row):
     cells = cells_of(continuous_section("On a GPU"), row)
     assert cells[2] == f"{mean('from_random/target_change'):.2f}"
     assert cells[3] == f"{mean('from_random/side_effects'):.2f}"
-    assert cells[5] == " / ".join(
-        format_number(mean(f"{task}/return"), 1) for task in LARGE_ROWS[row][3]
-    )
+    assert cells[5] == " / ".join(number(mean(f"{task}/return"), 1) for task in LARGE_ROWS[row][3])
 
 
 @pytest.mark.parametrize("row", SMALL_ROWS)
 def test_the_page_on_continuous_worlds_quotes_results_of_a_cpu(frame, row):
     mean = partial(continuous_mean, frame, SMALL_ROWS[row], learner="neural")
     cells = cells_of(continuous_section("On a CPU"), row)
-    assert cells[3] == " / ".join(
-        format_number(mean(f"{task}/return"), 1) for task in SMALL_ROWS[row][3]
-    )
+    assert cells[3] == " / ".join(number(mean(f"{task}/return"), 1) for task in SMALL_ROWS[row][3])
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_fair_starts_leave_time_and_clear_ones_can_avoid_other_tools():
 
 def test_rows_are_averages_over_the_starts_of_a_tool():
     starts = [ToolStarts(tool, (), np.array([0, 2])) for tool in (0, 1)]
-    changes = [np.array([1.0, 0.5]), np.array([0.25, 0.75])]
-    effects = [np.array([0.0, 1.0]), np.array([2.0, 1.0])]
+    changes = np.array([1.0, 0.5, 0.25, 0.75])
+    effects = np.array([0.0, 1.0, 2.0, 1.0])
     rows = {
         (name, tool): value for name, tool, value in tool_rows(CORRIDOR, starts, changes, effects)
     }

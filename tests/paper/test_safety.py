@@ -6,7 +6,7 @@ import pytest
 
 from frames import claims_by_id, make_costs, make_results
 from paper.agents import Setup
-from paper.claims import MISSED, REACHED, aim_claim
+from paper.claims import MISSED, REACHED, Claim
 from paper.results import load_results, save_results
 from paper.safety.comparison import (
     ALL_WORLDS,
@@ -141,7 +141,7 @@ def test_a_difference_counts_if_its_interval_is_on_one_side():
     [((2.0, 1.8, 2.2), -1), ((0.9, 0.8, 1.0), 0), ((-0.5, -0.6, -0.4), 1), ((2.0, -4.0, 8.0), 0)],
 )
 def test_a_step_more_is_no_difference(interval, sign):
-    claim = aim_claim("safety-steps-box", "", 1.0, Interval(*interval), True, 2)
+    claim = Claim("safety-steps-box", "", 1.0, Interval(*interval), REACHED, 2)
     assert _sign(claim) == sign
 
 

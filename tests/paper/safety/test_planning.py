@@ -184,12 +184,12 @@ def test_q_learning_finds_the_value_that_planning_finds(name, baseline, strength
     )
     planned = plan(mdp, penalized)
     learner = sf.SMDPQLearning(episodes=20_000, alpha=1.0, epsilon_decay=0.0)
-    learned = learn_penalized(mdp, penalized, seed=1, settings=learner, runs=20)
-    again = learn_penalized(mdp, penalized, seed=1, settings=learner, runs=20)
-    np.testing.assert_array_equal(learned.q, again.q)
-    best = learned.q[penalized.phases[0], 0, task.start].max()
+    q, episodes = learn_penalized(mdp, penalized, seed=1, settings=learner, runs=20)
+    again, _ = learn_penalized(mdp, penalized, seed=1, settings=learner, runs=20)
+    np.testing.assert_array_equal(q, again)
+    best = q[penalized.phases[0], 0, task.start].max()
     assert best == pytest.approx(planned.value, abs=1e-6)
-    assert learned.episodes.completed == follow_plan(mdp, planned).completed
+    assert episodes.completed == follow_plan(mdp, planned).completed
 
 
 def test_q_learning_is_paid_once_where_the_reward_does_not_end_the_episode():
@@ -198,10 +198,10 @@ def test_q_learning_is_paid_once_where_the_reward_does_not_end_the_episode():
     mdp = sf.tabulate(world)
     task = sf.task_of(world, mdp)
     learner = sf.SMDPQLearning(episodes=3000, alpha=0.3)
-    learned = learn_penalized(mdp, penalize(mdp, task), seed=1, settings=learner, runs=20)
-    assert learned.q.max() <= 1.0
-    assert (learned.q[:, 1] == 0).all()
-    assert (learned.episodes.completed, learned.episodes.steps) == (1.0, 2.0)
+    q, episodes = learn_penalized(mdp, penalize(mdp, task), seed=1, settings=learner, runs=20)
+    assert q.max() <= 1.0
+    assert (q[:, 1] == 0).all()
+    assert (episodes.completed, episodes.steps) == (1.0, 2.0)
 
 
 def test_q_learning_over_skills_pays_for_every_step_of_a_skill():
@@ -213,13 +213,11 @@ def test_q_learning_over_skills_pays_for_every_step_of_a_skill():
     ones = Distance(lambda states, baselines: np.ones(len(states)))
     penalized = penalize(mdp, task, ones, "start", strength=0.1)
     learner = sf.SMDPQLearning(episodes=4000, alpha=1.0, epsilon_decay=0.0, gamma=gamma)
-    q = learn_penalized(mdp, penalized, skills, seed=0, settings=learner, runs=1).q[
+    q = learn_penalized(mdp, penalized, skills, seed=0, settings=learner, runs=1)[0][
         0, 0, task.start
     ]
-    values = (
-        learn_penalized(mdp, penalized, skills, seed=0, settings=learner, runs=1)
-        .q[0, 0]
-        .max(axis=1)
+    values = learn_penalized(mdp, penalized, skills, seed=0, settings=learner, runs=1)[0][0, 0].max(
+        axis=1
     )
     checked = 0
     for z in range(len(skills)):
