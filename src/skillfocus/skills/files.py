@@ -15,9 +15,9 @@ world belong together is checked where they meet.
 
 from __future__ import annotations
 
+import itertools
 import reprlib
 from collections.abc import Mapping
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -310,7 +310,7 @@ def _restore(
     from skillfocus.skills.skills import Skills
 
     space = world.space
-    for variable in chain(*header.targets, *header.context_variables, *header.goals):
+    for variable in itertools.chain(*header.targets, *header.context_variables, *header.goals):
         space.index(variable)
     rewards = {key: arrays.pop(key) for key in [*arrays] if key.startswith("reward.")}
     make = {"table": _table, "network": _network, "actor": _actor}[header.kind]
