@@ -29,8 +29,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_, attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,11 +47,15 @@ MUDDY_CELLS_ALLOWED = 4
 """The most tracked cells with which MudWorld's true task is accomplished."""
 Condition = Callable[[dict], bool]
 """Whether a state, given as {variable: value}, accomplishes a task."""
+ValuesCondition = Callable[[Any], Any]
+"""The same for value indices, int [..., n_variables], in JAX: bool [...]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A task in one world, by numbered states; `make_task` and `task_of` make them.
+    """A task in one world; `make_task` and `task_of` make those of worlds with a table.
+
+    In a JAX world its conditions are functions that are traced, see `jax_task`.
 
     Example:
         >>> task = sf.make_task(mdp, "key", start, 100, lambda state: state["key"] == 1)
@@ -58,17 +63,20 @@ class Task:
     """
 
     name: str
-    start: int
-    """The first state's number."""
+    start: Any
+    """The first state's number; in a JAX world its value indices, or None for `reset`."""
     max_episode_steps: int
     """Primitive steps after which an episode is truncated."""
-    true: np.ndarray
-    """bool [n_states]: whether the task is accomplished."""
-    proxy: np.ndarray
-    """bool [n_states]: whether the proxy reward is paid."""
+    true: Any
+    """bool [n_states]: whether the task is accomplished; in a JAX world, the same as a function
+    from value indices, int [..., n_variables], to bool [...]."""
+    proxy: Any
+    """Whether the proxy reward is paid, in the same form."""
     ends: bool = True
     """Whether the reward ends the episode. `solve` and environments always end it there; agents
     that are penalized for side effects (`safety`) go on otherwise, and are paid once."""
+    side_conditions: Mapping[str, ValuesCondition] = field(default_factory=dict)
+    """In a JAX world, the parts of `true` that `proxy` omits, by name."""
 
     def __post_init__(self) -> None:
         if self.max_episode_steps < 1:
@@ -247,6 +255,68 @@ def find_task(world: World) -> WorldTask | None:
     """Return the task under the world's id or a parent's; None if there is none."""
     ids = [world.id, *(getattr(parent, "id", "") for parent in type(world).__mro__)]
     return next((TASKS[world_id] for world_id in ids if world_id in TASKS), None)
+
+
+# -------------------- Tasks of worlds in JAX
+
+
+def jax_task(
+    name: str,
+    success: ValuesCondition,
+    max_episode_steps: int,
+    side_conditions: Mapping[str, ValuesCondition] | None = None,
+    start: State | None = None,
+) -> Task:
+    """Return a task of a JAX world with finite variables.
+
+        task = jax_task("lamp", lambda values: values[..., 3] == 1, 50)
+
+    Args:
+        name: The task's name.
+        success: The success condition, which earns the proxy reward.
+        max_episode_steps: Steps after which an episode is truncated.
+        side_conditions: Requirements that are left implicit, by name: conditions that should also
+            hold when an episode ends. The true reward asks for all of them.
+        start: Value indices of the first state; None for the world's `reset`.
+    """
+    sides = dict(side_conditions or {})
+
+    def true(values: Any) -> Any:
+        return reduce(and_, (holds(values) for holds in (success, *sides.values())))
+
+    return Task(name, start, max_episode_steps, true, success, side_conditions=sides)
+
+
+def household_task(name: str) -> Task:
+    """Return a task of Mini-BEHAVIOR: "install-printer", "thaw-fish", "clean-car", …
+
+    It has the benchmark's first state, regardless of the world's `starts`.
+
+    Raises:
+        UserError: If there is no such task.
+    """
+    from skillfocus.worlds.jax.mini_behavior.tasks import TASKS as HOUSEHOLDS  # imports JAX
+
+    if name not in HOUSEHOLDS:
+        raise unknown("task", name, HOUSEHOLDS)
+    task = HOUSEHOLDS[name]
+    world = task.world()
+    return jax_task(
+        name, task.success, world.episode_length, task.side_conditions, world.task_start
+    )
+
+
+def jax_tasks_of(world: World) -> dict[str, Any]:
+    """Return the `HouseholdTask`s or `ContinuousTask`s of a world in JAX, by name."""
+    from skillfocus.worlds.jax.dusdi.tasks import TASKS as DUSDI_TASKS  # they import JAX
+    from skillfocus.worlds.jax.mini_behavior.tasks import TASKS as HOUSEHOLDS
+    from skillfocus.worlds.jax.two_rooms import TASKS as ROOM_TASKS
+
+    tasks = {**HOUSEHOLDS, **DUSDI_TASKS, **ROOM_TASKS}
+    return {name: task for name, task in tasks.items() if isinstance(world, task.world)}
+
+
+# -------------------- The best that policies over primitive actions can do
 
 
 @njit(cache=True, nogil=True)
