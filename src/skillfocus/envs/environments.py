@@ -38,7 +38,10 @@ class EpisodesEnv:
 
     Attributes:
         world: The world that is played.
+        skills: The skills that are the actions; None where the world's actions are.
     """
+
+    skills: Any = None
 
     def _set_up(
         self, world: World, episodes: Episodes, observation: str, render_mode: str | None
@@ -80,18 +83,41 @@ class EpisodesEnv:
         targets = [*self.skills.targets, *[()] * (episodes.n_options - len(self.skills))]
         self._targets = np.fromiter(targets, dtype=object)
 
-    def _infos(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what the options `chosen` did, with one row per episode; see `SkillEnv`."""
+    def _begin(self, i: int, rng: np.random.Generator, state: Any = None) -> None:
+        self._episodes.begin(i, rng, state)
+        self._last_targets[i] = ()
+
+    def _step(
+        self, chosen: np.ndarray, rngs: Sequence[np.random.Generator], active: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """Follow an option in every active episode, and reset the others.
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos, with a row per episode.
+        """
         now = self._episodes
-        return {
-            "steps": now.steps.copy(),
-            "discount": self._discounts[now.steps],
-            "skill": np.where(chosen < len(self.skills), chosen, -1),
-            "targets": self._targets[chosen],
-            "path": now.path_values,
-            "elapsed": now.elapsed.copy(),
-            "success": now.success,
-        }
+        now.step(chosen, active, rngs)
+        for i in np.flatnonzero(~active).tolist():
+            self._begin(i, rngs[i])
+        infos = {}
+        if active.any():
+            infos["success"] = now.success
+            if self.skills is not None:
+                chosen = np.where(active, chosen, 0)
+                targets = self._targets[chosen]
+                for i in np.flatnonzero(active).tolist():
+                    self._last_targets[i] = targets[i]
+                infos |= {
+                    "steps": now.steps.copy(),
+                    "discount": self._discounts[now.steps],
+                    "skill": np.where(chosen < len(self.skills), chosen, -1),
+                    "targets": targets,
+                    "path": now.path_values[:, : now.steps[active].max() + 1],
+                    "elapsed": now.elapsed.copy(),
+                }
+        rewards = np.where(active, now.rewards, 0.0)
+        ends = now.terminated & active, now.truncated & active
+        return self._observe(now.values), rewards, *ends, infos
 
     def _observe(self, values: np.ndarray) -> Any:
         """Return the observation of one state, int [n_variables], or of a batch of several."""
@@ -164,21 +190,19 @@ class SingleEpisodeEnv(EpisodesEnv, gymnasium.Env[Any, Any]):
             check_seed(seed)
             seed = int(seed)  # Gymnasium refuses NumPy's integers
         super().reset(seed=seed)
-        self._episodes.begin(0, self.np_random, requested_state(options))
-        self._last_targets = [()]
+        self._begin(0, self.np_random, requested_state(options))
         return self._observe(self._episodes.values[0]), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action; see the class for rewards, ends and info."""
-        now = self._episodes
-        now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
-        return (
-            self._observe(now.values[0]),
-            float(now.rewards[0]),
-            bool(now.terminated[0]),
-            bool(now.truncated[0]),
-            {"success": bool(now.success[0])},
+        _, *outcome, infos = self._step(
+            np.array([int(action)]), [self.np_random], np.ones(1, dtype=bool)
         )
+        reward, terminated, truncated = (each.item() for each in outcome)
+        info = {name: rows.tolist()[0] for name, rows in infos.items()}
+        if "path" in info:
+            info["path"] = list(map(tuple, info["path"]))
+        return self._observe(self._episodes.values[0]), reward, terminated, truncated, info
 
     def render(self) -> Any:
         """Return the current state as text, or as uint8 [height, width, 3]."""
@@ -325,15 +349,6 @@ class SkillEnv(SingleEpisodeEnv):
             primitives=primitives, gamma=gamma, start=start, observation=observation,
         )  # fmt: skip
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Follow one skill or primitive action; see the class for rewards, ends and info."""
-        observation, reward, terminated, truncated, info = super().step(action)
-        infos = {name: rows[0] for name, rows in self._infos(np.array([int(action)])).items()}
-        self._last_targets = [infos["targets"]]
-        info |= {name: infos[name].item() for name in ("steps", "discount", "skill", "elapsed")}
-        info |= {"targets": infos["targets"], "path": list(map(tuple, infos["path"].tolist()))}
-        return observation, reward, terminated, truncated, info
-
 
 class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
     """A batch of `SkillEnv` episodes, stepped by one compiled kernel.
@@ -432,8 +447,7 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
         for i in np.flatnonzero(mask).tolist():
             if (own := seeds[i]) is not None:
                 self._generators[i] = seeding.np_random(int(own))[0]
-            self._episodes.begin(i, self._generators[i], state)
-            self._last_targets[i] = ()
+            self._begin(i, self._generators[i], state)
         self._episodes.check_begun()
         return self._observe(self._episodes.values), {}
 
@@ -448,9 +462,7 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
         Returns:
             Observations, rewards, terminated, truncated and infos, batched.
         """
-        now = self._episodes
-        now.check_begun()
-        active = ~now.ended
+        self._episodes.check_begun()
         try:
             chosen = np.asarray(actions)
         except ValueError:  # lists of different lengths
@@ -459,25 +471,13 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
             raise UserError(
                 f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
             )
-        chosen = chosen.astype(np.int64)
-        now.step(chosen, active, self._generators)
-        chosen = np.where(active, chosen, 0)
-        targets = zip(self._targets[chosen], active, strict=True)
-        self._last_targets = [own if is_active else () for own, is_active in targets]
-        for i in np.flatnonzero(~active).tolist():
-            now.begin(i, self._generators[i])
-        infos = {}
-        if active.any():
-            infos = self._infos(chosen)
-            infos["path"] = infos["path"][:, : now.steps[active].max() + 1]
-            infos |= {f"_{name}": active.copy() for name in infos}
-        return (
-            self._observe(now.values),
-            np.where(active, now.rewards, 0.0),
-            now.terminated & active,
-            now.truncated & active,
-            infos,
+        active = ~self._episodes.ended
+        observations, *outcome, infos = self._step(
+            chosen.astype(np.int64), self._generators, active
         )
+        rewards, terminated, truncated = outcome
+        infos = infos | {f"_{name}": active.copy() for name in infos}
+        return observations, rewards, terminated, truncated, infos
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]

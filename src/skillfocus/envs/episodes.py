@@ -22,11 +22,11 @@ from gymnasium.error import ResetNeeded
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
-from skillfocus.rollout import apply_action, draw, draw_context, follow, reset_marks
+from skillfocus.rollout import reset_marks
 from skillfocus.skills.engine import JaxEngine
-from skillfocus.skills.policy import Policy, draw_keys
+from skillfocus.skills.policy import PickedPolicy, Policy, draw_keys
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.solving import options_of
+from skillfocus.tasks.solving import options_of, run_option
 from skillfocus.tasks.task import Condition, ShortTask, Task, as_condition, as_task, named_task
 from skillfocus.world import World
 
@@ -251,7 +251,11 @@ class JaxEpisodes(Episodes):
         world = skills.world
         self._count(world, n, len(skills), len(world.actions) * primitives, start)
         self.marked, self._start = np.zeros((n, 0), np.uint8), None
-        self._skills, self._policy = skills, OptionPolicy(skills)
+        self._skills, moves = skills, Moves(len(world.actions))
+        self._policy = PickedPolicy(
+            [(skills.policies, z) for z in range(len(skills))]
+            + [(moves, action) for action in range(len(world.actions))]
+        )
         if start is not None and not isinstance(start, str):
             self._start = world.space.as_state(start)
         if isinstance(task, Task):
@@ -289,7 +293,7 @@ class JaxEpisodes(Episodes):
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
     ) -> None:
         options = np.where(active, chosen, 0)
-        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros(len(chosen), np.int64)
+        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros((len(chosen), 1))
         for i in np.flatnonzero(active).tolist():
             keys[i] = draw_keys(1, rngs[i])[0]
             modes[i] = self._policy.draw_modes(options[i : i + 1], rngs[i])[0]
@@ -313,34 +317,18 @@ class JaxEpisodes(Episodes):
         return np.array([bool(condition(labels(state))) for state in values.tolist()], dtype=bool)
 
 
-class OptionPolicy(Policy):
-    """Skills and, numbered after them, the world's actions."""
+class Moves(Policy):
+    """A world's actions as skills that repeat one action each."""
 
-    def __init__(self, skills: Skills) -> None:
-        n_actions = len(skills.world.actions)
-        self._skills, self._n = skills.policies, len(skills)
-        self.n_modes = np.append(skills.n_modes, np.ones(n_actions, np.int64))
-        self.context_variables = (*skills.context_variables, *[()] * n_actions)
-        self.n_draws = skills.policies.n_draws
+    def __init__(self, n_actions: int) -> None:
+        self.context_variables = ((),) * n_actions
 
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:
-        """Return what a skill or a primitive action does; see `Policy.actions`."""
-        n = len(states)
-        return self.act(np.full(n, skill), np.full(n, mode), starts, states)
-
-    def act(
-        self, skills: np.ndarray, modes: np.ndarray, starts: np.ndarray, values: np.ndarray,
-        **seen: np.ndarray | None,
-    ) -> np.ndarray:  # fmt: skip
-        """Ask the skills together; see `Policy.act`."""
-        chosen, rows = skills - self._n, skills < self._n
-        own = {name: None if each is None else each[rows] for name, each in seen.items()}
-        chosen[rows] = self._skills.act(
-            skills[rows], modes[rows], starts[rows], values[rows], **own
-        )
-        return chosen
+        """Return the same action everywhere."""
+        del starts, mode
+        return np.full(len(states), skill)
 
 
 def _no_start(world: World) -> UserError:
@@ -368,21 +356,13 @@ def follow_all(options, chosen, active, left, over, states, steps, paths, marks,
         marks: uint8 [n, n_marks]: the hidden marks that are set; updated.
         uniforms: float64 [n, longest option + 1]: the option's random numbers.
     """
-    mdp, policy, step_limit = options
-    n_skills = policy.n_modes.shape[0]
     for i in range(chosen.shape[0]):
         if not active[i]:
             continue
-        path, marked, random = paths[i], marks[i], uniforms[i]
-        option, state = chosen[i], states[i]
-        if option < n_skills:
-            limit = min(step_limit, left[i])
-            context = draw_context(policy, option, state, random)
-            k = follow(mdp, policy, option, state, context, limit, over, marked, random, path, None)
-        else:
-            path[0] = state
-            path[1], _ = apply_action(mdp, state, option - n_skills, marked, draw(random, 1))
-            k = 1
+        path = paths[i]
+        k = run_option(
+            options, chosen[i], states[i], left[i], over, marks[i], uniforms[i], path, None
+        )
         path[k + 1 :] = path[k]
         states[i] = path[k]
         steps[i] = max(k, 1)

@@ -221,26 +221,6 @@ def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
 # with a discount of 0 if the episode has terminated.
 
 
-class Running(NamedTuple):
-    """The options that a batch of environments runs, [n] each.
-
-    Attributes:
-        start: Value indices of the option's first state, [n, n_variables].
-        choices: Options that were available there, [n, n_options].
-        option: The option.
-        action: Its next primitive action.
-        reward: Its discounted reward so far.
-        steps: Its steps so far.
-    """
-
-    start: jax.Array
-    choices: jax.Array
-    option: jax.Array
-    action: jax.Array
-    reward: jax.Array
-    steps: jax.Array
-
-
 class Episode(NamedTuple):
     """Episodes so far, [n] each.
 
@@ -263,22 +243,14 @@ class Episode(NamedTuple):
         return cls(jnp.zeros(n, jnp.int32), no, no, jnp.zeros(n))
 
 
-class Environments(NamedTuple):
-    """A batch of environments: states of the world, options and episodes."""
-
-    state: Any
-    running: Running
-    episode: Episode
-
-
 class Decision(NamedTuple):
-    """A batch of completed decisions: semi-Markov transitions, [n] each.
+    """A batch of decisions: semi-Markov transitions, complete or under way, [n] each.
 
     Attributes:
         start: Value indices of the option's first state, [n, n_variables].
         choices: Options that were available there, [n, n_options].
         option: The option.
-        reward: Its discounted reward.
+        reward: Its discounted reward so far.
         discount: gamma^k, or 0 if the episode has terminated.
         end: Value indices of its last state, [n, n_variables].
         next_choices: Options that are available there, [n, n_options].
@@ -291,6 +263,24 @@ class Decision(NamedTuple):
     discount: jax.Array
     end: jax.Array
     next_choices: jax.Array
+
+
+class Environments(NamedTuple):
+    """A batch of environments, [n] each.
+
+    Attributes:
+        state: States of the world.
+        decision: The decisions under way.
+        action: The next primitive actions of their options.
+        steps: Steps of the options so far.
+        episode: The episodes.
+    """
+
+    state: Any
+    decision: Decision
+    action: jax.Array
+    steps: jax.Array
+    episode: Episode
 
 
 class Event(NamedTuple):
@@ -372,8 +362,9 @@ class OptionLearner:
         state = self.reset(key_reset, len(exploration))
         values = jax.vmap(self.world.values)(state)
         actions = options.actions(jax.random.fold_in(key, 1), values, values)
-        running = decide(key_decide, network, values, actions, exploration, options.n_actions)
-        return Environments(state, running, Episode.begin(len(values)))
+        chosen = decide(key_decide, network, values, actions, exploration, options.n_actions)
+        steps = jnp.zeros(len(values), jnp.int32)
+        return Environments(state, *chosen, steps, Episode.begin(len(values)))
 
     def step(
         self, key: jax.Array, network: Network, options: Options, exploration: jax.Array,
@@ -386,21 +377,21 @@ class OptionLearner:
             valid where `Event.decided`; and the event.
         """
         gamma, stop = self.settings.gamma, options.n_actions
-        n, running, episode = len(exploration), env.running, env.episode
+        n, decision, episode = len(exploration), env.decision, env.episode
         key_step, key_reset, key_decide = jax.random.split(key, 3)
-        state = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, running.action)
+        state = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, env.action)
         initial = self.reset(key_reset, n)
         values, initial_values = (jax.vmap(self.world.values)(each) for each in (state, initial))
         going, here, there = jnp.split(  # one call of the policy for all three cases
             options.actions(
                 jax.random.fold_in(key, 1),
-                jnp.concatenate([running.start, values, initial_values]),
+                jnp.concatenate([decision.start, values, initial_values]),
                 jnp.concatenate([values, values, initial_values]),
             ),
             3,
         )
-        action = jnp.where(running.option < options.n_skills, _pick(going, running.option), stop)
-        steps, episode_steps = running.steps + 1, episode.steps + 1
+        action = jnp.where(decision.option < options.n_skills, _pick(going, decision.option), stop)
+        steps, episode_steps = env.steps + 1, episode.steps + 1
         late = episode_steps >= self.task.max_episode_steps
         ended = (action == stop) | (steps >= options.step_limit) | late
 
@@ -409,23 +400,23 @@ class OptionLearner:
         ended = ended | (paid & self.settings.interrupt)
         terminated = ended & paid
         over = terminated | late
-        reward = running.reward + jnp.where(pays, gamma ** (steps - 1.0), 0.0)
+        reward = decision.reward + jnp.where(pays, gamma ** (steps - 1.0), 0.0)
         returned = episode.returned + jnp.where(pays, gamma ** (episode_steps - 1.0), 0.0)
         succeeded = episode.succeeded | self.task.proxy(values)
         episode = Episode(episode_steps, succeeded, paid, returned)
         event = Event(ended, over, values, episode)
-        discount = jnp.where(terminated, 0.0, gamma**steps)
-        decision = Decision(
-            running.start, running.choices, running.option, reward, discount, values, here < stop
-        )
+        decision = decision._replace(
+            reward=reward, discount=jnp.where(terminated, 0.0, gamma**steps), end=values,
+            next_choices=here < stop,
+        )  # fmt: skip
 
         state, values = where(over, (initial, initial_values), (state, values))
         actions = where(over, there, here)
         chosen = decide(key_decide, network, values, actions, exploration, stop)
-        running = where(ended, chosen, running._replace(action=action, reward=reward, steps=steps))
-        return (
-            Environments(state, running, where(over, Episode.begin(n), episode)), decision, event
-        )  # fmt: skip
+        begun = *chosen, jnp.zeros(n, jnp.int32)
+        begun = where(ended, begun, (decision, action, steps))
+        env = Environments(state, *begun, where(over, Episode.begin(n), episode))
+        return env, decision, event
 
     def _pays(self, values: jax.Array, ended: jax.Array) -> jax.Array:
         """Return where the reward is due, whether or not it was paid before."""
@@ -529,7 +520,7 @@ class OptionLearner:
             return (env, where(first.over, first, event)), None
 
         no = jnp.zeros(n_episodes, bool)
-        first = Event(no, no, env.running.start, env.episode)
+        first = Event(no, no, env.decision.start, env.episode)
         keys = jax.random.split(key_steps, self.task.max_episode_steps)
         return jax.lax.scan(step, (env, first), keys)[0][1]
 
@@ -556,7 +547,7 @@ def _pick(table: jax.Array, option: jax.Array) -> jax.Array:
 def decide(
     key: jax.Array, network: Network, values: jax.Array, actions: jax.Array,
     exploration: jax.Array, stop: int,
-) -> Running:  # fmt: skip
+) -> tuple[Decision, jax.Array]:  # fmt: skip
     """Choose an available option in every environment, epsilon-greedily.
 
     Args:
@@ -566,21 +557,18 @@ def decide(
         actions: First actions of the options, see `Options.actions`.
         exploration: Probability of a random option, [n].
         stop: The action of options that are not available.
+
+    Returns:
+        The decisions, and the options' first actions.
     """
-    n = len(exploration)
+    n, choices = len(exploration), actions < stop
     key_explore, key_random = jax.random.split(key)
     merit = network(values)
     explores = jax.random.uniform(key_explore, (n,)) < exploration
     merit = jnp.where(explores[:, None], jax.random.uniform(key_random, merit.shape), merit)
-    option = jnp.where(actions < stop, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
-    return Running(
-        values,
-        actions < stop,
-        option,
-        _pick(actions, option),
-        jnp.zeros(n),
-        jnp.zeros(n, jnp.int32),
-    )
+    option = jnp.where(choices, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
+    decision = Decision(values, choices, option, jnp.zeros(n), jnp.ones(n), values, choices)
+    return decision, _pick(actions, option)
 
 
 MAX_GAP = 0.5

@@ -26,18 +26,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from skillfocus.compilation import njit
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, check_ranges
 from skillfocus.mdp import TabularMDP
 from skillfocus.metrics.summary import origin
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.rollout import (
     Options,
+    apply_action,
+    draw,
     draw_context,
     follow,
     mdp_arrays,
     no_skills,
     reset_marks,
-    step,
 )
 from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source, source_file
 from skillfocus.spaces import State
@@ -89,17 +90,13 @@ class SMDPQLearning:
         if self.intra_option and not self.primitives:
             raise UserError("intra_option updates the values of primitives; set primitives=True")
         counts = ("episodes", "evaluations", "evaluation_runs", "final_runs")
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        decays = ("alpha_decay", "epsilon_decay")
+        check_ranges(self, {"at least 1": counts, "0 or more and finite": decays})
         if self.episodes > MAX_EPISODES:
             raise UserError(f"episodes must be up to {MAX_EPISODES:,}, got {self.episodes:,}")
         for name in ("alpha", "gamma"):
             if not 0 < getattr(self, name) <= 1:
                 raise UserError(f"{name} must be in (0, 1], got {getattr(self, name)}")
-        for name in ("alpha_decay", "epsilon_decay"):
-            if not getattr(self, name) >= 0:
-                raise UserError(f"{name} must be 0 or more, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,6 +402,29 @@ def choose(values, first_ties, rng):
 
 
 @njit(cache=True, nogil=True)
+def run_option(options, option, state, limit, over, marked, random, path, actions):
+    """Run a skill or a primitive action for `limit` steps at most, and return its steps.
+
+    Args:
+        options: `Options`.
+        option: Its number.
+        state, limit, over, marked, random, path, actions: As for `rollout.follow`; the actions of
+            primitive options are not recorded.
+    """
+    mdp, policy, step_limit = options
+    n_skills = policy.n_modes.shape[0]
+    if option < n_skills:
+        context = draw_context(policy, option, state, random)
+        limit = min(step_limit, limit)
+        return follow(
+            mdp, policy, option, state, context, limit, over, marked, random, path, actions
+        )
+    path[0] = state
+    path[1], _ = apply_action(mdp, state, option - n_skills, marked, draw(random, 1))
+    return 1
+
+
+@njit(cache=True, nogil=True)
 def episode(options, task, learning, q, workspace, rng):
     """Run one episode, which updates `q` if `learning.active` and is greedy otherwise.
 
@@ -419,13 +439,12 @@ def episode(options, task, learning, q, workspace, rng):
     Returns:
         The number of steps and the last state.
     """
-    mdp, policy, step_limit = options
-    n_skills = policy.n_modes.shape[0]
+    n_skills = options.policy.n_modes.shape[0]
     start, max_steps, done, _, _ = task
     active, alpha, gamma, epsilon, intra_option, first_ties = learning
     marked, path, actions = workspace
     s = start
-    reset_marks(mdp.marks_in, s, marked, rng)
+    reset_marks(options.mdp.marks_in, s, marked, rng)
     steps = 0
     while steps < max_steps:
         if active and rng.random() < epsilon:
@@ -433,14 +452,8 @@ def episode(options, task, learning, q, workspace, rng):
         else:
             o = choose(q[s], first_ties, rng)
         first = s
-        if o < n_skills:
-            limit = min(step_limit, max_steps - steps)
-            context = draw_context(policy, o, s, rng)
-            k = follow(mdp, policy, o, s, context, limit, done, marked, rng, path, actions)
-            s = np.int64(path[k])
-        else:
-            s, _ = step(mdp, s, o - n_skills, marked, rng)
-            k = 1
+        k = run_option(options, o, s, max_steps - steps, done, marked, rng, path, actions)
+        s = np.int64(path[k])
         steps += max(k, 1)
         if active:
             if intra_option and o < n_skills:

@@ -28,7 +28,7 @@ def carry_out(option, task, options=None, reward: RewardKind = "proxy", interrup
 
     key, greedy = jax.random.key(0), jnp.zeros(1)
     env = learner.begin(key, network, options, greedy)
-    assert env.running.option.tolist() == [option]
+    assert env.decision.option.tolist() == [option]
     step = jax.jit(lambda env: learner.step(key, network, options, greedy, env))
     for steps in range(1, 30):
         env, decision, event = step(env)
@@ -44,8 +44,8 @@ def test_a_skill_that_earns_nothing_discounts_what_follows():
     assert (decision.start, decision.option, decision.end) == ([0, 0, 0], WALK, [3, 0, 1])
     assert (decision.reward, decision.discount) == (0.0, 0.125)
     assert not event.over
-    assert env.running.start.tolist() == [[3, 0, 1]]
-    assert (env.running.steps.tolist(), env.episode.steps.tolist()) == ([0], [3])
+    assert env.decision.start.tolist() == [[3, 0, 1]]
+    assert (env.steps.tolist(), env.episode.steps.tolist()) == ([0], [3])
 
 
 def test_success_interrupts_a_skill():
@@ -59,7 +59,7 @@ def test_success_interrupts_a_skill():
         2,
     )
     assert event.episode.returned == 0.5
-    assert env.running.start.tolist() == [[0, 0, 0]]
+    assert env.decision.start.tolist() == [[0, 0, 0]]
     assert env.episode.steps.tolist() == [0]
 
 
@@ -101,7 +101,7 @@ def test_a_truncated_episode_still_bootstraps():
     steps, decision, event, env = carry_out(WALK, at_cell(6, max_episode_steps=2))
     assert (steps, decision.reward, decision.discount) == (2, 0.0, 0.25)
     assert (decision.end, event.over, event.episode.succeeded) == ([2, 0, 0], True, False)
-    assert env.running.start.tolist() == [[0, 0, 0]]
+    assert env.decision.start.tolist() == [[0, 0, 0]]
 
 
 def test_step_limit_ends_a_skill_but_not_the_episode():
@@ -127,14 +127,14 @@ def test_skills_that_would_stop_at_once_are_not_available():
     at_end = jnp.tile(first[1:2], (2000, 1))
     best_walk = jnp.tile(jnp.array([9.0, 0, 0, 1, 0]), (2000, 1))
 
-    def running(exploration):
+    def chosen(exploration):
         values = jnp.tile(states[1:2], (2000, 1))
         key = jax.random.key(0)
         return decide(key, lambda _: best_walk, values, at_end, exploration, options.n_actions)
 
-    greedy = running(jnp.zeros(2000))
+    greedy, action = chosen(jnp.zeros(2000))
     assert set(greedy.option.tolist()) == {FIRST_PRIMITIVE + RIGHT}
-    assert set(greedy.action.tolist()) == {RIGHT}
-    counts = np.bincount(np.asarray(running(jnp.ones(2000)).option), minlength=5)
+    assert set(action.tolist()) == {RIGHT}
+    counts = np.bincount(np.asarray(chosen(jnp.ones(2000))[0].option), minlength=5)
     assert counts[WALK] == 0
     assert counts[1:].min() > 400
