@@ -89,7 +89,7 @@ class EpisodesEnv:
 
     def _step(
         self, chosen: np.ndarray, rngs: Sequence[np.random.Generator], active: np.ndarray
-    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    ) -> tuple[Any, ...]:
         """Follow an option in every active episode, and reset the others.
 
         Returns:
@@ -115,9 +115,8 @@ class EpisodesEnv:
                     "path": now.path_values[:, : now.steps[active].max() + 1],
                     "elapsed": now.elapsed.copy(),
                 }
-        rewards = np.where(active, now.rewards, 0.0)
-        ends = now.terminated & active, now.truncated & active
-        return self._observe(now.values), rewards, *ends, infos
+        rewarded, *ends = (each & active for each in now.outcome())
+        return self._observe(now.values), rewarded.astype(np.float64), *ends, infos
 
     def _observe(self, values: np.ndarray) -> Any:
         """Return the observation of one state, int [n_variables], or of a batch of several."""
@@ -395,14 +394,7 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
         """Make the environment.
 
         Args:
-            skills: Skills, or a file of them.
-            task: See `SkillEnv`.
-            num_envs: The number of episodes.
-            primitives: Whether the world's actions can be chosen too.
-            gamma: Discount per primitive step, for "discount" in the info.
-            observation: "multi-discrete" or "dict".
-            render_mode: None, "ansi" or "rgb_array".
-            start: A state as value indices, "random", or None for the task's start.
+            num_envs: The number of episodes. The other arguments are those of `SkillEnv`.
 
         Raises:
             UserError: If an argument is unknown or does not fit the world.
@@ -472,11 +464,10 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
                 f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
             )
         active = ~self._episodes.ended
-        observations, *outcome, infos = self._step(
+        observations, rewards, terminated, truncated, infos = self._step(
             chosen.astype(np.int64), self._generators, active
         )
-        rewards, terminated, truncated = outcome
-        infos = infos | {f"_{name}": active.copy() for name in infos}
+        infos |= {f"_{name}": active.copy() for name in infos}
         return observations, rewards, terminated, truncated, infos
 
     @property

@@ -166,7 +166,8 @@ class Episodes:
             raise ResetNeeded("no episode is under way: call reset() first")
         self._follow(chosen, active, rngs)
         self.elapsed[active] += self.steps[active]
-        self.ended[active] = (self.terminated | self.truncated)[active]
+        _, terminated, truncated = self.outcome()
+        self.ended[active] = (terminated | truncated)[active]
 
     @property
     def last_paths(self) -> list[list[list[int]]]:
@@ -177,24 +178,15 @@ class Episodes:
         return [path[: steps + 1] for path, steps in pairs]
 
     @property
-    def rewards(self) -> np.ndarray:
-        """float64 [n]: 1 where the current state is rewarded."""
-        return self._holds(self._rewarded).astype(np.float64)
-
-    @property
     def success(self) -> np.ndarray:
         """bool [n]: whether the true task is accomplished in the current state."""
         return self._holds(self._success)
 
-    @property
-    def terminated(self) -> np.ndarray:
-        """bool [n]: whether the current state ends the episode."""
-        return self._holds(self._terminal)
-
-    @property
-    def truncated(self) -> np.ndarray:
-        """bool [n]: whether the episode ran out of steps without being terminated."""
-        return (self.elapsed >= self._max_steps) & ~self.terminated
+    def outcome(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return where the current state is rewarded, ends the episode, or is its last step's."""
+        terminated = self._holds(self._terminal)
+        truncated = (self.elapsed >= self._max_steps) & ~terminated
+        return self._holds(self._rewarded), terminated, truncated
 
     # ------------------------------------------------------------------ what a back end does
 

@@ -413,10 +413,9 @@ class OptionLearner:
         state, values = where(over, (initial, initial_values), (state, values))
         actions = where(over, there, here)
         chosen = decide(key_decide, network, values, actions, exploration, stop)
-        begun = *chosen, jnp.zeros(n, jnp.int32)
-        begun = where(ended, begun, (decision, action, steps))
-        env = Environments(state, *begun, where(over, Episode.begin(n), episode))
-        return env, decision, event
+        begun = Environments(state, *chosen, jnp.zeros(n, jnp.int32), Episode.begin(n))
+        env = where(ended, begun, Environments(state, decision, action, steps, episode))
+        return env._replace(episode=where(over, begun.episode, episode)), decision, event
 
     def _pays(self, values: jax.Array, ended: jax.Array) -> jax.Array:
         """Return where the reward is due, whether or not it was paid before."""

@@ -202,9 +202,8 @@ def _saved_vase(world: Any) -> tuple[Condition, Condition]:
     return saved, saved
 
 
-def _parcel(world: World) -> tuple[Condition, Condition]:
-    del world
-    return lambda s: bool(s["parcel"] and not s["signal"]), lambda s: bool(s["parcel"])
+def _parcel(_: World) -> tuple[Condition, Condition]:
+    return lambda s: s["parcel"] and not s["signal"], lambda s: s["parcel"]
 
 
 _box = _at_goal(lambda world, s: world.space.state(**s) in world.recoverable)
