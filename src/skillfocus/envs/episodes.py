@@ -57,14 +57,10 @@ class Episodes:
     """
 
     mdp: TabularMDP | None = None
-    _rewarded: Any = None
-    """bool [n_states]: where the reward is paid; here and below, see `_holds`."""
-    _success: Any = None
-    """Where the true task is accomplished, whichever reward is paid."""
-    _terminal: Any = None
-    """What ends an episode when it is entered."""
+    _rewarded: Any = None  # a condition as `_holds` takes it, as are the following two
+    _success: Any = None  # the true task is accomplished, whichever reward is paid
+    _terminal: Any = None  # the episode ends
     _max_steps = NEVER
-    """Primitive steps after which an episode is truncated."""
 
     def __init__(
         self,

@@ -319,37 +319,39 @@ def jax_tasks_of(world: World) -> dict[str, Any]:
 
 
 @njit(cache=True, nogil=True)
-def _backward_induction(successors, probabilities, done, horizon, steps, success):
-    """Compute the expected steps of the best policy, and how often it is done in time.
+def _backward_induction(successors, probabilities, done, horizon, step_cost):
+    """Compute the expected cost of the best policy, and how often it is done in time.
 
     Args:
         successors: int32 [n_states, n_actions, n_outcomes].
         probabilities: float64 [n_states, n_actions, n_outcomes].
         done: bool [n_states].
         horizon: The number of steps left at the start.
-        steps: float64 [n_states], zeros; receives the expected steps.
-        success: float64 [n_states], `done` as numbers; receives the probability of success.
+        step_cost: The cost of a step. Among equal costs, the probability of success decides.
+
+    Returns:
+        The expected costs and the probabilities of success, float64 [n_states] each.
     """
     n, n_actions, n_outcomes = successors.shape
+    costs, success = np.zeros(n), done.astype(np.float64)
     for _ in range(horizon):
-        now = np.zeros(n)
-        won = np.zeros(n)
+        now, won = np.zeros(n), np.zeros(n)
         for s in range(n):
             if done[s]:
                 won[s] = 1.0
                 continue
             now[s] = np.inf
             for a in range(n_actions):
-                cost = 1.0
+                cost = step_cost
                 chance = 0.0
                 for m in range(n_outcomes):
-                    cost += probabilities[s, a, m] * steps[successors[s, a, m]]
+                    cost += probabilities[s, a, m] * costs[successors[s, a, m]]
                     chance += probabilities[s, a, m] * success[successors[s, a, m]]
                 if cost < now[s] - 1e-12 or (cost < now[s] + 1e-12 and chance > won[s]):
                     now[s] = cost
                     won[s] = chance
-        steps[:] = now
-        success[:] = won
+        costs, success = now, won
+    return costs, success
 
 
 def optimum(mdp: TabularMDP, task: Task, kind: str = "true") -> tuple[float, float]:
@@ -366,11 +368,8 @@ def optimum(mdp: TabularMDP, task: Task, kind: str = "true") -> tuple[float, flo
     Returns:
         The expected steps, `max_episode_steps` for a failure, and the probability of success.
     """
-    done = task.reward(kind)
-    steps, success = np.zeros(mdp.n_states), done.astype(float)
-    _backward_induction(
-        mdp.successors, mdp.probabilities, done, task.max_episode_steps, steps, success
-    )
+    done, horizon = task.reward(kind), task.max_episode_steps
+    steps, success = _backward_induction(mdp.successors, mdp.probabilities, done, horizon, 1.0)
     return float(steps[task.start]), float(success[task.start])
 
 
@@ -384,11 +383,8 @@ def highest_return(mdp: TabularMDP, task: Task, kind: str = "true") -> float:
         task: The task.
         kind: The reward that ends an episode, "true" or "proxy".
     """
-    done = task.reward(kind)
-    success = done.astype(float)
-    for _ in range(task.max_episode_steps):
-        following = (mdp.probabilities * success[mdp.successors]).sum(axis=2).max(axis=1)
-        success = np.where(done, 1.0, following)
+    done, horizon = task.reward(kind), task.max_episode_steps
+    _, success = _backward_induction(mdp.successors, mdp.probabilities, done, horizon, 0.0)
     return float(success[task.start])
 
 
