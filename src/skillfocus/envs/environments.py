@@ -54,11 +54,11 @@ class EpisodesEnv:
         self.world, self.render_mode, self._episodes = world, render_mode, episodes
         self._last_targets: list[tuple[str, ...]] = [()] * len(episodes.ended)
         self.action_space: Any = spaces.Discrete(episodes.n_options)
+        self._as_dict = observation == "dict"
         self.observation_space: Any = spaces.MultiDiscrete(np.array(world.space.sizes))
-        if observation == "dict":
+        if self._as_dict:
             each = zip(world.space.names, map(spaces.Discrete, world.space.sizes), strict=True)
             self.observation_space = spaces.Dict(list(each))
-        self._as_dict = observation == "dict"
 
     def _play(
         self, skills: Skills | str | Path, task: AnyTask, start: Start, n: int, primitives: bool,
@@ -129,7 +129,7 @@ class EpisodesEnv:
     def _pictures(self) -> StateImages:
         return StateImages(self.world, self._episodes.mdp)
 
-    def _frames(self) -> tuple[Any, ...] | None:
+    def render(self) -> Any:
         """Return every episode's state, as text or as uint8 [height, width, 3]."""
         if self.render_mode is None:
             return None
@@ -205,7 +205,7 @@ class SingleEpisodeEnv(EpisodesEnv, gymnasium.Env[Any, Any]):
 
     def render(self) -> Any:
         """Return the current state as text, or as uint8 [height, width, 3]."""
-        frames = self._frames()
+        frames = super().render()
         return None if frames is None else frames[0]
 
 
@@ -474,7 +474,3 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
     def np_random(self) -> tuple[np.random.Generator, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Every episode's generator."""
         return tuple(self._generators)
-
-    def render(self) -> tuple[Any, ...] | None:
-        """Return every episode's state, as text or as uint8 [height, width, 3]."""
-        return self._frames()
