@@ -89,14 +89,14 @@ class EpisodesEnv:
 
     def _step(
         self, chosen: np.ndarray, rngs: Sequence[np.random.Generator], active: np.ndarray
-    ) -> tuple[Any, ...]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Follow an option in every active episode, and reset the others.
 
         Returns:
-            Observations, rewards, terminated, truncated and infos, with a row per episode.
+            Rewards, terminated, truncated and infos, with a row per episode.
         """
         now = self._episodes
-        now.step(chosen, active, rngs)
+        rewarded, terminated, truncated = now.step(chosen, active, rngs)
         for i in np.flatnonzero(~active).tolist():
             self._begin(i, rngs[i])
         infos = {}
@@ -115,8 +115,7 @@ class EpisodesEnv:
                     "path": now.path_values[:, : now.steps[active].max() + 1],
                     "elapsed": now.elapsed.copy(),
                 }
-        rewarded, *ends = (each & active for each in now.outcome())
-        return self._observe(now.values), rewarded.astype(np.float64), *ends, infos
+        return rewarded.astype(np.float64), terminated, truncated, infos
 
     def _observe(self, values: np.ndarray) -> Any:
         """Return the observation of one state, int [n_variables], or of a batch of several."""
@@ -194,14 +193,14 @@ class SingleEpisodeEnv(EpisodesEnv, gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action; see the class for rewards, ends and info."""
-        _, *outcome, infos = self._step(
+        rewards, terminated, truncated, infos = self._step(
             np.array([int(action)]), [self.np_random], np.ones(1, dtype=bool)
         )
-        reward, terminated, truncated = (each.item() for each in outcome)
         info = {name: rows.tolist()[0] for name, rows in infos.items()}
         if "path" in info:
             info["path"] = list(map(tuple, info["path"]))
-        return self._observe(self._episodes.values[0]), reward, terminated, truncated, info
+        observation = self._observe(self._episodes.values[0])
+        return observation, rewards.item(), terminated.item(), truncated.item(), info
 
     def render(self) -> Any:
         """Return the current state as text, or as uint8 [height, width, 3]."""
@@ -464,11 +463,11 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
                 f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
             )
         active = ~self._episodes.ended
-        observations, rewards, terminated, truncated, infos = self._step(
+        rewards, terminated, truncated, infos = self._step(
             chosen.astype(np.int64), self._generators, active
         )
         infos |= {f"_{name}": active.copy() for name in infos}
-        return observations, rewards, terminated, truncated, infos
+        return self._observe(self._episodes.values), rewards, terminated, truncated, infos
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -22,11 +22,11 @@ from gymnasium.error import ResetNeeded
 from skillfocus.compilation import njit
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
-from skillfocus.rollout import reset_marks
+from skillfocus.rollout import apply_action, draw, draw_context, follow, reset_marks
 from skillfocus.skills.engine import JaxEngine
 from skillfocus.skills.policy import PickedPolicy, Policy, draw_keys
 from skillfocus.skills.skills import Skills
-from skillfocus.tasks.solving import options_of, run_option
+from skillfocus.tasks.solving import options_of
 from skillfocus.tasks.task import Condition, ShortTask, Task, as_condition, as_task, named_task
 from skillfocus.world import World
 
@@ -143,13 +143,16 @@ class Episodes:
 
     def step(
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
-    ) -> None:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Follow one option in every active episode.
 
         Args:
             chosen: int64 [n]: the option of each episode.
             active: bool [n]: which episodes to advance.
             rngs: Every episode's generator.
+
+        Returns:
+            Which active episodes are rewarded, terminated and truncated, bool [n] each.
 
         Raises:
             UserError: If an active episode's option does not exist.
@@ -162,8 +165,10 @@ class Episodes:
             raise ResetNeeded("no episode is under way: call reset() first")
         self._follow(chosen, active, rngs)
         self.elapsed[active] += self.steps[active]
-        _, terminated, truncated = self.outcome()
+        terminated = self._holds(self._terminal) & active
+        truncated = (self.elapsed >= self._max_steps) & active & ~terminated
         self.ended[active] = (terminated | truncated)[active]
+        return self._holds(self._rewarded) & active, terminated, truncated
 
     @property
     def last_paths(self) -> list[list[list[int]]]:
@@ -177,12 +182,6 @@ class Episodes:
     def success(self) -> np.ndarray:
         """bool [n]: whether the true task is accomplished in the current state."""
         return self._holds(self._success)
-
-    def outcome(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return where the current state is rewarded, ends the episode, or is its last step's."""
-        terminated = self._holds(self._terminal)
-        truncated = (self.elapsed >= self._max_steps) & ~terminated
-        return self._holds(self._rewarded), terminated, truncated
 
     # ------------------------------------------------------------------ what a back end does
 
@@ -344,13 +343,21 @@ def follow_all(options, chosen, active, left, over, states, steps, paths, marks,
         marks: uint8 [n, n_marks]: the hidden marks that are set; updated.
         uniforms: float64 [n, longest option + 1]: the option's random numbers.
     """
+    mdp, policy, step_limit = options
+    n_skills = policy.n_modes.shape[0]
     for i in range(chosen.shape[0]):
         if not active[i]:
             continue
-        path = paths[i]
-        k = run_option(
-            options, chosen[i], states[i], left[i], over, marks[i], uniforms[i], path, None
-        )
+        path, marked, random = paths[i], marks[i], uniforms[i]
+        option, state = chosen[i], states[i]
+        if option < n_skills:
+            limit = min(step_limit, left[i])
+            context = draw_context(policy, option, state, random)
+            k = follow(mdp, policy, option, state, context, limit, over, marked, random, path, None)
+        else:
+            path[0] = state
+            path[1], _ = apply_action(mdp, state, option - n_skills, marked, draw(random, 1))
+            k = 1
         path[k + 1 :] = path[k]
         states[i] = path[k]
         steps[i] = max(k, 1)

@@ -236,12 +236,6 @@ class Episode(NamedTuple):
     paid: jax.Array
     returned: jax.Array
 
-    @classmethod
-    def begin(cls, n: int) -> Episode:
-        """Return `n` episodes of no steps."""
-        no = jnp.zeros(n, bool)
-        return cls(jnp.zeros(n, jnp.int32), no, no, jnp.zeros(n))
-
 
 class Decision(NamedTuple):
     """A batch of decisions: semi-Markov transitions, complete or under way, [n] each.
@@ -362,9 +356,7 @@ class OptionLearner:
         state = self.reset(key_reset, len(exploration))
         values = jax.vmap(self.world.values)(state)
         actions = options.actions(jax.random.fold_in(key, 1), values, values)
-        chosen = decide(key_decide, network, values, actions, exploration, options.n_actions)
-        steps = jnp.zeros(len(values), jnp.int32)
-        return Environments(state, *chosen, steps, Episode.begin(len(values)))
+        return decide(key_decide, network, state, values, actions, exploration, options.n_actions)
 
     def step(
         self, key: jax.Array, network: Network, options: Options, exploration: jax.Array,
@@ -412,8 +404,7 @@ class OptionLearner:
 
         state, values = where(over, (initial, initial_values), (state, values))
         actions = where(over, there, here)
-        chosen = decide(key_decide, network, values, actions, exploration, stop)
-        begun = Environments(state, *chosen, jnp.zeros(n, jnp.int32), Episode.begin(n))
+        begun = decide(key_decide, network, state, values, actions, exploration, stop)
         env = where(ended, begun, Environments(state, decision, action, steps, episode))
         return env._replace(episode=where(over, begun.episode, episode)), decision, event
 
@@ -544,30 +535,29 @@ def _pick(table: jax.Array, option: jax.Array) -> jax.Array:
 
 
 def decide(
-    key: jax.Array, network: Network, values: jax.Array, actions: jax.Array,
+    key: jax.Array, network: Network, state: Any, values: jax.Array, actions: jax.Array,
     exploration: jax.Array, stop: int,
-) -> tuple[Decision, jax.Array]:  # fmt: skip
-    """Choose an available option in every environment, epsilon-greedily.
+) -> Environments:  # fmt: skip
+    """Choose an available option in every environment, epsilon-greedily, at an episode's start.
 
     Args:
         key: Source of randomness.
         network: The option values to choose by.
-        values: Value indices of the current states, [n, n_variables].
+        state: States of the world, [n].
+        values: Their value indices, [n, n_variables].
         actions: First actions of the options, see `Options.actions`.
         exploration: Probability of a random option, [n].
         stop: The action of options that are not available.
-
-    Returns:
-        The decisions, and the options' first actions.
     """
-    n, choices = len(exploration), actions < stop
+    n, choices, zero = len(exploration), actions < stop, jnp.zeros(len(exploration))
     key_explore, key_random = jax.random.split(key)
     merit = network(values)
     explores = jax.random.uniform(key_explore, (n,)) < exploration
     merit = jnp.where(explores[:, None], jax.random.uniform(key_random, merit.shape), merit)
     option = jnp.where(choices, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
-    decision = Decision(values, choices, option, jnp.zeros(n), jnp.ones(n), values, choices)
-    return decision, _pick(actions, option)
+    decision = Decision(values, choices, option, zero, jnp.ones(n), values, choices)
+    none, no = zero.astype(jnp.int32), zero.astype(bool)
+    return Environments(state, decision, _pick(actions, option), none, Episode(none, no, no, zero))
 
 
 MAX_GAP = 0.5

@@ -32,13 +32,12 @@ from skillfocus.metrics.summary import origin
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.rollout import (
     Options,
-    apply_action,
-    draw,
     draw_context,
     follow,
     mdp_arrays,
     no_skills,
     reset_marks,
+    step,
 )
 from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source, source_file
 from skillfocus.spaces import State
@@ -404,29 +403,6 @@ def choose(values, first_ties, rng):
 
 
 @njit(cache=True, nogil=True)
-def run_option(options, option, state, limit, over, marked, random, path, actions):
-    """Run a skill or a primitive action for `limit` steps at most, and return its steps.
-
-    Args:
-        options: `Options`.
-        option: Its number.
-        state, limit, over, marked, random, path, actions: As for `rollout.follow`; the actions of
-            primitive options are not recorded.
-    """
-    mdp, policy, step_limit = options
-    n_skills = policy.n_modes.shape[0]
-    if option < n_skills:
-        context = draw_context(policy, option, state, random)
-        limit = min(step_limit, limit)
-        return follow(
-            mdp, policy, option, state, context, limit, over, marked, random, path, actions
-        )
-    path[0] = state
-    path[1], _ = apply_action(mdp, state, option - n_skills, marked, draw(random, 1))
-    return 1
-
-
-@njit(cache=True, nogil=True)
 def episode(options, task, learning, q, workspace, rng):
     """Run one episode, which updates `q` if `learning.active` and is greedy otherwise.
 
@@ -441,12 +417,13 @@ def episode(options, task, learning, q, workspace, rng):
     Returns:
         The number of steps and the last state.
     """
-    n_skills = options.policy.n_modes.shape[0]
+    mdp, policy, step_limit = options
+    n_skills = policy.n_modes.shape[0]
     start, max_steps, done = task
     active, alpha, gamma, epsilon, intra_option, first_ties, _, _ = learning
     marked, path, actions = workspace
     s = start
-    reset_marks(options.mdp.marks_in, s, marked, rng)
+    reset_marks(mdp.marks_in, s, marked, rng)
     steps = 0
     while steps < max_steps:
         if active and rng.random() < epsilon:
@@ -454,8 +431,14 @@ def episode(options, task, learning, q, workspace, rng):
         else:
             o = choose(q[s], first_ties, rng)
         first = s
-        k = run_option(options, o, s, max_steps - steps, done, marked, rng, path, actions)
-        s = np.int64(path[k])
+        if o < n_skills:
+            limit = min(step_limit, max_steps - steps)
+            context = draw_context(policy, o, s, rng)
+            k = follow(mdp, policy, o, s, context, limit, done, marked, rng, path, actions)
+            s = np.int64(path[k])
+        else:
+            s, _ = step(mdp, s, o - n_skills, marked, rng)
+            k = 1
         steps += max(k, 1)
         if active:
             if intra_option and o < n_skills:

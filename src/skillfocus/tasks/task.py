@@ -22,7 +22,8 @@ ConveyorVase's task goes on when its reward is paid (`ends`): the vase should al
 time is up.
 
 The task of a further world is one entry in `TASKS`. `make_task` makes one of a condition of the
-user's, and `as_task` reads all short forms that `solve` and the environments take.
+user's, `jax_task` one for a world in JAX, and `as_task` reads all short forms that `solve` and the
+environments take.
 """
 
 from __future__ import annotations
@@ -233,21 +234,10 @@ def task_of(world: World, mdp: TabularMDP) -> Task:
     Raises:
         UserError: If there is no entry in `TASKS`.
     """
-    own = world_task(world)
+    own = named_task("true", world)
+    assert own is not None
     task = make_task(mdp, own.name, own.start(world), own.max_episode_steps, *own.conditions(world))
     return replace(task, ends=own.ends)
-
-
-def world_task(world: World) -> WorldTask:
-    """Return a world's own task before it is applied to an MDP; see `task_of`."""
-    own = find_task(world)
-    if own is None:
-        variable = world.space.variables[0]
-        raise UserError(
-            f"{world.id} has no task of its own; name a condition, such as "
-            f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
-        )
-    return own
 
 
 def find_task(world: World) -> WorldTask | None:
@@ -508,10 +498,16 @@ def named_task(task: object, world: World) -> WorldTask | None:
     Raises:
         UserError: If it is "true" or "proxy", and the world has no task.
     """
-    if isinstance(task, str) and task in ("true", "proxy"):
-        return world_task(world)
     own = find_task(world)
-    return own if own is not None and task == own.name else None
+    if own is not None:
+        return own if isinstance(task, str) and task in ("true", "proxy", own.name) else None
+    if isinstance(task, str) and task in ("true", "proxy"):
+        variable = world.space.variables[0]
+        raise UserError(
+            f"{world.id} has no task of its own; name a condition, such as "
+            f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
+        )
+    return None
 
 
 def parse_values(space: Space, text: str) -> dict[str, Hashable]:

@@ -130,11 +130,12 @@ def test_skills_that_would_stop_at_once_are_not_available():
     def chosen(exploration):
         values = jnp.tile(states[1:2], (2000, 1))
         key = jax.random.key(0)
-        return decide(key, lambda _: best_walk, values, at_end, exploration, options.n_actions)
+        stop = options.n_actions
+        return decide(key, lambda _: best_walk, values, values, at_end, exploration, stop)
 
-    greedy, action = chosen(jnp.zeros(2000))
-    assert set(greedy.option.tolist()) == {FIRST_PRIMITIVE + RIGHT}
-    assert set(action.tolist()) == {RIGHT}
-    counts = np.bincount(np.asarray(chosen(jnp.ones(2000))[0].option), minlength=5)
+    greedy = chosen(jnp.zeros(2000))
+    assert set(greedy.decision.option.tolist()) == {FIRST_PRIMITIVE + RIGHT}
+    assert set(greedy.action.tolist()) == {RIGHT}
+    counts = np.bincount(np.asarray(chosen(jnp.ones(2000)).decision.option), minlength=5)
     assert counts[WALK] == 0
     assert counts[1:].min() > 400
