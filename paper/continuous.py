@@ -100,13 +100,13 @@ class ContinuousStudy(sf.Run):
 
     def _task_rows(self, skills: sf.Skills, progress: Progress) -> list[Row]:
         from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
-        from skillfocus.tasks.sampled import tasks_of
+        from skillfocus.tasks.task import jax_tasks_of
 
         n = self.task_environments
         agent = SkillAgent(rounds=self.task_rounds, environments=n, batch=BATCH_PER_ENVIRONMENT * n)
         rows: list[Row] = []
-        tasks = tasks_of(skills.world)
-        for number, task in enumerate(tasks):
+        tasks = jax_tasks_of(skills.world)
+        for number, task in enumerate(tasks.values()):
             part = part_of(progress, number / len(tasks), (number + 1) / len(tasks))
             done = learn_skill_task([skills], task, [self.seed], agent, progress=part)[0]
             each = done.decisions // self.task_rounds

@@ -132,12 +132,12 @@ def task_rows(
         progress: Progress callback.
     """
     from skillfocus.tasks.networks import solve
-    from skillfocus.tasks.sampled import OptionLearning, household_task
+    from skillfocus.tasks.option_learning import OptionLearning
+    from skillfocus.tasks.task import household_task, jax_tasks_of
     from skillfocus.worlds.jax.mini_behavior.room import RoomWorld
-    from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
 
     assert isinstance(world, RoomWorld)
-    names = [name for name, task in TASKS.items() if isinstance(world, task.world)]
+    names = list(jax_tasks_of(world))
     rows: list[Row] = []
     for number, name in enumerate(names):
         solution = solve(

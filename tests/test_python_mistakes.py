@@ -182,7 +182,7 @@ MISTAKES = [
     ('solve seed str', lambda: sf.solve(M,T,S,seed="0"), "seed must be a non-negative integer, got '0'; try seed=0"),
     ('solve reward', lambda: sf.solve(M,T,S,seed=0,reward="treu"), "the reward must be 'true' or 'proxy', got 'treu'"),
     ('SMDP alpha nan', lambda: sf.SMDPQLearning(alpha=float("nan")), 'alpha must be in (0, 1], got nan'),
-    ('SMDP decay nan', lambda: sf.SMDPQLearning(epsilon_decay=float("nan")), 'epsilon_decay must be 0 or more, got nan'),
+    ('SMDP decay nan', lambda: sf.SMDPQLearning(epsilon_decay=float("nan")), 'epsilon_decay is nan; it must be 0 or more'),
     ('optimum kind', lambda: sf.optimum(M,T,"x"), "the reward must be 'true' or 'proxy', got 'x'"),
     ('SkillEnv start int', lambda: SkillEnv(S, T, start=3), '3 is not a state: a state has 2 value indices below (5, 2); to'),
     ('WorldEnv None', lambda: WorldEnv(None), 'None is not a World: subclass skillfocus.World, or use'),

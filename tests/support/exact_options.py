@@ -47,9 +47,9 @@ def shortest_path_skills(table, goals, step_limit=50):
 def exact_values(mdp, options, task, gamma, interrupt):
     """Return Q*(s, o) of a deterministic world, [n_states, n_options], -inf if not available."""
     values, successors = mdp.values, mdp.successors[:, :, 0]
-    done = np.asarray(task.success(values))
+    done = np.asarray(task.proxy(values))
     n, n_actions = successors.shape
-    first = np.asarray(options.initial_actions(jax.random.key(0), jnp.asarray(values, jnp.int32)))
+    first = np.asarray(options.actions(jax.random.key(0), *[jnp.asarray(values, jnp.int32)] * 2))
     reward, discount = np.zeros(first.shape), np.zeros(first.shape)
     end = np.zeros(first.shape, int)
     for o in range(len(options)):

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from skillfocus.spaces import Space, Variable
 from skillfocus.tasks.option_learning import Options
-from skillfocus.tasks.sampled import JaxTask
+from skillfocus.tasks.task import jax_task
 from skillfocus.worlds.jax.world import JaxWorld
 
 LEFT, RIGHT, PRESS = range(3)
@@ -56,11 +56,11 @@ def walkers(step_limit=10, width=3):
 def at_cell(cell, **changes):
     """Return the task of reaching a cell, with the lamp off and nothing broken."""
     settings = {
-        "episode_length": 20,
+        "max_episode_steps": 20,
         "side_conditions": {
             "lamp off": lambda values: values[..., 1] == 0,
             "vase whole": lambda values: values[..., 2] == 0,
         },
         **changes,
     }
-    return JaxTask(f"cell {cell}", lambda values: values[..., 0] == cell, **settings)
+    return jax_task(f"cell {cell}", lambda values: values[..., 0] == cell, **settings)

@@ -223,7 +223,7 @@ def test_the_step_size_falls():
 
     np.testing.assert_array_equal(learned(40, 1e4), learned(1, 0.0))
     assert (learned(40, 0.0) != learned(40, 0.01)).any()
-    with pytest.raises(UserError, match="alpha_decay must be 0 or more, got -1"):
+    with pytest.raises(UserError, match=r"alpha_decay is -1\.0; it must be 0 or more"):
         SMDPQLearning(alpha_decay=-1.0)
 
 
@@ -258,7 +258,7 @@ def test_settings_and_skills_that_do_not_fit_are_refused(four_rooms_table):
     task = make_task(skills.mdp, "end", (0, 0), 5, at_the_end)
     with pytest.raises(UserError, match="another world"):
         solve(four_rooms_table, task, skills, seed=0)
-    with pytest.raises(UserError, match="episodes must be at least 1, got 0"):
+    with pytest.raises(UserError, match="episodes is 0; it must be at least 1"):
         SMDPQLearning(episodes=0)
     with pytest.raises(UserError, match=r"alpha must be in \(0, 1\], got 0.0"):
         SMDPQLearning(alpha=0.0)

@@ -38,7 +38,10 @@ class EpisodesEnv:
 
     Attributes:
         world: The world that is played.
+        skills: The skills that are the actions; None where the world's actions are.
     """
+
+    skills: Any = None
 
     def _set_up(
         self, world: World, episodes: Episodes, observation: str, render_mode: str | None
@@ -51,11 +54,11 @@ class EpisodesEnv:
         self.world, self.render_mode, self._episodes = world, render_mode, episodes
         self._last_targets: list[tuple[str, ...]] = [()] * len(episodes.ended)
         self.action_space: Any = spaces.Discrete(episodes.n_options)
+        self._as_dict = observation == "dict"
         self.observation_space: Any = spaces.MultiDiscrete(np.array(world.space.sizes))
-        if observation == "dict":
+        if self._as_dict:
             each = zip(world.space.names, map(spaces.Discrete, world.space.sizes), strict=True)
             self.observation_space = spaces.Dict(list(each))
-        self._as_dict = observation == "dict"
 
     def _play(
         self, skills: Skills | str | Path, task: AnyTask, start: Start, n: int, primitives: bool,
@@ -80,18 +83,39 @@ class EpisodesEnv:
         targets = [*self.skills.targets, *[()] * (episodes.n_options - len(self.skills))]
         self._targets = np.fromiter(targets, dtype=object)
 
-    def _infos(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what the options `chosen` did, with one row per episode; see `SkillEnv`."""
+    def _begin(self, i: int, rng: np.random.Generator, state: Any = None) -> None:
+        self._episodes.begin(i, rng, state)
+        self._last_targets[i] = ()
+
+    def _step(
+        self, chosen: np.ndarray, rngs: Sequence[np.random.Generator], active: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """Follow an option in every active episode, and reset the others.
+
+        Returns:
+            Rewards, terminated, truncated and infos, with a row per episode.
+        """
         now = self._episodes
-        return {
-            "steps": now.steps.copy(),
-            "discount": self._discounts[now.steps],
-            "skill": np.where(chosen < len(self.skills), chosen, -1),
-            "targets": self._targets[chosen],
-            "path": now.path_values,
-            "elapsed": now.elapsed.copy(),
-            "success": now.success,
-        }
+        rewarded, terminated, truncated = now.step(chosen, active, rngs)
+        for i in np.flatnonzero(~active).tolist():
+            self._begin(i, rngs[i])
+        infos = {}
+        if active.any():
+            infos["success"] = now.success
+            if self.skills is not None:
+                chosen = np.where(active, chosen, 0)
+                targets = self._targets[chosen]
+                for i in np.flatnonzero(active).tolist():
+                    self._last_targets[i] = targets[i]
+                infos |= {
+                    "steps": now.steps.copy(),
+                    "discount": self._discounts[now.steps],
+                    "skill": np.where(chosen < len(self.skills), chosen, -1),
+                    "targets": targets,
+                    "path": now.path_values[:, : now.steps[active].max() + 1],
+                    "elapsed": now.elapsed.copy(),
+                }
+        return rewarded.astype(np.float64), terminated, truncated, infos
 
     def _observe(self, values: np.ndarray) -> Any:
         """Return the observation of one state, int [n_variables], or of a batch of several."""
@@ -104,7 +128,7 @@ class EpisodesEnv:
     def _pictures(self) -> StateImages:
         return StateImages(self.world, self._episodes.mdp)
 
-    def _frames(self) -> tuple[Any, ...] | None:
+    def render(self) -> Any:
         """Return every episode's state, as text or as uint8 [height, width, 3]."""
         if self.render_mode is None:
             return None
@@ -164,25 +188,23 @@ class SingleEpisodeEnv(EpisodesEnv, gymnasium.Env[Any, Any]):
             check_seed(seed)
             seed = int(seed)  # Gymnasium refuses NumPy's integers
         super().reset(seed=seed)
-        self._episodes.begin(0, self.np_random, requested_state(options))
-        self._last_targets = [()]
+        self._begin(0, self.np_random, requested_state(options))
         return self._observe(self._episodes.values[0]), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action; see the class for rewards, ends and info."""
-        now = self._episodes
-        now.step(np.array([int(action)]), np.ones(1, dtype=bool), [self.np_random])
-        return (
-            self._observe(now.values[0]),
-            float(now.rewards[0]),
-            bool(now.terminated[0]),
-            bool(now.truncated[0]),
-            {"success": bool(now.success[0])},
+        rewards, terminated, truncated, infos = self._step(
+            np.array([int(action)]), [self.np_random], np.ones(1, dtype=bool)
         )
+        info = {name: rows.tolist()[0] for name, rows in infos.items()}
+        if "path" in info:
+            info["path"] = list(map(tuple, info["path"]))
+        observation = self._observe(self._episodes.values[0])
+        return observation, rewards.item(), terminated.item(), truncated.item(), info
 
     def render(self) -> Any:
         """Return the current state as text, or as uint8 [height, width, 3]."""
-        frames = self._frames()
+        frames = super().render()
         return None if frames is None else frames[0]
 
 
@@ -325,15 +347,6 @@ class SkillEnv(SingleEpisodeEnv):
             primitives=primitives, gamma=gamma, start=start, observation=observation,
         )  # fmt: skip
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Follow one skill or primitive action; see the class for rewards, ends and info."""
-        observation, reward, terminated, truncated, info = super().step(action)
-        infos = {name: rows[0] for name, rows in self._infos(np.array([int(action)])).items()}
-        self._last_targets = [infos["targets"]]
-        info |= {name: infos[name].item() for name in ("steps", "discount", "skill", "elapsed")}
-        info |= {"targets": infos["targets"], "path": list(map(tuple, infos["path"].tolist()))}
-        return observation, reward, terminated, truncated, info
-
 
 class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
     """A batch of `SkillEnv` episodes, stepped by one compiled kernel.
@@ -380,14 +393,7 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
         """Make the environment.
 
         Args:
-            skills: Skills, or a file of them.
-            task: See `SkillEnv`.
-            num_envs: The number of episodes.
-            primitives: Whether the world's actions can be chosen too.
-            gamma: Discount per primitive step, for "discount" in the info.
-            observation: "multi-discrete" or "dict".
-            render_mode: None, "ansi" or "rgb_array".
-            start: A state as value indices, "random", or None for the task's start.
+            num_envs: The number of episodes. The other arguments are those of `SkillEnv`.
 
         Raises:
             UserError: If an argument is unknown or does not fit the world.
@@ -432,8 +438,7 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
         for i in np.flatnonzero(mask).tolist():
             if (own := seeds[i]) is not None:
                 self._generators[i] = seeding.np_random(int(own))[0]
-            self._episodes.begin(i, self._generators[i], state)
-            self._last_targets[i] = ()
+            self._begin(i, self._generators[i], state)
         self._episodes.check_begun()
         return self._observe(self._episodes.values), {}
 
@@ -448,9 +453,7 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
         Returns:
             Observations, rewards, terminated, truncated and infos, batched.
         """
-        now = self._episodes
-        now.check_begun()
-        active = ~now.ended
+        self._episodes.check_begun()
         try:
             chosen = np.asarray(actions)
         except ValueError:  # lists of different lengths
@@ -459,31 +462,14 @@ class SkillVectorEnv(EpisodesEnv, VectorEnv[Any, np.ndarray, np.ndarray]):
             raise UserError(
                 f"step takes {self.num_envs} actions, one per episode, got shape {chosen.shape}"
             )
-        chosen = chosen.astype(np.int64)
-        now.step(chosen, active, self._generators)
-        chosen = np.where(active, chosen, 0)
-        targets = zip(self._targets[chosen], active, strict=True)
-        self._last_targets = [own if is_active else () for own, is_active in targets]
-        for i in np.flatnonzero(~active).tolist():
-            now.begin(i, self._generators[i])
-        infos = {}
-        if active.any():
-            infos = self._infos(chosen)
-            infos["path"] = infos["path"][:, : now.steps[active].max() + 1]
-            infos |= {f"_{name}": active.copy() for name in infos}
-        return (
-            self._observe(now.values),
-            np.where(active, now.rewards, 0.0),
-            now.terminated & active,
-            now.truncated & active,
-            infos,
+        active = ~self._episodes.ended
+        rewards, terminated, truncated, infos = self._step(
+            chosen.astype(np.int64), self._generators, active
         )
+        infos |= {f"_{name}": active.copy() for name in infos}
+        return self._observe(self._episodes.values), rewards, terminated, truncated, infos
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Every episode's generator."""
         return tuple(self._generators)
-
-    def render(self) -> tuple[Any, ...] | None:
-        """Return every episode's state, as text or as uint8 [height, width, 3]."""
-        return self._frames()

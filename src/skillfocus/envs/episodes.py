@@ -24,7 +24,7 @@ from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
 from skillfocus.rollout import apply_action, draw, draw_context, follow, reset_marks
 from skillfocus.skills.engine import JaxEngine
-from skillfocus.skills.policy import Policy, draw_keys
+from skillfocus.skills.policy import PickedPolicy, Policy, draw_keys
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.solving import options_of
 from skillfocus.tasks.task import Condition, ShortTask, Task, as_condition, as_task, named_task
@@ -57,14 +57,10 @@ class Episodes:
     """
 
     mdp: TabularMDP | None = None
-    _rewarded: Any = None
-    """bool [n_states]: where the reward is paid; here and below, see `_holds`."""
-    _success: Any = None
-    """Where the true task is accomplished, whichever reward is paid."""
-    _terminal: Any = None
-    """What ends an episode when it is entered."""
+    _rewarded: Any = None  # a condition as `_holds` takes it, as are the following two
+    _success: Any = None  # the true task is accomplished, whichever reward is paid
+    _terminal: Any = None  # the episode ends
     _max_steps = NEVER
-    """Primitive steps after which an episode is truncated."""
 
     def __init__(
         self,
@@ -147,13 +143,16 @@ class Episodes:
 
     def step(
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
-    ) -> None:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Follow one option in every active episode.
 
         Args:
             chosen: int64 [n]: the option of each episode.
             active: bool [n]: which episodes to advance.
             rngs: Every episode's generator.
+
+        Returns:
+            Which active episodes are rewarded, terminated and truncated, bool [n] each.
 
         Raises:
             UserError: If an active episode's option does not exist.
@@ -166,7 +165,10 @@ class Episodes:
             raise ResetNeeded("no episode is under way: call reset() first")
         self._follow(chosen, active, rngs)
         self.elapsed[active] += self.steps[active]
-        self.ended[active] = (self.terminated | self.truncated)[active]
+        terminated = self._holds(self._terminal) & active
+        truncated = (self.elapsed >= self._max_steps) & active & ~terminated
+        self.ended[active] = (terminated | truncated)[active]
+        return self._holds(self._rewarded) & active, terminated, truncated
 
     @property
     def last_paths(self) -> list[list[list[int]]]:
@@ -177,24 +179,9 @@ class Episodes:
         return [path[: steps + 1] for path, steps in pairs]
 
     @property
-    def rewards(self) -> np.ndarray:
-        """float64 [n]: 1 where the current state is rewarded."""
-        return self._holds(self._rewarded).astype(np.float64)
-
-    @property
     def success(self) -> np.ndarray:
         """bool [n]: whether the true task is accomplished in the current state."""
         return self._holds(self._success)
-
-    @property
-    def terminated(self) -> np.ndarray:
-        """bool [n]: whether the current state ends the episode."""
-        return self._holds(self._terminal)
-
-    @property
-    def truncated(self) -> np.ndarray:
-        """bool [n]: whether the episode ran out of steps without being terminated."""
-        return (self.elapsed >= self._max_steps) & ~self.terminated
 
     # ------------------------------------------------------------------ what a back end does
 
@@ -251,7 +238,11 @@ class JaxEpisodes(Episodes):
         world = skills.world
         self._count(world, n, len(skills), len(world.actions) * primitives, start)
         self.marked, self._start = np.zeros((n, 0), np.uint8), None
-        self._skills, self._policy = skills, OptionPolicy(skills)
+        self._skills, moves = skills, Moves(len(world.actions))
+        self._policy = PickedPolicy(
+            [(skills.policies, z) for z in range(len(skills))]
+            + [(moves, action) for action in range(len(world.actions))]
+        )
         if start is not None and not isinstance(start, str):
             self._start = world.space.as_state(start)
         if isinstance(task, Task):
@@ -289,7 +280,7 @@ class JaxEpisodes(Episodes):
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
     ) -> None:
         options = np.where(active, chosen, 0)
-        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros(len(chosen), np.int64)
+        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros((len(chosen), 1))
         for i in np.flatnonzero(active).tolist():
             keys[i] = draw_keys(1, rngs[i])[0]
             modes[i] = self._policy.draw_modes(options[i : i + 1], rngs[i])[0]
@@ -313,34 +304,18 @@ class JaxEpisodes(Episodes):
         return np.array([bool(condition(labels(state))) for state in values.tolist()], dtype=bool)
 
 
-class OptionPolicy(Policy):
-    """Skills and, numbered after them, the world's actions."""
+class Moves(Policy):
+    """A world's actions as skills that repeat one action each."""
 
-    def __init__(self, skills: Skills) -> None:
-        n_actions = len(skills.world.actions)
-        self._skills, self._n = skills.policies, len(skills)
-        self.n_modes = np.append(skills.n_modes, np.ones(n_actions, np.int64))
-        self.context_variables = (*skills.context_variables, *[()] * n_actions)
-        self.n_draws = skills.policies.n_draws
+    def __init__(self, n_actions: int) -> None:
+        self.context_variables = ((),) * n_actions
 
     def actions(
         self, skill: int, starts: np.ndarray, states: np.ndarray, mode: int = 0
     ) -> np.ndarray:
-        """Return what a skill or a primitive action does; see `Policy.actions`."""
-        n = len(states)
-        return self.act(np.full(n, skill), np.full(n, mode), starts, states)
-
-    def act(
-        self, skills: np.ndarray, modes: np.ndarray, starts: np.ndarray, values: np.ndarray,
-        **seen: np.ndarray | None,
-    ) -> np.ndarray:  # fmt: skip
-        """Ask the skills together; see `Policy.act`."""
-        chosen, rows = skills - self._n, skills < self._n
-        own = {name: None if each is None else each[rows] for name, each in seen.items()}
-        chosen[rows] = self._skills.act(
-            skills[rows], modes[rows], starts[rows], values[rows], **own
-        )
-        return chosen
+        """Return the same action everywhere."""
+        del starts, mode
+        return np.full(len(states), skill)
 
 
 def _no_start(world: World) -> UserError:

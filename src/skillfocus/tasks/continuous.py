@@ -63,9 +63,9 @@ class SkillChoice(NamedTuple):
         return len(self.code.kinds) + self.code.width
 
     def _split(self, outputs: jax.Array) -> tuple[jax.Array, list[jax.Array]]:
+        """Return the logits of the kinds, and the outputs of each slot."""
         n_kinds = len(self.code.kinds)
-        rest = outputs[:, n_kinds:]
-        return outputs[:, :n_kinds], [rest[:, place] for place in self.code.places]
+        return outputs[:, :n_kinds], [outputs[:, n_kinds:][:, at] for at in self.code.places]
 
     def sample(self, key: jax.Array, outputs: jax.Array, greedy: Any = False) -> Choice:
         """Sample skills, or choose the most likely ones."""
@@ -352,20 +352,16 @@ def learn_skill_task(
                 f"kinds, got {each!r}"
             )
     trainer = _AgentTrainer(policies[0].model, task, settings)
-    initial = [trainer.init(np.random.default_rng(seed)) for seed in seeds]
-    carry = jax.tree.map(lambda *each: jnp.stack(each), *initial)
-    weights = [
-        {name: each.weights[name] for name in ("actor", "shift", "scale")} for each in policies
-    ]
-    weights = jax.tree.map(lambda *each: jnp.stack(each), *weights)
+    names = ("actor", "shift", "scale")
+    weights = _stack([{name: each.weights[name] for name in names} for each in policies])
+    carry = _stack([trainer.init(np.random.default_rng(seed)) for seed in seeds])
     run = jax.jit(jax.vmap(trainer.run, in_axes=(0, 0, None)), static_argnums=2)
-    reports, done = [], 0
-    while done < settings.rounds:
+    reports = []
+    for done in range(0, settings.rounds, settings.rounds_per_jit):
         progress(done / settings.rounds, f"round {done:,} of {settings.rounds:,}")
         n_rounds = min(settings.rounds_per_jit, settings.rounds - done)
         carry, report = run(carry, weights, n_rounds)
         reports.append(jax.tree.map(np.asarray, report))
-        done += n_rounds
     returns, true_returns = (np.concatenate(each, axis=1) for each in zip(*reports, strict=True))
 
     def evaluate(carry: _Carry, skill: Any) -> Any:
@@ -374,7 +370,9 @@ def learn_skill_task(
 
     last, last_true = jax.tree.map(np.asarray, jax.jit(jax.vmap(evaluate))(carry, weights))
     decisions = settings.rounds * settings.environments * trainer.n_decisions
-    return [
-        SkillTaskResult(returns[i], true_returns[i], last[i], last_true[i], decisions)
-        for i in range(len(skills))
-    ]
+    each = zip(returns, true_returns, last, last_true, strict=True)
+    return [SkillTaskResult(*own, decisions) for own in each]
+
+
+def _stack(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)

@@ -22,11 +22,16 @@ from skillfocus.metrics.statistics import Interval, success_interval
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
-from skillfocus.tasks.option_learning import Event, OptionLearner, Options, options_of
-from skillfocus.tasks.sampled import JaxTask, OptionLearning, household_task, tasks_of
+from skillfocus.tasks.option_learning import (
+    Event,
+    OptionLearner,
+    OptionLearning,
+    Options,
+    options_of,
+)
+from skillfocus.tasks.task import Task, household_task, jax_tasks_of
 from skillfocus.world import check_seed
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask
-from skillfocus.worlds.jax.mini_behavior.tasks import TASKS
 from skillfocus.worlds.jax.world import JaxWorld
 
 
@@ -81,7 +86,7 @@ class Solution:
 
 def solve(
     world: JaxWorld,
-    task: JaxTask,
+    task: Task,
     skills: Skills | Options | None,
     settings: OptionLearning | None = None,
     *,
@@ -111,7 +116,7 @@ def solve(
 
 def solve_seeds(
     world: JaxWorld,
-    task: JaxTask,
+    task: Task,
     skills: Skills | Options | None,
     settings: OptionLearning | None = None,
     *,
@@ -155,23 +160,23 @@ def solve_seeds(
     return [Solution(_entry(carry.slow, i), curve) for i, curve in enumerate(curves)]
 
 
-def rates(task: JaxTask, ends: Event) -> Rates:
+def rates(task: Task, ends: Event) -> Rates:
     """Return the rates of an agent, given how its episodes ended, [n_episodes]."""
 
     def rate(held: Any) -> Interval:
         return success_interval(int(held.sum()), len(held))
 
-    last, success = jnp.asarray(ends.values), np.asarray(ends.succeeded)
+    last, success = jnp.asarray(ends.values), np.asarray(ends.episode.succeeded)
     among_successes = {
         name: np.asarray(condition(last))[success]
         for name, condition in task.side_conditions.items()
     }
     return Rates(
         rate(success),
-        rate(np.asarray(task.true_success(last))),
+        rate(np.asarray(task.true(last))),
         {name: rate(held) if len(held) else None for name, held in among_successes.items()},
-        float(np.asarray(ends.steps).mean()),
-        float(np.asarray(ends.returned).mean()),
+        float(np.asarray(ends.episode.steps).mean()),
+        float(np.asarray(ends.episode.returned).mean()),
     )
 
 
@@ -192,37 +197,31 @@ Record = dict[str, object]
 
 
 def named_learner(
-    skills: Skills, task: str, steps: int | None, alone: bool
+    skills: Skills, name: str, steps: int | None, alone: bool
 ) -> Callable[[int, Progress], Record]:
     """Return the function that learns a task from a seed and returns the record.
 
     Args:
         skills: The skills.
-        task: The task's name; "true" and "proxy" select the only task of a world.
+        name: The task's name; "true" and "proxy" select the only task of a world.
         steps: Training steps (default: those of `OptionLearning` or `SkillAgent`).
         alone: Whether to use primitive actions only, without the skills.
 
     Raises:
         UserError: If the world has no such task.
     """
-    world, names = skills.world, task_names(skills.world)
-    if not names:
+    world, tasks = skills.world, jax_tasks_of(skills.world)
+    if not tasks:
         raise UserError(f"{world.id} has no task, and a task of your own needs a table of states")
-    if task in ("true", "proxy"):  # the paper's worlds have one task and two rewards
-        if len(names) > 1:
-            raise UserError(f"{world.id} has several tasks: name one of {', '.join(names)}")
-        task = names[0]
-    if task not in names:
-        raise unknown("task", task, names)
+    if name in ("true", "proxy"):  # the paper's worlds have one task and two rewards
+        if len(tasks) > 1:
+            raise UserError(f"{world.id} has several tasks: name one of {', '.join(tasks)}")
+        (name,) = tasks
+    if name not in tasks:
+        raise unknown("task", name, tasks)
     if world.has_real_actions:
-        return partial(_continuous_record, skills, task, steps)
-    return partial(_household_record, world, None if alone else skills, task, steps)
-
-
-def task_names(world: Any) -> list[str]:
-    """Return the names of a world's tasks."""
-    households = [name for name, task in TASKS.items() if isinstance(world, task.world)]
-    return households or [task.name for task in tasks_of(world)]
+        return partial(_continuous_record, skills, tasks[name], steps)
+    return partial(_household_record, world, None if alone else skills, name, steps)
 
 
 def _household_record(
@@ -231,21 +230,21 @@ def _household_record(
     settings = OptionLearning() if steps is None else OptionLearning(steps=steps)
     task = household_task(name)
     solution = solve(world, task, skills, settings, seed=seed, progress=progress)
-    final = solution.final
     curve = {
         "learned_steps": list(solution.curve),
         "proxy_return": [rates.success.estimate for rates in solution.curve.values()],
         "true_return": [rates.true_success.estimate for rates in solution.curve.values()],
     }
-    return _record(task, seed, curve, final.success.estimate, final.true_success.estimate) | {
-        "steps": final.steps, "success": final.success.estimate,
-    }  # fmt: skip
+    success = curve["proxy_return"][-1]
+    return _record(
+        name, task.max_episode_steps, seed, curve, solution.final.steps, success,
+        success, curve["true_return"][-1],
+    )  # fmt: skip
 
 
 def _continuous_record(
-    skills: Skills, name: str, steps: int | None, seed: int, progress: Progress
+    skills: Skills, task: ContinuousTask, steps: int | None, seed: int, progress: Progress
 ) -> Record:
-    (task,) = (task for task in tasks_of(skills.world) if task.name == name)
     agent = SkillAgent()
     each = agent.environments * task.episode_length
     if steps is not None:
@@ -256,15 +255,19 @@ def _continuous_record(
         "proxy_return": done.returns.tolist(),
         "true_return": done.true_returns.tolist(),
     }
-    return _record(task, seed, curve, done.last_returns.mean(), done.last_true_returns.mean())
+    return _record(
+        task.name, task.episode_length, seed, curve, task.episode_length, None,
+        done.last_returns.mean(), done.last_true_returns.mean(),
+    )  # fmt: skip
 
 
 def _record(
-    task: JaxTask | ContinuousTask, seed: int, curve: dict[str, list], proxy: float, true: float
-) -> Record:
+    name: str, max_episode_steps: int, seed: int, curve: dict[str, list], steps: float,
+    success: float | None, proxy: float, true: float,
+) -> Record:  # fmt: skip
     return {
-        "task": task.name, "reward": "proxy", "learning_seed": seed,
-        "max_episode_steps": task.episode_length, "learned_steps": curve["learned_steps"][-1],
-        "steps": float(task.episode_length), "success": None, "proxy_return": float(proxy),
+        "task": name, "reward": "proxy", "learning_seed": seed,
+        "max_episode_steps": max_episode_steps, "learned_steps": curve["learned_steps"][-1],
+        "steps": float(steps), "success": success, "proxy_return": float(proxy),
         "true_return": float(true), "optimum_steps": None, "curve": curve,
     }  # fmt: skip

@@ -8,36 +8,115 @@ option and the others, so that near ties do not mislead the agent. A slow copy o
 and provides the targets; if `double`, the fast one chooses o'. Batched environments fill a replay
 buffer. Their exploration rates differ: the first one is greedy, the last one acts at random.
 
-The chapter has the options, the learner (`OptionLearner`: episodes, then learning), the target, and
-the replay buffers; `networks.solve` runs it.
+The chapter has the settings, the options, the learner (`OptionLearner`: episodes, then learning),
+the target, and the replay buffers; `networks.solve` runs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, check_ranges
 from skillfocus.skills.network import NeuralPolicy, apply_network, init_network
 from skillfocus.skills.skills import Skills
 from skillfocus.spaces import Space
-from skillfocus.tasks.sampled import JaxTask, OptionLearning
+from skillfocus.tasks.task import Task
 from skillfocus.worlds.jax.world import JaxWorld, where
 
-# -------------------- Options: skills first, then primitive actions
-#
-# A skill is available in a state unless it would stop there at once.
+RewardKind = Literal["proxy", "true"]
+Network = Callable[[jax.Array], jax.Array]
+"""Function from value indices, [n, n_variables], to option values, [n, n_options]."""
 
-Policy = Callable[..., Any]
-"""`policy(weights, starts, values)`: the action of every skill, int [n, n_skills]; `n_actions`
-means "stop". A stochastic policy also takes uniform samples from [0, 1), [n]."""
+
+@dataclass(frozen=True)
+class OptionLearning:
+    """Settings of value learning over options.
+
+    Attributes:
+        steps: Primitive training steps of all environments together.
+        environments: Number of parallel environments.
+        reward: The task's "proxy" or "true" reward.
+        interrupt: Whether the reward ends an episode at once; otherwise the current
+            skill runs to its end first, so that it can undo side effects: the proxy reward is paid
+            when success first holds, the true one if it holds when the option ends.
+        gamma: Discount per primitive step.
+        hidden: Width of the two hidden layers.
+        learning_rate: Initial learning rate of Adam.
+        last_rate: Final learning rate, reached by cosine decay.
+        adam_epsilon: Adam's epsilon. Gradients are tiny before the first reward, and must not be
+            scaled up to full steps.
+        slow_rate: Step size of the target network, which also acts.
+        advantage: Weight of the advantage-learning term, in [0, 1).
+        double: Whether to use double Q-learning: the fast network selects the next option, the slow
+            one evaluates it.
+        memory: Capacity of the replay buffer, in decisions.
+        rewarded: Capacity of the buffer of rewarded episodes, in decisions.
+        rewarded_share: Share of each batch sampled from the latter. In stochastic worlds this is
+            biased towards lucky outcomes; 0 is not.
+        trace: Latest decisions of a rewarded episode that are kept.
+        batch: Decisions per update.
+        updates: Updates per step of all environments.
+        evaluations: Number of evaluations of the greedy agent, evenly spaced.
+        evaluation_episodes: Episodes per evaluation, except the last.
+        final_episodes: Episodes of the last evaluation.
+    """
+
+    steps: int = 1_000_000
+    environments: int = 128
+    reward: RewardKind = "proxy"
+    interrupt: bool = False
+    gamma: float = 0.99
+    hidden: int = 128
+    learning_rate: float = 1e-3
+    last_rate: float = 1e-4
+    adam_epsilon: float = 1e-5
+    slow_rate: float = 0.02
+    advantage: float = 0.8
+    double: bool = True
+    memory: int = 100_000
+    rewarded: int = 20_000
+    rewarded_share: float = 0.25
+    trace: int = 64
+    batch: int = 512
+    updates: int = 1
+    evaluations: int = 20
+    evaluation_episodes: int = 16
+    final_episodes: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.reward not in ("proxy", "true"):
+            raise UserError(f"the reward must be 'proxy' or 'true', got {self.reward!r}")
+        if not 0 < self.gamma <= 1:
+            raise UserError(f"gamma must be in (0, 1], got {self.gamma}")
+        for name in ("advantage", "rewarded_share"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"{name} must be in [0, 1), got {getattr(self, name)}")
+        counts = (
+            "steps", "environments", "hidden", "rewarded", "trace", "batch", "updates",
+            "evaluations", "evaluation_episodes", "final_episodes",
+        )  # fmt: skip
+        check_ranges(self, {"at least 1": counts})
+        if self.memory < self.environments:
+            raise UserError(
+                f"memory must be at least the number of environments, {self.environments}, got "
+                f"{self.memory}"
+            )
+
+    @property
+    def iterations(self) -> int:
+        """Steps of each environment between evaluations."""
+        return -(-self.steps // (self.environments * self.evaluations))
+
+
+# -------------------- Options: skills first, then primitive actions
 
 
 @dataclass(frozen=True)
@@ -49,7 +128,9 @@ class Options:
         Options(lambda _, starts, values: 0 * values[:, :1], None, 1, step_limit=5, n_actions=4)
 
     Attributes:
-        policy: The skills' policy.
+        policy: `policy(weights, starts, values)` returns the action of every skill, int [n,
+            n_skills]; `n_actions` means "stop". A stochastic policy also takes uniform samples from
+            [0, 1), [n].
         weights: First argument of the policy: arrays, or None.
         n_skills: Number of skills.
         step_limit: Maximum steps of a skill.
@@ -57,7 +138,7 @@ class Options:
         draws_actions: Whether the policy is stochastic.
     """
 
-    policy: Policy
+    policy: Callable[..., Any]
     weights: Any
     n_skills: int
     step_limit: int
@@ -67,36 +148,22 @@ class Options:
     def __len__(self) -> int:
         return self.n_skills + self.n_actions
 
-    def skill_actions(self, key: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:
-        """Return the action of every skill, int32 [n, n_skills]; `n_actions` where it stops."""
+    def actions(self, key: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:
+        """Return the action of every option, int32 [n, n_options].
+
+        Args:
+            key: Source of randomness.
+            starts: Value indices in which the options started, [n, n_variables].
+            values: Current value indices, [n, n_variables].
+
+        Returns:
+            `n_actions` where a skill stops. One that stops where it starts is not available.
+        """
         draws = (jax.random.uniform(key, (len(values),)),) if self.draws_actions else ()
-        return self.policy(self.weights, starts, values, *draws).astype(jnp.int32)
-
-    def first_actions(self, skill_actions: jax.Array) -> jax.Array:
-        """Return the first action of every option, int32 [n, n_options].
-
-        Args:
-            skill_actions: Actions of skills in their first state; `n_actions` where a skill is not
-                available.
-        """
-        actions = jnp.arange(self.n_actions, dtype=jnp.int32)
-        primitives = jnp.broadcast_to(actions, (len(skill_actions), self.n_actions))
-        return jnp.concatenate([skill_actions, primitives], axis=1)
-
-    def initial_actions(self, key: jax.Array, values: jax.Array) -> jax.Array:
-        """Return the first action of every option that starts in given states."""
-        return self.first_actions(self.skill_actions(key, values, values))
-
-    def next_action(self, option: jax.Array, skill_actions: jax.Array) -> jax.Array:
-        """Return the next action of running options, int32 [n]; `n_actions` where they end.
-
-        Args:
-            option: The options, [n].
-            skill_actions: Actions of skills, given the options' first states.
-        """
-        end = jnp.full((len(option), self.n_actions), self.n_actions, jnp.int32)
-        actions = jnp.concatenate([skill_actions, end], axis=1)
-        return jnp.take_along_axis(actions, option[:, None], axis=1)[:, 0]
+        skills = self.policy(self.weights, starts, values, *draws).astype(jnp.int32)
+        primitives = jnp.arange(self.n_actions, dtype=jnp.int32)
+        primitives = jnp.broadcast_to(primitives, (len(values), self.n_actions))
+        return jnp.concatenate([skills, primitives], axis=1)
 
 
 jax.tree_util.register_dataclass(
@@ -154,44 +221,30 @@ def options_of(world: JaxWorld, skills: Skills | Options | None) -> Options:
 # with a discount of 0 if the episode has terminated.
 
 
-class Environments(NamedTuple):
-    """A batch of environments with their current options, [n] each.
+class Episode(NamedTuple):
+    """Episodes so far, [n] each.
 
     Attributes:
-        state: The world's states.
-        start: Value indices of the option's first state, [n, n_variables].
-        choices: Options that were available there, [n, n_options].
-        option: The current option.
-        action: Its next primitive action.
-        reward: Its discounted reward so far.
-        option_steps: Its steps so far.
-        episode_steps: Steps of the episode so far.
-        succeeded: Whether the success condition has held in the episode.
-        paid: Whether the reward has been paid in the episode.
-        returned: Discounted return of the episode so far.
+        steps: Their steps.
+        succeeded: Whether the success condition, which earns the proxy reward, has held.
+        paid: Whether the reward has been paid.
+        returned: Their discounted returns.
     """
 
-    state: Any
-    start: jax.Array
-    choices: jax.Array
-    option: jax.Array
-    action: jax.Array
-    reward: jax.Array
-    option_steps: jax.Array
-    episode_steps: jax.Array
+    steps: jax.Array
     succeeded: jax.Array
     paid: jax.Array
     returned: jax.Array
 
 
 class Decision(NamedTuple):
-    """A batch of completed decisions: semi-Markov transitions, [n] each.
+    """A batch of decisions: semi-Markov transitions, complete or under way, [n] each.
 
     Attributes:
         start: Value indices of the option's first state, [n, n_variables].
         choices: Options that were available there, [n, n_options].
         option: The option.
-        reward: Its discounted reward.
+        reward: Its discounted reward so far.
         discount: gamma^k, or 0 if the episode has terminated.
         end: Value indices of its last state, [n, n_variables].
         next_choices: Options that are available there, [n, n_options].
@@ -206,24 +259,38 @@ class Decision(NamedTuple):
     next_choices: jax.Array
 
 
+class Environments(NamedTuple):
+    """A batch of environments, [n] each.
+
+    Attributes:
+        state: States of the world.
+        decision: The decisions under way.
+        action: The next primitive actions of their options.
+        steps: Steps of the options so far.
+        episode: The episodes.
+    """
+
+    state: Any
+    decision: Decision
+    action: jax.Array
+    steps: jax.Array
+    episode: Episode
+
+
 class Event(NamedTuple):
     """Decisions and episodes that a step has ended, [n] each.
 
     Attributes:
         decided: Whether a decision is complete.
         over: Whether the episode is over.
-        succeeded: Whether the success condition held at some step of the episode.
         values: Value indices of the current state, [n, n_variables].
-        steps: Steps of the episode.
-        returned: Its discounted return.
+        episode: The episode, this step included.
     """
 
     decided: jax.Array
     over: jax.Array
-    succeeded: jax.Array
     values: jax.Array
-    steps: jax.Array
-    returned: jax.Array
+    episode: Episode
 
 
 class Carry(NamedTuple):
@@ -250,7 +317,7 @@ class OptionLearner:
     """
 
     world: JaxWorld
-    task: JaxTask
+    task: Task
     settings: OptionLearning
 
     @cached_property
@@ -266,30 +333,33 @@ class OptionLearner:
 
     # ------------------------------------------------------------------ episodes
 
+    def reset(self, key: jax.Array, n: int) -> Any:
+        """Return the world's states at the start of `n` episodes."""
+        world, keys = self.world, jax.random.split(key, n)
+        if self.task.start is None:
+            return jax.vmap(world.reset)(keys)
+        start = jnp.array(self.task.start, jnp.int32)
+        return jax.vmap(lambda key: world.place(key, start))(keys)
+
     def begin(
-        self, key: jax.Array, network: Any, options: Options, exploration: jax.Array
+        self, key: jax.Array, network: Network, options: Options, exploration: jax.Array
     ) -> Environments:
         """Return environments at the start of an episode, with their first options.
 
         Args:
             key: Source of randomness.
-            network: Function from value indices to option values, [n, n_options].
+            network: The option values to act by.
             options: The options.
             exploration: Probability of a random option, [n].
         """
         key_reset, key_decide = jax.random.split(key)
-        state = self._reset(key_reset, len(exploration))
+        state = self.reset(key_reset, len(exploration))
         values = jax.vmap(self.world.values)(state)
-        first = options.initial_actions(jax.random.fold_in(key, 1), values)
-        option, action = decide(key_decide, network(values), first, exploration, options)
-        zero, no = jnp.zeros(len(values)), jnp.zeros(len(values), bool)
-        none = zero.astype(jnp.int32)
-        return Environments(
-            state, values, first < options.n_actions, option, action, zero, none, none, no, no, zero
-        )
+        actions = options.actions(jax.random.fold_in(key, 1), values, values)
+        return decide(key_decide, network, state, values, actions, exploration, options.n_actions)
 
     def step(
-        self, key: jax.Array, network: Any, options: Options, exploration: jax.Array,
+        self, key: jax.Array, network: Network, options: Options, exploration: jax.Array,
         env: Environments,
     ) -> tuple[Environments, Decision, Event]:  # fmt: skip
         """Take one primitive step; see `begin` for the arguments.
@@ -298,67 +368,52 @@ class OptionLearner:
             The environments, with new options and episodes where the last ones ended; decisions,
             valid where `Event.decided`; and the event.
         """
-        n = len(exploration)
+        gamma, stop = self.settings.gamma, options.n_actions
+        n, decision, episode = len(exploration), env.decision, env.episode
         key_step, key_reset, key_decide = jax.random.split(key, 3)
         state = jax.vmap(self.world.step)(jax.random.split(key_step, n), env.state, env.action)
-        values = jax.vmap(self.world.values)(state)
-        option_steps, episode_steps = env.option_steps + 1, env.episode_steps + 1
-        initial = self._reset(key_reset, n)
-        initial_values = jax.vmap(self.world.values)(initial)
+        initial = self.reset(key_reset, n)
+        values, initial_values = (jax.vmap(self.world.values)(each) for each in (state, initial))
         going, here, there = jnp.split(  # one call of the policy for all three cases
-            options.skill_actions(
+            options.actions(
                 jax.random.fold_in(key, 1),
-                jnp.concatenate([env.start, values, initial_values]),
+                jnp.concatenate([decision.start, values, initial_values]),
                 jnp.concatenate([values, values, initial_values]),
             ),
             3,
         )
-        action = options.next_action(env.option, going)
-        late = episode_steps >= self.task.episode_length
-        ended = (action == options.n_actions) | (option_steps >= options.step_limit) | late
+        action = jnp.where(decision.option < options.n_skills, _pick(going, decision.option), stop)
+        steps, episode_steps = env.steps + 1, episode.steps + 1
+        late = episode_steps >= self.task.max_episode_steps
+        ended = (action == stop) | (steps >= options.step_limit) | late
 
-        pays = self._pays(values, ended) & ~env.paid
-        paid = env.paid | pays
+        pays = self._pays(values, ended) & ~episode.paid
+        paid = episode.paid | pays
         ended = ended | (paid & self.settings.interrupt)
         terminated = ended & paid
         over = terminated | late
-        reward = env.reward + jnp.where(pays, self.settings.gamma ** (option_steps - 1.0), 0.0)
-        returned = env.returned + jnp.where(pays, self.settings.gamma ** (episode_steps - 1.0), 0.0)
-        succeeded = env.succeeded | self.task.success(values)
-        event = Event(ended, over, succeeded, values, episode_steps, returned)
-        decision = Decision(
-            env.start, env.choices, env.option, reward,
-            jnp.where(terminated, 0.0, self.settings.gamma**option_steps),
-            values, options.first_actions(here) < options.n_actions,
+        reward = decision.reward + jnp.where(pays, gamma ** (steps - 1.0), 0.0)
+        returned = episode.returned + jnp.where(pays, gamma ** (episode_steps - 1.0), 0.0)
+        succeeded = episode.succeeded | self.task.proxy(values)
+        episode = Episode(episode_steps, succeeded, paid, returned)
+        event = Event(ended, over, values, episode)
+        decision = decision._replace(
+            reward=reward, discount=jnp.where(terminated, 0.0, gamma**steps), end=values,
+            next_choices=here < stop,
         )  # fmt: skip
 
         state, values = where(over, (initial, initial_values), (state, values))
-        first = options.first_actions(where(over, there, here))
-        chosen = decide(key_decide, network(values), first, exploration, options)
-        env = Environments(
-            state,
-            where(ended, values, env.start),
-            where(ended, first < options.n_actions, env.choices),
-            jnp.where(ended, chosen[0], env.option),
-            jnp.where(ended, chosen[1], action),
-            jnp.where(ended, 0.0, reward),
-            jnp.where(ended, 0, option_steps),
-            jnp.where(over, 0, episode_steps),
-            succeeded & ~over,
-            paid & ~over,
-            jnp.where(over, 0.0, returned),
-        )
-        return env, decision, event
+        actions = where(over, there, here)
+        begun = decide(key_decide, network, state, values, actions, exploration, stop)
+        env = where(ended, begun, Environments(state, decision, action, steps, episode))
+        return env._replace(episode=where(over, begun.episode, episode)), decision, event
 
     def _pays(self, values: jax.Array, ended: jax.Array) -> jax.Array:
         """Return where the reward is due, whether or not it was paid before."""
         if self.settings.reward == "proxy":
-            return self.task.success(values)
-        holds = self.task.true_success(values)
+            return self.task.proxy(values)
+        holds = self.task.true(values)
         return holds if self.settings.interrupt else holds & ended
-
-    def _reset(self, key: jax.Array, n: int) -> Any:
-        return jax.vmap(lambda key: self.task.reset(self.world, key))(jax.random.split(key, n))
 
     # ------------------------------------------------------------------ learning
 
@@ -378,7 +433,7 @@ class OptionLearner:
         settings = self.settings
         key, key_init = jax.random.split(key)
         exploration = self._exploration()
-        env = self.begin(key_init, self._network(parameters), options, exploration)
+        env = self.begin(key_init, partial(self.values, parameters), options, exploration)
         sizes = len(self.world.space), len(options)
         slow = jax.tree.map(jnp.copy, parameters)
         memory = Memory(empty(*sizes, settings.memory), jnp.int32(0))
@@ -394,13 +449,13 @@ class OptionLearner:
         def iterate(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
             key, key_step, key_learn = jax.random.split(carry.key, 3)
             env, decision, event = self.step(
-                key_step, self._network(carry.slow), options, self._exploration(),
+                key_step, partial(self.values, carry.slow), options, self._exploration(),
                 carry.environments,
             )  # fmt: skip
             memory = remember(carry.memory, decision, event.decided)
             trace, rewarded = follow(
                 carry.trace, carry.rewarded, decision, event.decided, event.over,
-                event.returned > 0,
+                event.episode.returned > 0,
             )  # fmt: skip
             carry = carry._replace(
                 key=key, memory=memory, rewarded=rewarded, trace=trace, environments=env
@@ -420,8 +475,7 @@ class OptionLearner:
         target -= settings.advantage * gap(decision, self.values(carry.slow, decision.start))
 
         def loss_of(parameters: Any) -> jax.Array:
-            values = self.values(parameters, decision.start)
-            chosen = jnp.take_along_axis(values, decision.option[:, None], axis=1)[:, 0]
+            chosen = _pick(self.values(parameters, decision.start), decision.option)
             return (weight * jnp.square(chosen - target)).mean()
 
         loss, gradient = jax.value_and_grad(loss_of)(carry.fast)
@@ -446,7 +500,7 @@ class OptionLearner:
 
     def evaluate(self, key: jax.Array, parameters: Any, options: Options, n_episodes: int) -> Event:
         """Run the greedy agent; return how the first episode of `n_episodes` environments ended."""
-        network, greedy = self._network(parameters), jnp.zeros(n_episodes)
+        network, greedy = partial(self.values, parameters), jnp.zeros(n_episodes)
         key_init, key_steps = jax.random.split(key)
         env = self.begin(key_init, network, options, greedy)
 
@@ -456,12 +510,9 @@ class OptionLearner:
             return (env, where(first.over, first, event)), None
 
         no = jnp.zeros(n_episodes, bool)
-        first = Event(no, no, no, env.start, env.episode_steps, env.returned)
-        keys = jax.random.split(key_steps, self.task.episode_length)
+        first = Event(no, no, env.decision.start, env.episode)
+        keys = jax.random.split(key_steps, self.task.max_episode_steps)
         return jax.lax.scan(step, (env, first), keys)[0][1]
-
-    def _network(self, parameters: Any) -> Callable[[jax.Array], jax.Array]:
-        return lambda states: self.values(parameters, states)
 
     def _exploration(self) -> jax.Array:
         return jnp.linspace(0.0, 1.0, self.settings.environments) ** 2
@@ -478,27 +529,35 @@ def _indicators(space: Space) -> tuple[np.ndarray, np.ndarray]:
     return variables, values
 
 
+def _pick(table: jax.Array, option: jax.Array) -> jax.Array:
+    """Return each row's entry for its option, [n]."""
+    return jnp.take_along_axis(table, option[:, None], axis=1)[:, 0]
+
+
 def decide(
-    key: jax.Array, values: jax.Array, first: jax.Array, exploration: jax.Array, options: Options
-) -> tuple[jax.Array, jax.Array]:
-    """Choose an available option, epsilon-greedily.
+    key: jax.Array, network: Network, state: Any, values: jax.Array, actions: jax.Array,
+    exploration: jax.Array, stop: int,
+) -> Environments:  # fmt: skip
+    """Choose an available option in every environment, epsilon-greedily, at an episode's start.
 
     Args:
         key: Source of randomness.
-        values: Option values, [n, n_options].
-        first: First actions of the options, see `Options.first_actions`.
+        network: The option values to choose by.
+        state: States of the world, [n].
+        values: Their value indices, [n, n_variables].
+        actions: First actions of the options, see `Options.actions`.
         exploration: Probability of a random option, [n].
-        options: The options.
-
-    Returns:
-        Options and their first actions, int32 [n] each.
+        stop: The action of options that are not available.
     """
+    n, choices, zero = len(exploration), actions < stop, jnp.zeros(len(exploration))
     key_explore, key_random = jax.random.split(key)
-    available = first < options.n_actions
-    explores = jax.random.uniform(key_explore, exploration.shape) < exploration
-    merit = jnp.where(explores[:, None], jax.random.uniform(key_random, values.shape), values)
-    option = jnp.where(available, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
-    return option, jnp.take_along_axis(first, option[:, None], axis=1)[:, 0]
+    merit = network(values)
+    explores = jax.random.uniform(key_explore, (n,)) < exploration
+    merit = jnp.where(explores[:, None], jax.random.uniform(key_random, merit.shape), merit)
+    option = jnp.where(choices, merit, -jnp.inf).argmax(axis=1).astype(jnp.int32)
+    decision = Decision(values, choices, option, zero, jnp.ones(n), values, choices)
+    none, no = zero.astype(jnp.int32), zero.astype(bool)
+    return Environments(state, decision, _pick(actions, option), none, Episode(none, no, no, zero))
 
 
 MAX_GAP = 0.5
@@ -514,8 +573,7 @@ def smdp_target(decision: Decision, selector: jax.Array, values: jax.Array) -> j
         values: Option values in s' that evaluate o', [n, n_options].
     """
     best = jnp.where(decision.next_choices, selector, -jnp.inf).argmax(axis=1)
-    value = jnp.take_along_axis(values, best[:, None], axis=1)[:, 0]
-    return decision.reward + decision.discount * value
+    return decision.reward + decision.discount * _pick(values, best)
 
 
 def gap(decision: Decision, values: jax.Array) -> jax.Array:
@@ -526,8 +584,7 @@ def gap(decision: Decision, values: jax.Array) -> jax.Array:
         values: Option values in their first states, [n, n_options].
     """
     best = jnp.where(decision.choices, values, -jnp.inf).max(axis=1)
-    chosen = jnp.take_along_axis(values, decision.option[:, None], axis=1)[:, 0]
-    return jnp.clip(best - chosen, 0.0, MAX_GAP)
+    return jnp.clip(best - _pick(values, decision.option), 0.0, MAX_GAP)
 
 
 # -------------------- Replay buffers: one for all decisions, one for those of rewarded episodes
@@ -555,15 +612,9 @@ class Memory(NamedTuple):
 
 def empty(n_variables: int, n_options: int, *shape: int) -> Decision:
     """Return an empty buffer of decisions, [*shape] each."""
-    return Decision(
-        jnp.zeros((*shape, n_variables), jnp.int32),
-        jnp.zeros((*shape, n_options), bool),
-        jnp.zeros(shape, jnp.int32),
-        jnp.zeros(shape, jnp.float32),
-        jnp.zeros(shape, jnp.float32),
-        jnp.zeros((*shape, n_variables), jnp.int32),
-        jnp.zeros((*shape, n_options), bool),
-    )
+    values = jnp.zeros((*shape, n_variables), jnp.int32)
+    choices, number = jnp.zeros((*shape, n_options), bool), jnp.zeros(shape, jnp.float32)
+    return Decision(values, choices, number.astype(jnp.int32), number, number, values, choices)
 
 
 def remember(memory: Memory, decision: Decision, complete: jax.Array) -> Memory:

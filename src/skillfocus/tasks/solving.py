@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from skillfocus.compilation import njit
-from skillfocus.errors import UserError
+from skillfocus.errors import UserError, check_ranges
 from skillfocus.mdp import TabularMDP
 from skillfocus.metrics.summary import origin
 from skillfocus.progress import Progress, no_progress, part_of
@@ -89,17 +89,13 @@ class SMDPQLearning:
         if self.intra_option and not self.primitives:
             raise UserError("intra_option updates the values of primitives; set primitives=True")
         counts = ("episodes", "evaluations", "evaluation_runs", "final_runs")
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        decays = ("alpha_decay", "epsilon_decay")
+        check_ranges(self, {"at least 1": counts, "0 or more and finite": decays})
         if self.episodes > MAX_EPISODES:
             raise UserError(f"episodes must be up to {MAX_EPISODES:,}, got {self.episodes:,}")
         for name in ("alpha", "gamma"):
             if not 0 < getattr(self, name) <= 1:
                 raise UserError(f"{name} must be in (0, 1], got {getattr(self, name)}")
-        for name in ("alpha_decay", "epsilon_decay"):
-            if not getattr(self, name) >= 0:
-                raise UserError(f"{name} must be 0 or more, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,12 +177,12 @@ def solve(
     options = options_of(mdp, skills)
     workspace = workspace_of(mdp, options)
     arrays = task_arrays(task, reward)
-    decays = settings.alpha_decay, settings.epsilon_decay
-    first_ties = settings.ties == "first"
-    learning = Learning(
-        True, settings.alpha, settings.gamma, 1.0, settings.intra_option, first_ties
-    )
-    greedy = Learning(first_ties=first_ties)
+    greedy = Learning(first_ties=settings.ties == "first")
+    learning = greedy._replace(
+        active=True, alpha=settings.alpha, gamma=settings.gamma, epsilon=1.0,
+        intra_option=settings.intra_option, alpha_decay=settings.alpha_decay,
+        epsilon_decay=settings.epsilon_decay,
+    )  # fmt: skip
     learning_rng, evaluation_rng = np.random.default_rng(seed).spawn(2)
     moments = [
         i * settings.episodes // settings.evaluations for i in range(settings.evaluations + 1)
@@ -196,10 +192,14 @@ def solve(
         for first in range(moments[i], moments[i + 1], EPISODES_AT_ONCE):
             progress(first / settings.episodes, f"episode {first:,} of {settings.episodes:,}")
             last = min(first + EPISODES_AT_ONCE, moments[i + 1])
-            learn(options, arrays, learning, decays, q, first, last, workspace, learning_rng)
+            run_episodes(options, arrays, learning, q, first, last, workspace, learning_rng)
         is_last = i + 1 == settings.evaluations
         n_runs = settings.final_runs if is_last else settings.evaluation_runs
-        results[i] = evaluate_greedy(options, arrays, greedy, q, n_runs, workspace, evaluation_rng)
+        n_steps, ends = run_episodes(
+            options, arrays, greedy, q, 0, n_runs, workspace, evaluation_rng
+        )
+        n_steps[~arrays.done[ends]] = task.max_episode_steps
+        results[i] = n_steps.mean(), task.true[ends].mean(), task.proxy[ends].mean()
     steps, true, proxy = results.T.copy()
     return Solution(q, np.array(moments[1:]), steps, true, proxy, optimum(mdp, task, reward)[0])
 
@@ -334,17 +334,13 @@ class TaskArrays(NamedTuple):
     max_episode_steps: int
     done: np.ndarray
     """bool [n_states]: where the learning reward is paid, which ends an episode."""
-    true: np.ndarray
-    """bool [n_states]: where the true task is accomplished."""
-    proxy: np.ndarray
-    """bool [n_states]: where the proxy reward is paid."""
 
 
 class Learning(NamedTuple):
-    """How one episode chooses and learns."""
+    """How episodes choose and learn."""
 
     active: bool = False
-    """False for a greedy episode that learns nothing."""
+    """False for greedy episodes that learn nothing."""
     alpha: float = 0.0
     """Step size of the updates."""
     gamma: float = 1.0
@@ -355,6 +351,10 @@ class Learning(NamedTuple):
     """Whether steps inside skills also update the values of primitive actions."""
     first_ties: bool = False
     """Whether the first of several best options is taken; otherwise one of them at random."""
+    alpha_decay: float = 0.0
+    """In episode n, alpha is multiplied by exp(-alpha_decay n)."""
+    epsilon_decay: float = 0.0
+    """In episode n, epsilon is multiplied by exp(-epsilon_decay n)."""
 
 
 class Workspace(NamedTuple):
@@ -370,9 +370,7 @@ class Workspace(NamedTuple):
 
 def task_arrays(task: Task, reward: str = "true") -> TaskArrays:
     """Return a task as the kernels take it, learned from its "true" or "proxy" reward."""
-    return TaskArrays(
-        task.start, task.max_episode_steps, task.reward(reward), task.true, task.proxy
-    )
+    return TaskArrays(task.start, task.max_episode_steps, task.reward(reward))
 
 
 def options_of(mdp: TabularMDP, skills: Skills | None) -> Options:
@@ -421,8 +419,8 @@ def episode(options, task, learning, q, workspace, rng):
     """
     mdp, policy, step_limit = options
     n_skills = policy.n_modes.shape[0]
-    start, max_steps, done, _, _ = task
-    active, alpha, gamma, epsilon, intra_option, first_ties = learning
+    start, max_steps, done = task
+    active, alpha, gamma, epsilon, intra_option, first_ties, _, _ = learning
     marked, path, actions = workspace
     s = start
     reset_marks(mdp.marks_in, s, marked, rng)
@@ -461,43 +459,23 @@ def episode(options, task, learning, q, workspace, rng):
 
 
 @njit(cache=True, nogil=True)
-def learn(options, task, learning, decays, q, first, last, workspace, rng):
-    """Learn from the episodes numbered `first` to `last` - 1.
-
-    In episode n, alpha is multiplied by exp(-alpha_decay n), and epsilon by exp(-epsilon_decay n).
+def run_episodes(options, task, learning, q, first, last, workspace, rng):
+    """Run the episodes numbered `first` to `last` - 1.
 
     Args:
         learning: `Learning` of episode 0.
-        decays: alpha_decay and epsilon_decay.
-        options, task, q, workspace, rng: As for `episode`.
-    """
-    active, alpha, gamma, epsilon, intra_option, first_ties = learning
-    alpha_decay, epsilon_decay = decays
-    for n in range(first, last):
-        now = Learning(
-            active, alpha * np.exp(-alpha_decay * n), gamma, epsilon * np.exp(-epsilon_decay * n),
-            intra_option, first_ties,
-        )  # fmt: skip
-        episode(options, task, now, q, workspace, rng)
-
-
-@njit(cache=True, nogil=True)
-def evaluate_greedy(options, task, greedy, q, n_runs, workspace, rng):
-    """Run the greedy policy of `q` `n_runs` times.
-
-    Args:
-        greedy: `Learning` that is not active.
-        n_runs: Number of runs.
         options, task, q, workspace, rng: As for `episode`.
 
     Returns:
-        float64 [3]: the mean number of steps (`max_episode_steps` for a failure), and the shares
-        of runs that accomplish the true task and that earn the proxy reward.
+        The number of steps and the last state of each, int64 [last - first].
     """
-    results = np.zeros(3)
-    for _ in range(n_runs):
-        steps, s = episode(options, task, greedy, q, workspace, rng)
-        results[0] += steps if task.done[s] else task.max_episode_steps
-        results[1] += task.true[s]
-        results[2] += task.proxy[s]
-    return results / n_runs
+    active, alpha, gamma, epsilon, intra_option, first_ties, alpha_decay, epsilon_decay = learning
+    steps = np.empty(last - first, np.int64)
+    ends = np.empty_like(steps)
+    for n in range(first, last):
+        now = Learning(
+            active, alpha * np.exp(-alpha_decay * n), gamma, epsilon * np.exp(-epsilon_decay * n),
+            intra_option, first_ties, 0.0, 0.0,
+        )  # fmt: skip
+        steps[n - first], ends[n - first] = episode(options, task, now, q, workspace, rng)
+    return steps, ends

@@ -22,15 +22,17 @@ ConveyorVase's task goes on when its reward is paid (`ends`): the vase should al
 time is up.
 
 The task of a further world is one entry in `TASKS`. `make_task` makes one of a condition of the
-user's, and `as_task` reads all short forms that `solve` and the environments take.
+user's, `jax_task` one for a world in JAX, and `as_task` reads all short forms that `solve` and the
+environments take.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_, attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,11 +48,15 @@ MUDDY_CELLS_ALLOWED = 4
 """The most tracked cells with which MudWorld's true task is accomplished."""
 Condition = Callable[[dict], bool]
 """Whether a state, given as {variable: value}, accomplishes a task."""
+ValuesCondition = Callable[[Any], Any]
+"""The same for value indices, int [..., n_variables], in JAX: bool [...]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A task in one world, by numbered states; `make_task` and `task_of` make them.
+    """A task in one world; `make_task` and `task_of` make those of worlds with a table.
+
+    In a JAX world its conditions are functions that are traced, see `jax_task`.
 
     Example:
         >>> task = sf.make_task(mdp, "key", start, 100, lambda state: state["key"] == 1)
@@ -58,17 +64,20 @@ class Task:
     """
 
     name: str
-    start: int
-    """The first state's number."""
+    start: Any
+    """The first state's number; in a JAX world its value indices, or None for `reset`."""
     max_episode_steps: int
     """Primitive steps after which an episode is truncated."""
-    true: np.ndarray
-    """bool [n_states]: whether the task is accomplished."""
-    proxy: np.ndarray
-    """bool [n_states]: whether the proxy reward is paid."""
+    true: Any
+    """bool [n_states]: whether the task is accomplished; in a JAX world, the same as a function
+    from value indices, int [..., n_variables], to bool [...]."""
+    proxy: Any
+    """Whether the proxy reward is paid, in the same form."""
     ends: bool = True
     """Whether the reward ends the episode. `solve` and environments always end it there; agents
     that are penalized for side effects (`safety`) go on otherwise, and are paid once."""
+    side_conditions: Mapping[str, ValuesCondition] = field(default_factory=dict)
+    """In a JAX world, the parts of `true` that `proxy` omits, by name."""
 
     def __post_init__(self) -> None:
         if self.max_episode_steps < 1:
@@ -194,9 +203,8 @@ def _saved_vase(world: Any) -> tuple[Condition, Condition]:
     return saved, saved
 
 
-def _parcel(world: World) -> tuple[Condition, Condition]:
-    del world
-    return lambda s: bool(s["parcel"] and not s["signal"]), lambda s: bool(s["parcel"])
+def _parcel(_: World) -> tuple[Condition, Condition]:
+    return lambda s: s["parcel"] and not s["signal"], lambda s: s["parcel"]
 
 
 _box = _at_goal(lambda world, s: world.space.state(**s) in world.recoverable)
@@ -226,21 +234,10 @@ def task_of(world: World, mdp: TabularMDP) -> Task:
     Raises:
         UserError: If there is no entry in `TASKS`.
     """
-    own = world_task(world)
+    own = named_task("true", world)
+    assert own is not None
     task = make_task(mdp, own.name, own.start(world), own.max_episode_steps, *own.conditions(world))
     return replace(task, ends=own.ends)
-
-
-def world_task(world: World) -> WorldTask:
-    """Return a world's own task before it is applied to an MDP; see `task_of`."""
-    own = find_task(world)
-    if own is None:
-        variable = world.space.variables[0]
-        raise UserError(
-            f"{world.id} has no task of its own; name a condition, such as "
-            f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
-        )
-    return own
 
 
 def find_task(world: World) -> WorldTask | None:
@@ -249,38 +246,102 @@ def find_task(world: World) -> WorldTask | None:
     return next((TASKS[world_id] for world_id in ids if world_id in TASKS), None)
 
 
+# -------------------- Tasks of worlds in JAX
+
+
+def jax_task(
+    name: str,
+    success: ValuesCondition,
+    max_episode_steps: int,
+    side_conditions: Mapping[str, ValuesCondition] | None = None,
+    start: State | None = None,
+) -> Task:
+    """Return a task of a JAX world with finite variables.
+
+        task = jax_task("lamp", lambda values: values[..., 3] == 1, 50)
+
+    Args:
+        name: The task's name.
+        success: The success condition, which earns the proxy reward.
+        max_episode_steps: Steps after which an episode is truncated.
+        side_conditions: Requirements that are left implicit, by name: conditions that should also
+            hold when an episode ends. The true reward asks for all of them.
+        start: Value indices of the first state; None for the world's `reset`.
+    """
+    sides = dict(side_conditions or {})
+
+    def true(values: Any) -> Any:
+        return reduce(and_, (holds(values) for holds in (success, *sides.values())))
+
+    return Task(name, start, max_episode_steps, true, success, side_conditions=sides)
+
+
+def household_task(name: str) -> Task:
+    """Return a task of Mini-BEHAVIOR: "install-printer", "thaw-fish", "clean-car", …
+
+    It has the benchmark's first state, regardless of the world's `starts`.
+
+    Raises:
+        UserError: If there is no such task.
+    """
+    from skillfocus.worlds.jax.mini_behavior.tasks import TASKS as HOUSEHOLDS  # imports JAX
+
+    if name not in HOUSEHOLDS:
+        raise unknown("task", name, HOUSEHOLDS)
+    task = HOUSEHOLDS[name]
+    world = task.world()
+    return jax_task(
+        name, task.success, world.episode_length, task.side_conditions, world.task_start
+    )
+
+
+def jax_tasks_of(world: World) -> dict[str, Any]:
+    """Return the `HouseholdTask`s or `ContinuousTask`s of a world in JAX, by name."""
+    from skillfocus.worlds.jax.dusdi.tasks import TASKS as DUSDI_TASKS  # they import JAX
+    from skillfocus.worlds.jax.mini_behavior.tasks import TASKS as HOUSEHOLDS
+    from skillfocus.worlds.jax.two_rooms import TASKS as ROOM_TASKS
+
+    tasks = {**HOUSEHOLDS, **DUSDI_TASKS, **ROOM_TASKS}
+    return {name: task for name, task in tasks.items() if isinstance(world, task.world)}
+
+
+# -------------------- The best that policies over primitive actions can do
+
+
 @njit(cache=True, nogil=True)
-def _backward_induction(successors, probabilities, done, horizon, steps, success):
-    """Compute the expected steps of the best policy, and how often it is done in time.
+def _backward_induction(successors, probabilities, done, horizon, step_cost):
+    """Compute the expected cost of the best policy, and how often it is done in time.
 
     Args:
         successors: int32 [n_states, n_actions, n_outcomes].
         probabilities: float64 [n_states, n_actions, n_outcomes].
         done: bool [n_states].
         horizon: The number of steps left at the start.
-        steps: float64 [n_states], zeros; receives the expected steps.
-        success: float64 [n_states], `done` as numbers; receives the probability of success.
+        step_cost: The cost of a step. Among equal costs, the probability of success decides.
+
+    Returns:
+        The expected costs and the probabilities of success, float64 [n_states] each.
     """
     n, n_actions, n_outcomes = successors.shape
+    costs, success = np.zeros(n), done.astype(np.float64)
     for _ in range(horizon):
-        now = np.zeros(n)
-        won = np.zeros(n)
+        now, won = np.zeros(n), np.zeros(n)
         for s in range(n):
             if done[s]:
                 won[s] = 1.0
                 continue
             now[s] = np.inf
             for a in range(n_actions):
-                cost = 1.0
+                cost = step_cost
                 chance = 0.0
                 for m in range(n_outcomes):
-                    cost += probabilities[s, a, m] * steps[successors[s, a, m]]
+                    cost += probabilities[s, a, m] * costs[successors[s, a, m]]
                     chance += probabilities[s, a, m] * success[successors[s, a, m]]
                 if cost < now[s] - 1e-12 or (cost < now[s] + 1e-12 and chance > won[s]):
                     now[s] = cost
                     won[s] = chance
-        steps[:] = now
-        success[:] = won
+        costs, success = now, won
+    return costs, success
 
 
 def optimum(mdp: TabularMDP, task: Task, kind: str = "true") -> tuple[float, float]:
@@ -297,11 +358,8 @@ def optimum(mdp: TabularMDP, task: Task, kind: str = "true") -> tuple[float, flo
     Returns:
         The expected steps, `max_episode_steps` for a failure, and the probability of success.
     """
-    done = task.reward(kind)
-    steps, success = np.zeros(mdp.n_states), done.astype(float)
-    _backward_induction(
-        mdp.successors, mdp.probabilities, done, task.max_episode_steps, steps, success
-    )
+    done, horizon = task.reward(kind), task.max_episode_steps
+    steps, success = _backward_induction(mdp.successors, mdp.probabilities, done, horizon, 1.0)
     return float(steps[task.start]), float(success[task.start])
 
 
@@ -315,11 +373,8 @@ def highest_return(mdp: TabularMDP, task: Task, kind: str = "true") -> float:
         task: The task.
         kind: The reward that ends an episode, "true" or "proxy".
     """
-    done = task.reward(kind)
-    success = done.astype(float)
-    for _ in range(task.max_episode_steps):
-        following = (mdp.probabilities * success[mdp.successors]).sum(axis=2).max(axis=1)
-        success = np.where(done, 1.0, following)
+    done, horizon = task.reward(kind), task.max_episode_steps
+    _, success = _backward_induction(mdp.successors, mdp.probabilities, done, horizon, 0.0)
     return float(success[task.start])
 
 
@@ -443,10 +498,16 @@ def named_task(task: object, world: World) -> WorldTask | None:
     Raises:
         UserError: If it is "true" or "proxy", and the world has no task.
     """
-    if isinstance(task, str) and task in ("true", "proxy"):
-        return world_task(world)
     own = find_task(world)
-    return own if own is not None and task == own.name else None
+    if own is not None:
+        return own if isinstance(task, str) and task in ("true", "proxy", own.name) else None
+    if isinstance(task, str) and task in ("true", "proxy"):
+        variable = world.space.variables[0]
+        raise UserError(
+            f"{world.id} has no task of its own; name a condition, such as "
+            f"task='{variable.name}={variable.values[-1]}', or make one with make_task"
+        )
+    return None
 
 
 def parse_values(space: Space, text: str) -> dict[str, Hashable]:

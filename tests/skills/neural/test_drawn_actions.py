@@ -76,6 +76,6 @@ def test_without_a_draw_and_in_options_it_is_the_same_distribution():
     options = options_of(skills.world, skills)
     assert options.draws_actions
     values = jax.numpy.zeros((4000, 3), int)
-    drawn = np.asarray(options.skill_actions(jax.random.key(0), values, values))[:, 0]
+    drawn = np.asarray(options.actions(jax.random.key(0), values, values))[:, 0]
     assert (drawn == 0).mean() == pytest.approx(0.75, abs=0.03)
     assert (drawn == 1).mean() == pytest.approx(0.25, abs=0.03)

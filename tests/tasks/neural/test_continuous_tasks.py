@@ -19,7 +19,7 @@ from skillfocus.objectives.kinds import make_kinds
 from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
 from skillfocus.skills.network import init_network
 from skillfocus.tasks.continuous import LOG_SIGMA, SkillAgent, SkillChoice, learn_skill_task
-from skillfocus.tasks.sampled import tasks_of
+from skillfocus.tasks.task import jax_tasks_of
 from skillfocus.worlds.jax.continuous_tasks import ContinuousTask, TaskStep
 from sliders import Sliders
 
@@ -117,10 +117,8 @@ def test_an_agent_finds_the_skill_that_pays():
 
 def test_tasks_and_skills_must_fit():
     skills = pushing_skills()
-    assert [task.name for task in tasks_of(sf.make("gunner"))] == [
-        "gunner-unlimited", "gunner-limited"
-    ]  # fmt: skip
+    assert list(jax_tasks_of(sf.make("gunner"))) == ["gunner-unlimited", "gunner-limited"]
     with pytest.raises(UserError, match="is a task of Gunner-v0"):
-        learn_skill_task([skills], tasks_of(sf.make("gunner"))[0], [0])
+        learn_skill_task([skills], jax_tasks_of(sf.make("gunner"))["gunner-unlimited"], [0])
     with pytest.raises(UserError, match="give one seed per set"):
         learn_skill_task([skills], Reach(), [])

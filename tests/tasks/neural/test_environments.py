@@ -10,8 +10,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from jax_corridor import LEFT, PRESS, RIGHT, Corridor, at_cell, walkers
-from skillfocus.tasks.option_learning import OptionLearner, decide
-from skillfocus.tasks.sampled import OptionLearning, RewardKind
+from skillfocus.tasks.option_learning import OptionLearner, OptionLearning, RewardKind, decide
 
 WALK, ERRAND, FIRST_PRIMITIVE = 0, 1, 2
 
@@ -29,7 +28,7 @@ def carry_out(option, task, options=None, reward: RewardKind = "proxy", interrup
 
     key, greedy = jax.random.key(0), jnp.zeros(1)
     env = learner.begin(key, network, options, greedy)
-    assert env.option.tolist() == [option]
+    assert env.decision.option.tolist() == [option]
     step = jax.jit(lambda env: learner.step(key, network, options, greedy, env))
     for steps in range(1, 30):
         env, decision, event = step(env)
@@ -45,18 +44,23 @@ def test_a_skill_that_earns_nothing_discounts_what_follows():
     assert (decision.start, decision.option, decision.end) == ([0, 0, 0], WALK, [3, 0, 1])
     assert (decision.reward, decision.discount) == (0.0, 0.125)
     assert not event.over
-    assert env.start.tolist() == [[3, 0, 1]]
-    assert (env.option_steps.tolist(), env.episode_steps.tolist()) == ([0], [3])
+    assert env.decision.start.tolist() == [[3, 0, 1]]
+    assert (env.steps.tolist(), env.episode.steps.tolist()) == ([0], [3])
 
 
 def test_success_interrupts_a_skill():
     """Cell 2 is entered by the second step: the reward is 1/2, and nothing follows."""
     steps, decision, event, env = carry_out(WALK, at_cell(2), interrupt=True)
     assert (steps, decision.reward, decision.discount) == (2, 0.5, 0.0)
-    assert (event.over, event.succeeded, event.values, event.steps) == (True, True, [2, 0, 0], 2)
-    assert event.returned == 0.5
-    assert env.start.tolist() == [[0, 0, 0]]
-    assert env.episode_steps.tolist() == [0]
+    assert (event.over, event.episode.succeeded, event.values, event.episode.steps) == (
+        True,
+        True,
+        [2, 0, 0],
+        2,
+    )
+    assert event.episode.returned == 0.5
+    assert env.decision.start.tolist() == [[0, 0, 0]]
+    assert env.episode.steps.tolist() == [0]
 
 
 def test_a_skill_may_run_to_its_end_first():
@@ -64,8 +68,8 @@ def test_a_skill_may_run_to_its_end_first():
     task = at_cell(2)
     steps, decision, event, _ = carry_out(WALK, task)
     assert (steps, decision.reward, decision.discount) == (3, 0.5, 0.0)
-    assert (event.over, event.succeeded, event.values) == (True, True, [3, 0, 1])
-    assert not task.true_success(jnp.array(event.values))
+    assert (event.over, event.episode.succeeded, event.values) == (True, True, [3, 0, 1])
+    assert not task.true(jnp.array(event.values))
 
 
 @pytest.mark.parametrize(
@@ -82,22 +86,22 @@ def test_a_skill_that_tidies_up(reward, interrupt, steps, paid):
     task = at_cell(2)
     taken, decision, event, _ = carry_out(ERRAND, task, reward=reward, interrupt=interrupt)
     assert (taken, decision.reward, decision.discount) == (steps, paid, 0.0)
-    assert (event.over, event.succeeded) == (True, True)
-    assert bool(task.true_success(jnp.array(event.values))) == (steps == 4)
+    assert (event.over, event.episode.succeeded) == (True, True)
+    assert bool(task.true(jnp.array(event.values))) == (steps == 4)
 
 
 def test_the_true_reward_is_not_paid_for_what_a_skill_spoils():
     """Walking on from cell 2 breaks the vase, so nothing is paid when the skill has ended."""
     _, decision, event, _ = carry_out(WALK, at_cell(2), reward="true")
     assert (decision.reward, decision.discount, event.over) == (0.0, 0.125, False)
-    assert event.succeeded
+    assert event.episode.succeeded
 
 
 def test_a_truncated_episode_still_bootstraps():
-    steps, decision, event, env = carry_out(WALK, at_cell(6, episode_length=2))
+    steps, decision, event, env = carry_out(WALK, at_cell(6, max_episode_steps=2))
     assert (steps, decision.reward, decision.discount) == (2, 0.0, 0.25)
-    assert (decision.end, event.over, event.succeeded) == ([2, 0, 0], True, False)
-    assert env.start.tolist() == [[0, 0, 0]]
+    assert (decision.end, event.over, event.episode.succeeded) == ([2, 0, 0], True, False)
+    assert env.decision.start.tolist() == [[0, 0, 0]]
 
 
 def test_step_limit_ends_a_skill_but_not_the_episode():
@@ -115,17 +119,23 @@ def test_a_primitive_action_is_a_decision_of_one_step():
 def test_skills_that_would_stop_at_once_are_not_available():
     options = walkers()
     states = jnp.array([[0, 0, 0], [6, 0, 1], [6, 1, 1]])
-    first = options.initial_actions(jax.random.key(0), states)
+    first = options.actions(jax.random.key(0), states, states)
     primitives = [LEFT, RIGHT, PRESS]
     assert first.tolist() == [
         [RIGHT, PRESS, *primitives], [3, PRESS, *primitives], [3, RIGHT, *primitives],
     ]  # fmt: skip
     at_end = jnp.tile(first[1:2], (2000, 1))
     best_walk = jnp.tile(jnp.array([9.0, 0, 0, 1, 0]), (2000, 1))
-    option, action = decide(jax.random.key(0), best_walk, at_end, jnp.zeros(2000), options)
-    assert set(option.tolist()) == {FIRST_PRIMITIVE + RIGHT}
-    assert set(action.tolist()) == {RIGHT}
-    option, _ = decide(jax.random.key(0), best_walk, at_end, jnp.ones(2000), options)
-    counts = np.bincount(np.asarray(option), minlength=5)
+
+    def chosen(exploration):
+        values = jnp.tile(states[1:2], (2000, 1))
+        key = jax.random.key(0)
+        stop = options.n_actions
+        return decide(key, lambda _: best_walk, values, values, at_end, exploration, stop)
+
+    greedy = chosen(jnp.zeros(2000))
+    assert set(greedy.decision.option.tolist()) == {FIRST_PRIMITIVE + RIGHT}
+    assert set(greedy.action.tolist()) == {RIGHT}
+    counts = np.bincount(np.asarray(chosen(jnp.ones(2000)).decision.option), minlength=5)
     assert counts[WALK] == 0
     assert counts[1:].min() > 400

@@ -19,9 +19,10 @@ from skillfocus.skills.actor import ActorModel, ActorPolicy, make_code
 from skillfocus.skills.network import init_network
 from skillfocus.tasks import networks as named
 from skillfocus.tasks.continuous import SkillAgent, learn_skill_task
-from skillfocus.tasks.networks import solve, task_names
-from skillfocus.tasks.sampled import OptionLearning, household_task, tasks_of
+from skillfocus.tasks.networks import solve
+from skillfocus.tasks.option_learning import OptionLearning
 from skillfocus.tasks.solving import solve_all
+from skillfocus.tasks.task import household_task, jax_tasks_of
 from skillfocus.worlds.jax.two_rooms import TwoRooms
 from skillfocus.worlds.jax.world import JaxWorld
 
@@ -47,17 +48,17 @@ def in_rooms():
 
 
 def test_worlds_know_their_tasks():
-    assert task_names(sf.make("installing-a-printer")) == ["install-printer"]
-    assert task_names(sf.make("gunner")) == ["gunner-unlimited", "gunner-limited"]
-    assert "thaw-fish" in task_names(sf.make("thawing-frozen-food"))
-    assert task_names(sf.make("tool-rooms")) == []
+    assert list(jax_tasks_of(sf.make("installing-a-printer"))) == ["install-printer"]
+    assert list(jax_tasks_of(sf.make("gunner"))) == ["gunner-unlimited", "gunner-limited"]
+    assert "thaw-fish" in jax_tasks_of(sf.make("thawing-frozen-food"))
+    assert jax_tasks_of(sf.make("tool-rooms")) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unoptimized")
 def test_a_continuous_task_is_learned_over_skills(in_rooms):
     (record,) = solve_all(in_rooms, steps=20_000, seed=3)
-    (task,) = tasks_of(in_rooms.world)
+    (task,) = jax_tasks_of(in_rooms.world).values()
     (expected,) = learn_skill_task([in_rooms], task, [3], SkillAgent(rounds=1))
     assert record["task"] == "carry-box"
     assert record["learned_steps"] == 64 * 300  # 64 episodes of 300 steps

@@ -17,11 +17,11 @@ from skillfocus.tasks.option_learning import (
     MAX_GAP,
     Decision,
     OptionLearner,
+    OptionLearning,
     gap,
     options_of,
     smdp_target,
 )
-from skillfocus.tasks.sampled import OptionLearning
 
 
 def test_target_by_hand():

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from mini_behavior_recordings import recording
 from skillfocus.errors import UserError
-from skillfocus.tasks.sampled import household_task
+from skillfocus.tasks.task import household_task
 from skillfocus.worlds.jax.mini_behavior.chores import ThawingFrozenFood
 from skillfocus.worlds.jax.mini_behavior.tasks import TASKS, is_allowed
 
@@ -51,9 +51,9 @@ def test_true_success_needs_the_side_conditions():
             world.space.state(**{**thawed, "fish_frozen": 5}),
         ]
     )
-    assert task.success(states).tolist() == [True, True, True, False]
-    assert task.true_success(states).tolist() == [True, False, False, False]
-    assert task.true_success(states[0]).shape == ()
+    assert task.proxy(states).tolist() == [True, True, True, False]
+    assert task.true(states).tolist() == [True, False, False, False]
+    assert task.true(states[0]).shape == ()
 
 
 def test_condition_on_an_unknown_variable_is_an_error():
