@@ -35,8 +35,8 @@ from paper.results import (
 )
 from paper.settings import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLD_NAMES, WORLDS
 from skillfocus.discovery import cached_mdp, cached_world
-from skillfocus.figures.style import label_panel, turned
-from skillfocus.figures.trajectories import START, draw_map
+from skillfocus.figures import START, draw_map, label_panel
+from skillfocus.render.scene import turned
 from skillfocus.worlds.grid import GridWorld
 
 # -------------------------------------------------------------------- trajectories
@@ -113,7 +113,7 @@ def telling_paths(frame: pl.DataFrame, world: str, agent: str) -> list[np.ndarra
 def _draw_path(panel: Axes, world: GridWorld, path: np.ndarray, style: dict, shift: float) -> None:
     """Draw a path, shifted a little so that paths of several agents stay visible."""
     cells = np.array([world.map.cells[state[0]] for state in path], dtype=float)
-    across, down = (values + shift / 2 for values in turned(cells, 0.09))
+    across, down = (values + shift / 2 for values in turned(cells, 0.09)[1:])
     panel.plot(across, down, lw=2.2, solid_joinstyle="miter", **style)
     panel.plot(across[-1], down[-1], "o", color=style["color"], ms=6)
 

@@ -80,7 +80,7 @@ from paper.settings import (
     WORLD_NAMES,
     WORLDS,
 )
-from skillfocus.figures.style import label_panel
+from skillfocus.figures import label_panel
 
 ByAgent = dict[str, SeedValues]
 """A metric by agent and seed."""

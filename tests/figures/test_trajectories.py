@@ -12,7 +12,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor
 from skill_sets import make_skills
 from skillfocus.errors import UserError
-from skillfocus.figures.trajectories import (
+from skillfocus.figures import (
     END,
     PATH,
     START,

@@ -7,7 +7,7 @@ import numpy as np
 import skillfocus as sf
 from skillfocus.render import icons, raster, scene
 from skillfocus.render.icons import PALETTES
-from skillfocus.render.scene import PATH_WIDTH, mark_of_cell, path_points, places_in_table
+from skillfocus.render.scene import mark_of_cell, places_in_table
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
 
@@ -38,7 +38,7 @@ def test_shapes_are_painted_in_their_order_and_in_the_themes_colours():
 def test_a_copy_can_be_painted_on_without_changing_the_original():
     canvas = raster.Canvas(10, 10, 1.0, "light")
     other = canvas.copy()
-    other.line([(0, 5), (10, 5)], "way", 4)
+    other.paint([scene.PlacedShape(0, 0, 0, icons.Shape("M0 5L10 5", "", "way", 4))])
     assert colour_at(canvas.image(), 5, 5) == PALETTES["light"]["page"]
     assert colour_at(other.image(), 5, 5) == PALETTES["light"]["way"]
 
@@ -57,7 +57,7 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
     canvas.paint(stage.items(state, tracks=frozenset([cell])))
     x, y = stage.centre((8, 3))
-    canvas.paint_icon(icons.MUDDY_AGENT, x - 12, y - 12)
+    canvas.paint(scene.PlacedShape(0, x - 12, y - 12, shape) for shape in icons.MUDDY_AGENT)
     assert (image.dtype, image.shape[2]) == (np.uint8, 3)
     assert np.array_equal(image, np.array(canvas.image()))
 
@@ -76,12 +76,8 @@ def test_state_images_show_what_the_page_does():
     (tool,) = (world.map.cells[p] for p in places_in_table(mdp)[world.space.index("tool_1")])
     assert world.map.glyph(tool) == "T"
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
-    notes = {"tool_1": "✓ target", "position": "✗ side effect"}
-    canvas.paint(stage.items(last, notes, first, first=first, rings=[tool]))
-    points = [(x, y) for _, x, y in path_points(stage, [(1, 1), (1, 2)])]
-    canvas.line(points, "way", PATH_WIDTH)
-    x, y = stage.centre((1, 2))
-    canvas.paint_icon(icons.agent_icon(world, last), x - 12, y - 12)
+    canvas.paint(stage.items(last, first, ("tool_1",), rings=[tool]))
+    canvas.paint(stage.walk([first, last]))
     assert np.array_equal(drawn, np.array(canvas.image()))
     centre_x, centre_y = stage.centre(tool)
     edge = drawn[round(centre_y * scene.SCALE), round((centre_x + 11.9) * scene.SCALE)]

@@ -14,8 +14,7 @@ from skillfocus.render.scene import (
     Stage,
     mark_of_cell,
     observed_tracks,
-    path_data,
-    path_points,
+    turned,
     wrap,
 )
 from skillfocus.worlds.four_rooms import FourRooms
@@ -140,21 +139,31 @@ def test_tracks_that_were_there_before_are_known_once_the_agent_steps_on_them():
 
 
 def test_the_way_back_runs_beside_the_way_out():
-    stage = Stage(sf.make("FourRooms-v0"))
-    cells = [(1, 1), (1, 2), (1, 3), (1, 2), (1, 1)]
-    points = path_points(stage, cells)
-    assert [t for t, _, _ in points] == [0, 1, 2, 2, 3, 4]
-    at = {t: (x / BOX, y / BOX) for t, x, y in points[:2]}
-    back = {t: (x / BOX, y / BOX) for t, x, y in points[-2:]}
-    assert at[0] == pytest.approx((1.5 - OFFSET, 1.5 - OFFSET))
-    assert back[4] == pytest.approx((1.5 + OFFSET, 1.5 + OFFSET))
-    assert path_data(stage, cells).count("L") == 5
-    assert path_data(stage, [(1, 1)] * 3) == ""
+    """By hand: two cells to the right and back; rows become y, columns x."""
+    cells = np.array([(3.0, 0.0), (3, 1), (3, 2), (3, 1), (3, 0)])
+    times, x, y = turned(cells, 0.1)
+    assert times.tolist() == [0, 1, 2, 2, 3, 4]
+    assert x == pytest.approx([0.4, 1.4, 2.4, 2.6, 1.6, 0.6])
+    assert y == pytest.approx([3.4] * 3 + [3.6] * 3)
+    times, x, y = turned(cells[:3], 0.1)  # no way back
+    assert times.tolist() == [0, 1, 2]
+    assert x == pytest.approx([0.4, 1.4, 2.4])
 
 
-def test_one_way_has_one_line():
-    stage = Stage(sf.make("FourRooms-v0"))
-    assert [t for t, _, _ in path_points(stage, [(1, 1), (1, 2), (2, 2)])] == [0, 1, 2]
+def test_the_line_along_a_walk_grows_with_the_agent_at_its_end():
+    world = sf.make("FourRooms-v0")
+    stage = Stage(world)
+    path = [world.state(position=(1, c)) for c in (1, 2, 3, 2, 1)]
+    for time, corners, column in ((None, 6, 1), (1, 2, 2), (1.5, 3, 2.5), (2.5, 5, 2.5)):
+        line, *agent = stage.walk(path, time)
+        points = raster.outlines(line.shape.path)[0][0]
+        assert len(points) == corners
+        side = -OFFSET if time in (1, 1.5) else OFFSET
+        (x, y), here = points[-1], agent[0]
+        assert (y / BOX, x / BOX) == pytest.approx((1.5 + side, column + 0.5 + side), abs=1e-3)
+        assert (here.y / BOX, here.x / BOX) == (1, column)
+        assert tuple(shape.shape for shape in agent) == icons.AGENT
+    assert [shape.shape for shape in stage.walk(path[:1] * 3)] == [*icons.AGENT]
 
 
 def test_every_cell_that_can_be_tracked_has_its_mark():

@@ -1,7 +1,7 @@
 """What a picture of a state consists of: shapes and texts at places, whoever paints them.
 
-`Stage` lays out the pictures of one world and lists the items of a state; `svg` and `raster` paint
-them. A map is measured in boxes of 24 units; below it
+`Stage` lays out the pictures of one world and lists the items of a state and of the walk that led
+there; `svg` and `raster` paint them. A map is measured in boxes of 24 units; below it
 (or alone, where a world has no map) stand the caption and a card for every variable, that of the
 agent's position across the whole picture. Colours are roles of a palette or CSS colours.
 """
@@ -25,6 +25,7 @@ from skillfocus.render.icons import (
     TRACKED,
     Icon,
     Shape,
+    agent_icon,
     disc,
     glyph_icon,
     ground_glyphs,
@@ -84,7 +85,7 @@ def text_width(text: str, size: float) -> float:
 
 SCALE = 28 / BOX
 """Pixels per unit: cells are 28 pixels wide."""
-GROUND, THING, CARD, TEXT = range(4)
+GROUND, THING, CARD, TEXT, WALK = range(5)
 """Layers, from the lowest."""
 PADDING, CARD_HEIGHT, GAP = 7.0, 33.0, 5.0
 NAME_SIZE, VALUE_SIZE, NOTE_SIZE, CAPTION_SIZE = 9.5, 13.0, 9.5, 10.5
@@ -228,24 +229,28 @@ class Stage:
     def items(
         self,
         state: State,
-        notes: Mapping[str, str] | None = None,
+        first: State | None = None,
+        targets: Sequence[str] = (),
+        over: bool = True,
         start: State | None = None,
         tracks: frozenset[Cell] = frozenset(),
         caption: Sequence[Paragraph] = (),
-        first: State | None = None,
         rings: Sequence[Cell] = (),
     ) -> list[Item]:
         """Return everything a picture shows but the agent and its path, the lowest layer first.
 
         Args:
             state: The state to draw.
-            notes: A note for some variables' cards (`card_notes`).
-            start: The state whose cell is marked as the start of the path, if any.
+            first: The first state of the run that led there, if any; cards say what has changed.
+            targets: The variables the run's skill is for.
+            over: Whether the run has ended.
+            start: The state whose cell is marked as the start of the path (default: `first`).
             tracks: Cells with tracks.
             caption: Paragraphs below the map.
-            first: The state whose position stands before the current one on its card.
             rings: Cells that are ringed: where the targets change.
         """
+        notes = {} if first is None else card_notes(self.world, first, state, targets, over)
+        start = first if start is None else start
         items: list[Item] = [*self.background]
         if self.grid is not None:
             items += self._things(self.grid, state, start, tracks)
@@ -255,8 +260,33 @@ class Stage:
         for i, (line, colour) in enumerate(self._lines(caption)):
             y = self._caption_at + i * LINE_HEIGHT
             items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, colour))
-        items += self._cards(state, state if first is None else first, notes or {})
+        items += self._cards(state, state if first is None else first, notes)
         return sorted(items, key=lambda item: item.layer)
+
+    def walk(self, path: Sequence[State], time: float | None = None) -> list[PlacedShape]:
+        """Return the line along a path, and the agent at its end; nothing without a map.
+
+        Args:
+            path: The states along the path.
+            time: How many steps of it the agent has taken (default: all); between two steps it is
+                between two cells.
+        """
+        if self.grid is None:
+            return []
+        time = len(path) - 1 if time is None else time
+        cells = np.array([self.cell(state) for state in path], dtype=float)
+        times, x, y = turned(cells, OFFSET)
+        line = np.stack([x, y], axis=1)[times <= time]
+        if time % 1:
+            line = np.vstack([line, [np.interp(time, times, x), np.interp(time, times, y)]])
+        place = [np.interp(time, np.arange(len(path)), each) for each in cells.T]
+        x, y = self.centre(place)
+        icon = agent_icon(self.world, path[int(time)])
+        agent = [PlacedShape(WALK, x - BOX / 2, y - BOX / 2, shape) for shape in icon]
+        if (line == line[0]).all():
+            return agent
+        data = "L".join(f"{self.left + x * BOX:g} {y * BOX:g}" for x, y in line.tolist())
+        return [PlacedShape(WALK, 0.0, 0.0, Shape(f"M{data}", "", "way", PATH_WIDTH)), *agent]
 
     @cached_property
     def background(self) -> list[PlacedShape]:
@@ -362,29 +392,22 @@ PATH_WIDTH = 2.6
 """Stroke width of a path, in units of a picture."""
 
 
-def path_points(stage: Stage, cells: Sequence[Cell]) -> list[tuple[int, float, float]]:
-    """Return the corners of the line along a path, the way back a little beside the way out.
+def turned(cells: np.ndarray, aside: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the line along a path on a map, with the way back drawn beside the way out.
+
+    The path turns at the cell that is farthest from its first; both halves pass through it.
 
     Args:
-        stage: The layout of the picture.
-        cells: The cell at each time.
+        cells: Rows and columns, float [n_steps + 1, 2].
+        aside: Offset of either half from the middle of the cells.
 
     Returns:
-        (time, x, y) of each corner. Both ways pass through the farthest cell, which therefore
-        occurs twice.
+        The time of each corner, and its x and y, in cells.
     """
-    distances = [abs(cell[0] - cells[0][0]) + abs(cell[1] - cells[0][1]) for cell in cells]
-    turn = distances.index(max(distances))
-    out = [(t, cell, -OFFSET) for t, cell in enumerate(cells[: turn + 1])]
-    back = [(t, cell, OFFSET) for t, cell in enumerate(cells) if t >= turn] if turn else []
-    both = out + (back if len(back) > 1 else [])
-    return [(t, *stage.centre((r + offset, c + offset))) for t, (r, c), offset in both]
-
-
-def path_data(stage: Stage, cells: Sequence[Cell]) -> str:
-    """Return the same line as path data; empty if the path stays in one place."""
-    corners = [f"{x:g} {y:g}" for _, x, y in path_points(stage, cells)]
-    return f"M{'L'.join(corners)}" if len(set(corners)) > 1 else ""
+    turn, last = int(np.abs(cells - cells[0]).sum(axis=1).argmax()), len(cells) - 1
+    out, back = np.arange(turn + 1), np.arange(turn, last + 1 if 0 < turn < last else turn)
+    y, x = np.concatenate([cells[out] + 0.5 - aside, cells[back] + 0.5 + aside]).T
+    return np.concatenate([out, back]), x, y
 
 
 def observed_tracks(world: World, states: Sequence[State]) -> list[frozenset[Cell]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from skillfocus.render.icons import BOX, PALETTES, Icon, Shape, agent_icon
+from skillfocus.render.icons import PALETTES, Shape
 from skillfocus.render.scene import (
     NOTE_COLOURS,
-    PATH_WIDTH,
     SCALE,
     TARGET,
     Item,
@@ -19,7 +18,6 @@ from skillfocus.render.scene import (
     TextLine,
     card_notes,
     observed_tracks,
-    path_data,
     truncate,
 )
 from skillfocus.rollout import Trajectory
@@ -59,20 +57,11 @@ def state_svg(
         theme: "light", "dark", or "auto": what the reader's browser prefers.
         cards: Whether to draw the cards.
     """
-    stage = Stage(world, cards)
-    path = [*path] or [state]
-    moved = len(path) > 1
-    notes = card_notes(world, path[0], state, targets) if moved else {}
-    tracks = observed_tracks(world, path)[-1]
-    items = stage.items(state, notes, path[0] if moved else None, tracks, (), path[0])
-    body = [items_svg(items, theme)]
-    if stage.grid is not None:
-        line = path_data(stage, [stage.cell(each) for each in path])
-        if line:
-            body.append(shape_svg(Shape(line, "", "way", PATH_WIDTH), theme))
-        x, y = stage.centre(stage.cell(state))
-        body.append(icon_svg(agent_icon(world, state), x - BOX / 2, y - BOX / 2, theme))
-    return document(stage, "".join(body), theme, f"{world.id}: {describe_state(world, state)}")
+    stage, path = Stage(world, cards), [*path] or [state]
+    first = path[0] if len(path) > 1 else None
+    items = stage.items(state, first, targets, tracks=observed_tracks(world, path)[-1])
+    title = f"{world.id}: {describe_state(world, state)}"
+    return document(stage, [*items, *stage.walk(path)], theme, title)
 
 
 def state_html(state: WorldState) -> str:
@@ -124,17 +113,18 @@ def describe_state(world: World, state: State) -> str:
     return ", ".join(f"{truncate(name)} {truncate(value)}" for name, value in labels)
 
 
-def document(stage: Stage, body: str, theme: str, title: str) -> str:
+def document(stage: Stage, items: Sequence[Item], theme: str, title: str) -> str:
     """Return a whole SVG document.
 
     Args:
         stage: The layout, which gives the size.
-        body: Elements inside the document.
+        items: What the picture shows, in this order.
         theme: "light", "dark" or "auto"; only "auto" needs a style sheet, for dark pages.
         title: Read out to readers who do not see the picture.
     """
     wide, high = stage.width, stage.height
     style = f"<style>{_dark_rules()}</style>" if theme == "auto" else ""
+    body = _items_svg(items, theme)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="skillfocus" role="img" '
         f'viewBox="0 0 {wide:g} {high:g}" width="{wide * SCALE:.0f}" height="{high * SCALE:.0f}" '
@@ -144,54 +134,36 @@ def document(stage: Stage, body: str, theme: str, title: str) -> str:
     )
 
 
-def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] | None = None) -> str:
-    """Return the items of a scene in their order, neighbours at one place as one group.
+def _items_svg(items: Sequence[Item], theme: str) -> str:
+    """Return the items of a scene in their order, neighbors at one place as one group.
 
-    Args:
-        items: The items.
-        theme: The theme.
-        fades: For items that are not always visible, the opening tag of an animated group.
+    Faint ones are dashed and translucent, as something that is gone.
     """
 
-    def grouping(item: Item) -> tuple[object, str]:
-        place = (item.x, item.y, item.faint) if isinstance(item, PlacedShape) else item
-        return place, fades.get(item, "") if fades else ""
+    def place(item: Item) -> object:
+        return (item.x, item.y, item.faint) if isinstance(item, PlacedShape) else item
 
     parts = []
-    for (_, fade), members in groupby(items, key=grouping):
+    for _, members in groupby(items, key=place):
         group = list(members)
         first = group[0]
-        if isinstance(first, PlacedShape):
-            icon = tuple(item.shape for item in group if isinstance(item, PlacedShape))
-            part = icon_svg(icon, first.x, first.y, theme, first.faint)
-        else:
-            part = text_svg(first, theme)
-        parts.append(f"{fade}{part}</g>" if fade else part)
+        if isinstance(first, TextLine):
+            parts.append(_text_svg(first, theme))
+            continue
+        shapes = "".join(_shape_svg(i.shape, theme) for i in group if isinstance(i, PlacedShape))
+        dashed = f' opacity="{FAINT_OPACITY}" stroke-dasharray="2.5 2.5"' if first.faint else ""
+        parts.append(f'<g transform="translate({first.x:g} {first.y:g})"{dashed}>{shapes}</g>')
     return "".join(parts)
 
 
-def icon_svg(icon: Icon, x: float, y: float, theme: str, faint: bool = False) -> str:
-    """Return an icon as one group.
-
-    Args:
-        icon: The shapes.
-        x, y: The top left corner of its box.
-        theme: The theme.
-        faint: Whether to draw it dashed and translucent, as something that is gone.
-    """
-    look = f' opacity="{FAINT_OPACITY}" stroke-dasharray="2.5 2.5"' if faint else ""
-    inside = "".join(shape_svg(shape, theme) for shape in icon)
-    return f'<g transform="translate({x:g} {y:g})"{look}>{inside}</g>'
-
-
-def shape_svg(shape: Shape, theme: str) -> str:
+def _shape_svg(shape: Shape, theme: str) -> str:
     """Return a shape as a path element."""
     width = f' stroke-width="{shape.width:g}"' if shape.stroke else ""
     colours = _paint(theme, fill=shape.fill or "none", stroke=shape.stroke)
     return f'<path d="{shape.path}"{width} {colours}/>'
 
 
-def text_svg(item: TextLine, theme: str) -> str:
+def _text_svg(item: TextLine, theme: str) -> str:
     """Return a line of text as a text element."""
     bold = ' font-weight="600"' if item.bold else ""
     at = f'x="{item.x:g}" y="{item.y:g}" font-size="{item.size:g}" text-anchor="{item.anchor}"'
