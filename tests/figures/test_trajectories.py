@@ -21,8 +21,7 @@ from skillfocus.figures import (
     draw_skills,
     skills_figure,
 )
-from skillfocus.render import icons
-from skillfocus.render.icons import PALETTES, PLATE_LETTER, plate_colour
+from skillfocus.render.icons import ICONS, PALETTES, PLATE_LETTER, plate_colour
 from skillfocus.worlds.maps import make_map
 
 
@@ -93,7 +92,7 @@ def test_the_map_is_the_scene_in_cells():
     assert (panel.get_xlim(), panel.get_ylim()) == ((0, 13), (13, 0))
     floor, wall, tool = (
         *(PALETTES["light"][name] for name in ("floor", "wall")),
-        icons.TOOL[0].fill,
+        ICONS["tool"][0].fill,
     )
     middle = [colour_at(panel, row + 0.4, column + 0.6) for row, column in world.tools]
     assert middle == [floor, tool, tool, tool]

@@ -11,9 +11,9 @@ from PIL import Image, ImageColor
 
 import skillfocus as sf
 from drawings import HOSTILE, LEFT, RIGHT, SVG, UP, Lamps, agent_at, fetch, muddy, parsed, walk
-from skillfocus.render import icons, scene
+from skillfocus.render import scene
 from skillfocus.render.animation import FRAME_MS, HOLD_MS, animation_steps, export, step_items
-from skillfocus.render.icons import PALETTES
+from skillfocus.render.icons import ICONS, PALETTES
 from skillfocus.render.scene import Stage
 from skillfocus.rollout import Trajectory
 
@@ -96,10 +96,10 @@ def test_an_svg_shows_the_last_state_and_the_path_that_led_there(tmp_path):
     text = export(run, tmp_path / "muddy.svg").read_text()
     root = parsed(text)
     assert agent_at(root) == (3, 6)
-    assert icons.MUDDY_AGENT[2].path in text
-    assert text.count(icons.TREASURE[0].path) == 1  # the outline of what was taken
-    assert icons.TREASURE[1].path not in text
-    assert text.count(icons.TRACKS[0].path) == 2
+    assert ICONS["muddy agent"][2].path in text
+    assert text.count(ICONS["treasure"][0].path) == 1  # the outline of what was taken
+    assert ICONS["treasure"][1].path not in text
+    assert text.count(ICONS["tracks"][0].path) == 2
     line = Stage(run.world).walk(run)[0].shape.path
     assert text.count(f'd="{line}"') == 1
     again = export(muddy(), tmp_path / "again.svg")

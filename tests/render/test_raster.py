@@ -6,7 +6,7 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster, scene
-from skillfocus.render.icons import PALETTES
+from skillfocus.render.icons import ICONS, PALETTES
 from skillfocus.render.scene import mark_of_cell, places_in_table
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
@@ -57,7 +57,7 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
     canvas.paint(stage.items(state, tracks=frozenset([cell])))
     x, y = stage.centre((8, 3))
-    canvas.paint(scene.PlacedShape(0, x - 12, y - 12, shape) for shape in icons.MUDDY_AGENT)
+    canvas.paint(scene.PlacedShape(0, x - 12, y - 12, shape) for shape in ICONS["muddy agent"])
     assert (image.dtype, image.shape[2]) == (np.uint8, 3)
     assert np.array_equal(image, np.array(canvas.image()))
 

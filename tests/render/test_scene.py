@@ -7,8 +7,8 @@ import pytest
 
 import skillfocus as sf
 from drawings import muddy
-from skillfocus.render import icons, raster, scene
-from skillfocus.render.icons import BOX, plate_colour
+from skillfocus.render import raster, scene
+from skillfocus.render.icons import BOX, ICONS, plate_colour
 from skillfocus.render.scene import (
     OFFSET,
     Stage,
@@ -54,10 +54,14 @@ def test_things_stand_in_their_cells_until_they_are_taken():
     cell = world.tools[1]
     before = shapes_at(stage.items(world.state()), cell, scene.THING)
     after = shapes_at(stage.items(world.state(tool_2=1)), cell, scene.THING)
-    assert tuple(item.shape for item in before) == icons.TOOL
+    assert tuple(item.shape for item in before) == ICONS["tool"]
     assert not any(item.faint for item in before)
     (outline,) = after
-    assert (outline.faint, outline.shape.path, outline.shape.fill) == (True, icons.TOOL[0].path, "")
+    assert (outline.faint, outline.shape.path, outline.shape.fill) == (
+        True,
+        ICONS["tool"][0].path,
+        "",
+    )
 
 
 def test_the_start_and_tracks_are_marked_below_things():
@@ -66,7 +70,7 @@ def test_the_start_and_tracks_are_marked_below_things():
     start, state = world.state(position=(8, 3)), world.state(position=(8, 5))
     items = stage.items(state, start=start, tracks=frozenset([(8, 4)]))
     assert tuple(i.shape for i in shapes_at(items, (8, 3), scene.THING)) == scene.START
-    assert tuple(i.shape for i in shapes_at(items, (8, 4), scene.THING)) == icons.TRACKS
+    assert tuple(i.shape for i in shapes_at(items, (8, 4), scene.THING)) == ICONS["tracks"]
     assert shapes_at(items, (8, 5), scene.THING) == []
     assert [item.layer for item in items] == sorted(item.layer for item in items)
 
@@ -129,7 +133,7 @@ def test_tracks_lie_where_a_muddy_agent_went():
     assert [sorted(cells) for cells in made[:7]] == [[]] * 7
     assert made[7] == {(3, 6)}
     assert made[8] == made[9] == {(3, 6), (3, 7)}
-    assert run._repr_html_().count(icons.TRACKS[0].path) == 2
+    assert run._repr_html_().count(ICONS["tracks"][0].path) == 2
 
 
 def test_tracks_that_were_there_before_are_known_once_the_agent_steps_on_them():
@@ -162,8 +166,8 @@ def test_the_line_along_a_walk_grows_with_the_agent_at_its_end():
         (x, y), here = points[-1], agent[0]
         assert (y / BOX, x / BOX) == pytest.approx((1.5 + side, column + 0.5 + side), abs=1e-3)
         assert (here.y / BOX, here.x / BOX) == (1, column)
-        assert tuple(shape.shape for shape in agent) == icons.AGENT
-    assert [shape.shape for shape in stage.walk(path[:1] * 3)] == [*icons.AGENT]
+        assert tuple(shape.shape for shape in agent) == ICONS["agent"]
+    assert [shape.shape for shape in stage.walk(path[:1] * 3)] == [*ICONS["agent"]]
 
 
 def test_every_cell_that_can_be_tracked_has_its_mark():

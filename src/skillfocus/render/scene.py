@@ -25,7 +25,7 @@ from skillfocus.render.icons import (
     TRACKED,
     Icon,
     Shape,
-    agent_icon,
+    agent_icon_name,
     disc,
     glyph_icon,
     ground_glyphs,
@@ -279,9 +279,9 @@ class Stage:
         line = np.stack([x, y], axis=1)[times <= time]
         if time % 1:
             line = np.vstack([line, [np.interp(time, times, x), np.interp(time, times, y)]])
-        place = [np.interp(time, np.arange(len(path)), each) for each in cells.T]
+        place = [float(np.interp(time, np.arange(len(path)), each)) for each in cells.T]
         x, y = self.centre(place)
-        icon = agent_icon(self.world, path[int(time)])
+        icon = ICONS[agent_icon_name(self.world, path[int(time)])]
         agent = [PlacedShape(WALK, x - BOX / 2, y - BOX / 2, shape) for shape in icon]
         if (line == line[0]).all():
             return agent

@@ -30,9 +30,7 @@ from skillfocus.tasks.solving import solve
 from skillfocus.tasks.task import find_task, task_of
 from skillfocus.viewer.payload import SkillSetView, choose_start_state, page_data
 from skillfocus.viewer.recordings import (
-    ContinuousRollouts,
     draw_starts,
-    record_skills,
     script_element,
 )
 from skillfocus.world import World
@@ -79,7 +77,7 @@ _MARK = b'<a class="skip" href="#play">'
 
 
 def write_page(
-    sets: Sequence[SkillSetView | Skills | ContinuousRollouts],
+    sets: Sequence[SkillSetView | Skills],
     path: str | Path,
     title: str = "",
     report: Progress = no_progress,
@@ -87,7 +85,7 @@ def write_page(
     """Write the page of some skill sets, completely or not at all.
 
     Args:
-        sets: The skill sets, with labels and more (`SkillSetView`) or plain, or rollouts of some.
+        sets: The skill sets, with labels and more (`SkillSetView`) or plain.
         path: The HTML file.
         title: The page's title; by default the names of the worlds.
         report: Called with the fraction done and the current activity.
@@ -119,7 +117,7 @@ def is_page(path: Path) -> bool:
 
 
 def page_html(
-    sets: Sequence[SkillSetView | Skills | ContinuousRollouts],
+    sets: Sequence[SkillSetView | Skills],
     title: str = "",
     report: Progress = no_progress,
 ) -> str:
@@ -155,27 +153,18 @@ def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "", height: i
     )
 
 
-def labelled(
-    sets: Sequence[SkillSetView | ContinuousRollouts],
-) -> list[SkillSetView | ContinuousRollouts]:
+def labelled(sets: Sequence[SkillSetView]) -> list[SkillSetView]:
     """Return the same views with labels that differ within each world.
 
-    The label is the given one, or the settings that differ; repeated ones get a number. Skills of
-    real-valued variables are replaced by rollouts of them.
+    The label is the given one, or the settings that differ; repeated ones get a number.
     """
     counts: Counter[tuple[str, str]] = Counter()
-    views: list[SkillSetView | ContinuousRollouts] = []
-    made = iter(default_labels([one.skills for one in sets if isinstance(one, SkillSetView)]))
-    for number, view in enumerate(sets, 1):
-        default = next(made) if isinstance(view, SkillSetView) else f"set {number}"
+    views = []
+    for view, default in zip(sets, default_labels([one.skills for one in sets]), strict=True):
         label = view.label or default
-        counts[view.world.id, label] += 1
-        count = counts[view.world.id, label]
-        label = label if count == 1 else f"{label} ({count})"
-        if isinstance(view, SkillSetView) and not view.world.space.is_finite:
-            views.append(record_skills(view.skills, label))
-        else:
-            views.append(replace(view, label=label))
+        counts[view.skills.world.id, label] += 1
+        count = counts[view.skills.world.id, label]
+        views.append(replace(view, label=label if count == 1 else f"{label} ({count})"))
     return views
 
 
@@ -281,26 +270,6 @@ def view(
             shown = replace(shown, task=goal, solution=solution, reward=task)
         sets.append(shown)
     return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
-
-
-def view_continuous(
-    rollouts: ContinuousRollouts | Sequence[ContinuousRollouts], out: str | Path, title: str = ""
-) -> Path:
-    """Write one HTML page, which needs nothing but a browser, to watch continuous skills on.
-
-    Args:
-        rollouts: One set of skills or several.
-        out: The page.
-        title: Its title; by default the ids of the worlds.
-
-    Returns:
-        The path of the page.
-
-    Raises:
-        UserError: If there are no sets, they are too large, or the page cannot be written.
-    """
-    sets = [rollouts] if isinstance(rollouts, ContinuousRollouts) else rollouts
-    return write_page(sets, page_path(out, None), title)
 
 
 def page_path(out: str | Path | None, default: Path | None) -> Path:

@@ -103,7 +103,7 @@ export class World {
 
   /** The numbers of a real-valued variable. @param {number} s @param {number} variable */
   numbers(s, variable) {
-    const { first, size } = this.variables[variable];
+    const [first, size] = this.real.places[variable];
     return this.values.subarray(s * this.width + first, s * this.width + first + size);
   }
 
