@@ -201,15 +201,6 @@ def map_image(world: GridWorld, state: State) -> Image:
     return canvas.image()
 
 
-def _draw_path(panel: Axes, world: GridWorld, states: list[State], faint: bool) -> None:
-    """Draw the line along a path, the way back beside the way out, and a dot at its end."""
-    cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
-    _, across, down = turned(cells, 0.13)
-    alpha, line = (0.35, 1.0) if faint else (1.0, 1.8)
-    panel.plot(across, down, color=PATH, lw=line, alpha=alpha, solid_joinstyle="miter")
-    panel.plot(across[-1], down[-1], "o", color=END, ms=3 if faint else 5)
-
-
 def _draw_skill(panel: Axes, world: GridWorld, skills: Skills, z: int, start: State) -> None:
     """Draw the paths of one skill on the map, and say in the title what it changes."""
     from matplotlib.patches import Rectangle
@@ -219,8 +210,12 @@ def _draw_skill(panel: Axes, world: GridWorld, skills: Skills, z: int, start: St
     panel.add_patch(Rectangle((c, r), 1, 1, color=START, lw=0))
     n_modes = int(skills.n_modes[z])
     paths = [skills.likely_path(z, start, mode) for mode in range(n_modes)]
+    alpha, line, size = (0.35, 1.0, 3) if n_modes > 1 else (1.0, 1.8, 5)
     for states in paths:
-        _draw_path(panel, world, states, faint=n_modes > 1)
+        cells = np.array([world.map.cells[state[0]] for state in states], dtype=float)
+        _, across, down = turned(cells, 0.13)  # the way back beside the way out
+        panel.plot(across, down, color=PATH, lw=line, alpha=alpha, solid_joinstyle="miter")
+        panel.plot(across[-1], down[-1], "o", color=END, ms=size)
     changed = [
         name
         for j, name in enumerate(skills.mdp.space.names)

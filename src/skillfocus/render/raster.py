@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -53,8 +54,8 @@ class Canvas:
 
     def copy(self) -> Canvas:
         """Return a copy to paint on further."""
-        other = object.__new__(Canvas)
-        other._scale, other._palette, other._image = self._scale, self._palette, self._image.copy()
+        other = copy(self)
+        other._image = self._image.copy()
         other._pen = ImageDraw.Draw(other._image)
         return other
 

@@ -222,10 +222,6 @@ class Stage:
         """Return (x, y) of the centre of a cell (row, column), or of a point between cells."""
         return self.left + (cell[1] + 0.5) * BOX, (cell[0] + 0.5) * BOX
 
-    def cell(self, state: State) -> Cell:
-        """Return the agent's cell in a state; (0, 0) where there is no map."""
-        return self.grid.map.cells[state[0]] if self.grid else (0, 0)
-
     def items(
         self,
         state: State,
@@ -274,7 +270,7 @@ class Stage:
         if self.grid is None:
             return []
         time = len(path) - 1 if time is None else time
-        cells = np.array([self.cell(state) for state in path], dtype=float)
+        cells = np.array([self.grid.map.cells[state[0]] for state in path], dtype=float)
         times, x, y = turned(cells, OFFSET)
         line = np.stack([x, y], axis=1)[times <= time]
         if time % 1:
